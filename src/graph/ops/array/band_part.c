@@ -25,6 +25,7 @@ static const leati_row band_part_rows[] = {
     {0},
 };
 
+/* `in` may have unknown dimensions; its rank must be known. */
 static leat_status check(const struct band_part_args *args, const leat_shape *in, leat_error *err) {
     if (in->rank < 2)
         return leati_refuse(err, SHAPE, "input must be at least 2-dim, received rank %d",
@@ -47,6 +48,7 @@ static leat_status check(const struct band_part_args *args, const leat_shape *in
 static leat_status band_part_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     LEATI_TRY(leati_support_want_values(call, 0, err));
+    /* Numbers that the run computes are placeholders here: the kernel checks them. */
     if (in->rank >= 0 && call->unknown == 0)
         LEATI_TRY(check(call->args, in, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, in, NULL, err);
@@ -62,14 +64,18 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t lower = args->num_lower < 0 ? rows : args->num_lower;
     int64_t upper = args->num_upper < 0 ? columns : args->num_upper;
     size_t size = leat_dtype_size(in->dtype);
+    /* A row without values may have 0 columns, by which nothing may be divided. */
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
         memset(to, 0, (size_t)in->count * size);
+        /* The lines of all matrices, one behind the other. */
         for (int64_t i = 0; i < in->count / columns; i++) {
             int64_t line = i % rows;
             int64_t first = line > lower ? line - lower : 0;
             int64_t last = LEATI_MIN(line + upper + 1, columns);
+            /* A line far below the band has nothing of it: its first column lies
+             * behind the last. */
             size_t at = (size_t)(i * columns + first) * size;
             if (first < last)
                 memcpy(to + at, from + at, (size_t)(last - first) * size);
@@ -80,6 +86,7 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status band_part_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Values that are cut off get no gradient, so it is cut in the same way. */
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_band_part, call->args, call->output_gradients[0]);
     return LEAT_OK;

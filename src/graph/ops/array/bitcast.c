@@ -20,6 +20,7 @@ static const leati_row bitcast_rows[] = {
     {0},
 };
 
+/* The shape of values of `from` that are read as `to`; an unknown rank stays unknown. */
 static leat_status cast_shape(leat_dtype from, leat_dtype to, const leat_shape *in, leat_shape *out,
                               leat_error *err) {
     int64_t a = (int64_t)leat_dtype_size(from), b = (int64_t)leat_dtype_size(to);
@@ -29,11 +30,13 @@ static leat_status cast_shape(leat_dtype from, leat_dtype to, const leat_shape *
     if (a > b && in->rank == LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
                             (int)in->rank + 1, LEAT_MAX_RANK);
+    /* Sizes of dtypes are powers of two, so the larger is a multiple of the smaller. */
     if (a > b) {
         out->dims[out->rank++] = a / b;
         return LEAT_OK;
     }
     int64_t last = in->rank == 0 ? 1 : in->dims[in->rank - 1];
+    /* A scalar has no dimension to take away. */
     if (in->rank == 0 || (last != LEAT_UNKNOWN_DIM && last != b / a))
         return leati_refuse(err, SHAPE,
                             "%s as %s needs a last dimension of %lld; found %s%lld values",

@@ -20,6 +20,8 @@ static const leati_row boolean_mask_rows[] = {
     {0},
 };
 
+/* Resolves the axis; `out` is the shape of `tensor` with the masked dimensions as one of `count`.
+ * Both ranks are known. */
 static leat_status masked(const struct boolean_mask_args *args, const leat_shape *tensor,
                           const leat_shape *mask, int64_t count, int32_t *axis, leat_shape *out,
                           leat_error *err) {
@@ -63,6 +65,7 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
                covered = leati_support_operand_shape(mask), out = {0};
     int32_t axis = 0;
     int64_t count = 0, outer = 1;
+    /* Counted before the shapes are checked, because the output's shape needs the number. */
     for (int64_t i = 0; i < mask->count; i++)
         count += holds[i];
     LEATI_TRY(masked(call->args, &tensor, &covered, count, &axis, &out, err));
@@ -74,6 +77,8 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
         bytes *= (size_t)tensor.dims[d];
     const char *from = in->data;
     char *to = call->outputs[0].data;
+    /* The mask stands again for each place before the axis. An output with values means that
+     * neither mask nor slices are empty, so nothing is divided by 0. */
     for (int64_t i = 0; call->outputs[0].count > 0 && i < outer * mask->count; i++) {
         if (!holds[i % mask->count])
             continue;
@@ -86,6 +91,7 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
 static leat_status boolean_mask_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0];
     (void)err;
+    /* Masked in the same way, the places of the values say which of them each result is. */
     leat_value at = leati_graph_build2(&leati_tensor_op_boolean_mask, call->args,
                                        leati_positions(x), call->inputs[1]);
     call->input_gradients[0] = leati_positions_add_at(call->output_gradients[0], at, x);

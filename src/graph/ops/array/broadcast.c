@@ -14,6 +14,8 @@ static leat_status repeat(leati_kernel_call *call, const leat_shape *from, const
     leati_support_dense_steps(from, size, dense);
     leati_support_dense_steps(to, size, out_steps);
     for (int32_t k = 0; k < from->rank; k++)
+        /* A dimension of 1, or one that is missing in front, keeps step 0: one value
+         * is read again. */
         if (from->dims[k] != 1)
             steps[to->rank - from->rank + k] = dense[k];
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
@@ -36,6 +38,7 @@ static const leati_row broadcast_to_rows[] = {
     {0},
 };
 
+/* The shape that the argument says, to which `in` must broadcast; not the other way round. */
 static leat_status target(const leati_ints *dims, const leat_shape *in, leat_shape *out,
                           leat_error *err) {
     char texts[2][128];
@@ -44,6 +47,7 @@ static leat_status target(const leati_ints *dims, const leat_shape *in, leat_sha
     for (int32_t d = 0; d < out->rank; d++) {
         out->dims[d] = dims->values[d];
         int32_t k = d - (out->rank - in->rank);
+        /* An unknown rank is -1: all dimensions count as missing, and the run checks them. */
         int64_t from = k >= 0 && in->rank >= 0 ? in->dims[k] : 1;
         fits = fits && out->dims[d] >= 0 &&
                (from == 1 || from == LEAT_UNKNOWN_DIM || from == out->dims[d]);
@@ -58,6 +62,7 @@ static leat_status broadcast_to_infer(leati_infer_call *call, leat_error *err) {
     const struct broadcast_to_args *args = call->args;
     leat_shape shape = {0};
     LEATI_TRY(leati_support_want_values(call, 0, err));
+    /* Dimensions that the run computes are checked there; those that are known stay. */
     if (call->unknown != 0)
         LEATI_TRY(leati_support_known_dims(&args->shape, &shape, err));
     else
@@ -109,6 +114,7 @@ static leat_status broadcast_like_kernel(leati_kernel_call *call, leat_error *er
                to = leati_support_operand_shape(&call->inputs[1]), joined;
     char texts[2][128];
     LEATI_TRY(leati_op_infer_broadcast_shape(&from, &to, &joined, err));
+    /* Broadcasting could enlarge the second shape, too; here it must stay as it is. */
     if (!leati_shape_equal(&joined, &to))
         return leati_refuse(err, SHAPE, "%s does not broadcast to %s",
                             leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));

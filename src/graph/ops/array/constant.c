@@ -28,6 +28,7 @@ static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
     const leat_tensor *tensor = &args->value.tensors[0];
     leat_shape shape = leat_tensor_shape(tensor);
     if (args->spec != NULL) {
+        /* The spec may know less than the tensor, but nothing else. */
         LEATI_TRY(leati_spec_check_tensor(args->spec, 0, tensor, err));
         shape = leat_spec_component_shape(args->spec, 0);
     }
@@ -37,6 +38,7 @@ static leat_status constant_infer(leati_infer_call *call, leat_error *err) {
 static leat_status constant_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_constant_args *args = call->args;
     const leat_tensor *tensor = &args->value.tensors[0];
+    /* A stride of 0: all rows are the one tensor. */
     return leati_op_kernel_view(call, 0, tensor->rank, tensor->dims, tensor->data, 0, tensor->owner,
                                 err);
 }
@@ -59,6 +61,7 @@ leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor, l
     leat_error failure = {0};
     leat_tensor owned = {0};
     struct leati_constant_args args = {0};
+    /* `failure` is a record of its own, because err may be NULL and is read below. */
     leat_spec *spec = leat_spec_tensor(tensor->dtype, leat_tensor_shape(tensor), &failure);
     if (spec == NULL)
         goto end;
@@ -71,6 +74,7 @@ leat_status leati_graph_constant(leat_graph *graph, const leat_tensor *tensor, l
         goto end;
     *out = leati_graph_node(graph, &leati_tensor_op_constant, &args, NULL, 0);
 end:
+    /* The node has references of its own by now. */
     leat_element_fini(&args.value);
     leat_tensor_unref(&owned);
     leat_spec_unref(spec);
@@ -81,6 +85,7 @@ end:
 
 const leat_tensor *leati_node_constant(const leati_node *node) {
     const struct leati_constant_args *args = node->args;
+    /* With a spec, inference may know no more than that says: the value stays hidden. */
     return node->op == &leati_tensor_op_constant && args->spec == NULL ? &args->value.tensors[0]
                                                                        : NULL;
 }

@@ -78,6 +78,7 @@ static const leati_row set_diag_rows[] = {
     {0},
 };
 
+/* Padding is a number, so strings have none. */
 static leat_status want_fixed(const leati_infer_call *call, int index, leat_error *err) {
     leat_dtype dtype = call->inputs[index].dtype;
     if (dtype >= LEAT_BOOL && dtype <= LEAT_FLOAT64)
@@ -89,6 +90,8 @@ static leat_status want_fixed(const leati_infer_call *call, int index, leat_erro
 /* The range and the alignment that the arguments say; the sizes are left alone. */
 static leat_status diagonals_read(diagonals *out, const struct diagonal_args *args,
                                   leat_error *err) {
+    /* In the order of binary numbers: bit 1 puts the diagonals from the main one up at the right,
+     * bit 0 those below it. */
     static const char *const aligns[] = {"LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT"};
     int align = 0;
     while (align < 4 && strcmp(args->align, aligns[align]) != 0)
@@ -103,6 +106,7 @@ static leat_status diagonals_read(diagonals *out, const struct diagonal_args *ar
                             "diag_index must have only one or two elements, received %d elements",
                             (int)args->k.count);
     *out = (diagonals){.above_right = align >= 2, .below_right = align % 2 == 1};
+    /* Without any number it is the main diagonal. */
     if (args->k.count > 0) {
         out->low = args->k.values[0];
         out->high = args->k.values[args->k.count - 1];
@@ -114,6 +118,7 @@ static leat_status diagonals_read(diagonals *out, const struct diagonal_args *ar
     return LEAT_OK;
 }
 
+/* How many values diagonal k has. */
 static int64_t length_of(const diagonals *d, int64_t k) {
     int64_t rows = d->rows + LEATI_MIN(k, 0), columns = d->columns - LEATI_MAX(k, 0);
     return LEATI_MIN(rows, columns);
@@ -134,10 +139,13 @@ static leat_status diagonals_of(diagonals *out, const struct diagonal_args *args
         return LEAT_OK;
     int64_t ends[] = {out->low, out->high};
     for (int i = 0; i < 2; i++)
+        /* Diagonal 0 is allowed in every matrix, also in one without rows or columns. */
         if (ends[i] != 0 && (ends[i] <= -out->rows || ends[i] >= out->columns))
             return leati_refuse(err, VALUE,
                                 "diagonal %lld is out of bound: it must be between %lld and %lld",
                                 (long long)ends[i], (long long)-out->rows, (long long)out->columns);
+    /* The longest is the main diagonal or, of a range without it, the nearest to it: the sizes less
+     * the rows above its first value and the columns left of it. */
     int64_t rows = out->rows + LEATI_MIN(out->high, 0);
     int64_t columns = out->columns - LEATI_MAX(out->low, 0);
     out->longest = LEATI_MIN(rows, columns);
@@ -149,6 +157,7 @@ static leat_shape diagonals_shape(const diagonals *d, const leat_shape *in) {
     leat_shape out = {.rank = 0};
     for (int32_t i = 0; i < in->rank - 2; i++)
         out.dims[out.rank++] = in->dims[i];
+    /* A single diagonal has no dimension of lines. */
     if (d->low != d->high)
         out.dims[out.rank++] = d->high - d->low + 1;
     out.dims[out.rank++] = d->longest;
@@ -162,6 +171,8 @@ static void diagonals_copy(const diagonals *d, size_t size, char *matrix, char *
         int64_t length = length_of(d, k), line = (d->high - k) * d->longest;
         bool right = k >= 0 ? d->above_right : d->below_right;
         char *compact = array + (size_t)(line + (right ? d->longest - length : 0)) * size;
+        /* Diagonal k begins in row -k or in column k; columns + 1 values on are the next row and
+         * column. */
         char *value = matrix + (size_t)((k < 0 ? -k : 0) * d->columns + LEATI_MAX(k, 0)) * size;
         for (int64_t i = 0; i < length; i++) {
             memcpy(to_array ? compact : value, to_array ? value : compact, size);
@@ -188,6 +199,7 @@ static leat_status matrices(const struct diagonal_args *args, const leat_shape *
                             "The number of diagonals provided in the input does not match the "
                             "lower_diag_index and upper_diag_index range: %lld for %lld",
                             (long long)lines, (long long)(d->high - d->low + 1));
+    /* What is left in front are the dimensions of the stack. */
     *out = (leat_shape){.rank = 0};
     for (int32_t i = 0; i < in->rank - used; i++)
         out->dims[out->rank++] = in->dims[i];
@@ -195,14 +207,18 @@ static leat_status matrices(const struct diagonal_args *args, const leat_shape *
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
                             (int)out->rank + 2, LEAT_MAX_RANK);
     d->longest = in->dims[in->rank - 1];
+    /* Sizes that are not given are -1; they stay unknown as long as the length of the lines is. */
     d->rows = args->num_rows;
     d->columns = args->num_cols;
     if (d->longest >= 0) {
+        /* The smallest matrix that the longest diagonal fits in. */
         int64_t rows = d->longest - LEATI_MIN(d->high, 0);
         int64_t columns = d->longest + LEATI_MAX(d->low, 0);
         int64_t larger = LEATI_MAX(rows, columns);
         d->rows = args->num_rows >= 0 ? args->num_rows : args->num_cols >= 0 ? rows : larger;
         d->columns = args->num_cols >= 0 ? args->num_cols : args->num_rows >= 0 ? columns : larger;
+        /* If both sizes were larger than the smallest, every diagonal would have more values than
+         * the array gives. */
         if (d->rows < rows || d->columns < columns || (d->rows != rows && d->columns != columns))
             return leati_refuse(
                 err, SHAPE,
@@ -237,6 +253,7 @@ static leat_status diag_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
+        /* All is padding first; the diagonals are then written over it. */
         for (int64_t i = 0; i < out->count; i++)
             (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
         for (int64_t i = 0; i < out->count / matrix && in->count > 0; i++)
@@ -249,6 +266,7 @@ static leat_status diag_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status diag_gradient(leati_gradient_call *call, leat_error *err) {
     struct diagonal_args args = *(const struct diagonal_args *)call->args;
     (void)err;
+    /* Where a short line of the input is filled up, nothing is read and so nothing flows. */
     args.padding_value = 0;
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_diag_part, &args, call->output_gradients[0]);
@@ -280,6 +298,7 @@ static leat_status diag_part_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
+        /* Short diagonals leave the rest of their lines as padding. */
         for (int64_t i = 0; i < out->count; i++)
             (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
         for (int64_t i = 0; i < out->count / array; i++)
@@ -291,6 +310,7 @@ static leat_status diag_part_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status diag_part_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Only values on the diagonals were read. */
     call->input_gradients[0] =
         leati_graph_build2(&leati_tensor_op_set_diag, call->args,
                            leat_op_zeros_like(call->inputs[0]), call->output_gradients[0]);
@@ -341,6 +361,7 @@ static leat_status set_diag_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status set_diag_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0];
     (void)err;
+    /* What was replaced gets no gradient. */
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_set_diag, call->args, g,
                                                   leat_op_zeros_like(call->inputs[1]));
     call->input_gradients[1] = leati_graph_build1(&leati_tensor_op_diag_part, call->args, g);

@@ -63,6 +63,7 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
                list = leati_support_operand_shape(numbers), shape;
     int64_t counts[LEAT_MAX_OUTPUTS] = {0};
     char *to[LEAT_MAX_OUTPUTS];
+    /* A first pass counts, because outputs need their shapes before anything is written. */
     for (int64_t i = 0; i < numbers->count; i++) {
         if (number[i] < 0 || number[i] >= args->num_partitions)
             return leati_refuse(err, VALUE, "partitions[%lld] = %d is not in [0, %lld)",
@@ -77,6 +78,7 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
     size_t bytes = leat_dtype_size(data->dtype);
     for (int32_t d = list.rank; d < from.rank; d++)
         bytes *= (size_t)from.dims[d];
+    /* Slices without values leave outputs that may have no memory. */
     for (int64_t i = 0; i < numbers->count && bytes > 0; i++) {
         memcpy(to[number[i]], data->data + (size_t)i * bytes, bytes);
         to[number[i]] += bytes;
@@ -90,10 +92,12 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
 static leat_status dynamic_partition_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value data = call->inputs[0], numbers = call->inputs[1], parts[LEAT_MAX_OUTPUTS];
     int count = call->num_outputs;
+    /* The stitch below takes a list of places and a tensor for each partition. */
     if (2 * count > LEAT_MAX_OUTPUTS)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no gradient of more than %d partitions; found %d", LEAT_MAX_OUTPUTS / 2,
                           count);
+    /* The number of each slice, in the shape of the partitions. */
     leat_value places = leat_op_range(
         leati_support_number(data.graph, LEAT_INT32, 0), leat_op_size(numbers, LEAT_INT32),
         leati_support_number(data.graph, LEAT_INT32, 1), LEAT_INVALID);
@@ -105,10 +109,12 @@ static leat_status dynamic_partition_gradient(leati_gradient_call *call, leat_er
     if (first < 0)
         return LEAT_OK; /* the graph keeps the error */
     for (int p = 0; p < count; p++) {
+        /* First the places, then the gradients: what dynamic_stitch expects. */
         parts[p] = (leat_value){.graph = data.graph, .id = first + p};
         parts[count + p] = call->output_gradients[p].id >= 0 ? call->output_gradients[p]
                                                              : leat_op_zeros_like(call->outputs[p]);
     }
+    /* Each slice went to one partition, so all places are named once and none is left as zeros. */
     leat_value stitched =
         leati_graph_build_many(&leati_tensor_op_dynamic_stitch, NULL, parts, 2 * count);
     call->input_gradients[0] = leat_op_reshape_like(stitched, data);

@@ -19,6 +19,7 @@ static leat_status slice_of(const leat_shape *indices, const leat_shape *data, i
                data->dims[d] == LEAT_UNKNOWN_DIM;
     for (int32_t d = indices->rank; fits && d < data->rank; d++)
         rest.dims[rest.rank++] = data->dims[d];
+    /* The result has one dimension more: that of the places. */
     fits = fits && rest.rank < LEAT_MAX_RANK && leati_shape_compatible(&rest, slice);
     if (!fits)
         return leati_refuse(err, SHAPE,
@@ -26,6 +27,7 @@ static leat_status slice_of(const leat_shape *indices, const leat_shape *data, i
                             "and then that of the other slices",
                             number, leati_shape_text(data, texts[0]),
                             leati_shape_text(indices, texts[1]));
+    /* `slice` is what all earlier pairs agree on; each says what others leave unknown. */
     for (int32_t d = 0; slice->rank >= 0 && d < rest.rank; d++)
         rest.dims[d] = rest.dims[d] == LEAT_UNKNOWN_DIM ? slice->dims[d] : rest.dims[d];
     *slice = rest;
@@ -68,6 +70,7 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
             if (index < 0)
                 return leati_refuse(err, VALUE, "indices[%d][%lld] is %lld; expected 0 or more", i,
                                     (long long)k, (long long)index);
+            /* Indices are int32: index + 1 does not overflow. */
             shape.dims[0] = index >= shape.dims[0] ? index + 1 : shape.dims[0];
         }
     }
@@ -78,6 +81,7 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
+    /* Numbers that no index names leave gaps. */
     if (out->count > 0)
         memset(out->data, 0, (size_t)out->count * leat_dtype_size(out->dtype));
     for (int i = 0; i < count && bytes > 0; i++)
@@ -90,6 +94,7 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
 static leat_status dynamic_stitch_gradient(leati_gradient_call *call, leat_error *err) {
     int count = call->num_inputs / 2;
     (void)err;
+    /* A slice that a later one replaced gets the gradient of its place, too, as in TensorFlow. */
     for (int i = 0; i < count; i++)
         call->input_gradients[count + i] =
             leat_op_gather(call->output_gradients[0], call->inputs[i], 0, 0);

@@ -31,6 +31,7 @@ static leat_status ensure_shape_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(check_shape(&args->shape, in, err));
+    /* What either of both shapes knows. */
     leat_shape shape = in->rank >= 0 ? *in : args->shape;
     for (int32_t d = 0; d < shape.rank && args->shape.rank >= 0; d++)
         if (shape.dims[d] == LEAT_UNKNOWN_DIM)

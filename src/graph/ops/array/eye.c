@@ -46,6 +46,7 @@ static leat_status shape_of(const struct eye_args *args, leat_shape *out, leat_e
     for (int32_t d = 0; d < out->rank - 2; d++)
         out->dims[d] = args->batch_shape.values[d];
     out->dims[out->rank - 2] = args->num_rows;
+    /* The default stands for none, as 0 columns are a matrix, too. */
     out->dims[out->rank - 1] = args->num_columns == INT64_MIN ? args->num_rows : args->num_columns;
     for (int32_t d = 0; d < out->rank; d++)
         if (out->dims[d] < 0)
@@ -63,6 +64,7 @@ static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
     if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
                             leat_dtype_name(args->dtype));
+    /* Sizes that the run computes are placeholders here. */
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &shape, err));
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
@@ -70,6 +72,7 @@ static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = {0};
+    /* As aligned as the widest number that is stored there. */
     _Alignas(8) char one[16] = {0};
     LEATI_TRY(shape_of(call->args, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
@@ -80,6 +83,8 @@ static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
         memset(to, 0, (size_t)out->count * size);
+        /* The lines of all matrices, one behind the other; in tall ones the last lines have no
+         * diagonal. */
         for (int64_t i = 0; i < out->count / columns; i++)
             if (i % rows < columns)
                 memcpy(to + (size_t)(i * columns + i % rows) * size, one, size);

@@ -16,6 +16,7 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_rank(call, 1, 0, "the value", err));
     const leat_shape *dims = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
+    /* A list of known length tells the rank. */
     if (dims->rank == 1 && dims->dims[0] >= 0) {
         if (dims->dims[0] > LEAT_MAX_RANK)
             return leati_refuse(err, SHAPE, "the rank would be %lld; expected at most %d",
@@ -32,6 +33,8 @@ static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 
+/* Reads the shape from row 0, which speaks for all: several rows run at once only where inference
+ * knows the dimensions. */
 static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat_error *err) {
     if (dims->rank != 1)
         return leati_refuse(err, SHAPE, "the shape has rank %d; expected rank 1", (int)dims->rank);

@@ -39,6 +39,7 @@ static leat_status filled_kernel(leati_kernel_call *call, double number, leat_er
     LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype);
+    /* All bytes 0 are the zero of every dtype, and the empty string. */
     _Alignas(8) char value[16] = {0};
     if (number != 0 && !leati_support_store_number(out->dtype, number, value))
         return leati_refuse(err, DTYPE, "a %s is no number", leat_dtype_name(out->dtype));

@@ -33,7 +33,9 @@ typedef struct gather_plan {
 static leat_status resolve(const struct leati_gather_args *args, const leat_shape *params,
                            const leat_shape *indices, int32_t *axis, int32_t *batch,
                            leat_error *err) {
+    /* As in TensorFlow, a negative number counts from the end of the indices, not of the tensor. */
     int64_t dims = args->batch_dims < 0 ? args->batch_dims + indices->rank : args->batch_dims;
+    /* A scalar without batch dimensions passes: the check of the axis says better what is wrong. */
     if (dims < 0 || dims > indices->rank || dims >= params->rank + (dims == 0))
         return leati_refuse(
             err, SHAPE,
@@ -66,6 +68,7 @@ static leat_status plan_of(const struct leati_gather_args *args, const leati_ope
         plan->outer *= params->dims[d];
     for (int32_t d = axis + 1; d < params->rank; d++)
         plan->inner *= params->dims[d];
+    /* An empty batch has no indices, and must not divide them. */
     plan->count = plan->batch > 0 ? indices->count / plan->batch : 0;
     return LEAT_OK;
 }
@@ -115,6 +118,8 @@ static leat_status gather_infer(leati_infer_call *call, leat_error *err) {
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
+    /* Where the run computes the axis, the rank follows at least, unless batch
+     * dimensions hide it. */
     if (params->rank >= 0 && indices->rank >= 0 && call->unknown == 0)
         LEATI_TRY(gathered(args, params, indices, &out, err));
     else if (params->rank > 0 && indices->rank >= 0 && args->batch_dims == 0)
@@ -134,6 +139,8 @@ static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
+            /* Index k is number i of its batch, whose pieces begin at `piece`. It is read once for
+             * all pieces, and checked also where there is nothing to copy. */
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
             LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
             char *to = leati_support_row_of(&call->outputs[0], row);
@@ -197,12 +204,15 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
     leat_shape shape = leati_support_operand_shape(params);
     gather_plan plan;
     LEATI_TRY(plan_of(call->args, params, indices, &plan, err));
+    /* The gradient is read by the plan of the two others: fewer values would be read
+     * out of bounds. */
     LEATI_TRY(leati_support_want_equal_dims(
         gradient->count, plan.batch * plan.outer * plan.count * plan.inner,
         "values of the gradient and of what was gathered", err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype), bytes = (size_t)plan.inner * size;
     for (int64_t row = 0; row < call->n; row++) {
+        /* Slices that no index names keep zeros; those named twice get the sum. */
         if (out->count > 0)
             memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
@@ -221,6 +231,7 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
 
 static leat_status gather_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Adding is linear: each slice of the gradient gets what arrives where it was added. */
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_gather, call->args,
                                                   call->output_gradients[0], call->inputs[2]);
     return LEAT_OK;

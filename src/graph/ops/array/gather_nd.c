@@ -9,6 +9,7 @@
 static leat_status gathered(const leat_shape *params, const leat_shape *indices, leat_shape *out,
                             leat_error *err) {
     char texts[2][128];
+    /* How many leading dimensions a row of indices names. */
     int64_t depth = indices->rank > 0 ? indices->dims[indices->rank - 1] : -1;
     if (indices->rank == 0 || depth > params->rank ||
         indices->rank - 1 + params->rank - depth > LEAT_MAX_RANK)
@@ -30,6 +31,7 @@ static leat_status gather_nd_infer(leati_infer_call *call, leat_error *err) {
     leat_shape out = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
+    /* Without the length of a row, not even the result's rank is known. */
     bool known = params->rank >= 0 && indices->rank >= 0 &&
                  (indices->rank == 0 || indices->dims[indices->rank - 1] >= 0);
     if (known)
@@ -52,6 +54,7 @@ static leat_status slice_of(leati_kernel_call *call, const leat_shape *params, i
                 "into shape %s",
                 (long long)i, (long long)index, (int)d, leati_shape_text(params, text));
         }
+        /* Horner's scheme: the number in row-major order. */
         *out = *out * params->dims[d] + index;
     }
     return LEAT_OK;
@@ -63,6 +66,7 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
                at = leati_support_operand_shape(indices), shape = {0};
     LEATI_TRY(gathered(&from, &at, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* A row of no numbers names the whole tensor. */
     int32_t depth = (int32_t)at.dims[at.rank - 1];
     int64_t rows = 1;
     size_t bytes = leat_dtype_size(params->dtype);
@@ -73,6 +77,7 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < rows; i++) {
             int64_t slice = 0;
+            /* Indices are checked also where slices have no values. */
             LEATI_TRY(slice_of(call, &from, depth, row, i, &slice, err));
             if (bytes > 0)
                 memcpy(leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes,
@@ -84,6 +89,7 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status gather_nd_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Rows that name one slice add up there. */
     call->input_gradients[0] = leat_op_tensor_scatter_nd_add(
         leat_op_zeros_like(call->inputs[0]), call->inputs[1], call->output_gradients[0]);
     return LEAT_OK;

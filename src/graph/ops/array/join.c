@@ -42,12 +42,14 @@ static void copy_pieces(char *to, int64_t to_step, const char *from, int64_t fro
 static leat_status join(leati_kernel_call *call, int64_t outer, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(out->dtype), at = 0;
+    /* Without values there may be no memory, and nothing to divide by. */
     if (outer == 0 || out->count == 0)
         return LEAT_OK;
     size_t step = (size_t)(out->count / outer) * size;
     for (int i = 0; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
         size_t bytes = (size_t)(in->count / outer) * size;
+        /* Each row gets one piece of this input: the rows are the pieces of one call. */
         if (outer == 1)
             copy_pieces(out->data + at, out->row_stride, in->data, in->row_stride, call->n, bytes);
         for (int64_t row = 0; row < call->n && outer > 1; row++)
@@ -70,6 +72,7 @@ static leat_status join_shape(leat_shape *shape, const leat_shape *next, int32_t
         if (d == axis && open)
             shape->dims[d] = LEAT_UNKNOWN_DIM;
         else if (d == axis)
+            /* Inference sees any sizes that somebody names, so their sum may overflow. */
             fits = !__builtin_add_overflow(a, b, &shape->dims[d]);
         else if (open || a == b)
             shape->dims[d] = a == LEAT_UNKNOWN_DIM ? b : a;
@@ -90,6 +93,7 @@ static leat_shape shape_of_any_axis(const leati_infer_call *call) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     for (int i = 0; i < call->num_inputs && shape.rank == LEAT_UNKNOWN_RANK; i++)
         shape.rank = call->inputs[i].shape.rank;
+    /* Which dimension grows is not known, so no size is. */
     for (int32_t d = 0; d < shape.rank; d++)
         shape.dims[d] = LEAT_UNKNOWN_DIM;
     return shape;
@@ -108,6 +112,7 @@ static leat_status concat_infer(leati_infer_call *call, leat_error *err) {
     }
     for (int i = 0; i < call->num_inputs; i++) {
         const leat_shape *next = &call->inputs[i].shape;
+        /* An input of unknown rank is not compared; it leaves the axis unknown below. */
         whole = whole && next->rank != LEAT_UNKNOWN_RANK;
         if (next->rank != LEAT_UNKNOWN_RANK && shape.rank != LEAT_UNKNOWN_RANK) {
             LEATI_TRY(join_shape(&shape, next, axis, i, err));
@@ -144,6 +149,7 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
     leat_shape shape = leat_value_shape(call->outputs[0]);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
     int32_t axis = 0;
+    /* A single input passes through, whatever its rank, even a scalar that has no axis. */
     if (call->num_inputs == 1) {
         call->input_gradients[0] = call->output_gradients[0];
         return LEAT_OK;
@@ -153,12 +159,14 @@ static leat_status concat_gradient(leati_gradient_call *call, leat_error *err) {
     for (int i = 0; i < call->num_inputs; i++) {
         leat_shape part = leat_value_shape(call->inputs[i]);
         bool last = i == call->num_inputs - 1;
+        /* Where the next part begins is a number of the node, so it must be known now. */
         if (part.rank < 0 || (part.dims[axis] == LEAT_UNKNOWN_DIM && !last))
             return leati_fail(err, LEAT_UNIMPLEMENTED,
                               "the gradient of concat needs the size of input %d along axis %d; "
                               "set it with ensure_shape",
                               i, (int)axis);
         for (int32_t d = 0; d < shape.rank; d++)
+            /* An unknown size of the last input is -1, which takes all that follows. */
             size[d] = d == axis ? part.dims[d] : -1;
         call->input_gradients[i] =
             leat_op_slice(call->output_gradients[0], begin, shape.rank, size, shape.rank);
@@ -171,6 +179,7 @@ static bool concat_known(const leati_known_call *call, leati_known *out) {
     *out = (leati_known){.rank = 1};
     for (int i = 0; i < call->num_inputs; i++) {
         const leati_known *part = &call->inputs[i];
+        /* Parts are vectors, which have no other axis than 0. */
         if (part->rank != 1 || out->count + part->count > LEAT_MAX_RANK)
             return false;
         for (int32_t k = 0; k < part->count; k++)
@@ -188,6 +197,7 @@ static leat_status stacked(const leat_shape *shape, int64_t axis, int count, int
     LEATI_TRY(leati_support_normal_axis(axis, shape->rank + 1, place, err));
     out->rank = shape->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
+        /* Behind the new dimension those of the input have moved by one. */
         out->dims[d] = d == *place ? count : shape->dims[d < *place ? d : d - 1];
     return LEAT_OK;
 }
@@ -210,6 +220,7 @@ static leat_status stack_infer(leati_infer_call *call, leat_error *err) {
         const leat_shape *other = &call->inputs[i].shape;
         if (!leati_shape_compatible(&shape, other))
             return unequal(&shape, other, i, err);
+        /* What one input leaves unknown another may say: all have one shape. */
         if (shape.rank < 0)
             shape = *other;
         for (int32_t d = 0; d < shape.rank && other->rank >= 0; d++)
@@ -233,6 +244,7 @@ static leat_status stack_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(stacked(&shape, args->axis, call->num_inputs, &axis, &out, err));
     LEATI_TRY(leati_support_output_like(call, 0, &out, err));
     int64_t outer = 1;
+    /* The new dimension is not among those before the axis, so the inputs' shape serves. */
     for (int32_t d = 0; d < axis; d++)
         outer *= shape.dims[d];
     return join(call, outer, err);
@@ -253,6 +265,8 @@ static leat_status stack_gradient(leati_gradient_call *call, leat_error *err) {
         begin[axis] = i;
         leat_value part =
             leat_op_slice(call->output_gradients[0], begin, shape.rank, size, shape.rank);
+        /* The slice still has a 1 at the axis; reshape_like takes it away and knows the other
+         * sizes. */
         call->input_gradients[i] = leat_op_reshape_like(part, call->inputs[i]);
     }
     return LEAT_OK;
@@ -261,6 +275,7 @@ static leat_status stack_gradient(leati_gradient_call *call, leat_error *err) {
 static bool stack_known(const leati_known_call *call, leati_known *out) {
     *out = (leati_known){.rank = 1, .count = call->num_inputs};
     for (int i = 0; i < call->num_inputs; i++) {
+        /* Scalars make a vector; vectors would make a matrix, of which nothing is known. */
         if (call->inputs[i].rank != 0 || i == LEAT_MAX_RANK)
             return false;
         out->values[i] = call->inputs[i].values[0];

@@ -44,6 +44,7 @@ static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {
     const struct linspace_args *args = call->args;
     int64_t num = args->num;
     leat_shape shape = LEAT_SHAPE(num);
+    /* Bounds of unknown rank have passed inference. */
     for (int i = 0; i < 2; i++)
         if (call->inputs[i].rank != 0)
             return leati_refuse(err, SHAPE, "a bound has rank %d; expected rank 0",
@@ -62,6 +63,8 @@ static leat_status linspace_gradient(leati_gradient_call *call, leat_error *err)
     leat_dtype dtype = leat_value_dtype(call->inputs[0]);
     leat_value g = call->output_gradients[0];
     (void)err;
+    /* Number i is start + (stop - start) t[i], where t runs from 0 to 1: t is the share of the
+     * gradient that goes to stop. */
     leat_value zero = leati_support_number(graph, dtype, 0),
                one = leati_support_number(graph, dtype, 1);
     /* One number alone is the start. */

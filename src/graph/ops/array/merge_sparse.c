@@ -62,6 +62,7 @@ static int compare_entries(const void *a, const void *b) {
             return x->row[d] < y->row[d] ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
+    /* qsort is not stable; the order in which values came makes it so. */
     return x->from < y->from ? -1 : 1;
 }
 
@@ -79,6 +80,8 @@ static leat_status check_lengths(const leati_kernel_call *call, leat_error *err)
     if (in[2].count != in[1].count)
         return leati_refuse(err, SHAPE, "%lld values for the %lld places of a feature",
                             (long long)in[2].count, (long long)in[1].count);
+    /* Both count the values of each record in the last column, so the indices are the
+     * same bytes. */
     if (in[0].count > 0 &&
         memcmp(in[0].data, in[3].data, (size_t)in[0].count * sizeof(int64_t)) != 0)
         return leati_refuse(err, SHAPE,
@@ -101,6 +104,7 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
             return leati_refuse(err, VALUE, "place %lld is out of bounds; expected 0 to %lld",
                                 (long long)place, (long long)args->size - 1);
         const int64_t *row = (const int64_t *)(const void *)in[0].data + i * rank;
+        /* Entries point at the input: what is sorted is small whatever the rank. */
         entries[i] = (entry){row, rank, place, i};
     }
     if (!args->already_sorted && n > 1)
@@ -110,6 +114,7 @@ static leat_status merge_sparse_kernel(leati_kernel_call *call, leat_error *err)
     LEATI_TRY(leati_support_output_like(call, 1, &values, err));
     int64_t *index = (int64_t *)(void *)call->outputs[0].data;
     for (int64_t i = 0; i < n; i++, index += rank) {
+        /* The place takes the last column, which only counted values. */
         memcpy(index, entries[i].row, (size_t)rank * sizeof *index);
         index[rank - 1] = entries[i].place;
         memcpy(call->outputs[1].data + (size_t)i * size,

@@ -71,6 +71,8 @@ static leat_status shape_of(const struct one_hot_args *args, const leat_shape *i
     if (in->rank >= LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank + 1, place, err));
+    /* `depth` is an argument of its own because inference does not know it where the run computes
+     * it. */
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
         out->dims[d] = d == *place ? depth : in->dims[d < *place ? d : d - 1];
@@ -83,6 +85,7 @@ static leat_status one_hot_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     leat_dtype dtype = LEAT_INVALID;
     int32_t place = 0;
+    /* uint8 is the one index beside int32 and int64; int8 is cast before (`types`). */
     if (call->inputs[0].dtype != LEAT_UINT8)
         LEATI_TRY(leati_support_want_index(call, 0, "the index", err));
     LEATI_TRY(dtype_of(args, &dtype, err));
@@ -104,6 +107,7 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
         if (tensor->dtype < LEAT_BOOL || tensor->dtype > LEAT_FLOAT64)
             return leati_refuse(err, DTYPE, "a value is %s, the dtype %s",
                                 leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
+        /* A cast would silently cut off the fraction. */
         if (leati_dtype_is_float(tensor->dtype) && !leati_dtype_is_float(dtype))
             return leati_refuse(err, DTYPE, "a value is %s; expected %s",
                                 leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
@@ -127,6 +131,7 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(shape_of(args, &from, args->depth, &place, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype);
+    /* The values of the input behind the new dimension. */
     for (int32_t d = place; d < from.rank; d++)
         inner *= from.dims[d];
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
@@ -137,6 +142,7 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
             int64_t index = in->dtype == LEAT_UINT8
                                 ? ((const uint8_t *)leati_support_row_of(in, row))[i]
                                 : leati_support_index_at(in, row, i);
+            /* Value i stands at (i / inner, i % inner); the new dimension comes between both. */
             int64_t at = (i / inner * args->depth + index) * inner + i % inner;
             if (index >= 0 && index < args->depth)
                 memcpy(to + (size_t)at * size, on, size);

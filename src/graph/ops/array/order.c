@@ -43,6 +43,7 @@ static const leati_row argsort_rows[] = {
 /* Does value i stand before value j, going up? A NaN stands behind all. */
 typedef bool (*before_function)(const char *data, int64_t i, int64_t j);
 
+/* Only a NaN differs from itself; two of them are equal here, so they keep their order. */
 #define BEFORE(NAME, TYPE, LOAD)                                                                   \
     static bool NAME(const char *data, int64_t i, int64_t j) {                                     \
         TYPE const *values = (TYPE const *)(const void *)data;                                     \
@@ -77,18 +78,23 @@ static void sorting_line(leat_dtype dtype, const char *data, int64_t n, int64_t 
     before_function less = before[dtype];
     for (int64_t i = 0; i < n; i++)
         places[i] = i;
+    /* Merges from below: runs of `width` places become runs of twice as many. */
     for (int64_t width = 1; width < n; width *= 2) {
         for (int64_t start = 0; start < n; start += 2 * width) {
             int64_t middle = LEATI_MIN(start + width, n);
             int64_t end = LEATI_MIN(middle + width, n);
             int64_t a = start, b = middle;
             for (int64_t k = start; k < end; k++) {
+                /* A side that is used up has no place to read; it is not compared then. */
                 int64_t x = a < middle ? places[a] * step : 0, y = b < end ? places[b] * step : 0;
+                /* The second side goes first only if it must: that keeps equal values as they
+                 * stand. */
                 bool second =
                     a == middle || (b < end && (descending ? less(data, x, y) : less(data, y, x)));
                 scratch[k] = second ? places[b++] : places[a++];
             }
         }
+        /* Copied back after each pass, so that the result is in `places` whatever their number. */
         memcpy(places, scratch, (size_t)n * sizeof *places);
     }
 }
@@ -130,6 +136,7 @@ static leat_status sorting_kernel(leati_kernel_call *call, bool places, leat_err
     int64_t inner = 1;
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
+    /* Places and scratch of one line; all lines share them. */
     if (!leati_mul_size(dim, 2 * sizeof(int64_t), &bytes))
         return leati_no_memory(err);
     int64_t *order = leati_arena_alloc(call->arena, bytes);
@@ -139,12 +146,15 @@ static leat_status sorting_kernel(leati_kernel_call *call, bool places, leat_err
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < in->count / (int64_t)dim; i++) {
+            /* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as
+             * many values. */
             int64_t first = i / inner * (int64_t)dim * inner + i % inner;
             sorting_line(in->dtype, from + (size_t)first * size, (int64_t)dim, inner, descending,
                          order, order + dim);
             for (size_t k = 0; k < dim; k++) {
                 size_t at = (size_t)(first + (int64_t)k * inner);
                 if (places)
+                    /* int32, as TensorFlow's argsort gives. */
                     ((int32_t *)(void *)to)[at] = (int32_t)order[k];
                 else
                     memcpy(to + at * size, from + (size_t)(first + order[k] * inner) * size, size);
@@ -189,9 +199,11 @@ static leat_status sort_gradient(leati_gradient_call *call, leat_error *err) {
                           "the input's rank is not known; give it one with ensure_shape");
     LEATI_TRY(leati_support_normal_axis(args->axis, rank, &axis, err));
     struct sort_args order = {.axis = args->axis, .direction = args->direction};
+    /* Sorting is stable, so this finds the very places that the node found. */
     leat_value places = leati_graph_build1(&leati_tensor_op_argsort, &order, x);
     leat_value at = leati_positions_gather_last(axis_last(leati_positions(x), rank, axis),
                                                 axis_last(places, rank, axis));
+    /* Places and gradient are both read flat: it is enough that their dimensions have one order. */
     call->input_gradients[0] =
         leati_positions_add_at(axis_last(call->output_gradients[0], rank, axis), at, x);
     return LEAT_OK;
@@ -274,6 +286,7 @@ static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
         args->index_type != LEAT_INT64)
         return leati_refuse(err, DTYPE, "index_type is %s; expected int16, int32 or int64",
                             leat_dtype_name(args->index_type));
+    /* Where the run computes k, so is the last dimension of both outputs. */
     if (call->unknown == 0)
         LEATI_TRY(top_k_shape(args, &call->inputs[0].shape, &shape, err));
     else if (shape.rank > 0)
@@ -296,9 +309,12 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t *order = leati_arena_alloc(call->arena, bytes);
     if (order == NULL)
         return leati_no_memory(err);
+    /* An output with values has k > 0, so lines are not empty. */
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         for (int64_t line = 0; line < in->count / dim; line++) {
             const char *data = leati_support_row_of(in, row) + (size_t)(line * dim) * size;
+            /* A stable sort puts the lower place first where values are equal, as
+             * TensorFlow does. */
             sorting_line(in->dtype, data, dim, 1, true, order, order + dim);
             for (int64_t i = 0; i < k; i++) {
                 int64_t at = line * k + i;
@@ -319,6 +335,7 @@ static leat_status top_k_gradient(leati_gradient_call *call, leat_error *err) {
     if (leat_value_shape(x).rank < 0)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the input's rank is not known; give it one with ensure_shape");
+    /* Only the places were used; nothing flows through integers. */
     if (call->output_gradients[0].id < 0)
         return LEAT_OK;
     leat_value places = leat_op_cast(call->outputs[1], LEAT_INT64);

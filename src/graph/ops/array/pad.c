@@ -42,6 +42,7 @@ static leat_status mode_of(const struct pad_args *args, pad_mode *mode, leat_err
     const char *text = args->mode != NULL ? args->mode : "";
     for (int m = 0; m < NUM_PAD_MODES; m++) {
         size_t i = 0;
+        /* Clearing this bit makes a small ASCII letter a capital one. */
         while (names[m][i] != 0 && (text[i] & ~0x20) == names[m][i])
             i++;
         if (names[m][i] == 0 && text[i] == 0) {
@@ -75,6 +76,7 @@ static leat_status read_paddings(const struct pad_args *args, const leat_shape *
     for (int32_t d = 0; d < in->rank; d++) {
         for (int k = 0; k < 2; k++) {
             pairs[d][k] = leati_tensor_int_at(tensor, 2 * d + k);
+            /* The bound leaves room for the sum of both and a dimension. */
             if (pairs[d][k] < 0 || pairs[d][k] > INT64_MAX / 4)
                 return leati_refuse(err, SHAPE,
                                     "paddings of dimension %d: %lld; expected 0 or more", (int)d,
@@ -92,6 +94,7 @@ static leat_status padded(const struct pad_args *args, const leat_shape *in, pad
     LEATI_TRY(read_paddings(args, in, pairs, err));
     plan->in = plan->out = *in;
     for (int32_t d = 0; d < in->rank; d++) {
+        /* REFLECT does not repeat the border, so it has one value less to mirror. */
         int64_t dim = in->dims[d], most = plan->mode == PAD_REFLECT ? dim - 1 : dim;
         plan->before[d] = pairs[d][0];
         if (dim == LEAT_UNKNOWN_DIM)
@@ -144,6 +147,7 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "constant_values is %s; expected %s",
                             leat_dtype_name(value->dtype), leat_dtype_name(call->inputs[0].dtype));
     leat_shape in = known ? shape_of_paddings(args, &plan.out) : plan.out;
+    /* The paddings are computed in the run: the rank is all that stays. */
     for (int32_t d = 0; !known && d < plan.out.rank; d++)
         plan.out.dims[d] = LEAT_UNKNOWN_DIM;
     if (known && in.rank >= 0)
@@ -159,9 +163,12 @@ static int64_t source_of(const pad_plan *plan, int32_t d, int64_t i) {
         return at;
     if (plan->mode == PAD_CONSTANT)
         return -1;
+    /* REFLECT mirrors at the border's value, SYMMETRIC at its outer edge, one place nearer. The
+     * paddings' bounds make one mirror enough. */
     return at < 0 ? -at - symmetric : 2 * dim - 2 - at + symmetric;
 }
 
+/* By bytes: minus zero is no zero here, and is written as it is. */
 static bool is_zero(const pad_plan *plan) {
     static const char zeros[sizeof plan->value];
     return memcmp(plan->value, zeros, plan->size) == 0;
@@ -179,6 +186,7 @@ static void fill(const pad_plan *plan, char *to, size_t bytes) {
 /* The last dimension that is padded. */
 static void pad_last(const pad_plan *plan, char *to, const char *from) {
     int32_t d = plan->last;
+    /* Behind this dimension input and output are alike, so blocks have one size. */
     size_t block = (size_t)plan->out_steps[d], inside = (size_t)plan->in.dims[d] * block;
     if (plan->mode == PAD_CONSTANT) {
         size_t before = (size_t)plan->before[d] * block;
@@ -197,6 +205,8 @@ static void pad_dim(const pad_plan *plan, int32_t d, char *to, const char *from)
     if (from == NULL) {
         fill(plan, to, bytes);
     } else if (d > plan->last) {
+        /* Only where nothing is padded at all: `last` is -1, and the tensor is copied
+         * in one piece. */
         memcpy(to, from, bytes);
     } else if (d == plan->last) {
         pad_last(plan, to, from);
@@ -204,6 +214,7 @@ static void pad_dim(const pad_plan *plan, int32_t d, char *to, const char *from)
         for (int64_t i = 0; i < plan->out.dims[d]; i++) {
             int64_t at = source_of(plan, d, i);
             pad_dim(plan, d + 1, to + i * plan->out_steps[d],
+                    /* Padding has no source, nor has anything in it. */
                     at >= 0 ? from + at * plan->steps[d] : NULL);
         }
     }
@@ -231,6 +242,7 @@ static leat_status read_value(const struct pad_args *args, leat_dtype dtype, pad
 /* A string in the arguments may go before the output does. */
 static leat_status own_value(leati_kernel_call *call, pad_plan *plan, leat_error *err) {
     leat_string value;
+    /* Of other dtypes these bytes mean nothing; the test below lets only strings through. */
     memcpy(&value, plan->value, sizeof value);
     if (call->inputs[0].dtype != LEAT_STRING || value.size == 0)
         return LEAT_OK;
@@ -252,11 +264,13 @@ static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
         plan.last = plan.out.dims[d] != plan.in.dims[d] ? d : plan.last;
     LEATI_TRY(read_value(call->args, in->dtype, &plan, err));
     LEATI_TRY(leati_support_output_like(call, 0, &plan.out, err));
+    /* The text is kept by the output, so it must be there first. */
     LEATI_TRY(own_value(call, &plan, err));
     leati_support_dense_steps(&plan.in, plan.size, plan.steps);
     leati_support_dense_steps(&plan.out, plan.size, plan.out_steps);
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
+        /* An input without values leaves padding alone. */
         const char *from = in->count > 0 ? leati_support_row_of(in, row) : NULL;
         if (plan.in.rank == 0)
             memcpy(to, from, plan.size);
@@ -289,6 +303,7 @@ leat_value leat_op_pad(leat_value tensor, const int64_t *paddings, int rank) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(rank, 2), &err);
     if (spec != NULL && leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rank, 2), &pairs, &err) == LEAT_OK) {
         memcpy(pairs.data, paddings, 2 * (size_t)rank * sizeof *paddings);
+        /* The node copies its arguments, so they may lie on the stack. */
         char mode[] = "CONSTANT";
         const struct pad_args args = {
             .paddings = {.spec = spec, .tensors = &pairs, .num_tensors = 1}, .mode = mode};

@@ -31,6 +31,7 @@ static const leati_row ragged_partition_rows[] = {
     {0},
 };
 
+/* In the order of the enumeration below. */
 static const char *const kinds[] = {"row_splits", "row_lengths",  "row_starts",
                                     "row_limits", "value_rowids", "uniform"};
 enum kind { SPLITS, LENGTHS, STARTS, LIMITS, ROWIDS, UNIFORM, NONE };
@@ -57,6 +58,7 @@ static leat_status ragged_partition_infer(leati_infer_call *call, leat_error *er
         LEATI_TRY(leati_support_want_rank(call, i, 1, "the partition", err));
     }
     if (call->inputs[0].shape.rank == 1)
+        /* The outer splits have one number for each record and one more, as input 0. */
         same = call->inputs[0].shape;
     LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &unknown, NULL, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &same, NULL, err);
@@ -77,6 +79,8 @@ static int64_t number(const part *p, int64_t i) {
 
 /* The number of rows; negative where there is no such number. */
 static int64_t rows_of(const part *p) {
+    /* A record without splits or row ids has no rows; of ids the last one is the largest, or
+     * put_ends refuses them. */
     switch (p->kind) {
     case SPLITS: return p->count > 0 ? p->count - 1 : 0;
     case ROWIDS:
@@ -95,6 +99,7 @@ static int64_t end_of(const part *p, int64_t row, int64_t before, int64_t *at) {
     case SPLITS: return number(p, row + 1);
     case LENGTHS: {
         int64_t length = number(p, row);
+        /* Refused here already, so that the sum cannot overflow. */
         return length < 0 || length > p->values ? -1 : before + length;
     }
     case STARTS: return row + 1 < p->count ? number(p, row + 1) : p->values;
@@ -102,6 +107,7 @@ static int64_t end_of(const part *p, int64_t row, int64_t before, int64_t *at) {
     case UNIFORM: return before + p->length;
     default: break;
     }
+    /* Ids that fall are not counted, which put_ends notices at the end. */
     while (*at < p->count && number(p, *at) == row)
         ++*at;
     return *at;
@@ -118,6 +124,7 @@ static void put_number(leati_operand *out, int64_t place, int64_t value) {
 static bool put_ends(const part *p, int64_t rows, int64_t begin, leati_operand *out,
                      int64_t place) {
     int64_t end = 0, at = 0;
+    /* The first number is not the end of a row, so nothing else looks at it. */
     if ((p->kind == SPLITS || p->kind == STARTS) && p->count > 0 && number(p, 0) != 0)
         return false;
     for (int64_t row = 0; row < rows; row++) {
@@ -127,6 +134,7 @@ static bool put_ends(const part *p, int64_t rows, int64_t begin, leati_operand *
         end = next;
         put_number(out, place + row, begin + end);
     }
+    /* All values are in rows and, of row ids, all were counted. */
     return end == p->values && (p->kind != ROWIDS || at == p->count);
 }
 
@@ -173,6 +181,7 @@ static leat_status check_splits(const leati_operand *splits, int64_t values, lea
 static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = call->inputs;
     int64_t records = in[0].count - 1, total = 0, place = 0;
+    /* The values are no input: how many there are is not known here. */
     LEATI_TRY(check_splits(&in[0], -1, err));
     if (call->num_inputs == 3) {
         LEATI_TRY(check_splits(&in[2], in[1].rank == 1 ? in[1].count : INT64_MIN, err));
@@ -183,9 +192,11 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
     leat_shape by_record = LEAT_SHAPE(records + 1), by_row;
     LEATI_TRY(leati_support_output_like(call, 1, &by_record, err));
     put_number(&call->outputs[1], 0, 0);
+    /* The rows are counted first, because the output's shape needs their number. */
     for (int64_t r = 0; r < records; r++) {
         part p = part_of(call, r);
         int64_t rows = rows_of(&p);
+        /* So neither the sum nor the bytes of the row splits overflow. */
         if (rows < 0 || rows > INT64_MAX / 16 - total)
             return refuse(call, r, err);
         total += rows;
@@ -197,6 +208,8 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
     by_row = LEAT_SHAPE(total + 1);
     LEATI_TRY(leati_support_output_like(call, 0, &by_row, err));
     put_number(&call->outputs[0], 0, 0);
+    /* The second pass checks and writes; what it wrote before a failure is dropped
+     * with the output. */
     for (int64_t r = 0; r < records; r++) {
         part p = part_of(call, r);
         int64_t rows = rows_of(&p);

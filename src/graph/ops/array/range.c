@@ -42,9 +42,12 @@ static leat_status integer_length(const leati_operand *in, uint64_t *length, lea
             limit = leati_support_index_at(&in[1], 0, 0);
     int64_t delta = leati_support_index_at(&in[2], 0, 0);
     LEATI_TRY(check_bounds((double)start, (double)limit, (double)delta, err));
+    /* Unsigned, because the way from INT64_MIN to INT64_MAX is longer than an int64 holds, and
+     * INT64_MIN as a step has no positive counterpart. */
     uint64_t way =
         delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
     uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
+    /* The quotient rounded up, without a sum that could overflow. */
     *length = limit == start ? 0 : (way - 1) / step + 1;
     return LEAT_OK;
 }
@@ -60,6 +63,7 @@ static leat_status float_length(const leati_operand *in, uint64_t *length, leat_
         steps = (double)(way / (float)delta);
     }
     double count = ceil(fabs(steps));
+    /* A double beyond 64 bits must not be cast; so long a range is refused anyway. */
     *length = count < 9e18 ? (uint64_t)count : UINT64_MAX;
     return LEAT_OK;
 }
@@ -67,6 +71,8 @@ static leat_status float_length(const leati_operand *in, uint64_t *length, leat_
 static void write_numbers(const leati_operand *in, const leati_operand *out) {
     int64_t n = out->count;
     if (out->dtype == LEAT_INT32) {
+        /* Each number fits, but the product on the way to it may wrap: unsigned
+         * numbers may do so. */
         uint32_t start = *(const uint32_t *)in[0].data, delta = *(const uint32_t *)in[2].data;
         for (int64_t i = 0; i < n; i++)
             ((uint32_t *)out->data)[i] = start + (uint32_t)i * delta;
@@ -91,6 +97,7 @@ static leat_status length_of(const leati_operand *in, int64_t *out, leat_error *
         LEATI_TRY(integer_length(in, &length, err));
     else
         LEATI_TRY(float_length(in, &length, err));
+    /* 8 bytes each are all that an int64 can count. */
     if (length > INT64_MAX / 8)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a range of %llu numbers is too long",
                           (unsigned long long)length);
@@ -109,6 +116,7 @@ static void complete_bounds(const leati_operand *given, int num, leati_operand o
     (void)leati_support_store_number(given[0].dtype, 1, one.data);
     out[0] = num > 2 ? given[0] : zero;
     out[1] = num > 2 ? given[1] : given[0];
+    /* Two inputs are limit and delta, one is the limit. */
     out[2] = num > 2 ? given[2] : num > 1 ? given[1] : one;
 }
 
@@ -121,6 +129,7 @@ static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
     leat_error ignored = {0};
     for (int i = 0; i < call->num_inputs; i++) {
         const leat_tensor *tensor = leati_op_infer_constant(call, i);
+        /* Bounds that are cast first are left to the run. */
         if (tensor == NULL || tensor->dtype != dtype || tensor->rank != 0)
             return LEAT_UNKNOWN_DIM;
         given[i] = (leati_operand){.data = tensor->data, .dtype = dtype, .count = 1};
@@ -135,6 +144,7 @@ static leat_status range_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     for (int i = 0; i < call->num_inputs; i++)
         LEATI_TRY(leati_support_want_rank(call, i, 0, "a bound", err));
+    /* The kernel casts numbers, and leaves other bounds to the refusal below. */
     if (args->dtype != LEAT_INVALID && dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64)
         dtype = args->dtype;
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
@@ -163,9 +173,12 @@ static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
             at[i] = given[i];
             at[i].data = leati_support_row_of(&given[i], row);
         }
+        /* For whatever fails below; 0 again at the end. */
         call->failed_row = row;
         complete_bounds(at, call->num_inputs, bounds, memory);
         LEATI_TRY(length_of(bounds, &length, err));
+        /* Where several rows run, inference knew the length: bounds are constants, and all rows
+         * have one. */
         leat_shape shape = LEAT_SHAPE(length);
         LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
         out = call->outputs[0];

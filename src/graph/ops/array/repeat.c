@@ -29,6 +29,7 @@ static leat_status sliced(int64_t given, leat_shape *shape, int32_t *axis, leat_
         *shape = LEAT_SHAPE(1);
     if (given != INT64_MIN)
         return shape->rank < 0 ? LEAT_OK : leati_support_normal_axis(given, shape->rank, axis, err);
+    /* All dimensions become one, whose size is known only if all are. */
     *axis = 0;
     *shape = LEAT_SHAPE(leati_shape_is_static(shape) ? leati_shape_count(shape) : LEAT_UNKNOWN_DIM);
     return LEAT_OK;
@@ -48,6 +49,7 @@ static int64_t slices_out(const leat_tensor *repeats, int64_t slices) {
         return LEAT_UNKNOWN_DIM;
     for (int64_t i = 0; i < slices; i++) {
         int64_t by = leati_tensor_int_at(repeats, count == 1 ? 0 : i);
+        /* The run refuses such numbers; here nothing is known. */
         if (by < 0 || __builtin_add_overflow(out, by, &out))
             return LEAT_UNKNOWN_DIM;
     }
@@ -64,6 +66,7 @@ static leat_status repeat_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(want_vector(repeats->rank, err));
     LEATI_TRY(sliced(args->axis, &shape, &axis, err));
     if (shape.rank >= 0) {
+        /* A vector of one number stands for all slices, as a scalar does. */
         if (repeats->rank == 1 && repeats->dims[0] != 1)
             LEATI_TRY(leati_support_want_equal_dims(shape.dims[axis], repeats->dims[0],
                                                     "the slices and repeats", err));
@@ -81,6 +84,7 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
                             "repeats has %lld values; expected 1, or %lld, one for each slice",
                             (long long)repeats->count, (long long)slices);
     *out = 0;
+    /* A single number is checked also where there are no slices. */
     for (int64_t i = 0; i < slices || (i == 0 && repeats->count == 1); i++) {
         int64_t by = leati_support_index_at(repeats, 0, repeats->count == 1 ? 0 : i);
         if (by < 0)
@@ -99,6 +103,8 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
     int32_t axis = 0;
     LEATI_TRY(sliced(args->axis, &shape, &axis, err));
     int64_t slices = shape.dims[axis], outer = 1;
+    /* Row 0's numbers stand for all rows: several run at once only where `repeats` is
+     * a constant. */
     LEATI_TRY(count_slices(repeats, slices, &shape.dims[axis], err));
     if (leati_shape_count(&shape) < 0)
         return leati_refuse(err, VALUE, "repeats add up to too many slices");
@@ -114,6 +120,7 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
+            /* Slice i of all places before the axis is number i % slices along it. */
             int64_t by = leati_support_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
             for (int64_t k = 0; k < by; k++, to += bytes)
                 memcpy(to, from, bytes);
@@ -125,6 +132,7 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status repeat_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value x = call->inputs[0];
     (void)err;
+    /* Repeated in the same way, the places of the values say which of them each result is. */
     leat_value at = leati_graph_build2(&leati_tensor_op_repeat, call->args, leati_positions(x),
                                        call->inputs[1]);
     call->input_gradients[0] = leati_positions_add_at(call->output_gradients[0], at, x);

@@ -53,6 +53,7 @@ static leat_status close_shape(const leat_shape *in, int64_t count, leat_shape *
                                leat_error *err) {
     char text[128];
     leati_shape_text(shape, text);
+    /* A product that overflows fits no number of values, except that a later 0 makes it 0 again. */
     int64_t known = 1;
     int32_t open = -1;
     for (int32_t d = 0; d < shape->rank; d++)
@@ -78,6 +79,7 @@ static leat_status close_known(const struct reshape_args *args, const leat_shape
     for (int32_t d = 0; d < shape->rank; d++)
         if (args->shape.values[d] == LEATI_UNKNOWN_NUMBER)
             count = -1;
+    /* Only a single -1 is left to compute; where it is not, the shape stays as it is. */
     return count < 0 || shape->rank < 0 || leati_shape_count(shape) >= 0
                ? LEAT_OK
                : close_shape(in, count, shape, err);
@@ -94,6 +96,7 @@ static leat_status reshape_infer(leati_infer_call *call, leat_error *err) {
     }
     LEATI_TRY(target_shape(call->args, &shape, err));
     int64_t count = leati_shape_count(&call->inputs[0].shape);
+    /* Else the -1 stays, which in a shape is an unknown dimension. */
     if (count >= 0)
         LEATI_TRY(close_shape(&call->inputs[0].shape, count, &shape, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
@@ -114,6 +117,7 @@ static leat_status reshape_gradient(leati_gradient_call *call, leat_error *err) 
 
 static bool reshape_known(const leati_known_call *call, leati_known *out) {
     const struct reshape_args *args = call->args;
+    /* Values keep their order, so a vector keeps its numbers; matrices are not followed. */
     *out = call->inputs[0];
     out->rank = args->shape.count;
     return call->inputs[0].rank >= 0 && (out->rank == 1 || (out->rank == 0 && out->count == 1));

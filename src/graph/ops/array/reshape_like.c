@@ -11,6 +11,7 @@ static leat_status reshape_like_infer(leati_infer_call *call, leat_error *err) {
 }
 
 static leat_status reshape_like_kernel(leati_kernel_call *call, leat_error *err) {
+    /* A view with more values than there are would lead out of their memory. */
     if (call->inputs[0].count != call->inputs[1].count)
         return leati_refuse(err, VALUE,
                             "the first input has %lld values, the second %lld; expected as many",

@@ -37,6 +37,8 @@ static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_support_dense_steps(&shape, size, out_steps);
     for (int32_t d = 0; d < in->rank; d++) {
+        /* A negative step reads from the last value on, to which the offset leads. Without values
+         * it would lead before the first, but then nothing is copied. */
         steps[d] = mask[d] ? -out_steps[d] : out_steps[d];
         offset += mask[d] ? (shape.dims[d] - 1) * out_steps[d] : 0;
     }
@@ -49,6 +51,7 @@ static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status reverse_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Reversing is its own inverse. */
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_reverse, call->args, call->output_gradients[0]);
     return LEAT_OK;

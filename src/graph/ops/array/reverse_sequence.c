@@ -27,6 +27,7 @@ static const leati_row reverse_sequence_rows[] = {
     {0},
 };
 
+/* The two axes from the front; lengths of unknown rank pass. */
 static leat_status axes_of(const struct reverse_sequence_args *args, const leat_shape *in,
                            const leat_shape *lengths, int32_t *seq, int32_t *batch,
                            leat_error *err) {
@@ -76,24 +77,28 @@ static leat_status reverse_sequence_kernel(leati_kernel_call *call, leat_error *
     int32_t seq = 0, batch = 0;
     LEATI_TRY(axes_of(call->args, &shape, &list, &seq, &batch, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Down to the deeper axis values move one by one; what lies behind it moves in pieces. */
     int32_t deeper = LEATI_MAX(seq, batch);
     int64_t steps[2] = {1, 1}, pieces = 1, inner = 1;
     for (int32_t d = 0; d <= deeper; d++)
         pieces *= shape.dims[d];
     for (int32_t d = deeper + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
+    /* Pieces from one place along each axis to the next. */
     for (int32_t d = seq + 1; d <= deeper; d++)
         steps[0] *= shape.dims[d];
     for (int32_t d = batch + 1; d <= deeper; d++)
         steps[1] *= shape.dims[d];
     size_t bytes = (size_t)inner * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n; row++) {
+        /* Lengths are checked before they become places to read from. */
         LEATI_TRY(check_lengths(call, row, shape.dims[seq], err));
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < pieces && bytes > 0; i++) {
             int64_t place = i / steps[0] % shape.dims[seq];
             int64_t length = leati_support_index_at(lengths, row, i / steps[1] % shape.dims[batch]);
+            /* Place p of the first `length` comes from length - 1 - p, so many places away. */
             int64_t source = place < length ? i + (length - 1 - 2 * place) * steps[0] : i;
             memcpy(to + (size_t)i * bytes, from + (size_t)source * bytes, bytes);
         }
@@ -103,6 +108,7 @@ static leat_status reverse_sequence_kernel(leati_kernel_call *call, leat_error *
 
 static leat_status reverse_sequence_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Reversing is its own inverse. */
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_reverse_sequence, call->args,
                                                   call->output_gradients[0], call->inputs[1]);
     return LEAT_OK;

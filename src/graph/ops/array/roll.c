@@ -36,7 +36,10 @@ static leat_status moves_of(const struct roll_args *args, const leat_shape *shap
         int32_t axis = 0;
         LEATI_TRY(leati_support_normal_axis(args->axis.values[i], shape->rank, &axis, err));
         int64_t dim = shape->dims[axis];
+        /* An empty dimension has nothing to move; an unknown one is left to the run. */
         if (dim > 0)
+            /* Remainders of C have the sign of the dividend: adding dim makes them positive. The
+             * shift is reduced first, so that no sum overflows. */
             moves[axis] = ((moves[axis] - args->shift.values[i] % dim) % dim + dim) % dim;
     }
     return LEAT_OK;
@@ -50,9 +53,11 @@ static leat_status roll_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_same(call, err);
 }
 
+/* Writes one place of the dimensions before d. */
 static void roll_dim(char *to, const char *from, const leat_shape *shape, const int64_t *steps,
                      const int64_t *moves, int32_t d) {
     int64_t dim = shape->dims[d];
+    /* Two pieces change places; no value of the last dimension is moved alone. */
     if (d == shape->rank - 1) {
         size_t head = (size_t)(moves[d] * steps[d]), all = (size_t)(dim * steps[d]);
         memcpy(to, from + head, all - head);
@@ -79,6 +84,7 @@ static leat_status roll_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status roll_gradient(leati_gradient_call *call, leat_error *err) {
     const struct roll_args *args = call->args;
+    /* One axis may be named by several shifts, so there may be more shifts than dimensions. */
     int64_t back[LEAT_MAX_RANK];
     if (args->shift.count > LEAT_MAX_RANK)
         return leati_fail(err, LEAT_UNIMPLEMENTED,

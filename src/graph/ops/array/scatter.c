@@ -18,6 +18,7 @@ static leat_status scatter_check(const leat_shape *out, const leat_shape *indice
     char texts[3][128];
     if (out->rank < 0 || indices->rank < 0)
         return LEAT_OK;
+    /* A scalar has no rows of indices: this depth fits no tensor. */
     int64_t depth = indices->rank > 0 ? indices->dims[indices->rank - 1] : out->rank + 1;
     if (depth == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
@@ -27,6 +28,7 @@ static leat_status scatter_check(const leat_shape *out, const leat_shape *indice
         wanted.dims[wanted.rank++] = indices->dims[d];
     for (int32_t d = (int32_t)depth; fits && d < out->rank; d++)
         wanted.dims[wanted.rank++] = out->dims[d];
+    /* As TensorFlow, also where slices would have no values to write. */
     if (fits && leati_shape_count(out) == 0 && leati_shape_count(indices) > 0)
         return leati_refuse(err, SHAPE, "Indices and updates specified for empty output shape %s",
                             leati_shape_text(out, texts[0]));
@@ -66,8 +68,10 @@ static leat_status scatter_row(leati_kernel_call *call, const leati_operand *ind
                     "index into shape %s",
                     (long long)i, (long long)index, (int)d, leati_shape_text(out, text));
             }
+            /* Horner's scheme: the slice's number in row-major order. */
             slice = slice * out->dims[d] + index;
         }
+        /* Only now: indices are checked also where slices have no values. */
         if (bytes == 0)
             continue;
         if (combine != NULL)
@@ -111,6 +115,7 @@ static leat_status scatter_nd_infer(leati_infer_call *call, leat_error *err) {
     const struct scatter_nd_args *args = call->args;
     leat_shape shape = {0};
     LEATI_TRY(leati_support_want_index(call, 0, "the indices", err));
+    /* Booleans and strings are no numbers, but the kernel knows what to do with them. */
     if (call->inputs[1].dtype != LEAT_BOOL && call->inputs[1].dtype != LEAT_STRING)
         LEATI_TRY(leati_combine_want_number(call, 1, "the updates", err));
     if (call->unknown != 0)
@@ -129,6 +134,8 @@ static leat_status scatter_nd_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(scatter_check(&shape, &places, &slices, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)call->outputs[0].count * leat_dtype_size(updates->dtype);
+    /* The maximum of bytes that are 0 or 1 is their disjunction. Strings have no sum, so this is
+     * NULL and the last one stays. */
     leati_combine_function combine = updates->dtype == LEAT_BOOL
                                          ? leati_combine_of(LEATI_COMBINE_MAXIMUM, LEAT_UINT8)
                                          : leati_combine_of(LEATI_COMBINE_SUM, updates->dtype);
@@ -206,6 +213,7 @@ static leat_status extreme_gradient(leati_gradient_call *call, leat_error *err) 
     leat_value out = call->outputs[0], g = call->output_gradients[0];
     leat_dtype dtype = leat_value_dtype(x);
     (void)err;
+    /* The tensor's own value and each update may hold the extreme; `ties` counts them all. */
     leat_value x_holds = leat_op_cast(leat_op_equal(x, out), dtype);
     leat_value y_holds = leat_op_cast(leat_op_equal(y, leat_op_gather_nd(out, indices)), dtype);
     leat_value ties = leat_op_tensor_scatter_nd_add(x_holds, indices, y_holds);
@@ -233,8 +241,11 @@ static leat_status sub_gradient(leati_gradient_call *call, leat_error *err) {
 static leat_status update_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], indices = call->inputs[1];
     (void)err;
+    /* What was replaced gets nothing. */
     call->input_gradients[0] =
         leat_op_tensor_scatter_nd_update(g, indices, leat_op_zeros_like(call->inputs[2]));
+    /* Of updates to one place each gets the gradient, also those that did not stay, as in
+     * TensorFlow. */
     call->input_gradients[2] = leat_op_gather_nd(g, indices);
     return LEAT_OK;
 }

@@ -101,13 +101,16 @@ static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err)
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     search_function search = searches[lines->dtype];
     size_t size = leat_dtype_size(lines->dtype);
+    /* `each` values of a line are looked up in the n numbers of the line of the same number. */
     int64_t n = from.dims[from.rank - 1], each = shape.dims[shape.rank - 1];
+    /* Inference has made sure that it is one of two. */
     bool right = args->side[0] == 'r';
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         const char *line = leati_support_row_of(lines, row), *v = leati_support_row_of(values, row);
         for (int64_t i = 0; i < values->count; i++) {
             int64_t place =
+                /* An empty line may have no memory to point into. */
                 n > 0 ? search(line + (size_t)(i / each * n) * size, n, v + (size_t)i * size, right)
                       : 0;
             if (args->out_type == LEAT_INT32)

@@ -5,10 +5,13 @@
  * shapes do not broadcast. No state, no locks. */
 #include "graph/support/math/elementwise.h"
 
+/* A string: the widest value that is copied. */
 typedef struct sixteen_bytes {
     uint64_t words[2];
 } sixteen_bytes;
 
+/* Where all operands are dense the compiler makes vector code of the first loop; the second follows
+ * any steps, 0 of a broadcast operand among them. */
 #define SELECT_LANE(NAME, TYPE)                                                                    \
     static void NAME(leati_lane *lane) {                                                           \
         const int64_t n = lane->n, size = (int64_t)sizeof(TYPE);                                   \
@@ -68,6 +71,7 @@ static leat_status select_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status select_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], condition = call->inputs[0];
+    /* Each choice gets the gradient where it was chosen, summed down if it was broadcast. */
     leat_value none = leat_op_zeros_like(g);
     call->input_gradients[1] =
         leati_op_gradient_unbroadcast(leat_op_select(condition, g, none), call->inputs[1]);

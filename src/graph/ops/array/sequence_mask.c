@@ -44,6 +44,7 @@ static leat_status sequence_mask_infer(leati_infer_call *call, leat_error *err) 
     const struct sequence_mask_args *args = call->args;
     const leat_shape *lengths = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
+    /* None is a negative number as well: the longest length is not known here. */
     bool known = call->unknown == 0 && args->maxlen >= 0;
     LEATI_TRY(leati_support_want_index(call, 0, "the lengths", err));
     if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
@@ -54,6 +55,8 @@ static leat_status sequence_mask_infer(leati_infer_call *call, leat_error *err) 
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
+/* Of row 0, which is the only one: without `maxlen` the shape is data, so rows run
+ * one at a time. */
 static int64_t longest(const leati_operand *lengths) {
     int64_t most = 0;
     for (int64_t i = 0; i < lengths->count; i++) {
@@ -72,6 +75,7 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     if (maxlen < 0)
         return leati_refuse(err, VALUE, "maxlen is %lld; expected 0 or more", (long long)maxlen);
     LEATI_TRY(masks_shape(&in, maxlen, &shape, err));
+    /* A length is data and may be any number. */
     if (leati_shape_count(&shape) < 0)
         return leati_refuse(err, VALUE,
                             "%lld masks of %lld values are too many; name a smaller maxlen",
@@ -84,6 +88,7 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
         memset(to, 0, (size_t)out->count * size);
         for (int64_t i = 0; i < lengths->count; i++) {
             int64_t length = leati_support_index_at(lengths, row, i);
+            /* A negative length masks nothing, as in TensorFlow. */
             for (int64_t k = 0; k < length && k < maxlen; k++)
                 memcpy(to + (size_t)(i * maxlen + k) * size, one, size);
         }

@@ -68,6 +68,7 @@ static leat_status shape_kernel(leati_kernel_call *call, leat_error *err) {
 }
 
 static bool shape_known(const leati_known_call *call, leati_known *out) {
+    /* The shape is known in part at least; numbers left open are computed in the run. */
     const leat_shape *shape = &call->types[0]->shape;
     if (shape->rank < 0)
         return false;

@@ -32,6 +32,7 @@ leat_status leati_slice_shape(const struct leati_slice_args *args, const leat_sh
         bool open = dim == LEAT_UNKNOWN_DIM;
         if (size == -1)
             size = open ? LEAT_UNKNOWN_DIM : dim - begin;
+        /* The difference, because begin + size could overflow. */
         if (begin < 0 || size < (open ? -1 : 0) || (!open && begin > dim - size))
             return leati_refuse(err, SHAPE, "begin %lld and size %lld leave dimension %d of %s",
                                 (long long)begin, (long long)args->size.values[d], (int)d,
@@ -55,9 +56,11 @@ static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
     bool sizes =
         !leati_op_infer_unknown(call, leati_slice_rows, offsetof(struct leati_slice_args, size));
     leat_shape part = call->inputs[0].shape;
+    /* The lists have one entry for each dimension, so their length is the rank. */
     if (part.rank < 0)
         LEATI_TRY(leati_support_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
     for (int32_t d = 0; d < part.rank; d++) {
+        /* Placeholders are negative, and so is the -1 for all that follow. */
         bool known = d < args->size.count && args->size.values[d] >= 0;
         part.dims[d] = known ? args->size.values[d] : LEAT_UNKNOWN_DIM;
     }
@@ -70,6 +73,7 @@ static leat_status slice_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_values(call, 0, err));
     if (call->unknown != 0)
         return infer_computed(call, err);
+    /* `begin` has one entry for each dimension, so its length is the rank. */
     if (whole.rank < 0 && args->begin.count <= LEAT_MAX_RANK) {
         whole.rank = args->begin.count;
         for (int32_t d = 0; d < whole.rank; d++)
@@ -99,6 +103,7 @@ static leat_status slice_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
     leati_support_dense_steps(&whole, size, steps);
     int64_t offset = leati_slice_offset(args, steps);
+    /* The view keeps the rows' stride: each row's part lies at one offset in it. */
     if (is_one_piece(&whole, &part))
         return leati_op_kernel_view(call, 0, part.rank, part.dims, in->data + offset,
                                     in->row_stride, in->owner, err);
@@ -114,6 +119,7 @@ static leat_status slice_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status slice_window(const leati_kernel_call *call, leati_window *out, leat_error *err) {
     const struct leati_slice_args *args = call->args;
     leat_shape whole = leati_support_operand_shape(&call->inputs[0]), part = {0};
+    /* The caller has made sure that all channels stay. */
     LEATI_TRY(leati_slice_shape(args, &whole, &part, err));
     *out = (leati_window){.top = args->begin.values[0],
                           .left = args->begin.values[1],
@@ -131,6 +137,7 @@ static leat_status slice_gradient(leati_gradient_call *call, leat_error *err) {
 
 static bool slice_known(const leati_known_call *call, leati_known *out) {
     const struct leati_slice_args *args = call->args;
+    /* The vector of numbers is sliced as the tensor itself is. */
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count), part = {0};
     if (call->inputs[0].rank != 1 || leati_slice_shape(args, &whole, &part, NULL) != LEAT_OK)
         return false;

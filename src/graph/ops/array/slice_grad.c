@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+/* Writes input 0, which must have the part's shape, to the part's places in zeros. */
 static leat_status put(leati_kernel_call *call, const leat_shape *whole,
                        const leati_strided_part *part, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
@@ -22,6 +23,7 @@ static leat_status put(leati_kernel_call *call, const leat_shape *whole,
     leati_support_dense_steps(&part->shape, size, in_steps);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
+        /* An empty part may begin behind the last value: its offset leads nowhere. */
         if (in->count > 0)
             leati_support_strided_copy(leati_support_row_of(out, row) + part->offset, part->steps,
                                        leati_support_row_of(in, row), in_steps, part->shape.dims,

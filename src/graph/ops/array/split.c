@@ -35,6 +35,7 @@ typedef struct cut {
     int count;
 } cut;
 
+/* The parts as the argument says them; sizes of equal ones are not known yet. */
 static leat_status read_cut(const struct split_args *args, cut *out, bool *equal, leat_error *err) {
     const leat_tensor *tensor = args->num_or_size_splits.tensors;
     if (args->num_or_size_splits.num_tensors != 1 || tensor->rank > 1 ||
@@ -58,6 +59,7 @@ static leat_status read_cut(const struct split_args *args, cut *out, bool *equal
 static leat_status cut_of(const struct split_args *args, int64_t dim, cut *out, leat_error *err) {
     bool equal = false;
     LEATI_TRY(read_cut(args, out, &equal, err));
+    /* Without the dimension an open -1 stays, which means unknown here as well. */
     if (dim == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
     if (equal && dim % out->count != 0)
@@ -68,6 +70,7 @@ static leat_status cut_of(const struct split_args *args, int64_t dim, cut *out, 
     for (int i = 0; i < out->count; i++) {
         if (equal)
             out->sizes[i] = dim / out->count;
+        /* Compared with what is left, so that a sum of sizes never overflows. */
         if (out->sizes[i] < -1 || out->sizes[i] > left || (out->sizes[i] == -1 && open >= 0))
             return leati_refuse(err, SHAPE, "size %lld of part %d does not fit into %lld values",
                                 (long long)out->sizes[i], i, (long long)dim);
@@ -94,6 +97,7 @@ static leat_status split_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(leati_support_normal_axis(args->axis, shape.rank, &axis, err));
     LEATI_TRY(cut_of(args, shape.rank >= 0 ? shape.dims[axis] : LEAT_UNKNOWN_DIM, &parts, err));
     for (int i = 0; i < parts.count; i++) {
+        /* One shape serves all parts: only the axis differs. */
         if (shape.rank >= 0)
             shape.dims[axis] = parts.sizes[i];
         LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err));
@@ -121,6 +125,7 @@ static leat_status split_kernel(leati_kernel_call *call, leat_error *err) {
         LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
         for (int64_t row = 0; row < call->n && out->count > 0; row++)
+            /* The part is one piece at each place before the axis, `at` bytes behind its first. */
             for (int64_t o = 0; o < outer; o++)
                 memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
                        leati_support_row_of(in, row) + (size_t)o * (size_t)dim * value + at, piece);
@@ -136,6 +141,7 @@ static leat_status split_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value parts[LEAT_MAX_OUTPUTS];
     (void)err;
     for (int i = 0; i < call->num_outputs; i++)
+        /* A part that nothing used gets zeros, so that all have their places again. */
         parts[i] = call->output_gradients[i].id < 0 ? leat_op_zeros_like(call->outputs[i])
                                                     : call->output_gradients[i];
     call->input_gradients[0] = leat_op_concat(parts, call->num_outputs, args->axis);

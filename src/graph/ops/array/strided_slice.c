@@ -33,6 +33,7 @@ const leati_row leati_strided_slice_rows[] = {
 
 /* Is bit `i` set? */
 static bool has(int64_t mask, int32_t i) {
+    /* A mask is an int64: entries beyond its bits have none set. */
     return i < 63 && (mask >> i & 1) != 0;
 }
 
@@ -62,6 +63,7 @@ static leat_status take_whole(slicer *s, leat_error *err) {
 
 static leat_status take_index(slicer *s, int32_t i, leat_error *err) {
     int64_t dim = s->whole->dims[s->at], index = s->args->begin.values[i];
+    /* Only the shape is asked for then: which index it is does not change it. */
     bool open = dim == LEAT_UNKNOWN_DIM || s->unknown;
     if (!open && (index < -dim || index >= dim))
         return leati_refuse(
@@ -87,11 +89,14 @@ static leat_status take_slice(slicer *s, int32_t i, leat_error *err) {
     int64_t stride = args->strides.values != NULL ? args->strides.values[i] : 1;
     int64_t dim = s->whole->dims[s->at], step = s->dense[s->at];
     bool from_start = has(args->begin_mask, i), to_end = has(args->end_mask, i);
+    /* The lowest number has no opposite, which steps backwards need. */
     if (stride == 0 || stride == INT64_MIN)
         return leati_refuse(err, VALUE, "strides[%d] must be non-zero", (int)i);
     s->at++;
+    /* Entries that name no ends do not depend on what the run computes. */
     if (dim == LEAT_UNKNOWN_DIM || (s->unknown && !(from_start && to_end)))
         return add_dim(s, LEAT_UNKNOWN_DIM, 0, err);
+    /* Backwards, a slice that reaches the front ends before it, at -1. */
     int64_t low = stride > 0 ? 0 : -1, high = stride > 0 ? dim : dim - 1;
     int64_t begin = stride > 0 ? low : high, end = stride > 0 ? high : low;
     if (!from_start)
@@ -99,9 +104,11 @@ static leat_status take_slice(slicer *s, int32_t i, leat_error *err) {
     if (!to_end)
         end = clamp(args->end.values[i], dim, low, high);
     int64_t way = stride > 0 ? end - begin : begin - end, by = stride > 0 ? stride : -stride;
+    /* The quotient rounded up, without a sum that could overflow. */
     int64_t count = way <= 0 ? 0 : (way - 1) / by + 1;
     if (count > 0)
         s->part->offset += begin * step;
+    /* A stride that is never taken may be so large that the product overflows. */
     return add_dim(s, count, count > 1 ? stride * step : step, err);
 }
 
@@ -114,6 +121,7 @@ static leat_status count_entries(const struct leati_strided_slice_args *args, in
                             "begin has %d entries, end %d, strides %d; expected as many",
                             (int)count, (int)args->end.count, (int)args->strides.count);
     int64_t ellipsis = args->ellipsis_mask;
+    /* No bit is left beside the lowest one. */
     if ((ellipsis & (ellipsis - 1)) != 0)
         return leati_refuse(err, VALUE, "multiple ellipses are not allowed");
     *used = 0;
@@ -134,8 +142,10 @@ leat_status leati_strided_part_of(const struct leati_strided_slice_args *args,
         return leati_refuse(err, SHAPE, "%d entries name dimensions of a tensor of shape %s",
                             (int)used, leati_shape_text(whole, text));
     leati_support_dense_steps(whole, size, s.dense);
+    /* Where an entry has several masks, they count in this order, as in TensorFlow. */
     for (int32_t i = 0; i < args->begin.count; i++) {
         if (has(args->ellipsis_mask, i))
+            /* The ellipsis takes as many dimensions as no other entry names. */
             for (int32_t k = used; k < whole->rank; k++)
                 LEATI_TRY(take_whole(&s, err));
         else if (has(args->new_axis_mask, i))
@@ -145,6 +155,7 @@ leat_status leati_strided_part_of(const struct leati_strided_slice_args *args,
         else
             LEATI_TRY(take_slice(&s, i, err));
     }
+    /* Dimensions behind the last entry are taken whole. */
     while (s.at < whole->rank)
         LEATI_TRY(take_whole(&s, err));
     return LEAT_OK;
@@ -154,6 +165,7 @@ static leat_status strided_slice_infer(leati_infer_call *call, leat_error *err) 
     const struct leati_strided_slice_args *args = call->args;
     const leat_shape *whole = &call->inputs[0].shape;
     leati_strided_part part = {.shape = {.rank = LEAT_UNKNOWN_RANK}};
+    /* Lists of unknown length leave the rank open. */
     bool sized = args->begin.values != NULL && args->end.values != NULL;
     LEATI_TRY(leati_support_want_values(call, 0, err));
     if (whole->rank >= 0 && sized)
@@ -180,6 +192,7 @@ static leat_status strided_slice_kernel(leati_kernel_call *call, leat_error *err
     int64_t out_steps[LEAT_MAX_RANK];
     leati_strided_part part;
     LEATI_TRY(leati_strided_part_of(call->args, &whole, size, false, &part, err));
+    /* An input without values may have no memory, of which there is no view. */
     if (is_dense(&part, size) && in->data != NULL)
         return leati_op_kernel_view(call, 0, part.shape.rank, part.shape.dims,
                                     in->data + part.offset, in->row_stride, in->owner, err);
@@ -203,6 +216,8 @@ static leat_status strided_slice_window(const leati_kernel_call *call, leati_win
                                         leat_error *err) {
     leat_shape whole = leati_support_operand_shape(&call->inputs[0]);
     leati_strided_part part;
+    /* With values of size 1 the offset is the number of the first value, from which row and column
+     * follow. */
     LEATI_TRY(leati_strided_part_of(call->args, &whole, 1, false, &part, err));
     int64_t line = whole.dims[1] * whole.dims[2];
     *out = (leati_window){.top = line == 0 ? 0 : part.offset / line,
@@ -222,6 +237,7 @@ static leat_status strided_slice_gradient(leati_gradient_call *call, leat_error 
 static bool strided_slice_known(const leati_known_call *call, leati_known *out) {
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count);
     leati_strided_part part;
+    /* Size 1 again: offset and steps count the numbers of the vector. */
     if (call->inputs[0].rank != 1 ||
         leati_strided_part_of(call->args, &whole, 1, false, &part, NULL) != LEAT_OK ||
         part.shape.rank > 1)

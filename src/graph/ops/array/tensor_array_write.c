@@ -55,6 +55,7 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
             "Could not write to TensorArray index %lld because the value shape is %s "
             "which is incompatible with the TensorArray's element shape: %s",
             (long long)index, leati_shape_text(&slice, texts[0]), leati_shape_text(&old, texts[1]));
+    /* OUT_OF_RANGE as TensorFlow's TensorArray has it, not INVALID_ARGUMENT. */
     if (index < 0 || (index >= count && !args->grows))
         return leati_fail(err, LEAT_OUT_OF_RANGE,
                           "Tried to write to index %lld but array is not resizeable and size is: "
@@ -65,11 +66,13 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
         shape.dims[shape.rank++] = slice.dims[d];
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)value->count * leat_dtype_size(value->dtype);
+    /* Rows of no values have nothing to keep. */
     size_t kept = is_new ? 0 : (size_t)count * bytes;
     char *to = call->outputs[0].data;
     if (bytes > 0) {
         if (kept > 0)
             memcpy(to, rows->data, kept);
+        /* Slices between the old end and the index are zeros. */
         memset(to + kept, 0, (size_t)shape.dims[0] * bytes - kept);
         memcpy(to + (size_t)index * bytes, value->data, bytes);
     }
@@ -80,6 +83,7 @@ static leat_status write_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], index = call->inputs[1], value = call->inputs[2];
     struct tensor_array_write_args args = *(const struct tensor_array_write_args *)call->args;
     (void)err;
+    /* The slice that was written gets its gradient; the one that it replaced gets zeros. */
     call->input_gradients[2] = leat_op_gather(g, index, 0, 0);
     call->input_gradients[0] = leati_graph_build3(&leati_tensor_op_tensor_array_write, &args, g,
                                                   index, leat_op_zeros_like(value));

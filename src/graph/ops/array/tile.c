@@ -28,6 +28,7 @@ static leat_status tiled(const leati_ints *multiples, const leat_shape *in, bool
     *out = *in;
     for (int32_t d = 0; d < in->rank; d++) {
         int64_t by = multiples->values[d];
+        /* 0 repetitions are 0 values, even of an unknown dimension. */
         if (unknown || by == LEATI_UNKNOWN_NUMBER || (in->dims[d] == LEAT_UNKNOWN_DIM && by != 0))
             out->dims[d] = LEAT_UNKNOWN_DIM;
         else if (by < 0 || __builtin_mul_overflow(by ? in->dims[d] : 0, by, &out->dims[d]))
@@ -43,10 +44,12 @@ static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
     leat_shape in = call->inputs[0].shape, out = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in.rank < 0)
+        /* There is one number for each dimension, so their list tells the rank. */
         LEATI_TRY(leati_support_unknown_dims(&args->multiples, &in, err));
     if (in.rank >= 0 && args->multiples.values != NULL)
         LEATI_TRY(tiled(&args->multiples, &in, false, &out, err));
     else if (in.rank >= 0)
+        /* Where not even the list's length is known, any list of the right length stands for it. */
         LEATI_TRY(tiled(&(leati_ints){.values = in.dims, .count = in.rank}, &in, true, &out, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
@@ -55,6 +58,7 @@ static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
 static size_t tile_dim(char *to, const char **from, const leat_shape *in, const int64_t *multiples,
                        int32_t d, size_t size) {
     size_t bytes = 0;
+    /* Only a scalar comes here: else the last dimension ends the walk. */
     if (d == in->rank) {
         memcpy(to, *from, size);
         *from += size;
@@ -68,6 +72,8 @@ static size_t tile_dim(char *to, const char **from, const leat_shape *in, const 
         for (int64_t i = 0; i < in->dims[d]; i++)
             bytes += tile_dim(to + bytes, from, in, multiples, d + 1, size);
     }
+    /* Below the last dimension `bytes` counts repetitions inside, so this copies whole blocks. No
+     * number is 0 here, or the result would have no values. */
     for (int64_t i = 1; i < multiples[d]; i++)
         memcpy(to + (size_t)i * bytes, to, bytes);
     return bytes * (size_t)multiples[d];
@@ -95,6 +101,8 @@ static leat_status tile_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient of tile needs a static shape of at most %d dimensions",
                           LEAT_MAX_RANK / 2);
+    /* Each dimension becomes a pair, of repetitions and of places in them; the first of each pair
+     * is summed. */
     for (int32_t d = 0; d < in.rank; d++) {
         split[2 * d] = args->multiples.values[d];
         split[2 * d + 1] = in.dims[d];

@@ -27,6 +27,7 @@ static leat_status permutation(const leati_ints *perm, int32_t rank, int32_t *ou
         out[d] = rank - 1 - d;
         if (perm->count > 0)
             LEATI_TRY(leati_support_normal_axis(perm->values[d], rank, &out[d], err));
+        /* As many entries as dimensions and none twice: a permutation. */
         if (seen[out[d]])
             return leati_refuse(err, SHAPE, "perm names dimension %d twice", (int)out[d]);
         seen[out[d]] = true;
@@ -38,6 +39,7 @@ static leat_status transpose_infer(leati_infer_call *call, leat_error *err) {
     const struct transpose_args *args = call->args;
     leat_shape in = call->inputs[0].shape, shape = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_support_want_values(call, 0, err));
+    /* Where the rank is unknown, the list tells it. */
     if (in.rank < 0 && args->perm.count > 0 && args->perm.count <= LEAT_MAX_RANK) {
         in.rank = args->perm.count;
         for (int32_t d = 0; d < in.rank; d++)
@@ -62,6 +64,7 @@ static leat_status transpose_kernel(leati_kernel_call *call, leat_error *err) {
     int32_t perm[LEAT_MAX_RANK];
     LEATI_TRY(permutation(&args->perm, in->rank, perm, err));
     leati_support_dense_steps(&from, size, dense);
+    /* The output is written in its order; the input is read by steps of the dimensions it names. */
     for (int32_t d = 0; d < in->rank; d++) {
         shape.dims[d] = from.dims[perm[d]];
         steps[d] = dense[perm[d]];
@@ -81,9 +84,11 @@ static leat_status transpose_gradient(leati_gradient_call *call, leat_error *err
     int64_t inverse[LEAT_MAX_RANK];
     leat_shape shape = leat_value_shape(call->outputs[0]);
     if (args->perm.count == 0) {
+        /* Turning all dimensions round is its own inverse. */
         call->input_gradients[0] = leat_op_transpose(call->output_gradients[0], NULL, 0);
         return LEAT_OK;
     }
+    /* With a list the rank is known: inference takes it from there. */
     LEATI_TRY(permutation(&args->perm, shape.rank, perm, err));
     for (int32_t d = 0; d < shape.rank; d++)
         inverse[perm[d]] = d;

@@ -49,13 +49,16 @@ typedef struct key {
 } key;
 
 static key key_of(const leati_operand *in, int64_t i) {
+    /* Zeros of either sign point here; a float32 reads half of the bytes. */
     static const double zero = 0;
     size_t size = leat_dtype_size(in->dtype);
     const char *at = in->data + (size_t)i * size;
     if (in->dtype == LEAT_STRING) {
         const leat_string *s = (const leat_string *)(const void *)at;
+        /* An empty string may have no data. */
         return (key){.bytes = s->size > 0 ? s->data : "", .size = s->size};
     }
+    /* 1 stands for integers and others, which are compared as they lie. */
     double x = in->dtype == LEAT_FLOAT32   ? (double)*(const float *)(const void *)at
                : in->dtype == LEAT_FLOAT64 ? *(const double *)(const void *)at
                                            : 1;
@@ -69,7 +72,9 @@ static int64_t find_unique(const leati_operand *in, int64_t *numbers, int64_t *p
     int64_t count = 0;
     for (int64_t i = 0; i < in->count; i++) {
         key k = key_of(in, i);
+        /* NaNs start at different slots: otherwise each would walk past all those before it. */
         uint64_t at = leati_hash(k.bytes, k.size, (uint64_t)(k.own ? i : 0)) & mask;
+        /* Linear probing; at least half of the slots are empty, so this ends. */
         for (; slots[at] > 0; at = (at + 1) & mask) {
             key other = key_of(in, places[slots[at] - 1]);
             if (!k.own && !other.own && k.size == other.size &&
@@ -99,6 +104,7 @@ static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
     uint64_t slots = 2;
     while (slots < 2 * (uint64_t)in->count)
         slots *= 2;
+    /* Slots, the number of each place, and the place of each value, in one piece. */
     size_t words = (size_t)slots + 2 * (size_t)in->count, bytes = 0;
     if (!leati_mul_size(words, sizeof(int64_t), &bytes))
         return leati_no_memory(err);

@@ -24,6 +24,7 @@ static leat_status expanded(const struct expand_dims_args *args, const leat_shap
     int32_t axis = 0;
     if (in->rank >= LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would exceed %d", LEAT_MAX_RANK);
+    /* One place more than the input has dimensions: the new one may be the last. */
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank + 1, &axis, err));
     out->rank = in->rank + 1;
     for (int32_t d = 0; d < out->rank; d++)
@@ -47,6 +48,7 @@ static leat_status expand_dims_kernel(leati_kernel_call *call, leat_error *err) 
 
 static bool expand_dims_known(const leati_known_call *call, leati_known *out) {
     *out = call->inputs[0];
+    /* A scalar becomes a vector of one; a vector would become a matrix, which is not followed. */
     out->rank = 1;
     return call->inputs[0].rank == 0;
 }
@@ -70,6 +72,7 @@ static leat_status squeezed(const leati_ints *axes, const leat_shape *in, leat_s
     for (int32_t i = 0; i < axes->count; i++) {
         int32_t axis = 0;
         LEATI_TRY(leati_support_normal_axis(axes->values[i], in->rank, &axis, err));
+        /* An unknown dimension may be 1; the run looks again. */
         if (in->dims[axis] != 1 && in->dims[axis] != LEAT_UNKNOWN_DIM)
             return leati_refuse(err, SHAPE,
                                 "dimension %d is %lld; only dimensions of 1 can be taken away",
@@ -88,6 +91,7 @@ static leat_status squeeze_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     LEATI_TRY(leati_support_want_values(call, 0, err));
+    /* Without named axes, which dimensions go depends on all sizes. */
     bool known = in->rank >= 0;
     for (int32_t d = 0; d < in->rank && args->axis.count == 0; d++)
         known = known && in->dims[d] != LEAT_UNKNOWN_DIM;

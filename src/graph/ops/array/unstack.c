@@ -44,6 +44,7 @@ static leat_status unstack_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_values(call, 0, err));
     if (in->rank >= 0) {
         LEATI_TRY(sliced(args, in, &axis, &shape, err));
+        /* Both the argument and the dimension may say the number; then they must agree. */
         if (count >= 0)
             LEATI_TRY(
                 leati_support_want_equal_dims(in->dims[axis], count, "the dimension and num", err));
@@ -65,6 +66,7 @@ static leat_status unstack_kernel(leati_kernel_call *call, leat_error *err) {
     int32_t axis = 0;
     LEATI_TRY(sliced(call->args, &from, &axis, &shape, err));
     int64_t outer = 1, dim = from.dims[axis];
+    /* The number of outputs was fixed while the graph was built. */
     LEATI_TRY(leati_support_want_equal_dims(dim, call->num_outputs, "the dimension and num", err));
     for (int32_t d = 0; d < axis; d++)
         outer *= from.dims[d];
@@ -75,6 +77,7 @@ static leat_status unstack_kernel(leati_kernel_call *call, leat_error *err) {
         LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
         for (int64_t row = 0; row < call->n && out->count > 0; row++)
+            /* Slice k is one piece at each place before the axis. */
             for (int64_t o = 0; o < outer; o++)
                 memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
                        leati_support_row_of(in, row) + (size_t)(o * dim + k) * piece, piece);
@@ -88,9 +91,11 @@ static leat_status unstack_gradient(leati_gradient_call *call, leat_error *err) 
     const struct unstack_args *args = call->args;
     leat_value slices[LEAT_MAX_OUTPUTS];
     (void)err;
+    /* Slices that nothing used get zeros, so that all have their places again. */
     for (int i = 0; i < call->num_outputs; i++)
         slices[i] = call->output_gradients[i].id < 0 ? leat_op_zeros_like(call->outputs[i])
                                                      : call->output_gradients[i];
+    /* stack needs an input; an empty dimension has no gradient. */
     if (call->num_outputs > 0)
         call->input_gradients[0] = leat_op_stack(slices, call->num_outputs, args->axis);
     return LEAT_OK;

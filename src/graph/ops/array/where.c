@@ -21,6 +21,7 @@ static leat_status where_infer(leati_infer_call *call, leat_error *err) {
 static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leati_operand truth;
+    /* As truth values, whatever the dtype; a NaN is true. */
     LEATI_TRY(leati_support_inner_cast(call, in, LEAT_BOOL, &truth, err));
     const bool *holds = (const bool *)truth.data;
     int64_t count = 0;
@@ -30,6 +31,7 @@ static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t *to = (int64_t *)(void *)call->outputs[0].data;
     for (int64_t i = 0; i < in->count; i++) {
+        /* The last dimension runs fastest: remainders give the indices from the back. */
         int64_t rest = i;
         for (int32_t d = in->rank - 1; holds[i] && d >= 0; d--) {
             to[d] = rest % in->dims[d];

@@ -26,6 +26,7 @@ leat_status leati_support_inner_run(leati_kernel_call *call, const leati_tensor_
                                     leat_dtype dtype, leati_operand *out, leat_error *err) {
     leati_operand result;
     LEATI_TRY(leati_support_inner_memory(call, &inputs[0], dtype, &result, err));
+    /* Everything but operands and arguments stays: rows, arena, and the executor's side. */
     leati_kernel_call inner = *call;
     inner.inputs = inputs;
     inner.num_inputs = num_inputs;
@@ -33,6 +34,7 @@ leat_status leati_support_inner_run(leati_kernel_call *call, const leati_tensor_
     inner.num_outputs = 1;
     inner.args = args;
     leat_status status = op->kernel(&inner, err);
+    /* The caller fails at the row at which the inner kernel did. */
     call->failed_row = inner.failed_row;
     *out = result;
     return status;

@@ -57,6 +57,7 @@ static leat_status assert_kernel(leati_kernel_call *call, leat_error *err) {
     const struct assert_args *args = call->args;
     const leati_operand *condition = &call->inputs[0];
     for (int64_t row = 0; row < call->n; row++) {
+        /* A condition of any shape holds where no byte of it is 0; one without values holds. */
         if (condition->count == 0 ||
             memchr(leati_support_row_of(condition, row), 0, (size_t)condition->count) == NULL)
             continue;
@@ -66,6 +67,7 @@ static leat_status assert_kernel(leati_kernel_call *call, leat_error *err) {
     }
     for (int i = 1; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
+        /* A view is all that is needed: nobody gets the values before the check has passed. */
         LEATI_TRY(leati_op_kernel_view(call, i - 1, in->rank, in->dims, in->data, in->row_stride,
                                        in->owner, err));
     }
@@ -79,12 +81,14 @@ static leat_status assert_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+/* An ordered check counts as an effect, which is never dropped or reordered. */
 static uint32_t assert_flags(const void *node_args) {
     return ((const struct assert_args *)node_args)->ordered ? LEATI_STATEFUL : 0;
 }
 
 leat_value leat_op_assert(leat_value condition, leat_value value, leat_status code,
                           const char *message) {
+    /* The node copies its arguments; the casts take away const for as long. */
     struct assert_args args = {.message = (char *)(uintptr_t)(message != NULL ? message : ""),
                                .code = (char *)(uintptr_t)leat_status_name(code)};
     return leati_graph_build2(&leati_tensor_op_assert, &args, condition, value);

@@ -38,6 +38,7 @@ static const leati_row call_rows[] = {
 
 static leat_status call_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_call_args *args = call->args;
+    /* A graph that was read back has no callback until its name is resolved. */
     if (args->input == NULL || args->output == NULL || !leati_callback_is_object(args->callback))
         return leati_refuse(err, VALUE,
                             "no callback; make the function with leat_function_from_callback");
@@ -94,11 +95,13 @@ static leat_status call_row(leati_kernel_call *call, int64_t row, leat_tensor *t
     }
     for (int i = 0; status == LEAT_OK && i < out.num_tensors; i++)
         status = leati_kernel_store(call, i, row, &out.tensors[i], err);
+    /* Also where the callback failed: it may have filled a part. */
     leat_element_fini(&out);
     return status;
 }
 
 static leat_status call_kernel(leati_kernel_call *call, leat_error *err) {
+    /* One more, so that a callback without inputs does not ask for nothing. */
     size_t size = ((size_t)call->num_inputs + 1) * sizeof(leat_tensor);
     leat_tensor *tensors = leati_arena_alloc(call->arena, size);
     if (tensors == NULL)

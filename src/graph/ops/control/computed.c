@@ -92,6 +92,7 @@ leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_err
     struct leati_computed_args *args = node_args;
     const leati_tensor_op *op = leati_graph_op_find(args->op);
     void *read = NULL;
+    /* One in another could nest without bound, because each text is read at depth 1 again. */
     if (op == NULL || op == &leati_tensor_op_computed)
         return leati_refuse(err, VALUE, "\"%s\" is no operation that can be called", args->op);
     LEATI_TRY(check_bound(op, &args->bound, err));
@@ -108,6 +109,7 @@ leat_status leati_computed_complete(leat_graph *graph, void *node_args, leat_err
 
 /* A copy of the target's arguments, in memory of the caller's. */
 static leat_status copy_args(const target *t, void **out, leat_error *err) {
+    /* An operation without arguments has a copy, too, so that NULL means failure. */
     size_t size = t->op->args_size > 0 ? t->op->args_size : 1;
     void *copy = leati_alloc_zero(1, size);
     if (copy == NULL)
@@ -136,6 +138,7 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
                                 (long long)length, LEAT_MAX_RANK);
         if (length < 0)
             return LEAT_OK;
+        /* As many dimensions as the vector has values. */
         shape->rank = (int32_t)length;
         for (int32_t d = 0; d < shape->rank; d++)
             shape->dims[d] =
@@ -144,6 +147,7 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
         leati_ints *ints = at;
         leati_free(ints->values);
         *ints = (leati_ints){0};
+        /* No memory for values tells inference that not even their number is known. */
         if (length < 0 || length > INT32_MAX)
             return LEAT_OK;
         ints->values = leati_alloc_zero((size_t)length, sizeof *ints->values);
@@ -166,12 +170,15 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
         if (!leati_row_takes(row, value->dtype, value->shape.rank))
             return leati_refuse(err, DTYPE, "argument %s: expected %s, found %s", row->name,
                                 leati_row_type_name(row->type), leat_dtype_name(value->dtype));
+        /* Numbers may be known although the value is computed: dimensions of a shape,
+         * for instance. */
         leati_known known = {0};
         if (!leati_op_infer_known(call, own + i, &known))
             known.count = 0;
         LEATI_TRY(prepare_placeholder(row, args, value, &known, err));
         unknown |= UINT64_C(1) << (row - t->op->rows);
     }
+    /* From here on the call is one of the operation, which knows nothing of bound inputs. */
     call->args = args;
     call->num_inputs = own;
     call->unknown = unknown;
@@ -202,6 +209,7 @@ typedef struct row_host {
     leati_kernel_call *outer;
 } row_host;
 
+/* The output has its shape and this row's memory already: it only has to be the right one. */
 static leat_status row_output(leati_kernel_call *call, int index, int32_t rank, const int64_t *dims,
                               leat_error *err) {
     leat_shape shape = {.rank = rank}, fixed = leati_support_operand_shape(&call->outputs[index]);
@@ -217,6 +225,7 @@ static leat_status row_output(leati_kernel_call *call, int index, int32_t rank, 
 
 static leat_status row_hold(leati_kernel_call *call, int index, int input, leat_error *err) {
     const row_host *host = (const row_host *)(const void *)call->host;
+    /* The operation's own inputs come first, so both calls number them alike. */
     return leati_op_kernel_hold(host->outer, index, input, err);
 }
 
@@ -226,8 +235,10 @@ static leat_status row_view(leati_kernel_call *call, int index, int32_t rank, co
     (void)owner;
     const leati_operand *out = &call->outputs[index];
     LEATI_TRY(row_output(call, index, rank, dims, err));
+    /* All rows lie in one piece of memory, which a view of one of them cannot become. */
     if (out->count > 0)
         memcpy(out->data, data, leati_kernel_operand_row_bytes(out));
+    /* Which input the strings point into is not said, so each one is kept. */
     for (int i = 0; i < call->num_inputs && out->dtype == LEAT_STRING; i++)
         if (call->inputs[i].dtype == LEAT_STRING)
             LEATI_TRY(row_hold(call, index, i, err));
@@ -261,6 +272,7 @@ leat_status leati_computed_bind(const struct leati_computed_args *args, const le
 /* A list of integers in the arena. */
 static leat_status bind_list(const leati_operand *bound, int64_t row, leati_arena *arena,
                              leati_ints *out, leat_error *err) {
+    /* Inference lets unknown ranks pass. */
     if (bound->rank > 1 || bound->dtype < LEAT_INT8 || bound->dtype > LEAT_UINT64 ||
         bound->count > INT32_MAX)
         return leati_refuse(err, DTYPE, "expected a list of integers, found %s",
@@ -282,6 +294,7 @@ leat_status leati_computed_borrow(const struct leati_computed_args *args,
     char *copy = leati_arena_alloc(arena, t->op->args_size);
     if (copy == NULL)
         return leati_no_memory(err);
+    /* Lists that are not bound are shared with the target, which outlives the call. */
     memcpy(copy, t->args, t->op->args_size);
     for (int i = 0; i < args->bound.count; i++) {
         const leati_row *to = row_named(t->op, &args->bound.values[i]);
@@ -321,12 +334,14 @@ static leat_status run_row(leati_kernel_call *call, const target *t, int own, in
     leati_kernel_call inner = *call;
     if (call->context != NULL)
         context = *call->context;
+    /* Each row is a call of its own for what draws random numbers. */
     context.ordinal += row;
     inner.context = &context;
     inner.args = args;
     inner.num_inputs = own;
     inner.n = 1;
     inner.failed_row = 0;
+    /* A single row is the executor's own: it may have any shape, and views stay views. */
     if (call->n > 1) {
         for (int i = 0; i < own + call->num_outputs; i++) {
             operands[i] = i < own ? call->inputs[i] : call->outputs[i - own];
@@ -410,7 +425,9 @@ int32_t leati_graph_add_computed(leat_graph *graph, const leati_tensor_op *op, c
     struct leati_computed_args computed = {
         .op = (char *)(uintptr_t)op->name,
         .bound = {.values = (leat_string *)(uintptr_t)bound, .count = num_bound}};
+    /* A target without a count of references, to copy the arguments from. */
     target borrowed = {.op = op, .args = (void *)(uintptr_t)args}, *t = NULL;
+    /* The text is what is saved and compared; the target spares this process reading it. */
     json_t *json = leati_json_of_rows(op->rows, args, false, &leati_function_json, &err);
     void *copy = NULL;
     if (json != NULL)
@@ -419,6 +436,7 @@ int32_t leati_graph_add_computed(leat_graph *graph, const leati_tensor_op *op, c
     if (computed.arguments != NULL && copy_args(&borrowed, &copy, &err) == LEAT_OK)
         t = target_new(op, copy, &err);
     if (t != NULL) {
+        /* Borrowed: the node takes a reference of its own. */
         computed.target = &t->object;
         for (int i = 0; i < num_inputs; i++)
             all[i] = inputs[i];

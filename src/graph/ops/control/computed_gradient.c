@@ -34,6 +34,7 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
     const struct computed_gradient_args *args = call->args;
     if (leati_computed_op(&args->computed) == NULL)
         return leati_fail(err, LEAT_INTERNAL, "the operation was not read");
+    /* The rest must be gradients; how many is found when the function is made. */
     if (args->num_inputs + args->computed.bound.count > call->num_inputs)
         return leati_refuse(err, STRUCTURE,
                             "%d inputs are not those of an operation with %d and their gradients",
@@ -47,6 +48,7 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
 
 /* A graph whose inputs have the types of tensors. Owned. */
 static leat_graph *graph_of(const leat_tensor *inputs, int count, leat_error *err) {
+    /* One more, so that no inputs do not ask for nothing. */
     leati_type *types = leati_alloc_zero((size_t)count + 1, sizeof *types);
     if (types == NULL) {
         (void)leati_no_memory(err);
@@ -70,6 +72,7 @@ static leat_function *operation_alone(const leati_tensor_op *op, const void *att
         return NULL;
     for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)
         outputs[i] = (leat_value){.graph = graph, .id = i};
+    /* Where this fails the graph keeps the error, and finishing reports it and frees the graph. */
     leat_value first = leati_graph_node(graph, op, attributes, outputs, count);
     int made = leati_support_value_failed(first) ? 0 : graph->body.nodes[0].num_outputs;
     for (int i = 0; i < made; i++)
@@ -87,14 +90,17 @@ static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tens
     void *attributes = NULL;
     for (int i = 0; i < own; i++)
         tensors[i] = leati_kernel_operand_tensor(&call->inputs[i], row);
+    /* The reverse function does not know the bound inputs: gradients follow the operation's own. */
     for (int i = own + bound; i < call->num_inputs; i++)
         tensors[i - bound] = leati_kernel_operand_tensor(&call->inputs[i], row);
     leat_status status =
         leati_computed_bind(&args->computed, call->inputs + own, row, &attributes, &failure);
     leat_function *forward =
         status == LEAT_OK ? operation_alone(op, attributes, tensors, own, &failure) : NULL;
+    /* Made anew for each row, because the shapes and the arguments may differ. */
     leat_function *reverse =
         forward != NULL ? leati_graph_function_gradient(forward, &failure) : NULL;
+    /* The function has a copy of the attributes. */
     if (status == LEAT_OK)
         leati_node_args_free(op, attributes);
     status = reverse == NULL ? failure.code : LEAT_OK;
@@ -123,6 +129,7 @@ static leat_status computed_gradient_kernel(leati_kernel_call *call, leat_error 
     leat_status status = LEAT_OK;
     for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         call->failed_row = row;
+        /* A row that fails sets no outputs, so nothing is to be released. */
         LEATI_TRY(run_row(call, row, tensors, outputs, err));
         for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++)
             status = leati_kernel_store(call, i, row, &outputs[i], err);

@@ -76,10 +76,12 @@ static leat_status join_outputs(leati_infer_call *call, const leat_function *the
 static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
     const leati_type *predicate = &call->inputs[0];
     char found[128];
+    /* An unknown rank, -1, passes; the kernel looks again. */
     if (predicate->dtype != LEAT_BOOL || predicate->shape.rank > 0)
         return leati_refuse(err, SHAPE, "the predicate is %s of shape %s; expected a bool scalar",
                             leat_dtype_name(predicate->dtype),
                             leati_shape_text(&predicate->shape, found));
+    /* A record of its own, because err may be NULL and is read below. */
     leat_error failure = {0};
     const struct cond_args *args = call->args;
     int count = call->num_inputs - 1;
@@ -90,6 +92,7 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
         else_branch = leati_branch_specialise("else_branch", args->else_branch, call->inputs + 1,
                                               count, &failure);
     if (else_branch != NULL)
+        /* What this returns stands in `failure`. */
         join_outputs(call, then_branch, else_branch, &failure);
     leat_function_unref(then_branch);
     leat_function_unref(else_branch);
@@ -108,6 +111,7 @@ static leat_status cond_row(leati_kernel_call *call, int64_t row, leat_tensor *i
     leati_call_context context = leati_branch_context(call, row, args->forward, which);
     for (int i = 1; i < call->num_inputs; i++)
         inputs[i - 1] = leati_kernel_operand_tensor(&call->inputs[i], row);
+    /* Where the branch fails it sets no outputs, and releasing zeros does nothing. */
     memset(outputs, 0, (size_t)call->num_outputs * sizeof *outputs);
     leat_status status = leati_interpret(branch_of(args, which), inputs, &context, outputs, err);
     if (status != LEAT_OK)
@@ -147,6 +151,8 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
         if (!leati_graph_dtype_is_floating(leat_value_dtype(call->outputs[i])))
             continue;
         leat_value gradient = call->output_gradients[i];
+        /* The branches' gradients take one for each floating output; where nothing flows it is
+         * zeros. */
         inputs[count++] = gradient.id < 0 ? leat_op_zeros_like(call->outputs[i]) : gradient;
     }
     return count;
@@ -161,6 +167,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     if (inputs == NULL)
         leati_no_memory(&failure);
     for (int which = 0; which < 2 && failure.code == LEAT_OK; which++) {
+        /* Both are needed, because the predicate is not known yet. */
         reverse[which] = leati_graph_function_gradient(branch_of(args, which), &failure);
         if (reverse[which] == NULL)
             leati_prefix(&failure, "%s", branch_names[which]);
@@ -172,6 +179,8 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
         int count = gradient_inputs(call, inputs);
         leat_value next =
             leati_graph_node(call->graph, &leati_tensor_op_cond, &reverse_args, inputs, count);
+        /* The outputs are gradients of the floating inputs, in order; without a node the graph
+         * keeps the error. */
         for (int i = 1; i < call->num_inputs && next.id >= 0; i++)
             if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
                 call->input_gradients[i] = next;
@@ -179,6 +188,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
             }
     }
     leati_free(inputs);
+    /* The node has references of its own. */
     leat_function_unref(reverse[0]);
     leat_function_unref(reverse[1]);
     if (failure.code != LEAT_OK && err != NULL)

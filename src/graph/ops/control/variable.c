@@ -21,6 +21,7 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
         status = leati_variable_check_operand(variable, value, err);
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
+    /* The rows before the last one would be overwritten at once. */
     if (status == LEAT_OK && call->n > 0)
         memcpy(copy, value->data + (call->n - 1) * value->row_stride,
                leati_kernel_operand_row_bytes(value));
@@ -29,6 +30,7 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_variable_infer_assign(call, err));
+    /* Which dtypes have a sum is for add to say. */
     leati_type types[2] = {call->inputs[0], call->inputs[0]}, sum;
     leati_infer_call inner = {.inputs = types, .num_inputs = 2, .outputs = &sum, .capacity = 1};
     return leati_tensor_op_add.infer(&inner, err);
@@ -43,6 +45,8 @@ static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_erro
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
     for (int64_t i = 0; status == LEAT_OK && i < call->n; i++) {
+        /* The total is operand and result of add. It has no owner: the variable keeps
+         * its memory. */
         leati_operand total = call->inputs[0], operands[2];
         total.data = copy;
         total.owner = NULL;

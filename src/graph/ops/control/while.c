@@ -71,6 +71,7 @@ static leat_status apply_invariants(const leat_spec *spec, leati_type *types, in
                             leat_spec_num_components(spec), count);
     for (int i = 0; i < count; i++) {
         leat_shape shape = leat_spec_component_shape(spec, i);
+        /* The shape that covers both is the invariant, unless that does not cover the value. */
         leat_shape both = leati_shape_join(&shape, &types[i].shape);
         if (!leati_shape_equal(&both, &shape))
             return leati_refuse(err, SHAPE,
@@ -96,6 +97,7 @@ static leat_status fail_shape(int i, const leat_shape *before, const leat_shape 
 static leat_status join_variable(leati_infer_call *call, const leati_loop_types *loop, int i,
                                  const leati_type *made, bool *changed, leat_error *err) {
     leati_type joined, *type = &loop->types[i];
+    /* A dtype cannot become less certain, as shapes can. */
     if (made->dtype != type->dtype)
         return leati_refuse(err, DTYPE, "loop variable %d is %s, but body makes it %s; cast it", i,
                             leat_dtype_name(type->dtype), leat_dtype_name(made->dtype));
@@ -105,6 +107,7 @@ static leat_status join_variable(leati_infer_call *call, const leati_loop_types 
     bool same = leati_shape_equal(&joined.shape, &type->shape);
     if (!same && loop->shape_invariants != NULL)
         return fail_shape(i, &type->shape, &made->shape, err);
+    /* Elements of datasets are joined, too; a spec that changes asks for another round. */
     if (type->element != NULL && joined.element != NULL &&
         !leat_spec_equal(type->element, joined.element))
         same = false;
@@ -129,6 +132,8 @@ static leat_status join_round(leati_infer_call *call, const leati_loop_types *lo
     for (int i = 0; status == LEAT_OK && i < loop->num_variables; i++) {
         const leati_type *made = &body->body.values[body->outputs[loop->first + i]].type;
         const leati_type *taken = &given->body.values[i].type;
+        /* The body was built for shapes that fit `taken`: another one could not enter the next
+         * iteration. A wrong dtype has a better text below. */
         if (made->dtype == taken->dtype && !leati_shape_compatible(&taken->shape, &made->shape))
             status = fail_shape(i, &taken->shape, &made->shape, err);
         else
@@ -210,6 +215,7 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
             leati_no_memory(&failure);
     }
     if (types != NULL) {
+        /* A copy, because joining widens the variables' types round by round. */
         memcpy(types, call->inputs, (size_t)call->num_inputs * sizeof *types);
         /* Where another function failed, the code stands in the error alone. */
         leat_status status = infer_types(call, types, count, &failure);
@@ -229,6 +235,7 @@ void leati_while_start(leati_loop *loop, const leati_kernel_call *call, int64_t 
     loop->context = leati_branch_context(call, row, loop->forward, 0);
     for (int i = 0; i < loop->num_inputs; i++) {
         leat_tensor tensor = leati_kernel_operand_tensor(&call->inputs[i], row);
+        /* Variables are replaced and released, invariants stay the caller's. */
         loop->values[i] = i < loop->num_variables ? leat_tensor_ref(&tensor) : tensor;
     }
 }
@@ -243,6 +250,7 @@ static leati_call_context scoped(const leati_loop *loop, int64_t iteration, int6
     leati_call_context context = loop->context;
     int64_t key[2] = {iteration, which};
     context.scope = leati_hash(key, sizeof key, context.scope);
+    /* The condition is another function than the body, with streams of its own. */
     context.path += (uint64_t)which;
     return context;
 }
@@ -252,15 +260,19 @@ leati_call_context leati_while_context(const leati_loop *loop, int64_t iteration
 }
 
 leat_status leati_while_test(const leati_loop *loop, bool *more, leat_error *err) {
+    /* Zeros may be released, so a failure needs no case of its own. */
     leat_tensor result = {0};
     *more = false;
+    /* A loop may never end: cancellation is looked at before each iteration. */
     if (leati_cancel_fired(loop->context.cancel))
         return leati_fail(err, LEAT_CANCELLED, "iteration %lld: the call was cancelled",
                           (long long)loop->iteration);
+    /* At the limit the condition is not asked any more. */
     if (loop->maximum >= 0 && loop->iteration >= loop->maximum)
         return LEAT_OK;
     leati_call_context context = scoped(loop, loop->iteration, 1);
     leat_status status = leati_interpret(loop->cond, loop->values, &context, &result, err);
+    /* Inference lets an unknown rank pass. */
     if (status == LEAT_OK && (result.dtype != LEAT_BOOL || result.rank != 0))
         status = leati_refuse(err, SHAPE, "the result has rank %d; expected a bool scalar",
                               (int)result.rank);
@@ -277,6 +289,7 @@ leat_status leati_while_step(leati_loop *loop, leat_error *err) {
     leat_status status = leati_interpret(loop->body, loop->values, &context, loop->next, err);
     if (status != LEAT_OK)
         return leati_prefix(err, "iteration %lld: body", (long long)loop->iteration);
+    /* The references of `next` move to `values`. */
     for (int i = 0; i < loop->num_variables; i++) {
         leat_tensor_unref(&loop->values[i]);
         loop->values[i] = loop->next[i];
@@ -298,6 +311,7 @@ static leat_status while_row(leati_kernel_call *call, int64_t row, leati_loop *l
             status = leati_while_test(loop, &more, err);
     }
     for (int i = 0; status == LEAT_OK && i < loop->num_variables; i++)
+        /* Stored only now: shapes may have changed in each iteration. */
         status = leati_kernel_store(call, i, row, &loop->values[i], err);
     leati_while_end(loop);
     return status;

@@ -82,6 +82,7 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
         LEATI_TRY(leati_op_infer_output(call, source.dtype, &shape, NULL, err));
         given++;
     }
+    /* One result of reverse for each gradient, which the next iteration takes. */
     if (given != call->num_inputs || reverse->num_outputs != given - num_sources)
         return leati_refuse(err, VALUE, "%d gradients are given and reverse makes %d; expected %d",
                             call->num_inputs - num_sources, (int)reverse->num_outputs,
@@ -119,8 +120,10 @@ struct backward {
     leat_tensor *gradients, *next; /* as many as reverse makes; owned */
 };
 
+/* References, not copies: an iteration makes new tensors and leaves the old ones. */
 static leat_status keep_variables(struct backward *run, leat_error *err) {
     size_t count = (size_t)run->loop.num_variables;
+    /* Grown before any reference is taken, so a failure leaves nothing half done. */
     if (!leati_grow((void **)&run->history, &run->capacity, run->num_kept + count,
                     sizeof *run->history))
         return leati_no_memory(err);
@@ -148,12 +151,15 @@ static leat_status run_forward(struct backward *run, leat_error *err) {
 }
 
 static leat_status run_back(struct backward *run, leat_error *err) {
+    /* What reverse takes lies as [variables, invariants, gradients]; invariants are
+     * written once. */
     size_t variables = (size_t)run->loop.num_variables, sources = (size_t)run->loop.num_inputs;
     size_t gradients = (size_t)run->reverse->num_outputs;
     memcpy(run->inputs + variables, run->loop.values + variables,
            (sources - variables) * sizeof *run->inputs);
     while (run->num_kept > 0) {
         int64_t iteration = --run->loop.iteration;
+        /* The iteration's own context: random nodes draw what they drew on the way forward. */
         leati_call_context context = leati_while_context(&run->loop, iteration);
         memcpy(run->inputs, run->history + run->num_kept - variables,
                variables * sizeof *run->inputs);
@@ -161,10 +167,12 @@ static leat_status run_back(struct backward *run, leat_error *err) {
         leat_status status = leati_interpret(run->reverse, run->inputs, &context, run->next, err);
         if (status != LEAT_OK)
             return leati_prefix(err, "gradient of iteration %lld", (long long)iteration);
+        /* The references of `next` move to `gradients`. */
         for (size_t i = 0; i < gradients; i++) {
             leat_tensor_unref(&run->gradients[i]);
             run->gradients[i] = run->next[i];
         }
+        /* What was kept is used once: memory falls on the way back. */
         drop_variables(run);
     }
     return LEAT_OK;
@@ -183,6 +191,7 @@ static leat_status while_gradient_row(leati_kernel_call *call, int64_t row, stru
         status = run_back(run, err);
     for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++)
         status = leati_kernel_store(call, i, row, &run->gradients[i], err);
+    /* A failure leaves what the way back has not used. */
     while (run->num_kept > 0)
         drop_variables(run);
     for (int i = 0; i < call->num_outputs; i++)
@@ -202,6 +211,7 @@ static leat_status while_gradient_kernel(leati_kernel_call *call, leat_error *er
     run.loop.num_inputs = (int)run.loop.body->body.num_arguments;
     size_t inputs = (size_t)call->num_inputs, sources = (size_t)run.loop.num_inputs;
     size_t variables = (size_t)run.loop.num_variables, outputs = (size_t)call->num_outputs;
+    /* One piece for all tensors of a row; the rows use it one after the other. */
     size_t count = inputs + sources + variables + 2 * outputs;
     leat_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (tensors == NULL)
@@ -252,6 +262,7 @@ static leat_spec *reverse_input(const leat_function *body, leat_error *err) {
     int count = 0;
     for (int i = 0; i < arguments; i++)
         types[count++] = body->body.values[i].type;
+    /* The gradient of a variable is that of its next value, whose shape may be another one. */
     for (int i = 0; i < arguments; i++) {
         bool variable = i < body->num_outputs;
         leati_type type = body->body.values[variable ? body->outputs[i] : i].type;
@@ -270,16 +281,20 @@ static int build_reverse(leat_graph *graph, const leat_function *body,
     leat_value *results = values + gradient->body.num_arguments;
     for (int i = 0; i < gradient->body.num_arguments; i++)
         values[i] = leat_graph_argument(graph, i);
+    /* The graph keeps the error, and finishing without outputs reports it. */
     if (!leati_graph_inline(graph, gradient, values, results))
         return 0;
     for (int i = 0; i < arguments; i++) {
         if (!leati_graph_dtype_is_floating(body->body.values[i].type.dtype))
             continue;
+        /* A variable's gradient is passed on from iteration to iteration; an invariant is read in
+         * each, so its parts are added up. */
         if (i >= body->num_outputs)
             results[floating] =
                 leat_op_add(leat_graph_argument(graph, arguments + floating), results[floating]);
         floating++;
     }
+    /* Both lie in one array and may overlap. */
     memmove(values, results, (size_t)floating * sizeof *values);
     return floating;
 }
@@ -316,6 +331,7 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     for (int i = 0; i < call->num_inputs; i++) {
         if (!leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i])))
             continue;
+        /* Sums of the invariants begin with zeros, as variables do that nothing used. */
         if (i >= call->num_outputs)
             inputs[count++] = leat_op_zeros_like(call->inputs[i]);
         else if (call->output_gradients[i].id < 0)

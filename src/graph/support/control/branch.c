@@ -24,6 +24,7 @@ leati_call_context leati_branch_context(const leati_kernel_call *call, int64_t r
     if (call->context != NULL)
         context = *call->context;
     context = leati_draws_inside(&context, call->number, forward, which);
+    /* Each row is a call of its own for what draws random numbers. */
     context.ordinal += row;
     return context;
 }
@@ -39,6 +40,7 @@ bool leati_branch_given(leat_graph *graph, const char *op, leat_function *const 
     for (int i = 0; i < count; i++)
         if (functions[i] == NULL)
             leati_refuse(&err, VALUE, "op %s: a function is NULL; pass one", op);
+    /* Without a failure this does nothing. */
     leati_graph_error(graph, &err);
     return err.code == LEAT_OK;
 }

@@ -17,10 +17,12 @@ static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
     double *a = leati_matrices_doubles(call, values, err);
     if (a == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* One loop over the matrices of all rows; `at` is the matrix in its row. */
     for (int64_t i = 0; i < call->n * m.count; i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         bool definite = leati_factor_cholesky(a, m.rows);
+        /* What the factor has written before it failed is replaced, too. */
         for (int64_t k = 0; k < values && !definite; k++)
             a[k] = k / m.rows >= k % m.rows ? NAN : 0;
         leati_matrices_write_doubles(a, &call->outputs[0], row, at * values, values);
@@ -39,6 +41,7 @@ static leat_status cholesky_gradient(leati_gradient_call *call, leat_error *err)
         &(int64_t){0}, 1, NULL);
     middle = leat_op_matmul(inverse, leat_op_band_part(middle, -1, 0), true, false);
     leat_value whole = leat_op_matmul(middle, inverse, false, false);
+    /* The matrices are symmetric, so the gradient is made so. */
     call->input_gradients[0] =
         leati_support_times(leat_op_add(whole, leati_matrices_transposed(whole)), 0.5);
     return LEAT_OK;

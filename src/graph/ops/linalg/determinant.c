@@ -30,6 +30,7 @@ static leat_status run(leati_kernel_call *call, int outputs, finish_function fin
     leati_matrices m = leati_matrices_of(in);
     int64_t n = m.rows, values = n * n;
     double *a = leati_matrices_doubles(call, values, err);
+    /* An int64 is as large as a double, so the same memory serves. */
     int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -55,6 +56,7 @@ static void flow(leati_gradient_call *call, leat_value share) {
 /* ---- matrix_determinant ---- */
 static void finish_product(const double *a, int64_t n, double sign, double *out) {
     double product = sign;
+    /* Of a singular matrix `sign` is 0, and nothing behind the first pivot of 0 is a factor. */
     for (int64_t k = 0; k < n && product != 0; k++)
         product *= a[k * n + k];
     out[0] = product;
@@ -79,6 +81,7 @@ static void finish_logarithm(const double *a, int64_t n, double sign, double *ou
     double size = sign == 0 ? -INFINITY : 0;
     for (int64_t k = 0; k < n && sign != 0; k++) {
         size += log(fabs(a[k * n + k]));
+        /* The sign of the row exchanges takes in those of the pivots. */
         sign = a[k * n + k] < 0 ? -sign : sign;
     }
     out[0] = sign;

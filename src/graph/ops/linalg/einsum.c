@@ -51,7 +51,7 @@ static bool read_subscript(const char **at, subscript *out) {
     out->count = 0;
     for (; **at != '\0' && **at != ',' && **at != '-'; (*at)++) {
         int label = **at == '.' && strncmp(*at, "...", 3) == 0 ? ELLIPSIS : label_of(**at);
-        if (isspace((unsigned char)**at))
+        if (isspace((unsigned char)**at)) /* blanks may stand anywhere */
             continue;
         if (label < 0 || out->count == 2 * LEAT_MAX_RANK)
             return false;
@@ -59,7 +59,7 @@ static bool read_subscript(const char **at, subscript *out) {
             if (label == ELLIPSIS && out->labels[i] == ELLIPSIS)
                 return false;
         out->labels[out->count++] = (int8_t)label;
-        *at += label == ELLIPSIS ? 2 : 0;
+        *at += label == ELLIPSIS ? 2 : 0; /* the loop steps over the third point */
     }
     return true;
 }
@@ -144,6 +144,7 @@ static leat_status spread_labels(const subscript *s, const leat_shape *shape, vi
         if (s->labels[i] != ELLIPSIS)
             out->labels[out->rank++] = s->labels[i];
         for (int k = 0; k < rest && s->labels[i] == ELLIPSIS; k++)
+            /* Counted from the last, so that ellipses of different lengths broadcast. */
             out->labels[out->rank++] = (int8_t)(LAST - (rest - 1 - k));
     }
     for (int32_t d = 0; d < shape->rank; d++)
@@ -155,9 +156,10 @@ static leat_status spread_labels(const subscript *s, const leat_shape *shape, vi
 static leat_status join_dims(const view *v, int64_t *dims, leat_error *err) {
     for (int d = 0; d < v->rank; d++) {
         int64_t *dim = &dims[v->labels[d]], found = v->dims[d];
-        bool loose = v->labels[d] >= 52;
+        bool loose = v->labels[d] >= 52; /* dimensions of an ellipsis broadcast */
         if (*dim == -2 || *dim == found || *dim == LEAT_UNKNOWN_DIM) {
             if (*dim != LEAT_UNKNOWN_DIM || found != LEAT_UNKNOWN_DIM)
+                /* A 1 that broadcasts says nothing about a size that is not known. */
                 *dim = *dim == LEAT_UNKNOWN_DIM && loose && found == 1 ? *dim : found;
         } else if (loose && *dim == 1) {
             *dim = found;
@@ -274,6 +276,8 @@ static void copy_view(const machine *m, char *data, const view *to, const view *
     int64_t steps[LEAT_MAX_RANK] = {0}, out[LEAT_MAX_RANK];
     for (int d = 0; d < to->rank; d++) {
         out[d] = to->steps[d];
+        /* A label that `from` lacks, or has with size 1 to be broadcast, keeps step 0. One that it
+         * has twice adds both steps, which walks along the diagonal. */
         for (int k = 0; k < from->rank; k++)
             if (from->labels[k] == to->labels[d] && (from->dims[k] > 1 || to->dims[d] == 1))
                 steps[d] += from->steps[k];
@@ -347,6 +351,7 @@ static int kind_of(const view *a, const view *b, const bool *kept, int label) {
     bool in_a = has(a, label), in_b = has(b, label);
     if (!in_a && !in_b)
         return ABSENT;
+    /* A label that only one side has is repeated on the other one by arrange. */
     if (!kept[label])
         return SUMMED;
     return in_a && in_b ? BATCHED : in_a ? OF_A : OF_B;
@@ -359,6 +364,8 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
     int64_t batch = 1, depth = 1;
     int ranks = 0;
     *out = (view){.rank = 0};
+    /* The order of kinds makes a [batch, rows, depth], b [batch, depth, columns] and the result
+     * [batch, rows, columns]. */
     for (int kind = BATCHED; kind < ABSENT; kind++) {
         for (int label = 0; label < LABELS; label++) {
             if (kind_of(a, b, kept, label) != kind)
@@ -401,7 +408,7 @@ static leat_status sum_alone(const machine *m, const view *a, const bool *kept, 
 static leat_status compute_row(const machine *m, const view *views, int count, const view *result,
                                char *to, leat_error *err) {
     view left = views[0], out;
-    for (int i = 1; i < count || i == 1; i++) {
+    for (int i = 1; i < count || i == 1; i++) { /* one operand alone takes the loop once, too */
         bool kept[LABELS] = {false};
         for (int d = 0; d < result->rank; d++)
             kept[result->labels[d]] = true;
@@ -502,6 +509,7 @@ static leat_value keep_diagonal(leat_value g, int rank, int a, int b) {
     there[count++] = b;
     for (int d = 0; d < rank; d++)
         back[there[d]] = d;
+    /* A band of no other diagonals leaves what both dimensions number alike. */
     g = leat_op_band_part(leat_op_transpose(g, there, rank), 0, 0);
     return leat_op_transpose(g, back, rank);
 }
@@ -522,6 +530,8 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
     }
     for (int k = 0; k < mine->count; k++) {
         behind = behind || mine->labels[k] == ELLIPSIS;
+        /* A label of this operand alone was summed: its gradient is the same at each place. Places
+         * behind an ellipsis count from the end. */
         if (before(mine, k) < 0 && is_elsewhere(e, index, mine->labels[k]))
             found.labels[found.count++] = mine->labels[k];
         else

@@ -24,6 +24,7 @@ static leat_status lu_infer(leati_infer_call *call, leat_error *err) {
     if (args->output_idx_type != LEAT_INT32 && args->output_idx_type != LEAT_INT64)
         return leati_refuse(err, DTYPE, "output_idx_type is %s; expected int32 or int64",
                             leat_dtype_name(args->output_idx_type));
+    /* Of an unknown rank nothing is taken; the shape stays unknown. */
     leat_shape order = leati_matrices_stack_of(&in, in.rank < 2 ? NULL : &in.dims[in.rank - 1], 1);
     LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &in, NULL, err));
     return leati_op_infer_output(call, args->output_idx_type, &order, NULL, err);
@@ -51,6 +52,7 @@ static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
             return leati_matrices_refuse(call, row, at, "Input is not invertible.", err);
         leati_matrices_write_doubles(a, &call->outputs[0], row, at * values, values);
         for (int64_t k = 0; k < n; k++)
+            /* Doubles hold all numbers of rows. */
             (void)leati_support_store_number(args->output_idx_type, (double)order[k],
                                              leati_support_row_of(&call->outputs[1], row) +
                                                  (size_t)(at * n + k) * size);
@@ -62,11 +64,13 @@ static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value both = call->outputs[0], g = call->output_gradients[0];
     const leat_shape shape = leat_value_shape(call->outputs[1]);
+    /* one_hot below takes the number of rows as an argument. */
     int64_t n = shape.rank < 1 ? LEAT_UNKNOWN_DIM : shape.dims[shape.rank - 1];
     if (n == LEAT_UNKNOWN_DIM)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient needs the sizes of the matrices; set them with "
                           "ensure_shape");
+    /* Both triangles share a matrix, whose diagonal is that of U; L's is ones. */
     leat_value none = leat_op_zeros_like(leat_op_diag_part(both, &(int64_t){0}, 1, 0, NULL)),
                one = leat_op_add(none, leati_support_number(both.graph, leat_value_dtype(both), 1));
     leat_value lower =
@@ -77,9 +81,11 @@ static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
                              none, &(int64_t){0}, 1, NULL);
     leat_value above = leat_op_matmul(leat_op_band_part(g, 0, -1), upper, false, true);
     leat_value middle = leat_op_add(below, leat_op_band_part(above, 0, -1));
+    /* Solving is more exact than multiplying with inverses. */
     middle = leat_op_matrix_triangular_solve(lower, middle, true, true);
     middle = leati_matrices_transposed(
         leat_op_matrix_triangular_solve(upper, leati_matrices_transposed(middle), false, false));
+    /* One line of zeros and a 1 for each p[i]: its transpose takes row i back to row p[i]. */
     leat_value rows = leat_op_one_hot(
         call->outputs[1], n,
         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = leat_value_dtype(both)});

@@ -68,9 +68,12 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     for (int32_t d = 0; d < shape.rank - 2; d++)
         matrices *= shape.dims[d];
     size_t size = leat_dtype_size(a->dtype), b_bytes = (size_t)(mb[0] * mb[1]) * size;
+    /* gemm takes any steps of a, but dense rows of b. */
     char *turned = args->transpose_b ? leati_arena_alloc(call->arena, b_bytes) : NULL;
     if (args->transpose_b && turned == NULL)
         return leati_no_memory(err);
+    /* Matrices that follow each other may be one, shared by all rows or by the stack: it is turned
+     * once. */
     const char *turned_from = NULL;
     for (int64_t i = 0; i < call->n * matrices; i++) {
         int64_t row = i / matrices, matrix = i % matrices;
@@ -93,8 +96,12 @@ static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value a = call->inputs[0], b = call->inputs[1], g = call->output_gradients[0];
     leat_shape stack = leat_value_shape(a), matrix = leat_value_shape(b);
     bool ta = args->transpose_a, tb = args->transpose_b;
+    /* g = dL/d(a b): what flows to a is g b^T, to b a^T g, and for a transposed operand the
+     * transpose of that. */
     call->input_gradients[0] =
         ta ? leat_op_matmul(b, g, tb, true) : leat_op_matmul(g, b, false, !tb);
+    /* The product above would need one matrix for all on the left, which matmul has on the right
+     * alone. */
     if (ta && stack.rank >= 0 && stack.rank != matrix.rank && matrix.rank == 2)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no gradient by one matrix b behind a transposed stack a; transpose a "
@@ -105,6 +112,7 @@ static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
         g = leat_op_reshape(g, (int64_t[]){-1, matrix.dims[tb ? 0 : 1]}, 2);
     }
     leat_value by_b = tb ? leat_op_matmul(g, a, true, ta) : leat_op_matmul(a, g, !ta, false);
+    /* A product for each matrix of the stack is summed where b was one for all. */
     bool stacked = leat_value_shape(by_b).rank != matrix.rank || matrix.rank < 0;
     call->input_gradients[1] = stacked ? leat_op_sum_like(by_b, b) : by_b;
     return LEAT_OK;

@@ -47,6 +47,7 @@ static leat_status qr_kernel(leati_kernel_call *call, leat_error *err) {
     leati_matrices m = leati_matrices_of(in);
     int64_t rows = m.rows, values = rows * m.columns, inner = left.dims[left.rank - 1];
     double *a = leati_matrices_doubles(call, values, err);
+    /* All of Q is computed, whatever is asked for, and scratch behind it. */
     double *q = a == NULL ? NULL : leati_matrices_doubles(call, rows * rows + rows, err);
     if (q == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -54,9 +55,11 @@ static leat_status qr_kernel(leati_kernel_call *call, leat_error *err) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         leati_factor_qr(a, rows, m.columns, q, q + rows * rows);
+        /* Each line of Q gives its first `inner` values. */
         for (int64_t k = 0; k < rows; k++)
             leati_matrices_write_doubles(q + k * rows, &call->outputs[0], row,
                                          (at * rows + k) * inner, inner);
+        /* Behind the first `inner` rows of R there are zeros. */
         leati_matrices_write_doubles(a, &call->outputs[1], row, at * inner * m.columns,
                                      inner * m.columns);
     }
@@ -91,6 +94,8 @@ static leat_status qr_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value qdq = leat_op_matmul(q, dq, true, false), rdr = leat_op_matmul(r, dr, false, true);
     leat_value skew = leat_op_add(leat_op_subtract(qdq, leati_matrices_transposed(qdq)),
                                   leat_op_subtract(rdr, leati_matrices_transposed(rdr)));
+    /* The part of the gradient in the space of Q's columns; what leads out of it follows as
+     * `outside`. */
     leat_value below = leat_op_band_part(skew, -1, 0);
     leat_value inside = leat_op_matmul(q, leat_op_add(dr, over(below, r)), false, false);
     leat_value outside = over(leat_op_subtract(dq, leat_op_matmul(q, qdq, false, false)), r);

@@ -21,6 +21,7 @@ static leat_status self_adjoint_eig_kernel(leati_kernel_call *call, leat_error *
     LEATI_TRY(leati_support_output_like(call, 1, &from, err));
     leati_matrices m = leati_matrices_of(in);
     int64_t n = m.rows, values = n * n;
+    /* Behind the matrix its eigenvalues and scratch. */
     double *a = leati_matrices_doubles(call, values + 2 * n, err);
     if (a == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -45,10 +46,12 @@ static leat_status self_adjoint_eig_gradient(leati_gradient_call *call, leat_err
     leat_value middle = leat_op_diag(
         de.id < 0 ? leat_op_zeros_like(e) : de,
         &(leat_op_diag_options){LEAT_OP_DIAG_DEFAULTS, .k = &(int64_t){0}, .num_k = 1});
+    /* A vector turns towards another the faster the nearer their eigenvalues are. */
     if (dv.id >= 0)
         middle = leat_op_add(
             middle, leat_op_multiply(leati_matrices_gaps(e), leat_op_matmul(v, dv, true, false)));
     leat_value whole = leat_op_matmul(v, leat_op_matmul(middle, v, false, true), false, false);
+    /* The upper triangle was not read, so all flows to the lower one. */
     call->input_gradients[0] = leati_matrices_lower_half(whole);
     return LEAT_OK;
 }

@@ -41,6 +41,7 @@ static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *er
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_matrices m = leati_matrices_of(in);
     int64_t n = m.rows, values = n * n;
+    /* The matrix, what becomes its inverse, and scratch of one line. */
     double *a = leati_matrices_doubles(call, 2 * values + n, err);
     int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
@@ -51,6 +52,7 @@ static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *er
         leati_matrices_read_doubles(in, row, at * values, values, a);
         if (leati_factor_lu(a, n, order) == 0 && n > 0)
             return leati_matrices_refuse(call, row, at, "Input is not invertible.", err);
+        /* The right sides are the identity. */
         for (int64_t k = 0; k < values; k++)
             x[k] = k / n == k % n;
         leati_factor_solve_lu(a, n, order, args->adjoint, x, n, x + values);
@@ -86,6 +88,7 @@ static leat_status solution(const leat_shape *a, const leat_shape *b, leat_shape
     for (int32_t d = 0; d < a->rank - 1; d++) {
         LEATI_TRY(leati_support_want_equal_dims(
             a->dims[d], b->dims[d], "rows and stacks of matrices and right sides", err));
+        /* Of the rows and the stack A may know more than B. */
         if (b->dims[d] == LEAT_UNKNOWN_DIM)
             out->dims[d] = a->dims[d];
     }
@@ -109,6 +112,7 @@ static leat_status matrix_solve_kernel(leati_kernel_call *call, leat_error *err)
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_matrices m = leati_matrices_of(in), r = leati_matrices_of(right);
     int64_t n = m.rows, values = n * n, wanted = r.rows * r.columns;
+    /* Scratch of one line lies behind the matrix. */
     double *a = leati_matrices_doubles(call, values + n, err);
     double *x = a == NULL ? NULL : leati_matrices_doubles(call, wanted, err);
     int64_t *order = x == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
@@ -132,6 +136,8 @@ static leat_status matrix_solve_gradient(leati_gradient_call *call, leat_error *
     (void)err;
     leat_value g = leati_graph_build2(&leati_tensor_op_matrix_solve, &turned, call->inputs[0],
                                       call->output_gradients[0]);
+    /* From A X = B follows A dX = dB - dA X: with g = A^-T dL/dX that is -g X^T to A, turned where
+     * A was. */
     call->input_gradients[0] = leat_op_negate(args->adjoint ? leat_op_matmul(x, g, false, true)
                                                             : leat_op_matmul(g, x, false, true));
     call->input_gradients[1] = g;
@@ -173,9 +179,11 @@ static leat_status matrix_triangular_solve_infer(leati_infer_call *call, leat_er
 /* Which matrix of a stack of shape `of` stands at place `at` of the stack that it broadcasts to. */
 static int64_t place_in(const leat_shape *of, const leat_shape *whole, int64_t at) {
     int64_t place = 0, step = 1;
+    /* From the innermost dimension of the stack outwards. */
     for (int32_t d = 1; d <= whole->rank - 2; d++) {
         int64_t dim = whole->dims[whole->rank - 2 - d], index = at % dim;
         at /= dim;
+        /* This stack lacks the outer dimensions: it is repeated along them. */
         if (d > of->rank - 2)
             continue;
         int64_t own = of->dims[of->rank - 2 - d];
@@ -218,6 +226,7 @@ static leat_status matrix_triangular_solve_gradient(leati_gradient_call *call, l
                            call->output_gradients[0]);
     product = args->adjoint ? leat_op_matmul(x, g, false, true) : leat_op_matmul(g, x, false, true);
     product =
+        /* The other triangle was not read, so nothing flows to it. */
         leat_op_negate(leat_op_band_part(product, args->lower ? -1 : 0, args->lower ? 0 : -1));
     call->input_gradients[0] = leati_op_gradient_unbroadcast(product, call->inputs[0]);
     call->input_gradients[1] = leati_op_gradient_unbroadcast(g, call->inputs[1]);

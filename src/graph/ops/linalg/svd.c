@@ -64,6 +64,7 @@ static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
     bool wide = m.columns > m.rows; /* then its transpose is taken apart */
     int64_t length = wide ? m.columns : m.rows, inner = wide ? m.rows : m.columns;
     int64_t values = length * inner;
+    /* The matrix, the same as it was read where it is turned, and the singular values. */
     double *a = leati_matrices_doubles(call, 2 * values + inner, err);
     double *u = a == NULL ? NULL : leati_matrices_doubles(call, 2 * length * length + length, err);
     double *v = u == NULL ? NULL : leati_matrices_doubles(call, inner * inner, err);
@@ -81,6 +82,7 @@ static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
         leati_matrices_write_doubles(s, &out[0], row, at * inner, inner);
         if (!args->compute_uv)
             continue;
+        /* If A^T = U S V^T, then A = V S U^T: both change places. */
         write_columns(u, length, length, args->full_matrices ? length : inner, &out[wide ? 2 : 1],
                       row, at);
         write_columns(v, inner, inner, inner, &out[wide ? 1 : 2], row, at);
@@ -92,6 +94,7 @@ static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
  * part of v that u's columns belong to, and, where A has more columns, through the rest of v. */
 static leat_value wide_gradient(leat_value s, leat_value u, leat_value v, leat_value ds,
                                 leat_value du, leat_value dv, bool square) {
+    /* The columns of U are eigenvectors of A A^T, whose eigenvalues are the squares of s. */
     leat_value gaps = leati_matrices_gaps(leat_op_square(s)), line = leat_op_expand_dims(s, -2);
     leat_value fu = leat_op_multiply(gaps, leat_op_matmul(u, du, true, false));
     leat_value fv = leat_op_multiply(gaps, leat_op_matmul(v, dv, true, false));
@@ -105,6 +108,7 @@ static leat_value wide_gradient(leat_value s, leat_value u, leat_value v, leat_v
     leat_value whole = leat_op_matmul(u, leat_op_matmul(middle, v, false, true), false, false);
     if (square)
         return whole;
+    /* Of dv only what leads out of the space of v's columns is left for the rest. */
     leat_value inside = leat_op_matmul(dv, v, true, false);
     leat_value rest =
         leat_op_subtract(leati_matrices_transposed(dv), leat_op_matmul(inside, v, false, true));
@@ -126,6 +130,7 @@ static leat_status svd_gradient(leati_gradient_call *call, leat_error *err) {
         if (leati_support_value_failed(s))
             return LEAT_OK;
         leat_value line = leat_op_expand_dims(call->output_gradients[0], -2);
+        /* Of the singular values alone: U diag(ds) V^T. */
         call->input_gradients[0] = leat_op_matmul(leat_op_multiply(u, line), v, false, true);
         return LEAT_OK;
     }
@@ -145,6 +150,7 @@ static leat_status svd_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value du = or_zeros(call->output_gradients[1], u);
     leat_value dv = or_zeros(call->output_gradients[2], v);
     call->input_gradients[0] =
+        /* A tall A is the transpose of a wide one, with U and V exchanged. */
         rows <= columns ? wide_gradient(s, u, v, ds, du, dv, rows == columns)
                         : leati_matrices_transposed(wide_gradient(s, v, u, ds, dv, du, false));
     return LEAT_OK;

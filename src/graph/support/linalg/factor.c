@@ -55,6 +55,7 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
     for (int64_t c = 0; c < n; c++) {
         int64_t pivot = c;
         for (int64_t r = c + 1; r < n; r++)
+            /* The largest pivot keeps all factors at most 1, and rounding errors small. */
             if (fabs(a[r * n + c]) > fabs(a[pivot * n + c]))
                 pivot = r;
         if (pivot != c) {
@@ -65,6 +66,7 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
             sign = -sign;
         }
         double value = a[c * n + c];
+        /* The largest is 0, so the whole column is. */
         if (value == 0)
             return 0;
         for (int64_t r = c + 1; r < n; r++) {
@@ -118,6 +120,7 @@ bool leati_factor_cholesky(double *a, int64_t n) {
         for (int64_t c = 0; c < r; c++)
             row[c] = (row[c] - dot(row, a + c * n, c)) / a[c * n + c];
         double left = row[r] - dot(row, row, r);
+        /* A NaN fails this comparison, too. */
         if (!(left > 0) || isinf(left))
             return false;
         row[r] = sqrt(left);
@@ -141,6 +144,7 @@ static double reflect(double *x, int64_t step, int64_t n, double *v) {
             x[i * step] = 0;
         return 0;
     }
+    /* The sign opposite to `first` keeps first - beta from cancelling. */
     double beta = -copysign(sqrt(first * first + rest), first);
     for (int64_t i = 1; i < n; i++) {
         v[i] = x[i * step] / (first - beta);
@@ -246,6 +250,7 @@ static void rotate_rows(double *x, double *y, double c, double s, int64_t n) {
  * its last two that is nearer to the last; rows of `vectors` turn with it. */
 static void qr_step(double *diagonal, double *off, int64_t first, int64_t last, double *vectors,
                     int64_t n) {
+    /* Wilkinson's shift: with it the last value beside the diagonal vanishes quickly. */
     double half = (diagonal[last - 1] - diagonal[last]) / 2, beside = off[last - 1];
     double away = half + copysign(hypot(half, beside), half);
     double x = diagonal[first] - (diagonal[last] - beside * (beside / away)), z = off[first];
@@ -281,6 +286,8 @@ bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch) {
     for (int64_t last = n - 1; last >= 0; last--) {
         for (int steps = 0;; steps++) {
             int64_t first = last;
+            /* A value beside the diagonal that adds nothing to its neighbours cuts the matrix in
+             * two. */
             while (first > 0 && fabs(scratch[first - 1]) >
                                     DBL_EPSILON * (fabs(values[first - 1]) + fabs(values[first])))
                 first--;
@@ -290,6 +297,7 @@ bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch) {
                 return false;
             qr_step(values, scratch, first, last, a, n);
         }
+        /* A NaN beside the diagonal is not greater than anything either, and is found here. */
         if (!isfinite(values[last]))
             return false;
     }
@@ -314,8 +322,11 @@ bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch) {
 static bool rotate_pair(double *lines, int64_t length, double *v, int64_t n, int64_t i, int64_t j) {
     double *x = lines + i * length, *y = lines + j * length;
     double xx = dot(x, x, length), yy = dot(y, y, length), xy = dot(x, y, length);
+    /* Orthogonal up to the rounding errors of the sums. */
     if (fabs(xy) <= DBL_EPSILON * (double)length * sqrt(xx) * sqrt(yy) || fabs(xy) < DBL_MIN)
         return false;
+    /* The smaller of two angles that make the sum of products 0: the tangent is the root next to 0
+     * of t^2 + 2 zeta t = 1. */
     double zeta = (yy - xx) / (2 * xy);
     double t = copysign(1, zeta) / (fabs(zeta) + hypot(1, zeta)), c = 1 / hypot(1, t), s = c * t;
     if (t == 0)

@@ -30,6 +30,7 @@ static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
 
 /* out += in, by the kernel of add. */
 static leat_status add_to(leati_kernel_call *call, const leati_operand *in, leat_error *err) {
+    /* The output is operand and result: add reads a value before it writes the sum there. */
     leati_operand both[] = {call->outputs[0], *in};
     leati_kernel_call inner = *call;
     inner.inputs = both;
@@ -50,6 +51,7 @@ static leat_status add_n_kernel(leati_kernel_call *call, leat_error *err) {
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)first->count * leat_dtype_size(first->dtype);
+    /* The first input is copied, so that the others can be added in place. */
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
         memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(first, row),
                bytes);

@@ -62,6 +62,7 @@ static const search_function searches[2][LEAT_NUM_DTYPES] = {
 static leat_status without_axis(const struct arg_args *args, const leat_shape *in, int32_t *axis,
                                 leat_shape *out, leat_error *err) {
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, axis, err));
+    /* Refused even where the other dimensions leave no result, as in TensorFlow. */
     if (in->dims[*axis] == 0)
         return leati_refuse(
             err, SHAPE, "dimension %d is empty: it has no largest or smallest value", (int)*axis);
@@ -85,6 +86,7 @@ static leat_status arg_infer(leati_infer_call *call, bool smallest, leat_error *
                             leat_dtype_name(args->output_type),
                             smallest ? "" : ", int16 or uint16");
     if (call->unknown != 0) { /* the axis */
+        /* One dimension goes, whichever it is. */
         shape.rank = call->inputs[0].shape.rank > 0 ? call->inputs[0].shape.rank - 1 : shape.rank;
         for (int32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = LEAT_UNKNOWN_DIM;
@@ -107,11 +109,14 @@ static leat_status arg_kernel(leati_kernel_call *call, bool smallest, leat_error
     int64_t size = (int64_t)leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < out->count; i++) {
+            /* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as
+             * many values. */
             int64_t first = i / inner * inner * dim + i % inner;
             int64_t best = search(leati_support_row_of(in, row) + first * size, dim, inner);
             switch (out->dtype) {
             case LEAT_INT32: ((int32_t *)leati_support_row_of(out, row))[i] = (int32_t)best; break;
             case LEAT_INT64: ((int64_t *)leati_support_row_of(out, row))[i] = best; break;
+            /* int16 and uint16 have the same bits for the places that both can say. */
             default: ((uint16_t *)leati_support_row_of(out, row))[i] = (uint16_t)best; break;
             }
         }

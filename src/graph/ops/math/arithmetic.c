@@ -18,8 +18,10 @@
     LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_SIGNED(OP),                 \
                             LEATI_TABLE_FLOAT(OP))
+/* The lowest integer has no opposite, so both count in unsigned numbers, which wrap. */
 SIGNED_AND_FLOATS1(abs, x < 0 ? (U)0 - (U)x : (U)x, fabsf(x), fabs(x))
 SIGNED_AND_FLOATS1(negate, (U)0 - (U)x, -x, -x)
+/* 0, minus zero and NaN are their own sign. */
 #define SIGN (x > 0 ? (T)1 : x < 0 ? (T)-1 : x)
 SIGNED_AND_FLOATS1(sign, (x > 0) - (x < 0), SIGN, SIGN)
 
@@ -67,6 +69,8 @@ LEATI_GRADIENT2(add, g, g)
 LEATI_GRADIENT2(divide, leat_op_divide(g, y),
                 leat_op_negate(leat_op_multiply(g, leat_op_divide(leat_op_divide(x, y), y))))
 LEATI_GRADIENT2(multiply, leat_op_multiply(g, y), leat_op_multiply(g, x))
+/* What flows to x is 0 where y is, what flows to y where g is, whatever the other factor: no NaN
+ * comes up. */
 LEATI_GRADIENT2(multiply_no_nan, leat_op_multiply_no_nan(g, y), leat_op_multiply_no_nan(x, g))
 LEATI_GRADIENT2(nextafter, g, leat_op_zeros_like(g))
 LEATI_GRADIENT2(subtract, g, leat_op_negate(g))
@@ -113,6 +117,8 @@ static leat_status minimum_gradient(leati_gradient_call *call, leat_error *err) 
 }
 
 /* ---- what is known while a graph is built ---- */
+/* A shape may be of int32, whose numbers wrap where an int64 would go on: what does not fit is not
+ * known. */
 #define KNOWN(OP, OVERFLOWS)                                                                       \
     static bool OP##_fits(int64_t x, int64_t y, int64_t *out) {                                    \
         return !OVERFLOWS(x, y, out) && *out >= INT32_MIN && *out <= INT32_MAX;                    \

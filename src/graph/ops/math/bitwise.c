@@ -11,6 +11,8 @@
 INTEGERS2(bitwise_and, (U)x &(U)y)
 INTEGERS2(bitwise_or, (U)x | (U)y)
 INTEGERS2(bitwise_xor, (U)x ^ (U)y)
+/* C leaves shifts outside the width open, so y is clamped first. Both operands are of one dtype, so
+ * a negative y is possible for signed ones alone. */
 INTEGERS2(left_shift, (U)x << (y < 1 ? 0 : LEATI_MIN(y, (T)(8 * sizeof(T) - 1))))
 INTEGERS2(right_shift, x >> (y < 1 ? 0 : LEATI_MIN(y, (T)(8 * sizeof(T) - 1))))
 LEATI_LANES1_SIGNED(invert, ~x)

@@ -28,6 +28,7 @@ static inline int32_t float_to_int32(float x) {
     float held = LEATI_MAX(x, -2147483648.0f);
     held = LEATI_MIN(held, 2147483520.0f); /* the largest float below 2^31 */
     int32_t whole = (int32_t)held;
+    /* A NaN fails this comparison, and becomes the lowest value. */
     return x < 2147483648.0f ? whole : INT32_MIN;
 }
 static inline int32_t double_to_int32(double x) {
@@ -152,6 +153,7 @@ static void pixels_to_floats(leati_lane *lane) {
 
 static leat_status cast_kernel(leati_kernel_call *call, leat_error *err) {
     const struct cast_args *args = call->args;
+    /* The cast that pictures begin with has a wider loop. */
     if (call->inputs[0].dtype == LEAT_UINT8 && args->dtype == LEAT_FLOAT32)
         return leati_elementwise(call, pixels_to_floats, NULL, err);
     return leati_elementwise(call, cast_lanes[call->inputs[0].dtype][args->dtype], NULL, err);
@@ -166,6 +168,7 @@ static leat_status cast_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     const struct cast_args *args = call->args;
     leat_dtype from = leat_value_dtype(call->inputs[0]);
+    /* Integers are steps: nothing flows through them. */
     if (is_float(from) && is_float(args->dtype))
         call->input_gradients[0] = leat_op_cast(call->output_gradients[0], from);
     return LEAT_OK;

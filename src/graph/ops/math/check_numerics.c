@@ -44,6 +44,7 @@ static leat_status check_row(const leati_kernel_call *call, int64_t row, leat_er
     const leati_operand *in = &call->inputs[0];
     const char *data = leati_support_row_of(in, row);
     bool nan = false, inf = false;
+    /* All values are read, because the text says whether there are infinities, NaN or both. */
     for (int64_t i = 0; i < in->count; i++) {
         double x = value_at(in->dtype, data, i);
         nan = nan || isnan(x);
@@ -70,6 +71,7 @@ static leat_status check_numerics_kernel(leati_kernel_call *call, leat_error *er
 
 static leat_status check_numerics_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* A NaN may come up in the gradient alone, so that is checked with the same message. */
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_check_numerics, call->args, call->output_gradients[0]);
     return LEAT_OK;

@@ -9,6 +9,8 @@
     LEATI_LANE1(OP##_float32, float, float, bool, FLOAT)                                           \
     LEATI_LANE1(OP##_float64, double, double, bool, FLOAT)                                         \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_compare, NULL, LEATI_TABLE_FLOAT(OP))
+/* The exponent's bits, 0x7c00 of float16 and 0x7f80 of bfloat16, are all set in infinities and,
+ * with a fraction behind them, in NaN. */
 CLASS_LANES(is_finite, (x & 0x7c00) != 0x7c00, (x & 0x7f80) != 0x7f80, isfinite(x) != 0)
 CLASS_LANES(is_inf, (x & 0x7fff) == 0x7c00, (x & 0x7fff) == 0x7f80, isinf(x) != 0)
 CLASS_LANES(is_nan, (x & 0x7fff) > 0x7c00, (x & 0x7fff) > 0x7f80, isnan(x) != 0)

@@ -41,6 +41,7 @@ static leat_status clip_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], t = call->inputs[0], none = leat_op_zeros_like(g);
     leat_value low = leat_op_less(t, call->inputs[1]), high = leat_op_greater(t, call->inputs[2]);
+    /* A NaN is neither below nor above, so it counts as inside. */
     leat_value inside = leat_op_logical_not(leat_op_logical_or(low, high));
     call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_select(inside, g, none), t);
     call->input_gradients[1] =

@@ -6,6 +6,7 @@
 
 /* Strings are equal if their bytes are. */
 static bool same_bytes(const leat_string *x, const leat_string *y) {
+    /* An empty string may have no data, which memcmp must not be given. */
     return x->size == y->size && (x->size == 0 || memcmp(x->data, y->data, x->size) == 0);
 }
 

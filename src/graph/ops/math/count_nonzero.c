@@ -45,6 +45,7 @@ static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) 
 static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     if (in->dtype != LEAT_STRING)
+        /* cast makes true of all numbers but 0, NaN included; it does not take strings. */
         return leati_support_inner_cast(call, in, LEAT_BOOL, truth, err);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)in->count, (size_t)call->n, &bytes))
@@ -66,6 +67,7 @@ static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, lea
 static void add_row(const leati_operand *truth, const bool *mask, int64_t row, int64_t *to) {
     const char *holds = leati_support_row_of(truth, row);
     for (int64_t i = 0; i < truth->count; i++) {
+        /* From the last dimension back: masked ones are left out of the place in the result. */
         int64_t rest = i, place = 0, step = 1;
         if (!holds[i])
             continue;
@@ -98,6 +100,7 @@ static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err
         memset(numbers, 0, bytes);
         add_row(&truth, mask, row, numbers);
         for (int64_t i = 0; i < out->count; i++)
+            /* A double counts exactly to 2^53, more values than memory holds. */
             (void)leati_support_store_number(out->dtype, (double)numbers[i],
                                              leati_support_row_of(out, row) +
                                                  (size_t)i * leat_dtype_size(out->dtype));

@@ -62,6 +62,7 @@ static const leati_row cumulate_rows[] = {
     CUMULATE_LINE(KIND##_float32, float, float, PLAIN, PLAIN, START, UPDATE)                       \
     CUMULATE_LINE(KIND##_float64, double, double, PLAIN, PLAIN, START, UPDATE)
 
+/* Integers add up unsigned and so wrap; those narrower than 32 bits keep their low ones. */
 CUMULATE_TYPES(sum, 0, a += v)
 CUMULATE_TYPES(prod, 1, a *= v)
 
@@ -94,6 +95,8 @@ static leat_status cumulate_kernel(leati_kernel_call *call, bool product, leat_e
         inner *= shape.dims[d];
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         for (int64_t i = 0; i < in->count / dim; i++) {
+            /* Lines along the axis stand side by side, `inner` of them; a reversed one starts at
+             * its end and steps back. */
             int64_t first = (i / inner * dim * inner + i % inner) * size;
             int64_t start = args->reverse ? first + (dim - 1) * inner * size : first;
             line(leati_support_row_of(out, row) + start, leati_support_row_of(in, row) + start, dim,
@@ -117,6 +120,8 @@ static leat_status logsumexp_infer(leati_infer_call *call, leat_error *err) {
     return cumulate_infer(call, err);
 }
 
+/* log(e^a + e^b) is high + log(1 + e^(low - high)), which cannot overflow. An infinity is its own
+ * sum, but a difference of two would be NaN. */
 #define LOGSUMEXP_LINE(TYPE, EXP, LOG1P)                                                           \
     static TYPE add_##TYPE(TYPE a, TYPE b) {                                                       \
         TYPE high = LEATI_MAX(a, b), low = LEATI_MIN(b, a);                                        \
@@ -187,9 +192,12 @@ static leat_status cumprod_gradient(leati_gradient_call *call, leat_error *err) 
 static leat_value half_gradient(const leati_gradient_call *call, leat_value g) {
     const struct cumulate_args *args = call->args;
     leat_value x = call->inputs[0], zero = leat_op_zeros_like(x);
+    /* Logarithms of nothing are the lowest number, not minus infinity, of which a difference could
+     * be NaN. */
     leat_value lowest = leati_support_number(
         x.graph, leat_value_dtype(x), leat_value_dtype(x) == LEAT_FLOAT32 ? -FLT_MAX : -DBL_MAX);
     leat_value holds = leat_op_greater(g, zero);
+    /* 1 stands where g is not positive, so that no NaN comes up even where it is not chosen. */
     leat_value log = leat_op_log(leat_op_select(holds, g, leat_op_ones_like(x)));
     log = leat_op_select(holds, leat_op_subtract(log, call->outputs[0]),
                          leat_op_broadcast_like(lowest, x));
@@ -201,6 +209,7 @@ static leat_value half_gradient(const leati_gradient_call *call, leat_value g) {
 static leat_status logsumexp_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0];
     (void)err;
+    /* A logarithm has no sign, so what is positive and what is negative are summed apart. */
     call->input_gradients[0] =
         leat_op_subtract(half_gradient(call, g), half_gradient(call, leat_op_negate(g)));
     return LEAT_OK;

@@ -10,6 +10,7 @@
 
 /* The number of the only bit of a positive power of two; -1 for other values. */
 static int power_of_two(int64_t value) {
+    /* An unsigned divisor of 2^63 or more comes as a negative number and takes the other loop. */
     return value > 0 && (value & (value - 1)) == 0 ? __builtin_ctzll((uint64_t)value) : -1;
 }
 
@@ -50,6 +51,7 @@ static int power_of_two(int64_t value) {
         DIVISION_LOOP(TYPE, QUOTIENT, RESULT)                                                      \
     }
 
+/* The lowest integer over -1 does not fit, and its division traps on x86. */
 #define SIGNED_QUOTIENT (y == -1 ? (U)0 - (U)x : (U)(x / y))
 
 /* All integers of an operation: RESULT for signed ones, where q and r are truncated, and for
@@ -68,6 +70,7 @@ static int power_of_two(int64_t value) {
 #define ROUNDED_UP (r != 0 && (r < 0) != (y < 0))
 
 static double floor_remainder(double x, double y) {
+    /* fmod has the sign of x; the remainder of floordiv has that of y. */
     double r = fmod(x, y);
     return r != 0 && (y < 0) != (r < 0) ? r + y : r;
 }
@@ -77,10 +80,12 @@ static float floor_remainderf(float x, float y) {
     return r != 0 && (y < 0) != (r < 0) ? r + y : r;
 }
 
+/* In two's complement a shift rounds down and a mask is never negative, for negative x, too. */
 DIVISION_LANES(floordiv, x >> shift, ROUNDED_UP ? (U)q - 1 : (U)q, q)
 LEATI_LANES2_FLOAT(floordiv, floorf(x / y), floor(x / y))
 DIVISION_LANES(floormod, (U)x &(((U)1 << shift) - 1), ROUNDED_UP ? (U)r + (U)y : (U)r, r)
 LEATI_LANES2_FLOAT(floormod, floor_remainderf(x, y), floor_remainder(x, y))
+/* A shift would round down, so these divide; what they save is the look at each divisor. */
 DIVISION_LANES(truncatediv, x / (__typeof__(x))(UINT64_C(1) << shift), q, q)
 LEATI_LANES2_FLOAT(truncatediv, truncf(x / y), trunc(x / y))
 DIVISION_LANES(truncatemod, x % (__typeof__(x))(UINT64_C(1) << shift), r, r)

@@ -70,6 +70,7 @@ static leat_status pow_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
     leat_value z = call->outputs[0], none = leat_op_zeros_like(z);
     leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
+    /* As TensorFlow, 0 stands for the logarithm where x is not positive: no NaN flows to y. */
     leat_value positive = leat_op_greater(x, leat_op_zeros_like(x));
     leat_value logarithm = leat_op_select(positive, leat_op_log(x), none);
     leat_value slope = leat_op_multiply(y, leat_op_pow(x, leat_op_subtract(y, one)));

@@ -61,6 +61,7 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
 /* The number of the part in which a value lies. */
 static int64_t bin_of(double value, double low, double step, int64_t nbins) {
     double place = (fmax(value, low) - low) / step;
+    /* Infinite steps make NaN of a place; those values count for the first part, too. */
     if (!(place > 0))
         return 0;
     return place >= (double)nbins ? nbins - 1 : (int64_t)place;
@@ -70,6 +71,7 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     const struct histogram_args *args = call->args;
     const leati_operand *values = &call->inputs[0], *range = &call->inputs[1];
     leat_shape shape = LEAT_SHAPE(args->nbins);
+    /* A scalar counts as one value, a matrix as well: only a vector of two passes. */
     LEATI_TRY(check_range(range->rank == 1 ? range->count : 1, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
@@ -86,6 +88,7 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
                 low, high);
         }
         memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
+        /* Bounds and values are compared as doubles, whatever their dtype. */
         double step = (high - low) / (double)args->nbins;
         for (int64_t i = 0; i < values->count; i++) {
             double value = leati_tensor_float_at(&all, i);

@@ -44,6 +44,7 @@ static leat_status add_shape(int input, const leat_shape *shape, leat_shape *out
         out->dims[0] != shape->dims[0])
         return leati_refuse(err, SHAPE, "%s has %lld rows, another operand %lld", operands[input],
                             (long long)shape->dims[0], (long long)out->dims[0]);
+    /* What one operand leaves unknown another may say. */
     if (out->rank == 0 || out->dims[0] < 0)
         *out = (leat_shape){.rank = 1, .dims = {shape->dims[0]}};
     return LEAT_OK;
@@ -64,6 +65,7 @@ static leat_status index_shuffle_infer(leati_infer_call *call, leat_error *err) 
                             "dtype",
                             leat_dtype_name(call->inputs[INDEX].dtype),
                             leat_dtype_name(call->inputs[MAX_INDEX].dtype));
+    /* An operand of unknown rank may turn out to be a vector. */
     if (unknown && shape.rank == 0)
         shape.rank = LEAT_UNKNOWN_RANK;
     return leati_op_infer_output(call, call->inputs[INDEX].dtype, &shape, NULL, err);
@@ -83,6 +85,7 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
     uint64_t values[3];
     const leati_operand *seed = &call->inputs[SEED], *out = &call->outputs[0];
     bool is_signed = out->dtype == LEAT_INT32 || out->dtype == LEAT_INT64;
+    /* The index and max_index; the seed between them may be negative. */
     for (int k = 0; k < 3; k += 2) {
         values[k] = value_of(&call->inputs[k], row, call->inputs[k].rank == 0 ? 0 : i);
         if (is_signed && (int64_t)values[k] < 0)
@@ -93,6 +96,7 @@ static leat_status shuffle_one(const leati_kernel_call *call, int64_t row, int64
         return leati_refuse(err, VALUE, "index is %llu, beyond max_index, which is %llu",
                             (unsigned long long)values[INDEX],
                             (unsigned long long)values[MAX_INDEX]);
+    /* A seed of its own for each index, or one for all. */
     int64_t at = seed->rank == 2 ? 2 * i : 0;
     const uint32_t key[3] = {first_of_key, (uint32_t)value_of(seed, row, at),
                              (uint32_t)value_of(seed, row, at + 1)};

@@ -50,6 +50,7 @@ static leat_status reduce_expand(const leati_gradient_call *call, leat_value val
     const struct leati_reduce_args *args = call->args;
     leat_shape in = leat_value_shape(call->inputs[0]);
     *out = value;
+    /* A result of all dimensions is a scalar, which broadcasts as it is. */
     if (args->keepdims || args->axis.values == NULL)
         return LEAT_OK;
     if (in.rank < 0)
@@ -71,6 +72,7 @@ static leat_status extreme_gradient(leati_gradient_call *call, leat_error *err) 
     LEATI_TRY(reduce_expand(call, call->output_gradients[0], &g, err));
     LEATI_TRY(reduce_expand(call, call->outputs[0], &top, err));
     leat_value chosen = leat_op_cast(leat_op_equal(x, top), leat_value_dtype(x));
+    /* Named dimensions are kept as 1, so that the counts broadcast like the gradient. */
     leat_value ties =
         leat_op_reduce_sum(chosen, args->axis.values, args->axis.count, args->axis.values != NULL);
     call->input_gradients[0] = leat_op_multiply(chosen, leat_op_divide(g, ties));
@@ -117,8 +119,10 @@ static leat_status reduce_prod_gradient(leati_gradient_call *call, leat_error *e
         leat_value before = leat_op_cumprod(x, d, true, false),
                    behind = leat_op_cumprod(x, d, true, true);
         steps[count++] = leat_op_multiply(before, behind);
+        /* What was reduced so far is one factor for the dimensions that follow. */
         x = leat_op_reduce_prod(x, (int64_t[]){d}, 1, true);
     }
+    /* Backwards, each factor brings back the dimension that its step reduced. */
     while (count > 0)
         gradient = leat_op_multiply(gradient, steps[--count]);
     call->input_gradients[0] = gradient;

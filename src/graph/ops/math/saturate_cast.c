@@ -59,6 +59,8 @@ static double within(leat_dtype dtype, double bound) {
     float single = (float)bound;
     switch (dtype) {
     case LEAT_FLOAT16:
+        /* One less is the next number towards 0, as bits of positive floats are in the order of
+         * their values. */
         half -= (double)leati_float_of_half(half) > bound;
         return (double)leati_float_of_half(half);
     case LEAT_BFLOAT16:
@@ -77,6 +79,8 @@ static void float_bounds(leat_dtype from, leat_dtype to, double *low, double *hi
         return;
     }
     *high = within(from, (double)largest_integer(to));
+    /* The lowest integer is a power of two or 0, which every float dtype has if it reaches that
+     * far. */
     *low = -within(from, -(double)lowest_integer(to));
 }
 
@@ -97,10 +101,12 @@ static bool store_bounds(leat_dtype from, leat_dtype to, void *low, void *high) 
         return leati_support_store_number(from, ends[0], low) &&
                leati_support_store_number(from, ends[1], high);
     }
+    /* All integers lie within what floats reach, but for float16. */
     if (is_float(to) && to != LEAT_FLOAT16)
         return false;
     int64_t lowest = to == LEAT_FLOAT16 ? -65504 : lowest_integer(to), own = lowest_integer(from);
     uint64_t largest = to == LEAT_FLOAT16 ? 65504 : largest_integer(to);
+    /* Where the target holds all of the dtype nothing is clipped. */
     if (own >= lowest && largest_integer(from) <= largest)
         return false;
     if (largest > largest_integer(from))
@@ -114,6 +120,7 @@ leat_status leati_saturate(leati_kernel_call *call, const leati_operand *in, lea
                            leati_operand *out, leat_error *err) {
     leati_operand operands[3] = {
         *in, {.dtype = in->dtype, .count = 1}, {.dtype = in->dtype, .count = 1}};
+    /* Two values of 8 bytes at most. */
     char *bounds = leati_arena_alloc(call->arena, 16);
     if (bounds == NULL)
         return leati_no_memory(err);
@@ -153,6 +160,7 @@ static leat_status saturate_gradient(leati_gradient_call *call, leat_error *err)
     leat_value x = call->inputs[0];
     leat_dtype from = leat_value_dtype(x);
     double low, high;
+    /* Nothing flows through integers. */
     if (!is_float(from) || !is_float(args->dtype))
         return LEAT_OK;
     float_bounds(from, args->dtype, &low, &high);

@@ -122,7 +122,9 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
     size_t size = leat_dtype_size(data->dtype);
     if (out->count == 0)
         return LEAT_OK;
+    /* `count` is not 0, because the output has values. */
     int64_t values = out->count / count;
+    /* This stays in segments without slices alone: the first slice of a segment replaces it. */
     if (kind == LEATI_COMBINE_PRODUCT)
         leati_combine_start(kind, data->dtype, out->data, out->count);
     else
@@ -133,11 +135,14 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
         char *to = out->data + (size_t)(id * values) * size;
         const char *slice = data->data + (size_t)(i * values) * size;
         many = id == last ? many + 1 : 1;
+        /* Sorted numbers make a segment one run: a number that differs from the last begins
+         * another. */
         if (many == 1)
             memcpy(to, slice, (size_t)values * size);
         else
             combine(to, slice, values);
         bool ends = i + 1 == ids->count || leati_support_index_at(ids, 0, i + 1) != id;
+        /* Divided once at the end of its run, not at each slice. */
         if (mean && ends && many > 1)
             divide(data->dtype, to, values, many);
         last = id;
@@ -177,6 +182,7 @@ static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind k
                                     "segment_ids[%lld] = %lld is out of range [0, %lld)",
                                     (long long)i, (long long)id, (long long)args->num_segments);
             }
+            /* A negative number leaves its slice out. */
             if (id >= 0 && values > 0)
                 combine(to + (size_t)(id * values) * size,
                         leati_support_row_of(data, row) + (size_t)(i * values) * size, values);
@@ -198,6 +204,7 @@ static leat_status extreme_gradient(leati_gradient_call *call, const leati_tenso
     (void)err;
     leat_value holds =
         leat_op_cast(leat_op_equal(data, spread(call->outputs[0], ids, data)), leat_value_dtype(g));
+    /* How many slices of each segment have its extreme. */
     leat_value ties = leati_graph_build2(op, call->args, holds, ids);
     leat_value share = spread(leat_op_divide_no_nan(g, ties), ids, data);
     call->input_gradients[0] = leat_op_multiply(share, holds);
@@ -218,6 +225,8 @@ static leat_status product_gradient(leati_gradient_call *call, const leati_tenso
     leat_value many = spread(zeros, ids, x);
     leat_value left =
         leat_op_subtract(many, leat_op_cast(zero, dtype)); /* zeros among the others */
+    /* Where another slice is 0 the product of all others is 0, whatever `rest` says; where only
+     * this one is 0, it is `rest`. */
     leat_value slope = leat_op_divide(spread(rest, ids, x), others);
     slope =
         leat_op_select(leat_op_equal(left, leat_op_zeros_like(x)), slope, leat_op_zeros_like(x));
@@ -326,6 +335,7 @@ static leat_status segment_spread_kernel(leati_kernel_call *call, leat_error *er
     int64_t segments = values->rank > 0 ? values->dims[0] : 0;
     if (out->count == 0)
         return LEAT_OK;
+    /* Checked against each other, because other shapes would lead out of bounds. */
     int64_t each = ids->count > 0 ? out->count / ids->count : 0;
     if (each * ids->count != out->count || (segments > 0 && values->count != segments * each))
         return leati_refuse(err, SHAPE,
@@ -337,6 +347,7 @@ static leat_status segment_spread_kernel(leati_kernel_call *call, leat_error *er
         char *to = leati_support_row_of(out, row);
         for (int64_t i = 0; i < ids->count; i++, to += bytes) {
             int64_t id = leati_support_index_at(ids, row, i);
+            /* Slices that were left out got no share, so they get zeros. */
             if (id >= 0 && id < segments)
                 memcpy(to, leati_support_row_of(values, row) + (size_t)id * bytes, bytes);
             else
@@ -423,8 +434,10 @@ static leat_status join_row(const leati_kernel_call *call, int64_t row, int64_t 
     leat_string *results = leati_text_strings_of(&call->outputs[0], row);
     size_t between = strlen(separator);
     for (int64_t i = 0; i < in->count; i++) {
+        /* String i is number i % values of slice i / values. */
         int64_t at =
             leati_support_index_at(&call->inputs[IDS], row, i / values) * values + i % values;
+        /* Nothing written yet: by size in the first pass, by place in the second. */
         bool empty = to == NULL ? results[at].size == 0 : to[at] == results[at].data;
         size_t gap = empty ? 0 : between;
         if (to == NULL) {
@@ -474,6 +487,7 @@ static leat_status unsorted_segment_join_kernel(leati_kernel_call *call, leat_er
     const leati_operand *out = &call->outputs[0];
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
+    /* Where the next string of each result goes. */
     size_t size = (size_t)out->count * sizeof(char *);
     char **to = leati_arena_alloc(call->arena, size);
     if (to == NULL)

@@ -23,9 +23,11 @@ static double special_digamma(double x) {
     if (isnan(x) || x == -INFINITY || (x <= 0 && x == floor(x)))
         return NAN;
     if (x < 0) { /* the reflection formula */
+        /* psi(x) = psi(1 - x) - pi / tan(pi x), of which the tangent has period 1. */
         below = -PI / tan(PI * (x - floor(x)));
         x = 1 - x;
     }
+    /* psi(x) = psi(x + 1) - 1 / x leads to where seven terms of the series are exact. */
     for (; x < 10; x++)
         below -= 1 / x;
     double square = 1 / (x * x), power = square, sum = 0;
@@ -37,6 +39,7 @@ static double special_digamma(double x) {
 /* The x > 0 with erfc(x) = tail, 0 < tail <= 1: Halley's steps from an approximation by
  * logarithms. */
 static double erfc_inverse(double tail) {
+    /* Winitzki's approximation, by which four steps are enough. */
     double log_tail = log(tail * (2 - tail)), a = 0.147; /* of 1 - y * y with y = 1 - tail */
     double middle = 2 / (PI * a) + log_tail / 2;
     double x = sqrt(sqrt(middle * middle - log_tail / a) - middle);
@@ -54,8 +57,10 @@ static double special_erfinv(double y) {
         return NAN;
     if (y == 1 || y == -1)
         return y * INFINITY;
+    /* erf is a straight line there. */
     if (fabs(y) < 1e-8)
         return y * sqrt(PI) / 2;
+    /* Near 1 the tail 1 - y is exact, where erf could not tell neighbours apart. */
     if (fabs(y) > 0.5)
         return copysign(erfc_inverse(1 - fabs(y)), y);
     double x = y * sqrt(PI) / 2;
@@ -94,17 +99,20 @@ static double special_zeta(double x, double q) {
         return INFINITY;
     if (isnan(x) || isnan(q) || x < 1 || (q <= 0 && x != floor(x)))
         return NAN;
+    /* A pole: of an even power both sides go to infinity, of an odd one they differ. */
     if (q <= 0 && q == floor(q))
         return fmod(x, 2) == 0 ? INFINITY : NAN;
     double sum = 0;
     for (; q < LARGE; q++) {
         double term = pow(q, -x);
         sum += term;
+        /* Large powers fall so fast that the first terms are all. */
         if (q > 1 && term < sum * 1e-18)
             return sum;
     }
     double power = pow(q, -x);
     sum += q * power / (x - 1) + power / 2;
+    /* x (x + 1) ... and q^-(x + 2 j + 1), both two factors further with each term. */
     double rising = x, falling = power / q;
     for (int j = 0; j < 8; j++) {
         sum += factors[j] * rising * falling;
@@ -120,6 +128,7 @@ static double special_polygamma(double n, double x) {
         return NAN;
     if (n == 0)
         return special_digamma(x);
+    /* (-1)^(n + 1) n! zeta(n + 1, x). */
     double size = exp(special_lgamma(n + 1)) * special_zeta(n + 1, x);
     return fmod(n, 2) == 0 ? -size : size;
 }
@@ -149,6 +158,7 @@ static leat_value bell(leat_value x, double factor) {
 static leat_value digamma_slope(leat_value x) {
     leat_dtype dtype = leat_value_dtype(x);
     leat_dtype wide = dtype == LEAT_FLOAT64 ? LEAT_FLOAT64 : LEAT_FLOAT32;
+    /* polygamma has no halves. */
     leat_value one = leati_support_number(x.graph, wide, 1);
     return leat_op_cast(leat_op_polygamma(one, leat_op_cast(x, wide)), dtype);
 }

@@ -23,6 +23,7 @@ static leat_status sum_like_kernel(leati_kernel_call *call, leat_error *err) {
                             leati_shape_text(&from, texts[0]), leati_shape_text(&to, texts[1]));
     for (int32_t d = 0; d < from.rank; d++) {
         int32_t k = d - (from.rank - to.rank);
+        /* Dimensions that broadcasting added in front, and those of 1 that it repeated. */
         mask[d] = k < 0 || (to.dims[k] == 1 && from.dims[d] != 1);
     }
     LEATI_TRY(leati_support_output_like(call, 0, &to, err));

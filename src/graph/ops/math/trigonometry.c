@@ -29,6 +29,7 @@ static leat_value asin_slope(leat_value g, leat_value x) {
 }
 
 LEATI_GRADIENT1(acos, leat_op_negate(asin_slope(g, x)))
+/* sqrt(x * x - 1) is sinh(y), and that of asinh is cosh(y): by y nothing cancels. */
 LEATI_GRADIENT1(acosh, leat_op_divide(g, leat_op_sinh(y)))
 LEATI_GRADIENT1(asin, asin_slope(g, x))
 LEATI_GRADIENT1(asinh, leat_op_divide(g, leat_op_cosh(y)))

@@ -57,6 +57,7 @@ leat_status leati_compare_infer(const leati_infer_call *call, leat_shape *heads,
 /* For each place of the result, row-major, which picture of `from` it reads. */
 static void fill_places(const leat_shape *heads, const leat_shape *from, int64_t count,
                         int64_t *places) {
+    /* Dimensions that `from` lacks in front are broadcast, as those of 1 are. */
     int32_t missing = heads->rank - from->rank;
     for (int64_t k = 0; k < count; k++) {
         int64_t rest = k, step = 1;
@@ -74,6 +75,7 @@ static leat_status range_of(leati_kernel_call *call, double max_val, float *rang
                             leat_error *err) {
     leati_operand number = {.data = (char *)&max_val, .dtype = LEAT_FLOAT64, .count = 1}, typed;
     leati_operand scaled;
+    /* max_val goes the way of a pixel: cast to the dtype of the pictures and scaled with them. */
     LEATI_TRY(leati_support_inner_cast(call, &number, call->inputs[0].dtype, &typed, err));
     LEATI_TRY(leati_colour_floats(call, &typed, &scaled, err));
     memcpy(range, scaled.data, sizeof *range);
@@ -173,12 +175,15 @@ static void sum_columns(const leati_ssim *s, const float *a, const float *b) {
     }
 }
 
+/* Of the window at place `at`: the structural similarity of Wang and others (2004), and its factor
+ * of contrast and structure alone. */
 static void compare_window(const leati_ssim *s, int64_t at, double *likeness, double *contrast) {
     int64_t line = s->width * s->channels;
     double sums[MAPS] = {0};
     for (int m = 0; m < MAPS; m++)
         for (int64_t k = 0; k < s->size; k++)
             sums[m] += s->weights[k] * s->lines[m * line + at + k * s->channels];
+    /* Variances and covariance are means of products less products of means. */
     double product = 2 * sums[0] * sums[1], squares = sums[0] * sums[0] + sums[1] * sums[1];
     *contrast = (2 * sums[3] - product + s->c2) / (sums[2] - squares + s->c2);
     *likeness = (product + s->c1) / (squares + s->c1) * *contrast;
@@ -230,8 +235,10 @@ leat_status leati_compare_batches(const leat_value sources[2], leat_value pictur
 }
 
 double leati_compare_range(double max_val, leat_dtype dtype) {
+    /* Floats are not scaled. */
     if (leati_graph_dtype_is_floating(dtype))
         return max_val;
+    /* Integers are scaled by their largest value, after the cast that truncates max_val. */
     int bits = (int)leat_dtype_size(dtype) * 8 - (dtype >= LEAT_INT8 && dtype <= LEAT_INT64);
     return trunc(max_val) / (ldexp(1, bits) - 1);
 }
@@ -269,6 +276,7 @@ leat_status leati_compare_ssim_compose(const struct leati_ssim_args *args, doubl
                           "the gradient needs to know the number of channels; set it with "
                           "ensure_shape");
     LEATI_TRY(window_filter(a.graph, args, shape.dims[3], &filter, err));
+    /* The same sums as above, by convolutions, whose gradients are known. */
     leat_value mean_a = leat_op_conv2d(a, filter, NULL, 0, NULL, NULL, 0),
                mean_b = leat_op_conv2d(b, filter, NULL, 0, NULL, NULL, 0);
     leat_value product = leati_support_times(leat_op_multiply(mean_a, mean_b), 2);

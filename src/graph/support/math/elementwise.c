@@ -32,6 +32,7 @@ static void walk_push(walk *w, const walk_dim *dim) {
         walk_dim *outer = &w->dims[w->num_dims - 1];
         bool merges = true;
         for (int k = 0; k < w->num_operands; k++)
+            /* One step outside must be as long as the whole dimension inside, for every operand. */
             merges = merges && outer->step[k] == dim->step[k] * dim->size;
         if (merges) {
             int64_t size = outer->size * dim->size;
@@ -102,6 +103,7 @@ static bool repeats(const walk *w) {
     if (w->num_dims < 2)
         return false;
     const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
+    /* Long lanes are fast as they are, and few steps do not pay for the copies. */
     if (inner->size > SHORT || outer->size < 4)
         return false;
     for (int k = 0; k < w->num_operands; k++) {
@@ -117,6 +119,7 @@ static int64_t steps_at_once(const walk *w) {
     const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
     int64_t most = outer->size;
     for (int k = 1; k < w->num_operands; k++) {
+        /* At least 4: SHORT values of 16 bytes are a quarter of the room. */
         int64_t fit = inner->step[k] == 0 ? most : REPEATED_BYTES / (inner->step[k] * inner->size);
         if (outer->step[k] == 0 && fit < most)
             most = fit;
@@ -163,6 +166,7 @@ static bool walk_step(const walk *w, int skipped, int64_t *counters, int64_t *of
                 offsets[k] += dim->step[k];
             return true;
         }
+        /* Past its end a dimension goes back to the start, and the next outer one steps. */
         counters[d] = 0;
         for (int k = 0; k < w->num_operands; k++)
             offsets[k] -= dim->step[k] * (dim->size - 1);
@@ -206,6 +210,7 @@ static bool run_flat(const leati_kernel_call *call, leati_lane_function function
             return false;
     }
     function(&lane);
+    /* Values of all rows are counted through: the row is what a division gives. */
     *failed = lane.failed < 0 ? -1 : lane.failed / (out->count > 0 ? out->count : 1);
     return true;
 }
@@ -228,6 +233,7 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
         shape = joined;
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Without values some operands have no memory. */
     if (call->n == 0 || leati_shape_count(&shape) == 0)
         return LEAT_OK;
     walk w;
@@ -237,6 +243,7 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
     do {
         if (repeated ? !run_repeated(&w, call, function, offsets, &failed)
                      : !run_lane(&w, call, function, offsets, &failed)) {
+            /* `failed` is a place in bytes of the output, whose rows are `stride` apart. */
             int64_t stride = call->outputs[0].row_stride;
             return refuse(call, call->n > 1 && stride > 0 ? failed / stride : 0, refusal, err);
         }

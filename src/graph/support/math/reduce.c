@@ -13,6 +13,7 @@
 
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
+        /* No list means all dimensions, an empty list none. */
         mask[d] = axes->values == NULL;
     return leati_support_mark_axes(axes, rank, mask, err);
 }
@@ -38,6 +39,7 @@ leat_status leati_reduce_infer_as(leati_infer_call *call, leat_dtype dtype, leat
         LEATI_TRY(leati_reduce_mask(&args->axis, in->rank, mask, err));
         shape = leati_reduce_shape(in, mask, args->keepdims);
     } else if (args->axis.values == NULL && !args->keepdims) {
+        /* Even of an unknown rank, all dimensions become a scalar. */
         shape = LEAT_SCALAR;
     }
     return leati_op_infer_output(call, dtype, &shape, NULL, err);
@@ -95,6 +97,7 @@ typedef struct reduce_plan {
     REDUCE_LINES(KIND##_float32, float, f, double, PLAIN, FLOAT)                                   \
     REDUCE_LINES(KIND##_float64, double, f, double, PLAIN, FLOAT)
 
+/* Integers go by way of unsigned numbers, because signed ones must not wrap in C. */
 REDUCE_TYPES(sum, a += v, a = (__typeof__(a))((uint64_t)a + (uint64_t)v))
 REDUCE_TYPES(max, a = (v > a || v != v) ? v : a, a = LEATI_MAX(v, a))
 REDUCE_TYPES(min, a = (v < a || v != v) ? v : a, a = LEATI_MIN(v, a))
@@ -131,6 +134,7 @@ static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *ma
     leat_shape shape = leati_support_operand_shape(in);
     leati_support_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
     for (int32_t d = in->rank - 1; d >= 0; d--) {
+        /* Kept dimensions lie in the accumulators as in the result. */
         acc_steps[d] = mask[d] ? 0 : acc_step;
         acc_step *= mask[d] ? 1 : in->dims[d];
     }
@@ -140,6 +144,7 @@ static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *ma
         int at = plan->num_dims;
         if (in->dims[d] == 1)
             continue;
+        /* The steps are those of the inner dimension: the input is dense, so both are one run. */
         if (last >= 0 && mask[last] == mask[d])
             plan->sizes[--at] *= in->dims[d];
         else
@@ -156,6 +161,8 @@ static void walk(const reduce_plan *plan, int d, accumulator *to, const char *fr
     if (d >= plan->num_dims)
         plan->fold(to, from, 1);
     else if (d == plan->num_dims - 1)
+        /* The innermost dimension is dense, in the input and, if it is kept, in the
+         * accumulators. */
         (plan->acc_steps[d] == 0 ? plan->fold : plan->add)(to, from, plan->sizes[d]);
     else
         for (int64_t i = 0; i < plan->sizes[d]; i++)

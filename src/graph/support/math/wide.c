@@ -78,6 +78,7 @@ bool leati_wide_run(leati_wide_op op, leati_lane *lane) {
     if (lane->out_step != size || !dense_or_shared(lane->in_step[0], size) ||
         !dense_or_shared(lane->in_step[1], size))
         return false;
+    /* A step of 0 stays 0, a dense one becomes 1. */
     leati_wide_at(0)->loops[op]((const float *)(const void *)lane->in[0], lane->in_step[0] / size,
                                 (const float *)(const void *)lane->in[1], lane->in_step[1] / size,
                                 (float *)(void *)lane->out, lane->n);

@@ -88,6 +88,8 @@ nn.log_poisson_loss(x * x, x); nn.log_poisson_loss(x * x, x, True); nn.log_poiss
 nn.embedding_lookup(x, [1, 0, 1]); nn.embedding_lookup(x, [[1]], max_norm=1.0); nn.embedding_lookup([x], 0); nn.embedding_lookup(x, [0]); nn.embedding_lookup(x, tf.constant([1], tf.int64), 0.5)
 nn.space_to_depth(tf.reshape(tf.range(16), [1, 4, 4, 1]), 2); nn.space_to_depth(tf.reshape(tf.range(16), [1, 2, 4, 2]), 2); nn.depth_to_space(tf.reshape(tf.range(16), [1, 2, 2, 4]), 2); nn.depth_to_space(tf.reshape(tf.range(8), [1, 1, 1, 8]), 2); nn.space_to_depth(x, 1)
 nn.dropout(x, 0); nn.dropout(x, 0.0); nn.dropout(x, 1.5); nn.dropout([1], 0.5); nn.dropout(x * 0, 0.5)
+math.top_k(np.arange(40000.0), 1, index_type=tf.int16); math.top_k(np.arange(32767.0), 1, index_type=tf.int16); math.digamma(np.array([-1e-20, -1e-14, -2.5, -99999.75])); math.segment_mean(tf.constant([2**63, 2], tf.uint64), [0, 0]); math.segment_mean(tf.constant([250, 2], tf.uint8), [0, 0])
+linalg.diag([[1, 2]], k=[-2**31, 2**31 - 1]); unique(tf.constant([0.0, -0.0, np.nan, np.nan], tf.float16))[1]; unique(tf.constant([0.0, -0.0, np.nan, np.nan]))[1]; range(tf.constant(2**53 + 1, tf.int64), tf.constant(2**53, tf.int64), tf.constant(2**62, tf.int64)); slice([1, 2], tf.constant([-2**63], tf.int64), tf.constant([-1], tf.int64)); one_hot(tf.constant([2**63 - 1, -2**63, 1], tf.int64), 3)
 ones_like(x, tf.int32); zeros_like([1, 2], tf.float32); zeros_like(['a', 'b']); ones_like(['a'], tf.int32); zeros_like(x, dtype=tf.string)
 """
 

@@ -111,6 +111,9 @@ static leat_status diagonals_read(diagonals *out, const struct diagonal_args *ar
         out->low = args->k.values[0];
         out->high = args->k.values[args->k.count - 1];
     }
+    if (out->low < INT32_MIN || out->high > INT32_MAX)
+        return leati_refuse(err, VALUE, "k is from %lld to %lld; expected int32 numbers",
+                            (long long)out->low, (long long)out->high);
     if (out->low > out->high)
         return leati_refuse(
             err, VALUE, "lower_diag_index must not be larger than upper_diag_index: %lld > %lld",

@@ -143,9 +143,10 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
                                 ? ((const uint8_t *)leati_support_row_of(in, row))[i]
                                 : leati_support_index_at(in, row, i);
             /* Value i stands at (i / inner, i % inner); the new dimension comes between both. */
+            if (index < 0 || index >= args->depth)
+                continue;
             int64_t at = (i / inner * args->depth + index) * inner + i % inner;
-            if (index >= 0 && index < args->depth)
-                memcpy(to + (size_t)at * size, on, size);
+            memcpy(to + (size_t)at * size, on, size);
         }
     }
     return LEAT_OK;

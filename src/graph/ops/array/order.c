@@ -272,6 +272,10 @@ static leat_status top_k_shape(const struct top_k_args *args, const leat_shape *
                             "the last dimension has %lld values; input must have at least k (%lld) "
                             "columns",
                             (long long)dim, (long long)args->k);
+    if (args->index_type == LEAT_INT16 && dim > INT16_MAX)
+        return leati_refuse(err, SHAPE,
+                            "the last dimension has %lld values, more than index_type int16 counts",
+                            (long long)dim);
     out->dims[in->rank - 1] = args->k;
     return LEAT_OK;
 }

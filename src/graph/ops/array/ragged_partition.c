@@ -184,7 +184,11 @@ static leat_status ragged_partition_kernel(leati_kernel_call *call, leat_error *
     /* The values are no input: how many there are is not known here. */
     LEATI_TRY(check_splits(&in[0], -1, err));
     if (call->num_inputs == 3) {
-        LEATI_TRY(check_splits(&in[2], in[1].rank == 1 ? in[1].count : INT64_MIN, err));
+        if (in[1].rank != 1)
+            return leati_refuse(err, SHAPE, "%s has rank %d; expected a vector",
+                                ((const struct ragged_partition_args *)call->args)->kind,
+                                (int)in[1].rank);
+        LEATI_TRY(check_splits(&in[2], in[1].count, err));
         if (in[2].count != in[0].count)
             return leati_refuse(err, SHAPE, "partitions of %lld records for values of %lld",
                                 (long long)in[2].count - 1, (long long)records);

@@ -25,12 +25,14 @@ static double bound(const leati_operand *operand) {
                                           : *(const double *)operand->data;
 }
 
-static leat_status check_bounds(double start, double limit, double delta, leat_error *err) {
+/* `arrives`: the limit does not lie behind the start. */
+static leat_status check_bounds(double start, double limit, double delta, bool arrives,
+                                leat_error *err) {
     if (delta == 0 || delta != delta || start != start || limit != limit)
         return leati_refuse(
             err, VALUE, "start %g, limit %g, delta %g; expected numbers and a delta that is not 0",
             start, limit, delta);
-    if (delta > 0 ? start > limit : start < limit)
+    if (!arrives)
         return leati_refuse(err, VALUE,
                             "from %g to %g in steps of %g never arrives; expected a %s limit",
                             start, limit, delta, delta > 0 ? "greater" : "smaller");
@@ -41,7 +43,9 @@ static leat_status integer_length(const leati_operand *in, uint64_t *length, lea
     int64_t start = leati_support_index_at(&in[0], 0, 0),
             limit = leati_support_index_at(&in[1], 0, 0);
     int64_t delta = leati_support_index_at(&in[2], 0, 0);
-    LEATI_TRY(check_bounds((double)start, (double)limit, (double)delta, err));
+    /* Compared as integers: two large ones may be one double. */
+    bool arrives = delta > 0 ? start <= limit : start >= limit;
+    LEATI_TRY(check_bounds((double)start, (double)limit, (double)delta, arrives, err));
     /* Unsigned, because the way from INT64_MIN to INT64_MAX is longer than an int64 holds, and
      * INT64_MIN as a step has no positive counterpart. */
     uint64_t way =
@@ -56,7 +60,7 @@ static leat_status integer_length(const leati_operand *in, uint64_t *length, lea
  * float32. */
 static leat_status float_length(const leati_operand *in, uint64_t *length, leat_error *err) {
     double start = bound(&in[0]), limit = bound(&in[1]), delta = bound(&in[2]);
-    LEATI_TRY(check_bounds(start, limit, delta, err));
+    LEATI_TRY(check_bounds(start, limit, delta, delta > 0 ? start <= limit : start >= limit, err));
     double steps = (limit - start) / delta;
     if (in->dtype == LEAT_FLOAT32) {
         float way = (float)limit - (float)start;
@@ -124,7 +128,7 @@ static void complete_bounds(const leati_operand *given, int num, leati_operand o
  */
 static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
     leati_operand given[3], bounds[3];
-    char memory[16];
+    _Alignas(8) char memory[16];
     int64_t length = LEAT_UNKNOWN_DIM;
     leat_error ignored = {0};
     for (int i = 0; i < call->num_inputs; i++) {
@@ -159,7 +163,7 @@ static leat_status range_infer(leati_infer_call *call, leat_error *err) {
 static leat_status range_kernel(leati_kernel_call *call, leat_error *err) {
     const struct range_args *args = call->args;
     leati_operand given[3], bounds[3];
-    char memory[16];
+    _Alignas(8) char memory[16];
     int64_t length = 0;
     for (int i = 0; i < call->num_inputs; i++) {
         given[i] = call->inputs[i];

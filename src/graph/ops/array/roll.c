@@ -90,8 +90,11 @@ static leat_status roll_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "the gradient of roll needs at most %d shifts; add those of one axis",
                           LEAT_MAX_RANK);
-    for (int32_t i = 0; i < args->shift.count; i++)
+    for (int32_t i = 0; i < args->shift.count; i++) {
+        if (args->shift.values[i] == INT64_MIN)
+            return leati_fail(err, LEAT_UNIMPLEMENTED, "the gradient of a shift of -2^63");
         back[i] = -args->shift.values[i];
+    }
     call->input_gradients[0] = leat_op_roll(call->output_gradients[0], back, args->shift.count,
                                             args->axis.values, args->shift.count);
     return LEAT_OK;

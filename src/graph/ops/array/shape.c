@@ -46,8 +46,12 @@ static leat_status size_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status size_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
+    int64_t count = call->inputs[0].count;
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
-    counts_write(call, &call->inputs[0].count, 1);
+    if (call->outputs[0].dtype == LEAT_INT32 && count > INT32_MAX)
+        return leati_refuse(err, VALUE, "%lld values are more than an int32 counts; use int64",
+                            (long long)count);
+    counts_write(call, &count, 1);
     return LEAT_OK;
 }
 

@@ -31,7 +31,7 @@ leat_status leati_slice_shape(const struct leati_slice_args *args, const leat_sh
         int64_t begin = args->begin.values[d], size = args->size.values[d], dim = whole->dims[d];
         bool open = dim == LEAT_UNKNOWN_DIM;
         if (size == -1)
-            size = open ? LEAT_UNKNOWN_DIM : dim - begin;
+            size = open || begin < 0 ? LEAT_UNKNOWN_DIM : dim - begin;
         /* The difference, because begin + size could overflow. */
         if (begin < 0 || size < (open ? -1 : 0) || (!open && begin > dim - size))
             return leati_refuse(err, SHAPE, "begin %lld and size %lld leave dimension %d of %s",

@@ -56,7 +56,7 @@ static leat_status write_kernel(leati_kernel_call *call, leat_error *err) {
             "which is incompatible with the TensorArray's element shape: %s",
             (long long)index, leati_shape_text(&slice, texts[0]), leati_shape_text(&old, texts[1]));
     /* OUT_OF_RANGE as TensorFlow's TensorArray has it, not INVALID_ARGUMENT. */
-    if (index < 0 || (index >= count && !args->grows))
+    if (index < 0 || index == INT64_MAX || (index >= count && !args->grows))
         return leati_fail(err, LEAT_OUT_OF_RANGE,
                           "Tried to write to index %lld but array is not resizeable and size is: "
                           "%lld",

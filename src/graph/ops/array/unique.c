@@ -3,10 +3,11 @@
  * tf.unique_with_counts).
  *
  * How many there are is data, so rows run one at a time. Values are compared by their bytes,
- * float32 and float64 zeros of either sign alike; every NaN of them is a value of its own. A hash
+ * float32 and float64 zeros of either sign alike; every NaN is a value of its own. A hash
  * table of twice as many slots as values lies in the call's arena. They fail where the input is no
  * vector. No gradient, no state, no locks. */
 #include "base/hash.h"
+#include "core/half.h"
 #include "graph/support/text/texts.h"
 
 #include <math.h>
@@ -59,9 +60,15 @@ static key key_of(const leati_operand *in, int64_t i) {
         return (key){.bytes = s->size > 0 ? s->data : "", .size = s->size};
     }
     /* 1 stands for integers and others, which are compared as they lie. */
-    double x = in->dtype == LEAT_FLOAT32   ? (double)*(const float *)(const void *)at
-               : in->dtype == LEAT_FLOAT64 ? *(const double *)(const void *)at
-                                           : 1;
+    double x = 1;
+    if (in->dtype == LEAT_FLOAT32)
+        x = (double)*(const float *)(const void *)at;
+    else if (in->dtype == LEAT_FLOAT64)
+        x = *(const double *)(const void *)at;
+    else if (in->dtype == LEAT_FLOAT16) /* zeros of 16 bits are told apart by their sign */
+        x = isnan(leati_float_of_half(*(const uint16_t *)(const void *)at)) ? NAN : 1;
+    else if (in->dtype == LEAT_BFLOAT16)
+        x = isnan(leati_float_of_bfloat16(*(const uint16_t *)(const void *)at)) ? NAN : 1;
     return (key){.bytes = x == 0 ? (const void *)&zero : at, .size = size, .own = isnan(x)};
 }
 

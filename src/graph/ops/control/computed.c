@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "core/json.h"
 #include "core/object.h"
+#include "core/tensor.h"
 #include "graph/kernel_host.h"
 #include "graph/known.h"
 #include "graph/node_args.h"
@@ -282,8 +283,12 @@ static leat_status bind_list(const leati_operand *bound, int64_t row, leati_aren
     if (out->values == NULL)
         return leati_no_memory(err);
     out->count = (int32_t)bound->count;
-    for (int32_t i = 0; i < out->count; i++)
-        out->values[i] = leati_support_index_at(bound, row, i);
+    leat_tensor list = leati_kernel_operand_tensor(bound, row);
+    for (int32_t i = 0; i < out->count; i++) {
+        out->values[i] = leati_tensor_int_at(&list, i);
+        if (list.dtype == LEAT_UINT64 && ((const uint64_t *)list.data)[i] > INT64_MAX)
+            return leati_refuse(err, VALUE, "expected integers below 2^63");
+    }
     return LEAT_OK;
 }
 

@@ -113,7 +113,10 @@ static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tens
     }
     leat_function_unref(forward);
     leat_function_unref(reverse);
-    return status == LEAT_OK ? LEAT_OK : leati_fail(err, status, "%s: %s", op->name, failure.text);
+    if (status == LEAT_OK)
+        return LEAT_OK;
+    leati_prefix(&failure, "%s", op->name);
+    return leati_error_pass(err, &failure);
 }
 
 static leat_status computed_gradient_kernel(leati_kernel_call *call, leat_error *err) {

@@ -95,7 +95,9 @@ static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
     size_t size = leat_dtype_size(dtype);
     leat_tensor all = {.dtype = dtype, .data = to};
     for (int64_t i = 0; i < n; i++, to += size) {
-        if (leati_dtype_is_integer(dtype)) {
+        if (dtype == LEAT_UINT64) { /* some do not fit an int64 */
+            *(uint64_t *)to /= (uint64_t)count;
+        } else if (leati_dtype_is_integer(dtype)) {
             int64_t mean = leati_tensor_int_at(&all, i) / count;
             memcpy(to, &mean, size); /* little-endian: the low bytes */
         } else {

@@ -23,8 +23,9 @@ static double special_digamma(double x) {
     if (isnan(x) || x == -INFINITY || (x <= 0 && x == floor(x)))
         return NAN;
     if (x < 0) { /* the reflection formula */
-        /* psi(x) = psi(1 - x) - pi / tan(pi x), of which the tangent has period 1. */
-        below = -PI / tan(PI * (x - floor(x)));
+        /* psi(x) = psi(1 - x) - pi / tan(pi x), of which the tangent has period 1. The distance to
+         * the nearest pole is exact, that to the one below would be rounded close to 0. */
+        below = -PI / tan(PI * (x - round(x)));
         x = 1 - x;
     }
     /* psi(x) = psi(x + 1) - 1 / x leads to where seven terms of the series are exact. */

@@ -50,6 +50,8 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     bool endless = args->expected_cardinality == LEAT_INFINITE_CARDINALITY;
     bool enough = !endless && s->count >= args->expected_cardinality;
     int64_t left = endless ? INT64_MAX : enough ? 0 : args->expected_cardinality - s->count;
+    /* No more than the claim is asked for, so that one element too many is met alone, behind all
+     * that it allows. */
     leati_tail tail =
         leati_input_take(&s->input, enough || left < 1 ? 1 : LEATI_MIN(want, left), out, err);
     s->count += out->n;
@@ -59,6 +61,7 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
     }
     if (tail != LEATI_END || (!endless && s->count == args->expected_cardinality))
         return tail;
+    /* The input's end is sticky: the next pull meets it again, without elements, and fails. */
     if (out->n > 0)
         return LEATI_MORE;
     differs(args, "only", s->count, err);
@@ -80,6 +83,7 @@ static leat_status assert_at(leati_access *access, const int64_t *indices, int64
                              leati_block *out, leat_error *err) {
     const struct assert_args *args = access->node.dataset->args;
     int64_t good = 0;
+    /* No index is below an infinite claim, which is -1. */
     while (good < n && indices[good] >= 0 && indices[good] < args->expected_cardinality)
         good++;
     if (good == 0)

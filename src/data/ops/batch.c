@@ -100,6 +100,8 @@ static leat_status batch_open(leati_node_state *node, void *state, leat_error *e
 
 /* ---- the fast way: views of consecutive rows ---- */
 
+/* Can rows be joined as they lie to one of one more dimension? A constant, with a stride of 0, has
+ * one row's memory alone. */
 static bool consecutive(const leati_column *column) {
     return column->form == LEATI_STRIDED && column->rank < LEAT_MAX_RANK &&
            column->stride == (int64_t)leati_column_row_bytes(column) && column->stride > 0;
@@ -201,6 +203,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     int64_t batches = LEATI_MIN(want, most);
     leati_block_clear(out);
     int64_t available = 0;
+    /* The slots have room for one batch; several at once are views of the input's block. */
     const leati_destination *destinations =
         batches == 1 ? leati_gather_offer(&s->slots, 0, err) : NULL;
     leati_tail tail =
@@ -230,7 +233,7 @@ static void batch_close(leati_node_state *node, void *state) {
 
 /* ---- random access ---- */
 
-enum { MOST_ASKED = 4096 };
+enum { MOST_ASKED = 4096 }; /* indices at once, whatever the batch size */
 
 static leat_status batch_access_open(leati_access *access, leat_error *err) {
     return open_slots(access->node.dataset, &((struct batch_access *)access->state)->slots, err);

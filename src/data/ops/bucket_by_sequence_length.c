@@ -80,6 +80,7 @@ static const leat_function *length_of(const struct bucket_args *args) {
 
 /* ---- checks ---- */
 
+/* Boundaries become constants of the lengths' dtype, of which only int32 is too narrow for them. */
 static bool fits(int64_t boundary, leat_dtype dtype) {
     return dtype != LEAT_INT32 || (boundary >= INT32_MIN && boundary <= INT32_MAX);
 }
@@ -90,6 +91,8 @@ static leat_status check_length(const struct bucket_args *args, const leat_spec 
                                          length_of(args), element, err));
     const leat_spec *output = leat_function_output(length_of(args));
     leat_dtype dtype = leat_spec_dtype(output);
+    /* A vector passes, and an unknown rank: comparing with the bounds broadcasts, as in
+     * TensorFlow. */
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_shape(output).rank > 1 ||
         (dtype != LEAT_INT32 && dtype != LEAT_INT64 && dtype != LEAT_FLOAT32 &&
          dtype != LEAT_FLOAT64)) {
@@ -175,6 +178,7 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out, int capa
     if (!leati_graph_inline(graph, length_of(args), arguments, &length))
         return -1;
     leat_dtype dtype = leat_value_dtype(length);
+    /* TensorFlow's outermost bounds are those of int32, whatever dtype the length has. */
     leat_value from = bounds(graph, &args->bucket_boundaries, INT32_MIN, 0, dtype);
     leat_value to = bounds(graph, &args->bucket_boundaries, 0, INT32_MAX, dtype);
     leat_value holds =
@@ -182,6 +186,8 @@ static int trace_key(void *context, leat_graph *graph, leat_value *out, int capa
     leat_value numbers =
         leat_op_range(int64_scalar(graph, 0), int64_scalar(graph, args->bucket_batch_sizes.count),
                       int64_scalar(graph, 1), LEAT_INVALID);
+    /* The least number that holds the length is minus the greatest negated one. Buckets that do not
+     * hold it count as -(2^63 - 1), which negated is the minimum of no values. */
     leat_value none = int64_scalar(graph, -INT64_MAX);
     leat_value reversed = leat_op_select(holds, leat_op_negate(numbers), none);
     out[0] = leat_op_negate(leat_op_reduce_max(reversed, NULL, 0, false));
@@ -249,6 +255,7 @@ static leat_dataset *bucket_expand(const leat_dataset *dataset, leat_error *err)
     leat_spec *key = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_spec *both[2] = {leat_spec_ref(key), leat_spec_dataset(leat_spec_ref(input->spec), err)};
     leat_spec *group = leat_spec_tuple(both, 2, err);
+    /* The functions borrow the arguments while they are traced; their graphs hold copies. */
     leat_function *key_func =
         LEAT_TRACE(trace_key, (void *)args, leat_function_input(length_of(args)), err);
     leat_function *size_func =
@@ -294,6 +301,7 @@ leat_dataset *leat_dataset_bucket_by_sequence_length(
     leat_dataset *input, leat_function *element_length_func, const int64_t *bucket_boundaries,
     int num_boundaries, const int64_t *bucket_batch_sizes,
     const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err) {
+    /* Lists that the caller gives are not NULL even when they are empty: NULL would be none. */
     static const int64_t none;
     leat_dataset_bucket_by_sequence_length_options o = {
         LEAT_DATASET_BUCKET_BY_SEQUENCE_LENGTH_DEFAULTS};

@@ -46,6 +46,7 @@ struct choose_state {
 static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
     const struct choose_args *args = dataset->args;
     leat_shape scalar = LEAT_SCALAR;
+    /* A plan may lack the choice: without this its last dataset would be taken for it. */
     if (!args->choice_is_input || dataset->num_inputs == 0) {
         return leati_refuse(err, VALUE,
                             "choose_from_datasets: argument choice_dataset is missing; give a "
@@ -82,6 +83,8 @@ static leat_status choose_open(leati_node_state *node, void *state, leat_error *
     struct choose_state *s = state;
     const struct choose_args *args = node->dataset->args;
     int last = node->dataset->num_inputs - 1;
+    /* The choice is opened first, as in TensorFlow: opening may draw seeds that the inputs
+     * share. */
     LEATI_TRY(leati_input_open(&s->choice, node, last, err));
     return leati_directed_open(&s->directed, node, NULL, last, args->stop_on_empty_dataset, err);
 }
@@ -91,12 +94,15 @@ static leati_tail next_choice(leati_node_state *node, void *selector, int64_t wa
     (void)node;
     leati_input *choice = &((struct choose_state *)selector)->choice;
     int64_t available = 0;
+    /* Numbers are read ahead only where nobody sees it, and no more of them than elements are
+     * wanted. */
     leati_tail tail =
         leati_input_peek(choice, leati_input_pure(choice) ? want : 1, NULL, &available, err);
     if (available == 0) {
         leati_input_consume(choice, tail == LEATI_ERROR);
         return tail;
     }
+    /* Whether there is such an input, data/run/directed.h finds out. */
     *number = *(int64_t *)leati_column_row(&choice->block.columns[0], leati_input_begin(choice));
     leati_input_consume(choice, 1);
     return LEATI_MORE;
@@ -171,6 +177,7 @@ leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, l
                                   leat_error *err) {
     leat_dataset_choose_from_datasets_options o = {LEAT_DATASET_CHOOSE_FROM_DATASETS_DEFAULTS};
     leat_dataset **all = num_inputs < 0 ? NULL : leati_alloc((size_t)num_inputs + 1, sizeof(*all));
+    /* `all` is NULL for a negative number, too; then there are no inputs to release. */
     if (all == NULL) {
         leat_dataset_unref(choice);
         for (int i = 0; i < num_inputs; i++)

@@ -35,6 +35,7 @@ static int64_t concatenate_cardinality(const leat_dataset *dataset) {
         return LEAT_INFINITE_CARDINALITY;
     if (a < 0 || b < 0)
         return LEAT_UNKNOWN_CARDINALITY;
+    /* A sum that int64 cannot hold is not infinite but unknown. */
     return a > INT64_MAX - b ? LEAT_UNKNOWN_CARDINALITY : a + b;
 }
 
@@ -46,6 +47,7 @@ static leat_status concatenate_open(leati_node_state *node, void *state, leat_er
 static leat_status go_on(leati_node_state *node, struct concatenate_state *s, leat_error *err) {
     leat_status status = s->inputs[1].child != NULL ? leati_input_reset(&s->inputs[1], err)
                                                     : leati_input_open(&s->inputs[1], node, 1, err);
+    /* Where opening failed, the first input's end, which is sticky, leads here again. */
     s->at = status == LEAT_OK ? 1 : 0;
     return status;
 }
@@ -57,6 +59,8 @@ static leati_tail concatenate_pull(leati_node_state *node, void *state, int64_t 
         leati_tail tail = leati_input_take(&s->inputs[s->at], want, out, err);
         if (tail != LEATI_END || s->at == 1)
             return tail;
+        /* A block is one input's: the second one, which may have to be opened, is read by the next
+         * pull. */
         if (out->n > 0)
             return LEATI_MORE;
         if (go_on(node, s, err) != LEAT_OK)
@@ -85,6 +89,8 @@ static leat_status concatenate_save(leati_node_state *node, void *state, leati_w
     (void)node;
     struct concatenate_state *s = state;
     leati_put_uint(out, (uint64_t)s->at);
+    /* From the second epoch on the second input is open before its turn. Its state is saved then,
+     * too: it may hold what its next epoch draws seeds from. */
     leati_put_uint(out, s->inputs[1].child != NULL);
     leat_status status = leati_input_save(&s->inputs[0], out, cost, err);
     return status == LEAT_OK && s->inputs[1].child != NULL
@@ -117,6 +123,7 @@ static leat_status concatenate_restore(leati_node_state *node, void *state, leat
 static leat_status concatenate_reset(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct concatenate_state *s = state;
+    /* The second input is reset when its turn comes: like opening, that may draw seeds. */
     s->at = 0;
     return leati_input_reset(&s->inputs[0], err);
 }

@@ -67,6 +67,8 @@ static bool is_real(leat_dtype dtype) {
 }
 
 static leat_status check_number(const char *name, double value, leat_dtype dtype, leat_error *err) {
+    /* Floating-point dtypes take any number; of integers NaN and the infinities fail these
+     * tests. */
     double least = 0, greatest = 0;
     if (!integer_range(dtype, &least, &greatest) ||
         (value == floor(value) && value >= least && value <= greatest))
@@ -118,11 +120,13 @@ static void counter_start(leati_node_state *node, void *state) {
     s->sum = rounded(args->dtype, args->start);
 }
 
+/* All of a case of a switch: it ends with the `return` that a semicolon follows. */
 #define FILL(type)                                                                                 \
     for (int64_t i = 0; i < n; i++)                                                                \
         ((type *)data)[i] = (type)(first + (uint64_t)i * step);                                    \
     return
 
+/* Sums modulo 2^64, cut to a narrower dtype, are sums modulo its size: one arithmetic for all. */
 static void fill_integers(leat_dtype dtype, uint64_t first, uint64_t step, int64_t n, void *data) {
     switch (dtype) {
     case LEAT_INT8: FILL(int8_t);
@@ -152,6 +156,7 @@ static void fill(const struct counter_args *args, struct counter_state *s, int64
             s->sum = following(args, s->sum);
         }
     } else {
+        /* By way of int64_t: converting a negative double to uint64_t is undefined. */
         uint64_t step = (uint64_t)(int64_t)args->step;
         uint64_t first = (uint64_t)(int64_t)args->start + (uint64_t)s->given * step;
         fill_integers(args->dtype, first, step, n, data);
@@ -186,6 +191,7 @@ static leati_tail counter_advance(leati_node_state *node, void *state, int64_t n
     (void)err;
     struct counter_state *s = state;
     const struct counter_args *args = node->dataset->args;
+    /* Rounded sums cannot be jumped over: each depends on the one before. */
     for (int64_t i = 0; i < n && is_real(args->dtype); i++)
         s->sum = following(args, s->sum);
     s->given += n;

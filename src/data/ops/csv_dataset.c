@@ -417,7 +417,7 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
         leati_file_outcome outcome = LEATI_FILE_ERROR;
         if (r->failed) {
             local = r->error;
-            r->failed = *n > 0;
+            r->failed = *n > 0; /* rows before it go first; it is told by the next call */
         } else {
             outcome = find_record(r, &size, &taken, &local);
             if (outcome == LEATI_FILE_MORE && share_window(r, sink, &local) != LEAT_OK)
@@ -443,7 +443,7 @@ static leati_file_outcome read_csv(void *reader, const leati_file_request *reque
             r->error = local;
             r->failed_at = at;
         }
-        bytes += taken;
+        bytes += taken; /* bad records count too, so that a call reads about so much */
     }
     return LEATI_FILE_MORE;
 }

@@ -86,6 +86,7 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
                              "a known shape; batch it, or make a tensor of it first (map)",
                              leaves[l].first);
         }
+        /* What else a ragged or sparse leaf has keeps level 0, as all that is handed on. */
         s->levels[leaves[l].first] = LEATI_MAX(rank, 0);
         s->refused = s->refused || (rank > 0 && args->row_splits_dtype == LEAT_INT32);
     }
@@ -109,6 +110,7 @@ static leat_status even_splits(const leat_shape *shape, int level, leat_tensor *
     for (int i = 0; i <= level; i++)
         rows *= shape->dims[i];
     leat_status status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE(rows + 1), out, err);
+    /* The last value is the number of rows of the next level, which countable has looked at. */
     for (int64_t i = 0; status == LEAT_OK && i <= rows; i++)
         ((int64_t *)out->data)[i] = i * size;
     return status;
@@ -175,6 +177,7 @@ static leat_status encode(const leati_node_state *node, struct dense_to_ragged_s
             status = encode_column(&s->block.columns[c], s->block.n, s->levels[c],
                                    &out->columns[to], err);
         }
+        /* A ragged leaf takes one component for its values and one for each level of row splits. */
         to += s->levels[c] + 1;
     }
     leati_column_copy(&s->block.origins, &out->origins);
@@ -192,6 +195,7 @@ static leati_tail dense_to_ragged_pull(leati_node_state *node, void *state, int6
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;
     }
+    /* Rows before one that cannot be encoded go first; it fails when it stands in front. */
     int64_t n = encodable(s, LEATI_MIN(available, want));
     if (n == 0) {
         leati_input_consume(&s->input, 1);

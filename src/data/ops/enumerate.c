@@ -37,6 +37,8 @@ static leat_spec *enumerate_spec(const leat_dataset *dataset, leat_error *err) {
 static leat_status enumerate_open(leati_node_state *node, void *state, leat_error *err) {
     struct enumerate_state *s = state;
     leat_status status = leati_input_open(&s->input, node, 0, err);
+    /* TensorFlow's zip lets go of its inputs when one of them ends, also where that comes with an
+     * error. */
     s->input.ends_at_error = true;
     return status;
 }
@@ -81,6 +83,7 @@ static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t wa
     int64_t available = 0;
     leati_block_clear(out);
     int64_t left = numbers_left(node, s);
+    /* TensorFlow's zip asks the range first and, where that has ended, not the dataset. */
     if (left == 0)
         return LEATI_END;
     want = LEATI_MIN(left, want);

@@ -69,6 +69,7 @@ static int64_t rows_to_ask(const struct filter_state *s, int64_t want) {
         return 1;
     if (!s->input_pure || s->asked == 0)
         return want;
+    /* One more of both keeps the share above 0 where nothing was kept. */
     double share = (double)(s->kept + 1) / (double)(s->asked + 1);
     double ask = (double)want / share;
     return ask < MOST_ASKED ? (int64_t)ask + 1 : MOST_ASKED;
@@ -81,6 +82,8 @@ static int64_t select_rows(const struct filter_state *s, int64_t most, uint32_t 
     const leati_column *column = &s->flags.columns[0];
     int64_t n = 0, begin = leati_input_begin(&s->input), i = 0;
     for (; i < s->flags.n && n < most; i++) {
+        /* Written in any case and counted where the flag is true: a branch would be mispredicted
+         * often. */
         rows[n] = (uint32_t)(begin + i);
         n += *(const bool *)leati_column_row(column, i);
     }
@@ -105,6 +108,8 @@ static leat_status keep(struct filter_state *s, int64_t want, leati_block *out, 
     if (status == LEAT_OK) {
         leati_input_consume(&s->input, looked);
         s->calls += looked;
+        /* What older blocks count is halved with each new one, so that the share follows the
+         * data. */
         s->asked = s->asked / 2 + looked;
         s->kept = s->kept / 2 + n;
     }
@@ -137,6 +142,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
             leati_block_clear(out);
             return LEATI_ERROR;
         }
+        /* A failure behind other rows is met again by the next pull: these go first. */
         bool failed = status != LEAT_OK && s->flags.n == 0;
         leati_block_clear(&s->flags);
         if (failed) {

@@ -90,6 +90,7 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
     around += args->footer_bytes;
     if (left < 0)
         return LEATI_FILE_MORE;
+    /* Both are counted from the file's start. */
     int64_t size = left + chunks->position;
     if (size < around) {
         leati_fail_in_file(err, LEAT_INTERNAL, path, -1, false,
@@ -112,6 +113,7 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
 /* Passes over the header of a file that is read from its start. */
 static leati_file_outcome pass_header(const struct fixed_args *args, leati_chunks *chunks,
                                       const char *path, leat_error *err) {
+    /* In parts: a header may be longer than a chunk. */
     for (int64_t left = args->header_bytes; left > 0;) {
         if (leati_chunks_need(chunks, 1, err) != LEAT_OK)
             return LEATI_FILE_ERROR;
@@ -146,6 +148,7 @@ static leati_file_outcome open_fixed(const leati_files *files, leati_pools *pool
     if (leati_chunks_open(&r->chunks, path, compression, position, files->chunk_size, pools, err) !=
         LEAT_OK)
         return LEATI_FILE_ERROR;
+    /* A saved position lies behind the header, unless nothing was read. */
     leati_file_outcome outcome = check_file(s->args, &r->chunks, path, err);
     return outcome == LEATI_FILE_MORE && position == 0 ? pass_header(s->args, &r->chunks, path, err)
                                                        : outcome;
@@ -168,6 +171,8 @@ static leati_file_outcome read_fixed(void *reader, const leati_file_request *req
                                      leat_error *err) {
     struct fixed_reader *r = reader;
     leati_chunks *chunks = &r->chunks;
+    /* Only what has a footer's bytes behind it is a record: of a compressed file nobody knows
+     * before where it ends. */
     size_t need = r->record_bytes + r->footer_bytes, bytes = 0;
     while (*n < request->want && (request->bytes == 0 || bytes < request->bytes)) {
         leat_error local = {0};
@@ -180,6 +185,7 @@ static leati_file_outcome read_fixed(void *reader, const leati_file_request *req
                  leati_chunks_share(chunks, request->owner, &local) != LEAT_OK)
             outcome = LEATI_FILE_ERROR;
         if (outcome != LEATI_FILE_MORE) {
+            /* Records that were read go first; the next call comes to the same end or error. */
             *err = *n > 0 ? *err : local;
             return *n > 0 ? LEATI_FILE_MORE : outcome;
         }

@@ -50,6 +50,8 @@ static leat_status flat_map_open(leati_node_state *node, void *state, leat_error
     leat_status status = leati_inner_init(&s->caller, node, err);
     if (status == LEAT_OK)
         status = leati_input_open(&s->input, node, 0, err);
+    /* An element is worked on before it is consumed: the input's state from before it must be
+     * known. */
     s->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -108,6 +110,7 @@ static leati_tail flat_map_pull(leati_node_state *node, void *state, int64_t wan
         tail = leati_input_take(&s->inner, want, out, err);
         if (tail != LEATI_END)
             return tail;
+        /* The element counts as used only now: until here a saved state needs it. */
         next_call(s);
         if (out->n > 0)
             return LEATI_MORE;
@@ -120,6 +123,8 @@ static leati_tail flat_map_advance(leati_node_state *node, void *state, int64_t 
     while (*passed < n) {
         leati_tail tail = next_inner(node, s, err);
         int64_t more = 0;
+        /* Errors of the input and of the function were outcomes in the run before, too; cancelling
+         * was not. */
         if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED) {
             ++*passed; /* one error outcome, as before */
             continue;
@@ -175,6 +180,8 @@ static leat_status flat_map_restore(leati_node_state *node, void *state, leati_r
         status = leati_input_restore(&s->input, in, err);
     if (status != LEAT_OK || open == 0)
         return status;
+    /* The same element and the same number of the call give the same dataset, random numbers
+     * included. */
     int64_t available = 0;
     leat_error local = {0};
     leati_input_peek(&s->input, 1, NULL, &available, &local);

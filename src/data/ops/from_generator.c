@@ -74,6 +74,7 @@ static leati_generator *generator_of(const leat_dataset *dataset) {
 
 static leat_status generator_check(leat_dataset *dataset, leat_error *err) {
     struct generator_args *args = dataset->args;
+    /* A copied node brings the object along, and so does one that C functions were given for. */
     if (args->functions != NULL)
         return LEAT_OK;
     if (args->generator == NULL) {
@@ -82,6 +83,7 @@ static leat_status generator_check(leat_dataset *dataset, leat_error *err) {
                             "one");
     }
     leati_generator *found = leati_generator_named(args->generator, err);
+    /* What generator_named gives is owned by the arguments from here on. */
     args->functions = found == NULL ? NULL : &found->object;
     return found == NULL ? LEAT_NOT_FOUND : LEAT_OK;
 }
@@ -106,6 +108,8 @@ static leat_status generator_writable(const leat_dataset *dataset, leat_error *e
 
 /* ---- values ---- */
 
+/* The same kinds, keys and numbers of components? Dtypes and shapes are looked at value by
+ * value. */
 static bool same_structure(const leat_spec *a, const leat_spec *b) {
     leat_spec_kind kind = leat_spec_get_kind(a);
     if (leat_spec_get_kind(b) != kind)
@@ -136,6 +140,7 @@ static leat_status cast(struct generator_state *s, const leat_spec *signature, i
                         leat_error *err) {
     leat_tensor *tensor = &s->value.tensors[c], result = {0};
     leat_dtype to = leat_spec_component_dtype(signature, c);
+    /* Mostly all values of a component have one dtype: its function is kept, for any shape. */
     if (s->casts[c] != NULL && s->cast_from[c] != tensor->dtype) {
         leat_function_unref(s->casts[c]);
         s->casts[c] = NULL;
@@ -179,6 +184,7 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
             if (status != LEAT_OK)
                 return leati_prefix(err, "a value of the generator does not fit output_signature");
         }
+        /* Memory of the generator's own is good until its next call only; a block lives longer. */
         if (status == LEAT_OK && tensor->owner == NULL) {
             leat_tensor copy = {0};
             status = leati_tensor_clone(tensor, &copy, err);
@@ -219,6 +225,8 @@ static leat_status start(leati_node_state *node, struct generator_state *s, leat
     leat_status status = leati_generator_open(generator_of(node->dataset),
                                               &args_of(node->dataset)->args, &s->run, err);
     s->running = status == LEAT_OK;
+    /* What is passed need not fit the signature: misfits were told as errors when they were
+     * delivered. */
     for (; s->passed > 0 && status == LEAT_OK; s->passed--) {
         status = next_value(node, s, err);
         if (status == LEAT_OUT_OF_RANGE) {
@@ -238,6 +246,7 @@ static leati_tail take_one(leati_node_state *node, struct generator_state *s, le
     if (status != LEAT_OK) {
         stop(node, s);
         s->done = true;
+        /* A failure is an outcome, the end is none. */
         s->outcomes += status != LEAT_OUT_OF_RANGE;
         return status == LEAT_OUT_OF_RANGE ? LEATI_END : LEATI_ERROR;
     }
@@ -282,6 +291,7 @@ static leat_status generator_save(leati_node_state *node, void *state, leati_wri
     }
     leati_put_int(out, s->outcomes);
     leati_put_uint(out, s->done);
+    /* A run that is over is not begun again: nothing is replayed. */
     cost->replay_elements += s->done ? 0 : s->outcomes;
     return LEAT_OK;
 }
@@ -380,6 +390,7 @@ leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void 
                      output_signature == NULL ? "a spec" : "one");
     }
     if (object != NULL) {
+        /* Only now: where leati_generator_new fails the context is released below. */
         object->release = o.release;
         dataset = make(object, output_signature, o.args, err);
         leati_object_unref(object);

@@ -54,6 +54,8 @@ static leat_status from_list_check(leat_dataset *dataset, leat_error *err) {
 static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
     const leat_spec *list = list_of(dataset)->spec;
     leat_spec *spec = leat_spec_ref(leat_spec_child(list, 0));
+    /* What differs among the elements' shapes becomes unknown; dtypes and structures must be
+     * equal. */
     for (int i = 1; i < leat_spec_num_children(list) && spec != NULL; i++) {
         leat_error local = {0};
         leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), &local);
@@ -78,6 +80,7 @@ static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices
     int columns = leat_spec_num_components(spec);
     leat_status status = leati_block_prepare(out, columns, err);
     for (int c = 0; c < columns && n > 0 && status == LEAT_OK; c++) {
+        /* An array of tensors, because rows may differ in shape. */
         leat_buffer *buffer = leati_buffer_of_tensors(n, err);
         if (buffer == NULL) {
             leati_block_clear(out);
@@ -85,6 +88,8 @@ static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n; i++) {
+            /* All elements have the same components, so those of element `at` begin at at *
+             * columns. */
             int64_t at = indices != NULL ? indices[i] : first + i;
             rows[i] = leat_tensor_ref(&list->tensors[at * columns + c]);
         }
@@ -98,6 +103,7 @@ static leati_tail from_list_pull(leati_node_state *node, void *state, int64_t wa
                                  leati_block *out, leat_error *err) {
     struct from_list_state *s = state;
     int64_t left = from_list_cardinality(node->dataset) - s->next, n = LEATI_MIN(left, want);
+    /* At the end n is 0: an empty block with the end behind it. */
     if (list_rows(node->dataset, NULL, s->next, n, out, err) != LEAT_OK)
         return LEATI_ERROR;
     s->next += n;

@@ -109,6 +109,7 @@ static leat_spec *slices_spec_of_elements(const leat_spec *tensors, leat_error *
             refuse_scalar(begin, err);
             return NULL;
         }
+        /* How many rows ragged and sparse leaves have is known in the run alone. */
         int64_t own = dense && shape.rank > 0 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
         if (rows >= 0 && own >= 0 && own != rows) {
             refuse_rows(rows, own, begin, err);
@@ -147,8 +148,11 @@ static int64_t slices_cardinality(const leat_dataset *dataset) {
     const leat_tensor *tensors = tensors_of(dataset);
     const leat_spec *leaf = NULL;
     int begin = 0;
+    /* A leaf without components (None) has no rows. */
     for (int l = 0; leaf == NULL || leat_spec_num_components(leaf) == 0; l++)
         leaf = leati_row_values_leaf(args->tensors.spec, l, &begin);
+    /* The last component of a sparse value is its dense shape; the second one of a ragged value is
+     * its outermost row splits, of which there is one more than rows. */
     switch (leat_spec_get_kind(leaf)) {
     case LEAT_SPEC_SPARSE: return ((const int64_t *)tensors[2].data)[0];
     case LEAT_SPEC_RAGGED:
@@ -231,6 +235,7 @@ static leat_status slices_at(leati_access *access, const int64_t *indices, int64
     uint32_t *rows = leat_buffer_data(buffer);
     for (int64_t i = 0; i < n; i++)
         rows[i] = (uint32_t)indices[i];
+    /* All rows are one view, and the selection another: nothing is copied. */
     leat_status status =
         leati_rows_cut(&a->leaves, &a->whole, 0, 0, dataset->cardinality, &a->all, err);
     if (status == LEAT_OK)

@@ -28,6 +28,7 @@ static const leati_row global_rows[] = {
     {0},
 };
 
+/* TensorFlow's number of rounds, without which the same key would give another order. */
 enum { MOST_ASKED = 4096, CIPHER_ROUNDS = 8 };
 
 struct global_state {
@@ -116,6 +117,7 @@ static leati_tail global_pull(leati_node_state *node, void *state, int64_t want,
     for (int64_t i = 0; i < n; i++)
         s->indices[i] = (int64_t)leati_permutation_at(&s->order, (uint64_t)(s->position + i));
     leat_status status = leati_access_get(s->input, s->indices, n, out, err);
+    /* A failure is that of the first index; what was asked for behind it is asked for again. */
     s->position += status == LEAT_OK ? out->n : 1;
     if (status != LEAT_OK)
         return LEATI_ERROR;
@@ -126,6 +128,7 @@ static leati_tail global_advance(leati_node_state *node, void *state, int64_t n,
                                  leat_error *err) {
     (void)node;
     (void)err;
+    /* Elements are asked for by number: passing some asks for none. */
     struct global_state *s = state;
     int64_t left = s->count - s->position;
     *passed = n < left ? n : left;

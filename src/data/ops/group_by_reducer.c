@@ -83,6 +83,8 @@ static leat_spec *reducer_function_input(const void *all, leat_dataset *const *i
         break;
     default:
         if (args->reduce_func != NULL) {
+            /* The state as reduce_func takes it: where calls change its shape, that is wider than
+             * the shape of init_func's result. */
             const leat_spec *both = leat_function_input(function_of(args->reduce_func));
             if (leat_spec_get_kind(both) == LEAT_SPEC_TUPLE)
                 return leat_spec_ref(leat_spec_child(both, 0));
@@ -95,6 +97,7 @@ static leat_spec *reducer_function_input(const void *all, leat_dataset *const *i
     return NULL;
 }
 
+/* Only reduce_func is given what it returned: it may have to be made again for other shapes. */
 static leat_spec *reducer_function_again(const leat_function *function, const leat_spec *input,
                                          const leati_row *row, leat_error *err) {
     return row == &reducer_rows[REDUCE]
@@ -205,8 +208,10 @@ static leat_status add_key(leati_node_state *node, struct reducer_state *s, int6
         if (status != LEAT_OK)
             leati_apply_as_internal("init_func", err);
     }
+    /* Room comes first: once a state is in its slot, nothing may fail. */
     if (status == LEAT_OK)
         status = leati_key_table_reserve(&s->table, err);
+    /* A slot may be left over from a key whose first state failed. */
     if (status == LEAT_OK && s->states.size == s->table.count)
         status = leati_reservoir_grow(&s->states, 1, err);
     if (status == LEAT_OK)
@@ -232,6 +237,7 @@ static leat_status add_row(leati_node_state *node, struct reducer_state *s, size
     }
     if (status == LEAT_OK)
         status = keep_result(s, slot, err);
+    /* The state from before the call goes back to its slot, which must not stay empty. */
     if (status != LEAT_OK)
         put_back(s, NULL, (int64_t)slot, 0, &s->state);
     leati_block_clear(&s->state);
@@ -263,6 +269,7 @@ static leati_tail read_all(leati_node_state *node, struct reducer_state *s, leat
             return tail;
         leat_error error = {0};
         leat_status status = next_row(node, s, key, &error);
+        /* Only now: the functions read the row where it lies. */
         leati_keys_consume(&s->keys);
         if (status != LEAT_OK) {
             *err = error;
@@ -283,6 +290,7 @@ static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int6
     if (status == LEAT_OK) {
         status = leati_run_rows(node, s->finalize.program, s->finalize.scratch, &s->state, 0, n,
                                 s->done, out, err);
+        /* Computed and failed states leave the store; what was taken behind a failure goes back. */
         int64_t passed = out->n + (status != LEAT_OK);
         put_back(s, s->order, s->done, passed, &s->state);
         s->done += passed;
@@ -331,6 +339,7 @@ static leat_status reducer_save(leati_node_state *node, void *state, leati_write
     leati_put_int(out, s->done);
     leati_key_table_save(&s->table, out);
     leat_status status = LEAT_OK;
+    /* A slot is read by emptying it, so the states go out and back. */
     if (count > s->done) {
         status = take_states(s, s->order, s->done, count - s->done, &s->state, err);
         if (status == LEAT_OK) {
@@ -345,6 +354,7 @@ static leat_status reducer_save(leati_node_state *node, void *state, leati_write
 static leat_status restore_states(leati_node_state *node, struct reducer_state *s, bool ended,
                                   leati_reader *in, leat_error *err) {
     int64_t count = (int64_t)s->table.count;
+    /* There are no results before the input's end. */
     if (s->done < 0 || s->done > count || (s->done > 0 && !ended)) {
         return leati_fail(err, LEAT_DATA_LOSS, "%s: %lld results of %lld saved keys", node->name,
                           (long long)s->done, (long long)count);

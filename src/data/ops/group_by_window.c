@@ -22,6 +22,7 @@ struct group_args {
     leat_object *window_size_func;
 };
 
+/* No size; as a double, which holds this number exactly, for the row's default. */
 #define NO_SIZE ((double)INT64_MIN)
 
 static const leati_row group_rows[] = {
@@ -206,6 +207,7 @@ static leat_status arguments(int64_t key, leat_dataset *dataset, const leati_blo
         status = leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, &tensors[1], err);
     for (int c = 0; c < 2 && status == LEAT_OK; c++)
         leati_column_constant(&out->columns[c], &tensors[c]);
+    /* What is made of a group is named after its first element. */
     if (status == LEAT_OK)
         leati_origins_share(rows, 0, &out->origins);
     out->n = status == LEAT_OK ? 1 : 0;
@@ -240,6 +242,7 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
 
 /* What the function itself fails with is INTERNAL in TensorFlow. */
 static void reduce_failed(leat_error *err) {
+    /* These say nothing of the function: callers look for the codes themselves. */
     if (err->code != LEAT_RESOURCE_EXHAUSTED && err->code != LEAT_CANCELLED &&
         err->code != LEAT_DEADLINE_EXCEEDED) {
         char before[64];
@@ -263,6 +266,7 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
             leati_inner_open(&s->reduce, node, &s->piece, 0, call, &s->iteration, &s->inner, err);
     }
     leati_block_clear(&s->piece);
+    /* A failure in place of a window's end is told once, and then the group is done with. */
     s->inner.ends_at_error = true;
     s->active = status == LEAT_OK;
     s->active_key = group->key;
@@ -278,6 +282,7 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
                            leat_error *err) {
     size_t place = place_of(s, key);
     leat_status status = LEAT_OK;
+    /* The size is asked for with a key's first element and holds until the group is given out. */
     if (place == s->num_groups || s->groups[place].key != key) {
         int64_t size = 0;
         status = window_size(node, s, key, &size, err);
@@ -295,6 +300,8 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
     leati_block_clear(&s->piece);
     if (status == LEAT_OK)
         status = leati_budget_holder_set(&node->holder, s->bytes, err);
+    /* Equal, not at least: a full group whose function failed grows on and waits for the end, as in
+     * TensorFlow. */
     if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size)
         status = open_group(node, s, place, s->opened++, err);
     return status;
@@ -308,6 +315,7 @@ static leati_tail next_row(leati_node_state *node, struct group_state *s, leat_e
         return tail;
     leat_error error = {0};
     leat_status status = add_row(node, s, key, &error);
+    /* Only now: add_row takes the row from the front of the input. */
     leati_keys_consume(&s->keys);
     if (status != LEAT_OK) {
         *err = error;
@@ -333,6 +341,7 @@ static leati_tail group_pull(leati_node_state *node, void *state, int64_t want, 
             if (tail != LEATI_END)
                 return tail;
             close_inner(s);
+            /* A saved state needs the rows of the group until its dataset has ended. */
             remove_group(s, place_of(s, s->active_key));
             if (out->n > 0)
                 return LEATI_MORE;
@@ -402,6 +411,7 @@ static leat_status restore_active(leati_node_state *node, struct group_state *s,
         return leati_fail(err, LEAT_DATA_LOSS, "%s: the group that was being read is not saved",
                           node->name);
     }
+    /* By the number of the call that opened it first: random operations draw the same again. */
     leat_status status = open_group(node, s, place, s->opened - 1, err);
     return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
 }

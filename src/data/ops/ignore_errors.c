@@ -28,6 +28,7 @@ struct ignore_errors_state {
 static leat_status ignore_errors_open(leati_node_state *node, void *state, leat_error *err) {
     struct ignore_errors_state *s = state;
     leat_status status = leati_input_open(&s->input, node, 0, err);
+    /* What fails in place of the end must come once and not at every call: the end is to follow. */
     s->input.ends_at_error = true;
     return status;
 }
@@ -42,6 +43,7 @@ static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_
     struct ignore_errors_state *s = state;
     const struct ignore_errors_args *args = node->dataset->args;
     for (;;) {
+        /* A record of its own: the caller's stays untouched by what is left out. */
         leat_error error = {0};
         leati_tail tail = leati_input_take(&s->input, want, out, &error);
         if (tail != LEATI_ERROR)
@@ -52,6 +54,7 @@ static leati_tail ignore_errors_pull(leati_node_state *node, void *state, int64_
         }
         if (args->log_warning)
             leati_log(LEAT_LOG_WARNING, "%s leaves out an element: %s", node->name, error.text);
+        /* Elements before the error go out; the next pull asks behind it. */
         if (out->n > 0)
             return LEATI_MORE;
     }

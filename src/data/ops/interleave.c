@@ -100,6 +100,7 @@ static int64_t interleave_cardinality(const leat_dataset *dataset) {
                : LEAT_UNKNOWN_CARDINALITY;
 }
 
+/* deterministic=False means something in the parallel form alone. */
 static bool is_sloppy(const struct interleave_args *args) {
     return is_parallel(args) && args->deterministic == 0;
 }

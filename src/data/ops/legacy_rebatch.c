@@ -28,6 +28,7 @@ struct legacy_rebatch_state {
     int64_t piece; /* the next one of the present element */
 };
 
+/* The rows that each piece has; unknown where the last ones get fewer. */
 static int64_t even_piece(const leat_shape *shape, const void *context) {
     const struct legacy_rebatch_args *args = context;
     int64_t rows = shape->rank > 0 ? shape->dims[0] : LEAT_UNKNOWN_DIM;
@@ -50,6 +51,7 @@ static leat_spec *legacy_rebatch_spec(const leat_dataset *dataset, leat_error *e
 static int64_t legacy_rebatch_cardinality(const leat_dataset *dataset) {
     const struct legacy_rebatch_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality, product = 0;
+    /* A product that int64 cannot hold is not infinite but unknown. */
     if (input < 0 || __builtin_mul_overflow(input, args->num_replicas, &product))
         return input < 0 ? input : LEAT_UNKNOWN_CARDINALITY;
     return product;
@@ -80,6 +82,8 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
                             leati_rows_piece_range, &piece, &refused, out, err);
     if (status != LEAT_OK)
         leati_prefix(err, "legacy_rebatch, for %lld replicas", (long long)args->num_replicas);
+    /* A leaf that cannot be without rows costs this piece alone; whatever else is wrong with the
+     * element would be met again by all its later pieces. */
     s->piece = status == LEAT_OK || refused ? s->piece + 1 : args->num_replicas;
     if (s->piece == args->num_replicas) {
         leati_input_consume(&s->input, 1);

@@ -59,6 +59,8 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
     leat_tensor names = {0};
     leat_error local = {0};
     leat_status status = leati_recipe_match_names(&args->file_pattern, "", &names, &local);
+    /* The node was made without inputs; the names' plan becomes its only one. The array is the
+     * node's from then on, also where what follows fails. */
     leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL)
         status = leati_no_memory(&local);

@@ -54,6 +54,8 @@ static const leati_row load_rows[] = {
      .type = LEATI_ROW_BOOL,
      ROW(wait),
      .doc = "Wait until the folder holds a saved dataset."},
+    /* cycle_length travels with a written plan: the order must not depend on the machine that reads
+     * it. */
     {.name = "cycle_length", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(cycle_length)},
     {.name = "num_elements", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(num_elements)},
     {0},
@@ -104,6 +106,7 @@ static leat_spec *read_spec(const char *path, leat_error *err) {
     return spec;
 }
 
+/* Between two looks. File systems on a network tell nobody of changes. */
 enum { POLL_NS = 50 * 1000 * 1000 };
 
 /* Waits until `path` holds a saved dataset. */
@@ -133,6 +136,8 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
     struct load_args *args = dataset->args;
     leati_saved_info info;
     leat_compression compression = LEAT_COMPRESSION_NONE;
+    /* Only a plan that was read waits here, and without a deadline: leat_dataset_load waits
+     * before. */
     const leat_dataset_load_options forever = {LEAT_DATASET_LOAD_DEFAULTS};
     leat_status status = args->wait ? wait_for(args->path, &forever, err) : LEAT_OK;
     if (status == LEAT_OK)
@@ -164,6 +169,8 @@ static leat_spec *load_function_input(const void *args, leat_dataset *const *inp
     (void)inputs;
     (void)num_inputs;
     (void)row;
+    /* A function is made before the check has completed the arguments: the spec may have to be
+     * read. */
     leat_spec *spec =
         a->element_spec != NULL ? leat_spec_ref(a->element_spec) : read_spec(a->path, err);
     leat_spec *input = spec == NULL ? NULL : leati_saved_reader_input(spec, err);
@@ -219,6 +226,8 @@ static void close_plan(struct load_state *s) {
 
 static leat_status load_open(leati_node_state *node, void *state, leat_error *err) {
     struct load_state *s = state;
+    /* The run that is there now: the folder may have been saved to again since the plan was
+     * made. */
     leat_status status = read_info(args_of(node)->path, &s->info, err);
     return status == LEAT_OK ? open_plan(node, s, err) : status;
 }
@@ -242,6 +251,7 @@ static leat_status load_restore(leati_node_state *node, void *state, leati_reade
     struct load_state *s = state;
     char run[LEATI_RUN_TEXT] = "";
     leat_status status = leati_saved_get_run(in, run, err);
+    /* A state goes on in its own run, also where the folder has a newer one. */
     if (status == LEAT_OK && strcmp(run, s->info.run) != 0) {
         close_plan(s);
         memcpy(s->info.run, run, sizeof(run));

@@ -90,6 +90,7 @@ static leat_function *reader_of(const struct batched_args *args, const leat_spec
                                 leat_error *err) {
     json_t *json = json_object();
     if (json != NULL && args->reader_args.count > 0) {
+        /* The compression and nothing else: batched_check refuses more values. */
         const leat_string *type = &args->reader_args.values[0];
         json_object_set_new(json, "compression_type", leati_json_of_string(type->data, type->size));
     }
@@ -129,8 +130,10 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
         }
         first += parts;
     }
+    /* batched_check has found the label among the features, so `label` is set. */
     leat_spec *pair[2] = {leat_spec_dict(keys, children, kept, err),
                           leat_spec_ref(leat_spec_child(spec, label))};
+    /* What is left are the label's components, which follow one another. */
     for (int c = label_first; put < components; c++)
         order[put++] = c;
     leat_spec *output = leat_spec_tuple(pair, 2, err);
@@ -153,6 +156,7 @@ static leat_dataset *records_of(const struct batched_args *args, leat_dataset *f
         leat_dataset_unref(files);
         return NULL;
     }
+    /* As in TensorFlow AUTOTUNE takes today's interleave, a number the legacy one. */
     if (args->reader_num_threads == LEAT_AUTOTUNE) {
         leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
         options.num_parallel_calls = LEAT_AUTOTUNE;
@@ -168,6 +172,7 @@ static leat_dataset *make_plan(const struct batched_args *args, leat_error *err)
     if (leati_recipe_match_names(&args->file_pattern, "make_batched_features_dataset", &names,
                                  err) != LEAT_OK)
         return NULL;
+    /* Records that come forever fill every batch, so the batches' size can be static. */
     leat_dataset_batch_options batch = {LEAT_DATASET_BATCH_DEFAULTS,
                                         .drop_remainder = args->drop_final_batch ||
                                                           args->epochs.num_epochs == LEAT_UNSET};

@@ -167,6 +167,8 @@ static leat_status infer_names(const struct make_csv_args *args, const leat_tens
         leat_string *fields = NULL;
         if (status == LEAT_OK && (fields = leati_alloc(probe.count, sizeof(*fields))) == NULL)
             status = leati_no_memory(err);
+        /* The first file's fields are copied below and say the names; others are compared with
+         * them. */
         bool same = f == 0 || probe.count == (size_t)c->names.count;
         for (size_t i = 0; i < probe.count && status == LEAT_OK; i++) {
             fields[i] = leati_csv_probe_field(&probe, i);
@@ -193,6 +195,7 @@ static leat_status infer_from(const struct make_csv_args *args, const struct col
     leat_status status = args->header ? leati_csv_probe_row(probe, &end, err) : LEAT_OK;
     if (status == LEAT_OK && end)
         return refuse(err, "a file has no header row");
+    /* A negative *left never gets to 0: all rows are looked at. */
     for (int64_t row = 1; status == LEAT_OK && *left != 0; row++) {
         status = leati_csv_probe_row(probe, &end, err);
         if (status != LEAT_OK || end)
@@ -216,6 +219,7 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
                                   struct columns *c, leat_error *err) {
     const leat_string *names = files->data;
     int64_t left = args->num_rows_for_inference;
+    /* One more than needed: where nothing is selected this is still no request for 0 bytes. */
     leat_dtype *dtypes = leati_alloc_zero((size_t)c->count + 1, sizeof(*dtypes));
     leat_status status = dtypes == NULL ? leati_no_memory(err) : LEAT_OK;
     for (int64_t f = 0; f < files->dims[0] && status == LEAT_OK && left != 0; f++) {
@@ -226,8 +230,10 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
         leati_csv_probe_close(&probe);
     }
     for (int i = 0; i < c->count && status == LEAT_OK; i++) {
+        /* A column without a value in all of these rows is taken for strings. */
         leat_dtype dtype = dtypes[i] == LEAT_INVALID ? LEAT_STRING : dtypes[i];
         status = leat_tensor_new(dtype, LEAT_SHAPE(1), &c->defaults[i], err);
+        /* Zeros are the default 0, and the empty string. */
         if (status == LEAT_OK)
             memset(c->defaults[i].data, 0, leat_tensor_bytes(&c->defaults[i]));
     }
@@ -239,6 +245,7 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
 
 static leat_status check_names(const struct columns *c, leat_error *err) {
     for (int i = 0; i < c->names.count; i++) {
+        /* Names become keys of a dict, which end at their first byte of 0. */
         if (memchr(c->names.values[i].data, '\0', c->names.values[i].size) != NULL)
             return refuse(err, "a column's name has a byte of 0");
         for (int k = 0; k < i; k++) {
@@ -257,7 +264,7 @@ static int64_t column_of(const struct columns *c, const leat_tensor *tensor, int
     if (tensor->dtype != LEAT_STRING) {
         int64_t number =
             leati_dtype_is_integer(tensor->dtype) ? leati_tensor_int_at(tensor, at) : -1;
-        return number < c->names.count ? number : -1;
+        return number < c->names.count ? number : -1; /* a negative number is none either */
     }
     for (int i = 0; i < c->names.count; i++)
         if (same_text(((const leat_string *)tensor->data)[at], c->names.values[i]))
@@ -291,6 +298,7 @@ static leat_status select_columns(const struct make_csv_args *args, struct colum
     }
     for (; c->all && c->count < count; c->count++)
         c->selected[c->count] = c->count;
+    /* csv_dataset takes columns in ascending order; defaults are given in that order, too. */
     if (c->count > 0)
         qsort(c->selected, (size_t)c->count, sizeof(*c->selected), by_number);
     for (int i = 1; i < c->count; i++)
@@ -358,6 +366,8 @@ static char *csv_arguments(const struct make_csv_args *args, const struct column
                json_object_set_new(json, names[i],
                                    leati_json_of_string(values[i], strlen(values[i]))) == 0;
     }
+    /* json_pack's O takes a reference of its own, as json_object_set does: both are released
+     * below. */
     good =
         good && json_object_set_new(json, "header", json_boolean(args->header)) == 0 &&
         json_object_set_new(json, "use_quote_delim", json_boolean(args->use_quote_delim)) == 0 &&
@@ -396,11 +406,13 @@ static leat_dataset *records_of(const struct make_csv_args *args, const struct c
     leat_function *function =
         reader.arguments == NULL ? NULL
                                  : LEAT_TRACE(trace_reader, &reader, leat_dataset_spec(files), err);
+    /* The traced graph has a copy of the arguments. */
     leati_free(reader.arguments);
     if (function == NULL) {
         leat_dataset_unref(files);
         return NULL;
     }
+    /* As in TensorFlow AUTOTUNE takes today's interleave, a number the legacy one. */
     if (args->num_parallel_reads == LEAT_AUTOTUNE) {
         leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
         options.num_parallel_calls = LEAT_AUTOTUNE;
@@ -445,6 +457,7 @@ static leat_dataset *name_columns(const struct make_csv_args *args, const struct
         else
             named[kept++] = (struct named){.name = name, .column = i};
     }
+    /* The leaves of a dict stand in the order of its keys, as TensorFlow flattens it. */
     if (kept > 0)
         qsort(named, (size_t)kept, sizeof(*named), by_name);
     const leat_spec *spec = leat_dataset_spec(input);
@@ -486,6 +499,7 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
 static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tensor *files,
                                leat_error *err) {
     struct columns c = {0};
+    /* Records that come forever fill every batch, so the batches' size can be static. */
     leat_dataset_batch_options batch = {LEAT_DATASET_BATCH_DEFAULTS,
                                         .drop_remainder = args->epochs.num_epochs == LEAT_UNSET};
     leat_dataset *plan = NULL;

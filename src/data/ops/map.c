@@ -154,6 +154,8 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
 static int64_t rows_for(const struct map_state *s, int64_t want, const leati_block *out) {
     if (s->effects)
         return 1;
+    /* A consumer that offers rows has said how many fit; before the first rows nobody knows their
+     * size. */
     if (out->destinations != NULL || out->byte_target == 0 || s->row_bytes == 0)
         return want;
     double rows = (double)out->byte_target / s->row_bytes;
@@ -194,6 +196,7 @@ static leati_tail map_advance(leati_node_state *node, void *state, int64_t n, in
         s->ordinal += *passed;
         return tail;
     }
+    /* Effects are wanted for what is passed, too, and later calls may depend on them. */
     leati_block block = {0};
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
@@ -259,6 +262,8 @@ static leat_status map_at(leati_access *access, const int64_t *indices, int64_t 
     if (status == LEAT_OK) {
         status = (access->for_iteration ? leati_apply : leati_run_rows)(
             &access->node, a->program, a->scratch, &a->block, 0, a->block.n, indices[0], out, err);
+        /* Rows before a failed one are an answer; whoever asks on meets the failure as the first
+         * row's. */
         status = out->n > 0 ? LEAT_OK : status;
     }
     leati_block_clear(&a->block);

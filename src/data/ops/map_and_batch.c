@@ -19,7 +19,7 @@ struct map_and_batch_args {
 
 #define ROW(field) .offset = offsetof(struct map_and_batch_args, field)
 
-enum { MOST_CALLS = 1 << 16 };
+enum { MOST_CALLS = 1 << 16 }; /* calls at a time; a batch may be larger than any pool */
 
 static const leati_row map_and_batch_rows[] = {
     {.name = "map_func",
@@ -60,6 +60,8 @@ static leat_status map_and_batch_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
+/* As in TensorFlow: as many calls as that many batches have elements, and one batch's by
+ * default. */
 static int64_t calls(const struct map_and_batch_args *args) {
     if (args->num_parallel_calls != 0)
         return args->num_parallel_calls;
@@ -74,9 +76,12 @@ static leat_dataset *map_and_batch_expand(const leat_dataset *dataset, leat_erro
     map_options.num_parallel_calls = calls(args);
     leat_dataset_batch_options batch_options = {LEAT_DATASET_BATCH_DEFAULTS,
                                                 .drop_remainder = args->drop_remainder};
+    /* A step that fails gives NULL, which the next one passes on with its error. */
     leat_dataset *map = leat_dataset_map(leat_dataset_ref(dataset->inputs[0]),
                                          leati_object_ref(args->function), &map_options, err);
     leat_dataset *batch = leat_dataset_batch(map, args->batch_size, &batch_options, err);
+    /* Not left to the options, which may switch the rewrite off: what an error costs depends on
+     * it. */
     leat_dataset *fused =
         batch == NULL ? NULL : leati_rewrite_map_and_batch_fusion.apply(batch, err);
     leat_dataset_unref(batch);

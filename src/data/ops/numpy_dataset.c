@@ -18,6 +18,7 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
+/* Rows without bytes are bounded by their number alone. A header mostly has 128 bytes. */
 enum { MOST_ROWS = 65536, HEADER_CHUNK = 4096 };
 
 struct numpy_args {
@@ -70,6 +71,8 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
                                leat_error *err) {
     size_t need = 1;
     leat_status status = LEAT_OK;
+    /* leati_npy_read says how many bytes it lacks, more of them as it learns the header's
+     * length. */
     while (need > 0 && status == LEAT_OK) {
         status = leati_chunks_need(chunks, need, err);
         size_t have = chunks->end - chunks->begin;
@@ -98,6 +101,7 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
     }
     int64_t count = leati_shape_count(&header->shape);
     size_t bytes = 0;
+    /* Half of int64, so that adding the header's size cannot overflow. */
     if (count < 0 || !leati_mul_size((size_t)count, leat_dtype_size(header->dtype), &bytes) ||
         bytes > INT64_MAX / 2) {
         char text[128];
@@ -161,6 +165,7 @@ static leat_status numpy_check(leat_dataset *dataset, leat_error *err) {
     }
     if (status != LEAT_OK)
         return status;
+    /* A copy of a node and a plan that was written have it: the file is read once. */
     if (args->output_signature != NULL)
         return check_signature(args->output_signature, err);
     if (args->filenames.count == 0) {
@@ -188,6 +193,7 @@ static leati_file_outcome begin_file(struct numpy_reader *r, const char *path, l
     leat_error local = {0};
     if (read_header(&r->chunks, path, &header, &local) != LEAT_OK) {
         *err = local;
+        /* Want of memory says nothing about the file, which is asked again. */
         return local.code == LEAT_RESOURCE_EXHAUSTED ? LEATI_FILE_ERROR : LEATI_FILE_LOST;
     }
     leat_shape shape = row_shape(&header.shape);
@@ -227,6 +233,7 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
                            (long long)r->rows, (long long)position);
         return LEATI_FILE_LOST;
     }
+    /* Opened a second time at the row's byte: the header had to say first where rows begin. */
     int64_t byte = r->chunks.position + position * (int64_t)s->row_bytes;
     leati_chunks_close(&r->chunks);
     r->row = position;
@@ -291,11 +298,14 @@ static leat_status show_rows(struct numpy_reader *r, int64_t n, struct numpy_sin
                              leat_error *err) {
     const struct numpy_state *s = r->state;
     static char nothing;
+    /* Rows without bytes need an address all the same. */
     if (s->row_bytes == 0) {
         leati_column_strided(&sink->column, s->dtype, &s->shape, &nothing, 0, NULL);
         return LEAT_OK;
     }
     uint8_t *data = r->chunks.data + r->chunks.begin;
+    /* Values may be read only at addresses that their size divides, and a header may end
+     * anywhere. */
     bool askew = (uintptr_t)data % leat_dtype_size(s->dtype) != 0;
     if (r->swapped || askew || s->dtype == LEAT_BOOL)
         return copy_rows(r, n, sink, err);
@@ -310,6 +320,7 @@ static leati_file_outcome read_numpy(void *reader, const leati_file_request *req
     leati_chunks *chunks = &r->chunks;
     size_t row_bytes = r->state->row_bytes;
     int64_t left = r->rows - r->row, rows = LEATI_MIN(request->want, left);
+    /* Behind the last row a byte is asked for that must not be there. */
     if (leati_chunks_need(chunks, left == 0 || row_bytes == 0 ? 1 : row_bytes, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
     size_t window = chunks->end - chunks->begin;
@@ -318,6 +329,7 @@ static leati_file_outcome read_numpy(void *reader, const leati_file_request *req
     if (row_bytes > 0) {
         size_t have = window / row_bytes, some = request->bytes / row_bytes;
         rows = have < (uint64_t)rows ? (int64_t)have : rows;
+        /* At least one row, however large. */
         if (request->bytes > 0 && some < (uint64_t)rows)
             rows = some > 0 ? (int64_t)some : 1;
     }

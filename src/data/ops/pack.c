@@ -284,7 +284,7 @@ static leat_status sequence_length(const struct pack_args *args, const leati_blo
 static void pass(struct pack_state *s) {
     leati_input_consume(&s->input, 1);
     s->offset = 0;
-    s->anchor.since += s->windows.fill > 0;
+    s->anchor.since += s->windows.fill > 0; /* an empty window has no anchor yet */
 }
 
 /* Copies `n` tokens of the sequence in row `row`. */
@@ -320,7 +320,7 @@ static void keep_snapshot(struct pack_state *s) {
     if (s->windows.fill > 0 && s->anchor.current && used_up) {
         leati_writer kept = s->input.snapshot;
         s->input.snapshot = s->anchor.snapshot;
-        s->input.snapshot.size = 0;
+        s->input.snapshot.size = 0; /* its memory is for the next one */
         s->anchor.snapshot = kept;
         s->anchor.cost = input->cost;
         s->anchor.current = false;
@@ -370,7 +370,7 @@ static leati_tail take_sequence(const struct pack_args *args, struct pack_state 
         return LEATI_ERROR;
     s->windows.fill += LEATI_MAX(run, 0);
     s->offset += LEATI_MAX(run, 0);
-    if (s->offset >= n) {
+    if (s->offset >= n) { /* at once for a sequence without tokens */
         s->sequences++;
         s->tokens += n;
         pass(s);

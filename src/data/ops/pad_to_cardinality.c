@@ -90,6 +90,8 @@ static leat_spec *pad_spec(const leat_dataset *dataset, leat_error *err) {
     } else if (mask != NULL) {
         for (int i = 0; i <= count; i++) {
             const char *key = i < count ? leat_spec_key(input, i) : NULL;
+            /* The keys of a dict are in order: the mask goes before the first key behind its
+             * own. */
             if (mask != NULL && (key == NULL || strcmp(args->mask_key, key) < 0)) {
                 keys[made] = args->mask_key;
                 children[made++] = mask;
@@ -127,6 +129,7 @@ static leat_status pad_open(leati_node_state *node, void *state, leat_error *err
     leat_status status = leat_tensor_copy_of(LEAT_BOOL, LEAT_SCALAR, &(bool){true}, &s->mask, err);
     for (int c = 0; c < count && status == LEAT_OK; c++) {
         leat_shape shape = leat_spec_component_shape(spec, c);
+        /* An unknown rank is that of a vector without values. */
         shape = shape.rank == LEAT_UNKNOWN_RANK ? LEAT_SHAPE(0) : shape;
         for (int i = 0; i < shape.rank; i++)
             shape.dims[i] = LEATI_MAX(0, shape.dims[i]);
@@ -175,6 +178,8 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
     struct pad_state *s = state;
     const struct pad_args *args = node->dataset->args;
     int64_t left = args->cardinality - s->count;
+    /* Where nothing is left one element is asked for all the same: the input may have more than its
+     * cardinality says. */
     int64_t most = left < 1 ? 1 : LEATI_MIN(want, left);
     leati_block_clear(out);
     leati_tail tail = leati_input_take(&s->input, most, &s->taken, err);
@@ -184,10 +189,12 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
         leati_block_clear(&s->taken);
         if (left < 1)
             return fail_count(args, s, err);
+        /* The input's end is none here: zeros may follow. */
         return status != LEAT_OK ? LEATI_ERROR : tail == LEATI_ERROR ? tail : LEATI_MORE;
     }
     if (tail != LEATI_END)
         return tail;
+    /* By what the input was to have, not by what came: zeros do not make up for lost elements. */
     int64_t zeros = args->cardinality - node->dataset->inputs[0]->cardinality - s->filled;
     int64_t n = LEATI_MIN(zeros, most);
     if (n > 0 && left > 0) {

@@ -101,6 +101,8 @@ static const char *print_dims(const leat_shape *shape, char text[128]) {
                                i + 1 < shape->rank ? ", "
                                : shape->rank == 1  ? ","
                                                    : "");
+        /* snprintf returns what there would have been: behind a text that was cut `at` is too
+         * large. */
         at = LEATI_MIN(at, 127);
     }
     if (shape->rank >= 0)
@@ -162,6 +164,7 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
                             "vector tensor, but its element type was %s",
                             component, leat_dtype_name(given->dtype));
     }
+    /* The batch has one dimension more, which must fit, too. */
     if (given->rank != 1 || rank >= LEAT_MAX_RANK) {
         leat_shape own = leat_tensor_shape(given);
         char text[128];
@@ -175,6 +178,7 @@ static leat_status shape_leaf(const leat_spec *leaf, const leat_tensor *given, i
     for (int32_t i = 0; i < rank; i++) {
         int64_t size = leati_tensor_int_at(given, i);
         valid = valid && size >= LEAT_UNKNOWN_DIM;
+        /* An unknown dimension of the input is -1, which no size is below. */
         fits = fits && (size < 0 || input.rank != rank || size >= input.dims[i]);
         padding->shape.dims[i] = size;
     }
@@ -340,6 +344,7 @@ static leat_status target_shape(const struct padded_state *s, int c, int64_t row
  * it; `from` and `to` move to what was copied. */
 static void copy_corner(const leat_tensor *row, const leat_shape *target, int d, size_t size,
                         const char **from, char *to) {
+    /* The innermost dimension lies together; a scalar is its one value. */
     if (d + 1 >= row->rank) {
         size_t bytes = (row->rank == 0 ? 1 : (size_t)row->dims[d]) * size;
         if (bytes > 0)
@@ -373,10 +378,12 @@ static leat_status pad_component(const struct padded_state *s, int c, int64_t ro
         const leat_tensor *row = &s->tensors[(size_t)i * (size_t)s->components + (size_t)c];
         char *to = (char *)out->data + (size_t)(i * count) * size;
         const char *from = row->data;
+        /* A row of the target's size leaves nothing to pad. */
         if (leat_tensor_count(row) != count)
             leati_rows_fill_values(to, count, size, value);
         if (leat_tensor_count(row) > 0)
             copy_corner(row, &target, 0, size, &from, to);
+        /* Headers were copied, not bytes: the batch keeps the memory that they point into. */
         if (dtype == LEAT_STRING) {
             leati_column column = {0};
             leati_column_constant(&column, row);
@@ -425,6 +432,7 @@ static leati_tail padded_pull(leati_node_state *node, void *state, int64_t want,
             break;
         }
         int64_t n = LEATI_MIN(available, left);
+        /* Without memory these rows stay in front, but those gathered before are lost. */
         if (take_rows(s, n, err) != LEAT_OK) {
             tail = LEATI_ERROR;
             break;
@@ -434,6 +442,7 @@ static leati_tail padded_pull(leati_node_state *node, void *state, int64_t want,
     bool whole = rows == args->batch_size || (rows > 0 && !args->drop_remainder);
     if (tail != LEATI_ERROR && whole)
         tail = finish(s, rows, out, err);
+    /* Here is lost what made no batch: behind an error, or a remainder that is dropped. */
     drop_rows(s);
     return tail;
 }

@@ -82,6 +82,7 @@ static const leat_function *function_of(const leat_dataset *dataset) {
     return (const leat_function *)((const struct legacy_args *)dataset->args)->map_func;
 }
 
+/* What bounds TensorFlow's buffers has been checked by the rows and is not looked at again. */
 static leat_status legacy_check(leat_dataset *dataset, leat_error *err) {
     return leati_inner_check(dataset, function_of(dataset), err);
 }
@@ -99,6 +100,8 @@ static bool legacy_pure(const leat_dataset *dataset) {
 static leat_status legacy_open(leati_node_state *node, void *state, leat_error *err) {
     const struct legacy_args *args = node->dataset->args;
     int64_t calls = args->num_parallel_calls;
+    /* Parallel whether or not threads read ahead: this form alone has TensorFlow's order behind
+     * errors. */
     const leati_cycle_options options = {.cycle_length = args->cycle_length,
                                          .block_length = args->block_length,
                                          .parallel = true,

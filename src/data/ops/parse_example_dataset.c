@@ -53,14 +53,17 @@ static leat_status check_feature(const char *key, const leat_spec *feature, leat
     leat_shape shape = leat_spec_shape(feature);
     leat_dtype dtype = leat_spec_dtype(feature);
     leat_spec_kind kind = leat_spec_get_kind(feature);
+    /* A first dimension of -1 takes any number of values; the others must be known. */
     leat_shape rest = shape;
     bool any = shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM;
     if (any)
         rest.dims[0] = 1;
+    /* What an Example holds: lists of bytes, of floats and of int64. */
     bool fits = dtype == LEAT_STRING || dtype == LEAT_INT64 || dtype == LEAT_FLOAT32;
     if (kind == LEAT_SPEC_TENSOR) {
         fits = fits && leati_shape_count(&rest) >= 0 && shape.rank < LEAT_MAX_RANK;
     } else {
+        /* In one Example such a feature is a vector; its batch is what is ragged. */
         fits = fits && any && shape.rank == 1 && leati_spec_is_composite(feature) &&
                leat_spec_ragged_rank(feature) == 0;
     }
@@ -81,6 +84,7 @@ static leat_status check_default(const struct parse_args *args, const char *key,
                                  const leat_spec *feature, leat_error *err) {
     const leat_spec *given = args->defaults.spec;
     leat_shape shape = leat_spec_shape(feature);
+    /* Where an Example may have any number of values, a default is one. */
     if (shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM)
         shape = LEAT_SCALAR;
     for (int i = 0; given != NULL && i < leat_spec_num_children(given); i++) {
@@ -138,6 +142,7 @@ static leat_status parse_check(leat_dataset *dataset, leat_error *err) {
 
 /* The outputs of the operation for a feature. */
 static int outputs_of(const leat_spec *feature) {
+    /* Indices, values and dense shape; values and row splits; a tensor. */
     switch (leat_spec_get_kind(feature)) {
     case LEAT_SPEC_SPARSE: return 3;
     case LEAT_SPEC_RAGGED: return 2;
@@ -148,6 +153,8 @@ static int outputs_of(const leat_spec *feature) {
 /* Parses the features from `first` to below `end`; returns how many outputs that gave, or -1. */
 static int parse_portion(const struct parse_args *args, leat_value records, int first, int end,
                          leat_value *outputs, leat_error *err) {
+    /* Each feature has an output, so a portion has no more features than one operation has
+     * outputs. */
     const char *keys[LEAT_MAX_OUTPUTS];
     leat_spec *children[LEAT_MAX_OUTPUTS];
     for (int f = first; f < end; f++) {
@@ -184,6 +191,7 @@ static leat_status parse_all(const struct parse_args *args, leat_value records, 
 
 static leat_function *parse_function(const struct parse_args *args, const leat_spec *input,
                                      const leat_spec *output, leat_error *err) {
+    /* No feature has more than three outputs. */
     size_t room = 3 * (size_t)leat_spec_num_children(args->features) + 1;
     leat_value *outputs = leati_alloc_zero(room, sizeof(*outputs));
     leat_graph *graph = outputs == NULL ? NULL : leat_graph_new(input, err);

@@ -94,6 +94,7 @@ static void prefetch_close(leati_node_state *node, void *state) {
     leati_input_close(&s->input);
 }
 
+/* What is asked for by number is not read ahead: nobody knows the next one. */
 static leat_status prefetch_at(leati_access *access, const int64_t *indices, int64_t n,
                                leati_block *out, leat_error *err) {
     return leati_access_input(access, 0, indices, n, out, err);

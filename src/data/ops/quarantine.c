@@ -192,7 +192,7 @@ static leat_status list_element(struct quarantine_state *s, const char *path,
     if (status == LEAT_OK && fresh) {
         line[size] = '\n'; /* in the terminator's place: one write for the whole line */
         status = leati_fs_append(path, line, size + 1, err);
-        s->num_keys -= status != LEAT_OK;
+        s->num_keys -= status != LEAT_OK; /* not listed after all */
     }
     leati_free(line);
     return status;
@@ -217,6 +217,7 @@ static bool beyond_limit(const struct quarantine_args *args, const struct quaran
 static leati_tail give_up(const struct quarantine_args *args, struct quarantine_state *s,
                           const leat_error *last, leat_error *err) {
     char limit[64];
+    /* As doubles, so that one call prints either limit. */
     bool by_count = args->max_errors >= 0 && s->bad > args->max_errors;
     snprintf(limit, sizeof(limit), by_count ? "max_errors is %.0f" : "max_fraction is %g",
              by_count ? (double)args->max_errors : args->max_fraction);

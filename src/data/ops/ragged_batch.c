@@ -22,6 +22,7 @@ static const leati_row ragged_batch_rows[] = {
 
 static leat_dataset *ragged_batch_expand(const leat_dataset *dataset, leat_error *err) {
     const struct ragged_batch_args *args = dataset->args;
+    /* Without the first step the second passes NULL and its error on. */
     leat_dataset *ragged = leati_dataset_dense_to_ragged(leat_dataset_ref(dataset->inputs[0]),
                                                          args->row_splits_dtype, err);
     return leati_dataset_batch_fused(ragged, args->batch_size, args->drop_remainder, err);

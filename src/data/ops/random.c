@@ -63,6 +63,7 @@ static int64_t random_cardinality(const leat_dataset *dataset) {
 
 static void *random_share(const leat_dataset *dataset, leat_error *err) {
     const struct random_args *args = dataset->args;
+    /* None is TensorFlow's False: the pair itself is handed out, and all epochs are equal. */
     return leati_seed_generator_new(args->pair[0], args->pair[1],
                                     args->rerandomize_each_iteration != 1, err);
 }
@@ -75,6 +76,7 @@ static leat_status random_reset(leati_node_state *node, void *state, leat_error 
     (void)node;
     (void)err;
     struct random_state *s = state;
+    /* At the start of the epoch, not at its first word: the order of iterators counts. */
     leati_seed_generator_next(s->generator, s->pair);
     s->words = leati_words_new(s->pair[0], s->pair[1]);
     s->given = 0;
@@ -116,6 +118,7 @@ static leati_tail random_advance(leati_node_state *node, void *state, int64_t n,
     (void)node;
     (void)err;
     struct random_state *s = state;
+    /* A word is a function of its number in the stream: none need be made to get behind it. */
     leati_words_skip(&s->words, (uint64_t)n);
     s->given += n;
     *passed = n;
@@ -128,6 +131,8 @@ static leat_status random_save(leati_node_state *node, void *state, leati_writer
     (void)cost;
     (void)err;
     struct random_state *s = state;
+    /* The node's generator, too: as in TensorFlow restoring rewinds it for all iterators. The pair
+     * is apart, because it was taken before where the generator stands now. */
     leati_seed_generator_save(s->generator, out);
     leati_put_fixed64(out, s->pair[0]);
     leati_put_fixed64(out, s->pair[1]);

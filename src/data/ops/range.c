@@ -103,6 +103,7 @@ static leat_status range_check(leat_dataset *dataset, leat_error *err) {
     const struct range_args *args = dataset->args;
     if (args->step == 0)
         return leati_refuse(err, VALUE, "range: step is 0; expected any other number");
+    /* Writes nothing: whether there is a way to write the dtype is the question. */
     if (!fill_values(args->output_type, 0, 1, 0, NULL, 0)) {
         return leati_refuse(err, DTYPE, "range: output_type is %s; expected a numeric dtype",
                             leat_dtype_name(args->output_type));
@@ -129,12 +130,14 @@ static uint64_t count_of(const struct range_args *args) {
 static int64_t range_cardinality(const leat_dataset *dataset) {
     const struct range_args *args = dataset->args;
     uint64_t count = count_of(args);
+    /* TensorFlow takes a range up to the largest int64 for endless: enumerate uses it so. */
     if (args->stop == INT64_MAX && args->step > 0 && count > 0)
         return LEAT_INFINITE_CARDINALITY;
     return count > INT64_MAX ? LEAT_UNKNOWN_CARDINALITY : (int64_t)count;
 }
 
 static void range_start(leati_node_state *node, void *state) {
+    /* What int64 cannot count nobody reads to the end. */
     uint64_t count = count_of(node->dataset->args);
     ((struct range_state *)state)->count = count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
@@ -193,6 +196,7 @@ static leat_status range_at(leati_access *access, const int64_t *indices, int64_
     n = leati_access_checked(access, indices, n, err);
     if (n == 0)
         return err->code;
+    /* Makes the column; its values follow. */
     leat_status status = fill_block(&a->pools, args->output_type, 0, 0, n, out, err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         int64_t value =

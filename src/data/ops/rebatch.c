@@ -59,6 +59,7 @@ struct known_size {
     bool differ;
 };
 
+/* Called for the shape of each component, of which it changes nothing. */
 static int64_t note_size(const leat_shape *shape, const void *context) {
     struct known_size *known = *(struct known_size *const *)context;
     int64_t size = shape->rank > 0 ? shape->dims[0] : LEAT_UNKNOWN_DIM;
@@ -154,6 +155,7 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             return tail;
         }
         int64_t at = leati_input_begin(&s->input);
+        /* Once for each element; after restoring, too, because a state has only the offset. */
         if (s->rows < 0 &&
             leati_leaves_rows(&s->leaves, &s->input.block, at, &s->rows, err) != LEAT_OK) {
             next_element(s);
@@ -168,6 +170,7 @@ static leati_tail gather_rows(struct rebatch_state *s, int64_t size, int64_t *ro
             return LEATI_ERROR;
         }
         int64_t left = s->rows - s->offset, n = LEATI_MIN(left, size - *rows);
+        /* An element may have no rows. */
         if (n > 0 && leati_rows_pieces_add(&s->pieces, &s->leaves, &s->input.block, at, s->offset,
                                            n, err) != LEAT_OK)
             return LEATI_ERROR;
@@ -202,6 +205,7 @@ static leati_tail rebatch_pull(leati_node_state *node, void *state, int64_t want
                                                              : LEATI_ERROR;
     }
     leati_tail tail = gather_rows(s, size, &rows, err);
+    /* A batch that an error broke off is tried again with its size. */
     if (tail == LEATI_ERROR || rows == 0 || (rows < size && args->drop_remainder)) {
         leati_rows_pieces_clear(&s->pieces);
         s->next = tail == LEATI_ERROR ? present : s->next;

@@ -51,6 +51,7 @@ static int64_t repeat_cardinality(const leat_dataset *dataset) {
     return leati_dataset_repeat_cardinality(dataset->inputs[0], args->count);
 }
 
+/* Does opening or resetting the input take seeds that others see? */
 static bool draws_seeds(const leat_dataset *dataset) {
     bool draws = (dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0;
     for (int i = 0; i < dataset->num_inputs && !draws; i++)
@@ -76,6 +77,7 @@ static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want,
     for (;;) {
         leati_tail tail = leati_input_take(&s->input, want, out, err);
         bool empty = s->fresh && out->n == 0 && tail == LEATI_END;
+        /* An error is an outcome: an epoch that begins with one is not empty. */
         s->fresh = s->fresh && out->n == 0 && tail != LEATI_ERROR;
         if (tail != LEATI_END)
             return tail;
@@ -132,6 +134,7 @@ static leat_status repeat_at(leati_access *access, const int64_t *indices, int64
     int64_t *below = n == 0 ? NULL : leati_access_indices(access, n, err);
     if (below == NULL)
         return err->code;
+    /* All epochs have the same elements by number, whatever order or numbers an iteration draws. */
     for (int64_t i = 0; i < n; i++)
         below[i] = indices[i] % count;
     return leati_access_input(access, 0, below, n, out, err);

@@ -217,6 +217,7 @@ static leat_status set_sums(struct sample_state *s, leat_dtype dtype, const void
         s->sums = sums;
         s->capacity = n;
     }
+    /* By the difference to the greatest logit, so that exp cannot overflow. */
     double greatest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < n; i++) {
         s->sums[i] = weights == NULL         ? 1
@@ -258,6 +259,7 @@ static bool can_draw(const struct sample_state *s) {
             return true;
         before = s->sums[i];
     }
+    /* Weights of which none counts name no dataset, and the draw fails. */
     return s->num_sums == 0 || before == 0;
 }
 
@@ -274,6 +276,7 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
         tail = next_weights(s, want, err);
     else if (s->directed.live < s->directed.num_inputs && !can_draw(s))
         return LEATI_END;
+    /* Without memory the vector stays in front, and its seeds are left for the next try. */
     if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_RESOURCE_EXHAUSTED))
         return tail;
     (void)node;
@@ -288,6 +291,8 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
     leati_philox_next(&philox, words);
     double target =
         leati_uniform_double(words[0], words[1]) * (s->num_sums > 0 ? s->sums[s->num_sums - 1] : 0);
+    /* The first sum beyond the target: one that equals its neighbour, of a weight of 0, is never
+     * it. */
     int64_t low = 0, high = s->num_sums;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -397,7 +402,7 @@ static leat_status restore_draws(struct sample_state *s, leati_reader *in, leat_
     }
     if (status == LEAT_OK) {
         s->words = leati_words_new(s->pair[0], s->pair[1]);
-        leati_words_skip(&s->words, 2 * (uint64_t)s->draws);
+        leati_words_skip(&s->words, 2 * (uint64_t)s->draws); /* two for each draw */
     }
     return status;
 }
@@ -422,6 +427,7 @@ static void sample_close(leati_node_state *node, void *state) {
 
 static leat_status sample_reset(leati_node_state *node, void *state, leat_error *err) {
     struct sample_state *s = state;
+    /* As on opening: no weight counts, or the one dataset that is left is known to be empty. */
     bool nothing = sample_cardinality(node->dataset) == 0 && s->generator == NULL;
     leat_status status = LEAT_OK;
     if (s->weights.child != NULL)

@@ -61,6 +61,7 @@ static bool is_pair(const leat_spec *spec) {
     return leat_spec_get_kind(spec) == LEAT_SPEC_TUPLE && leat_spec_num_children(spec) == 2;
 }
 
+/* A state whose shape changes from call to call needs a function of wider shapes. */
 static leat_spec *scan_function_again(const leat_function *function, const leat_spec *input,
                                       const leati_row *row, leat_error *err) {
     const leat_spec *output = leat_function_output(function);
@@ -70,6 +71,7 @@ static leat_spec *scan_function_again(const leat_function *function, const leat_
 
 static leat_status scan_check(leat_dataset *dataset, leat_error *err) {
     const leat_function *function = function_of(dataset);
+    /* A missing function is refused by leati_fold_check below. */
     const leat_spec *output = function == NULL ? NULL : leat_function_output(function);
     if (function != NULL && !is_pair(output)) {
         char text[128];
@@ -102,6 +104,7 @@ static leat_status scan_open(leati_node_state *node, void *state, leat_error *er
     const struct scan_args *args = args_of(node->dataset);
     const leati_program *program = leati_dataset_shared(node->dataset, err);
     s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
+    /* The shapes that the function takes may be wider than the initial state's. */
     s->spec = s->scratch == NULL
                   ? NULL
                   : leati_fold_state(args->initial_state.spec, function_of(node->dataset), err);
@@ -146,7 +149,9 @@ static leati_tail scan_pull(leati_node_state *node, void *state, int64_t want, l
         status = step(node, s, program, begin + i, out, err);
         s->calls++;
     }
+    /* The row that failed is among them. */
     leati_input_consume(&s->input, i);
+    /* Once for a pull: of the states in between none is kept. */
     if (status == LEAT_OK)
         status = leati_fold_compact(&s->state, err);
     return status == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
@@ -175,6 +180,7 @@ static leat_status scan_restore(leati_node_state *node, void *state, leati_reade
 
 static leat_status scan_reset(leati_node_state *node, void *state, leat_error *err) {
     struct scan_state *s = state;
+    /* TensorFlow begins each epoch with the initial state. */
     leat_status status =
         leati_block_of_element(&args_of(node->dataset)->initial_state, &s->state, err);
     return status == LEAT_OK ? leati_input_reset(&s->input, err) : status;

@@ -60,6 +60,7 @@ static int64_t shard_cardinality(const leat_dataset *dataset) {
     int64_t n = dataset->inputs[0]->cardinality;
     if (args->num_shards == SHARD_HINT)
         return LEAT_UNKNOWN_CARDINALITY;
+    /* The first n % num_shards shards have one element more than the others. */
     return n < 0 ? n : n / args->num_shards + (args->index < n % args->num_shards);
 }
 
@@ -124,12 +125,14 @@ static leat_status take_strided(const struct shard_args *args, struct shard_stat
         leati_input_consume(&s->input, available);
         return LEAT_OK;
     }
+    /* Own elements among `available`, of which the first stands behind `skip` others. */
     int64_t n = 1 + (available - 1 - skip) / args->num_shards;
     n = LEATI_MIN(n, want);
     LEATI_TRY(leati_block_stride(&s->input.block, leati_input_begin(&s->input) + skip,
                                  args->num_shards, n, out, err));
     int64_t used = skip + (n - 1) * args->num_shards + 1;
     own_element_taken(args, s);
+    /* Fewer than wanted: what is left of the block has none, and counts towards the next. */
     if (n < want) {
         s->skipped = available - used;
         used = available;
@@ -175,6 +178,7 @@ static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, 
     if (leati_input_skips(&s->input))
         return shard_by_skipping(node, s, out, err);
     while (out->n == 0) {
+        /* So many elements hold `want` own ones, and the last is one. */
         int64_t ask = 0, available = 0;
         if (__builtin_mul_overflow(want - 1, args->num_shards, &ask) ||
             __builtin_add_overflow(ask, to_skip(args, s) + 1, &ask))

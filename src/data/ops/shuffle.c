@@ -86,6 +86,7 @@ static int64_t shuffle_cardinality(const leat_dataset *dataset) {
     return leati_dataset_repeat_cardinality(dataset->inputs[0], args->epochs);
 }
 
+/* The input is not opened here: as in TensorFlow the first fill does that. */
 static leat_status shuffle_open(leati_node_state *node, void *state, leat_error *err) {
     const struct shuffle_args *args = node->dataset->args;
     leati_shuffle_ring *ring = state;
@@ -103,12 +104,14 @@ static leat_status shuffle_open(leati_node_state *node, void *state, leat_error 
 static leat_status shuffle_reset(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     (void)err;
+    /* The input is reset by the first fill, too. */
     leati_shuffle_begin(state);
     return LEAT_OK;
 }
 
 /* How many rows a block may have. */
 static int64_t rows_wanted(const leati_shuffle_ring *ring, int64_t want, const leati_block *out) {
+    /* Only columns of fixed rows are counted: others give references. */
     size_t row = 0;
     for (int c = 0; c < ring->reservoir.num_columns; c++)
         row += ring->reservoir.columns[c].row_bytes;
@@ -122,10 +125,12 @@ static leati_tail shuffle_pull(leati_node_state *node, void *state, int64_t want
                                leat_error *err) {
     leati_shuffle_ring *ring = state;
     int64_t n = rows_wanted(ring, want, out);
+    /* A drawn element leaves room for another: n of them need n - 1 beyond a full ring. */
     leati_tail tail = leati_shuffle_ready(node, ring, n - 1, err);
     leati_block_clear(out);
     if (tail != LEATI_MORE)
         return tail;
+    /* Before anything is drawn, so that a refusal loses no element. */
     if (leati_budget_holder_set(&node->holder, leati_reservoir_bytes(&ring->reservoir), err) !=
             LEAT_OK ||
         leati_reservoir_begin(&ring->reservoir, n, out, err) != LEAT_OK)
@@ -156,6 +161,7 @@ static leat_status shuffle_at(leati_access *access, const int64_t *indices, int6
     struct shuffle_access *a = access->state;
     const leat_dataset *dataset = access->node.dataset;
     n = leati_access_checked(access, indices, n, err);
+    /* The generator keeps the permutation: all accessors of the node see the same one. */
     if (n > 0 && a->order == NULL) {
         leati_seed_generator *generator = leati_dataset_shared(dataset, err);
         a->order = generator == NULL
@@ -231,6 +237,7 @@ leat_dataset *leati_dataset_shuffle_repeated(const leat_dataset *shuffle, int64_
                                              leat_error *err) {
     struct shuffle_args args = *(const struct shuffle_args *)shuffle->args;
     args.epochs = epochs;
+    /* The copy borrows the shuffle's generator, so that their draws go on from each other's. */
     return leati_dataset_with(shuffle, &args,
                               (leat_dataset *[]){leat_dataset_ref(shuffle->inputs[0])}, err);
 }

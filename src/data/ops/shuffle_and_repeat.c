@@ -49,6 +49,7 @@ static leat_status both_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Endless also over an input that is known to be empty, which repeat would call empty. */
 static int64_t both_cardinality(const leat_dataset *dataset) {
     const struct both_args *args = dataset->args;
     return args->count < 0 ? LEAT_INFINITE_CARDINALITY
@@ -57,6 +58,7 @@ static int64_t both_cardinality(const leat_dataset *dataset) {
 
 static void *both_share(const leat_dataset *dataset, leat_error *err) {
     const struct both_args *args = dataset->args;
+    /* Other orders in each epoch: TensorFlow has no argument for anything else here. */
     return leati_seed_generator_new(args->pair[0], args->pair[1], false, err);
 }
 
@@ -72,6 +74,7 @@ static leat_dataset *both_expand(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     /* Nobody has seen the shuffle yet: it borrows this node's seed generator. */
     shuffle->origin = leat_dataset_ref(dataset->origin);
+    /* A buffer that takes in everything would have room for the next epochs at once. */
     if (args->buffer_size < 0)
         return leat_dataset_repeat(shuffle, args->count, err);
     leat_dataset *both = leati_dataset_shuffle_repeated(shuffle, args->count, err);

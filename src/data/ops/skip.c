@@ -92,6 +92,7 @@ static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, i
 static leat_status skip_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct skip_state *s = state;
+    /* Open or not is decided by the arguments: a state of other ones does not fit. */
     return (s->left >= 0) == (s->input.child != NULL)
                ? LEAT_OK
                : leati_fail(err, LEAT_DATA_LOSS, "skip: a saved count of %lld elements to skip",

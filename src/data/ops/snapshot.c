@@ -117,6 +117,8 @@ static leat_status snapshot_check(leat_dataset *dataset, leat_error *err) {
         status = leati_saved_compression("snapshot", args->compression, true, &compression, err);
     if (status == LEAT_OK)
         status = check_functions(dataset, err);
+    /* Both travel with a written plan: neither files nor order depend on the machine that runs
+     * it. */
     args->num_shards = args->num_shards > 0 ? args->num_shards : leati_saved_cycle();
     args->cycle_length = args->cycle_length > 0 ? args->cycle_length : leati_saved_cycle();
     return status;
@@ -149,6 +151,7 @@ static void snapshot_unshare(void *shared) {
 /* The key of the input as the user built it: rewrites change nothing of it. */
 static uint64_t key_of(const leati_node_state *node, leat_compression compression) {
     const leat_dataset *origin = node->dataset->origin;
+    /* Three numbers of 64 bits leave no padding, whose bytes would be hashed, too. */
     const struct {
         uint64_t input, compression, numbered;
     } key = {leat_dataset_fingerprint(origin->inputs[0]), (uint64_t)compression,
@@ -305,6 +308,7 @@ static leati_tail snapshot_write(leati_node_state *node, struct snapshot_state *
     if (available == 0) {
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         s->outcomes += tail == LEATI_ERROR;
+        /* An input that fails in place of its end is not complete: its run is thrown away. */
         if (leati_input_failed_at_end(&s->input))
             stop_writing(s);
         return tail == LEATI_END && finish(s, err) != LEAT_OK ? give_up(s, err) : tail;
@@ -343,6 +347,7 @@ static leati_tail snapshot_read(leati_node_state *node, struct snapshot_state *s
                                 leati_block *out, leat_error *err) {
     if (args_of(node->dataset)->shard_func != NULL)
         return leati_input_take(&s->inner, want, out, err);
+    /* Not the destinations, which have no place for the numbers. */
     s->block.byte_target = out->byte_target;
     leati_tail tail = leati_input_take(&s->inner, want, &s->block, err);
     if (s->block.n > 0 && drop_numbers(s, out, err) != LEAT_OK)
@@ -435,6 +440,7 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
         s->info = own;
         status = leati_saved_writer_open(s->folder, own.run, s->compression, &writer, err);
     }
+    /* Without a writer this only reads past what the state says of files. */
     if (status == LEAT_OK) {
         status = leati_saved_writer_restore(writer, in, err);
         s->writer = writer;

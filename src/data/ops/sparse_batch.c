@@ -109,6 +109,7 @@ static leati_tail gather(struct sparse_batch_state *s, const struct sparse_batch
         for (int64_t i = 0; i < n; i++) {
             leat_shape shape = leati_column_row_shape(&s->input.block.columns[0], begin + i);
             if (check_row(args, &shape, err) != LEAT_OK) {
+                /* The bad row and those before it in the batch are lost. */
                 leati_input_consume(&s->input, i + 1);
                 return LEATI_ERROR;
             }
@@ -127,6 +128,7 @@ static int64_t *put_indices(const leat_tensor *row, int64_t number, int64_t *to)
         *to++ = number;
         memcpy(to, at, (size_t)row->rank * sizeof(*to));
         to += row->rank;
+        /* Counts on: a dimension that is full starts over, and the one before it moves. */
         for (int32_t d = row->rank - 1; d >= 0 && ++at[d] == row->dims[d]; d--)
             at[d] = 0;
     }
@@ -135,6 +137,7 @@ static int64_t *put_indices(const leat_tensor *row, int64_t number, int64_t *to)
 
 /* The rows as vectors, one after the other. */
 static leat_status join_values(struct sparse_batch_state *s, leat_tensor *out, leat_error *err) {
+    /* The shapes are overwritten: these references are this state's, and their indices are made. */
     for (size_t i = 0; i < s->count; i++) {
         s->rows[i].dims[0] = leat_tensor_count(&s->rows[i]);
         s->rows[i].rank = 1;
@@ -156,6 +159,7 @@ static leat_status put_batch(struct sparse_batch_state *s, const struct sparse_b
         leat_tensor_new(LEAT_INT64, LEAT_SHAPE(count, (int64_t)rank + 1), &out[0], err);
     if (status == LEAT_OK)
         status = leat_tensor_new(LEAT_INT64, LEAT_SHAPE((int64_t)rank + 1), &out[2], err);
+    /* The caller releases the parts that were made. */
     if (status != LEAT_OK)
         return status;
     int64_t *indices = out[0].data, *shape = out[2].data;
@@ -182,6 +186,7 @@ static leati_tail sparse_batch_pull(leati_node_state *node, void *state, int64_t
         for (int p = 0; p < 3 && status == LEAT_OK; p++)
             leati_column_constant(&out->columns[p], &parts[p]);
         if (status == LEAT_OK) {
+            /* The reference moves on, so that drop_rows finds none. */
             out->origins = s->origin;
             s->origin = (leati_column){0};
         }

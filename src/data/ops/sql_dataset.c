@@ -125,6 +125,7 @@ struct sql_state {
 };
 
 static void stop(struct sql_state *s) {
+    /* The statement first: SQLite closes no database that has one. */
     sqlite3_finalize(s->statement);
     sqlite3_close(s->database);
     s->statement = NULL;
@@ -170,6 +171,7 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
 static leat_status check_range(int c, leat_dtype dtype, int64_t value, leat_error *err) {
     const size_t bits = 8 * leat_dtype_size(dtype);
     const bool is_signed = dtype == LEAT_INT8 || dtype == LEAT_INT16 || dtype == LEAT_INT32;
+    /* An int64 holds every integer of SQLite's, and a bool asks only whether it is 0. */
     if (!is_signed && dtype != LEAT_UINT8 && dtype != LEAT_UINT16)
         return LEAT_OK;
     const int64_t least = is_signed ? -(INT64_C(1) << (bits - 1)) : 0;
@@ -202,6 +204,7 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
     LEATI_TRY(check_range(c, dtype, integer, err));
     switch (dtype) {
     case LEAT_STRING:
+        /* The text first: it may have to be converted, and its bytes are counted then. */
         value.string.data = (const char *)sqlite3_column_text(s->statement, c);
         value.string.size = (size_t)sqlite3_column_bytes(s->statement, c);
         break;
@@ -214,6 +217,7 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
     case LEAT_UINT16: value.uint16 = (uint16_t)integer; break;
     default: value.int64 = integer; break;
     }
+    /* A copy, because SQLite's memory is good until the next step only. */
     return leat_tensor_copy_of(dtype, LEAT_SCALAR, &value, out, err);
 }
 
@@ -238,6 +242,7 @@ static leati_tail sql_pull(leati_node_state *node, void *state, int64_t want, le
     struct sql_state *s = state;
     const struct sql_args *args = node->dataset->args;
     leati_block_clear(out);
+    /* A source has no input that would look. */
     if (leati_cancel_fired(node->iteration->cancel)) {
         leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
         return LEATI_ERROR;
@@ -252,6 +257,7 @@ static leati_tail sql_pull(leati_node_state *node, void *state, int64_t want, le
         return LEATI_ERROR;
     }
     leat_status status = read_row(s, args, out, err);
+    /* A value out of range is an outcome, and the next row follows. */
     if (status == LEAT_OK || status == LEAT_DATA_LOSS) {
         s->rows++;
     } else { /* Without memory the row stays to be read: the query begins anew. */

@@ -55,6 +55,7 @@ static leati_tail take_pull(leati_node_state *node, void *state, int64_t want, l
         leati_input_take(&s->input, s->left < 0 || want < s->left ? want : s->left, out, err);
     if (s->left > 0)
         s->left -= out->n;
+    /* The last element brings the end along: the input is not asked again. */
     return s->left == 0 && tail == LEATI_MORE ? LEATI_END : tail;
 }
 
@@ -76,6 +77,7 @@ static leati_tail take_advance(leati_node_state *node, void *state, int64_t n, i
 static leat_status take_restored(leati_node_state *node, void *state, leat_error *err) {
     int64_t left = ((struct take_state *)state)->left;
     int64_t count = ((const struct take_args *)node->dataset->args)->count;
+    /* No state has more left than the arguments say, nor a limit where they have none. */
     return left <= (count < 0 ? -1 : count) && (left < 0) == (count < 0)
                ? LEAT_OK
                : leati_fail(err, LEAT_DATA_LOSS, "a saved number of %lld elements left of %lld",
@@ -85,6 +87,7 @@ static leat_status take_restored(leati_node_state *node, void *state, leat_error
 static leat_status take_at(leati_access *access, const int64_t *indices, int64_t n,
                            leati_block *out, leat_error *err) {
     const struct take_args *args = access->node.dataset->args;
+    /* Without a limit the input alone knows which indices there are. */
     if (args->count >= 0)
         n = leati_access_checked(access, indices, n, err);
     return n == 0 ? err->code : leati_access_input(access, 0, indices, n, out, err);

@@ -77,11 +77,13 @@ static leat_status ask(leati_node_state *node, struct take_while_state *s, int64
             ? LEAT_RESOURCE_EXHAUSTED
             : leati_run_rows(node, program, s->scratch, &s->input.block,
                              leati_input_begin(&s->input), n, s->calls, &s->flags, &error);
+    /* Rows before one that failed are an answer; the failed one is asked about again. */
     if (s->flags.n > 0) {
         leat_error shape = {0};
         status = leati_apply_check_flags(&s->flags, &shape);
         error = shape;
     }
+    /* Where there is no program the error stands in err already. */
     if (status != LEAT_OK && program != NULL) {
         leati_apply_as_internal("predicate", &error);
         *err = error;
@@ -113,6 +115,7 @@ static leati_tail take_while_pull(leati_node_state *node, void *state, int64_t w
         leati_block_clear(out);
         return LEATI_ERROR;
     }
+    /* The element that ended it is passed, too: nothing asks about it twice. */
     leati_input_consume(&s->input, n + ends);
     s->calls += n + ends;
     return ends ? LEATI_END : LEATI_MORE;

@@ -80,6 +80,7 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
     const leat_string *field = &fields->values[at];
     bool bad = name_size(field) == 0 || memchr(field->data, '\0', field->size) != NULL ||
                memchr(field->data, '/', field->size) != NULL;
+    /* Members' extensions are compared in lower case: one with a capital would never be found. */
     for (size_t i = 0; i < field->size; i++)
         bad = bad || (field->data[i] >= 'A' && field->data[i] <= 'Z');
     for (int i = 0; i < at && !bad; i++)
@@ -173,6 +174,7 @@ static void place_columns(struct tar_state *s) {
     for (int f = 0; f < fields->count; f++) {
         const leat_string *field = &fields->values[f];
         bool after_key = compare_names(field->data, name_size(field), KEY, strlen(KEY)) > 0;
+        /* A column's number is how many keys come before its own. */
         s->tar.columns[f] = after_key;
         s->tar.key_column += !after_key;
         for (int other = 0; other < fields->count; other++)
@@ -325,6 +327,7 @@ static leat_status read_at(struct tar_access *a, const char *path, int64_t start
     leat_status status = outcome == LEATI_FILE_MORE  ? LEAT_OK
                          : outcome == LEATI_FILE_END ? leati_index_stale(path, err)
                                                      : err->code;
+    /* A sample that ends elsewhere is not the one that was indexed. */
     if (status == LEAT_OK && leati_tar_samples.position(reader) != end)
         status = leati_index_stale(path, err);
     leati_tar_samples.close(reader);
@@ -351,6 +354,7 @@ static leat_status tar_at(leati_access *access, const int64_t *indices, int64_t 
         status = leati_block_prepare(out, a->state.num_columns, err);
     if (status == LEAT_OK)
         status = read_at(a, path, start, end, &sink, err);
+    /* This also lets go of the buffers where there is no row. */
     show_rows(&a->state, status == LEAT_OK, out);
     leat_buffer_unref(sink.keys);
     leati_free(path);

@@ -94,6 +94,7 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
             *size = *taken = window;
             return window > 0 ? LEATI_FILE_MORE : LEATI_FILE_END;
         }
+        /* What was looked through has no line's end. */
         looked = window;
         if (leati_chunks_more(chunks, err) != LEAT_OK)
             return LEATI_FILE_ERROR;
@@ -113,6 +114,7 @@ static leati_file_outcome read_text(void *reader, const leati_file_request *requ
             leati_chunks_share(chunks, request->owner, &local) != LEAT_OK)
             outcome = LEATI_FILE_ERROR;
         if (outcome != LEATI_FILE_MORE) {
+            /* Lines that were read go first; the next call meets this again. */
             *err = *n > 0 ? *err : local;
             return *n > 0 ? LEATI_FILE_MORE : outcome;
         }

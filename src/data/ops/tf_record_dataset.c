@@ -55,6 +55,7 @@ struct record_state {
 
 /* ---- the plan side ---- */
 
+/* An unknown name means none, as in TensorFlow; record_check warns of it. */
 static leat_compression compression_of(const struct record_args *args) {
     leat_compression compression = LEAT_COMPRESSION_NONE;
     return leat_compression_from_name(args->compression_type, &compression, NULL) == LEAT_OK
@@ -63,6 +64,7 @@ static leat_compression compression_of(const struct record_args *args) {
 }
 
 static bool may_have_index(const leat_dataset *dataset) {
+    /* Records of files read in turns have no number that an index could tell. */
     const struct record_args *args = dataset->args;
     return dataset->num_inputs == 0 && compression_of(args) == LEAT_COMPRESSION_NONE &&
            (args->num_parallel_reads <= 1 || args->filenames.count <= 1);
@@ -190,6 +192,7 @@ static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, in
         *skipped += block.n;
     }
     leati_block_fini(&block);
+    /* All were passed: the end is met by the next call. */
     return tail == LEATI_END && *skipped == n ? LEATI_MORE : tail;
 }
 

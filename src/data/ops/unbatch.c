@@ -118,6 +118,7 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
             next_element(s);
             return LEATI_ERROR;
         }
+        /* A restored offset may lie behind the element's rows, if the input has changed. */
         int64_t left = s->offset < s->rows ? s->rows - s->offset : 0;
         int64_t n = LEATI_MIN(left, want);
         if (n > 0 &&
@@ -160,6 +161,7 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
     struct unbatch_access *a = access->state;
     if (leati_access_checked(access, indices, n, err) == 0)
         return err->code;
+    /* Only a known number of rows makes the cardinality known: `size` is above 0. */
     int64_t other, size = static_rows(dataset->inputs[0]->spec, true, &other), found = 0;
     int64_t number = indices[0] / size, row = indices[0] % size, run = 1;
     leat_status status = LEAT_OK;
@@ -175,6 +177,7 @@ static leat_status unbatch_at(leati_access *access, const int64_t *indices, int6
         status = leati_refuse(err, VALUE, "%lld rows; expected the spec's %lld", (long long)found,
                               (long long)size);
     }
+    /* Indices that follow each other within the element are one view. */
     while (run < n && row + run < size && indices[run] == indices[0] + run)
         run++;
     return status == LEAT_OK ? leati_rows_cut(&a->leaves, &a->element, 0, row, run, out, err)

@@ -49,8 +49,10 @@ static leat_status look(struct unique_state *s, int64_t n, uint32_t *rows, int64
     for (*looked = 0, *kept = 0; *looked < n; ++*looked) {
         bool fresh = false;
         leat_status status = leati_seen_add(&s->seen, column, begin + *looked, &fresh, err);
+        /* A row that found no memory is not looked at: rows before it go out first. */
         if (status != LEAT_OK)
             return *kept > 0 ? LEAT_OK : status;
+        /* Written in any case and counted if fresh: no branch that would be mispredicted. */
         rows[*kept] = (uint32_t)(begin + *looked);
         *kept += fresh;
     }
@@ -72,6 +74,7 @@ static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t 
             leati_block_select(&s->input.block, leat_buffer_data(buffer), buffer, kept, out, err);
     }
     leat_buffer_unref(buffer);
+    /* The set has the rows now: they would not be fresh a second time. */
     leati_input_consume(&s->input, looked);
     if (status == LEAT_OK)
         status = leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), err);

@@ -73,6 +73,7 @@ static int64_t shift_of(const struct window_args *args) {
 
 /* Outcomes that a window spans. */
 static int64_t span_of(const struct window_args *args) {
+    /* A span that int64 cannot hold is longer than any input. */
     int64_t most = (INT64_MAX - 1) / args->stride;
     return args->size - 1 > most ? INT64_MAX : (args->size - 1) * args->stride + 1;
 }
@@ -113,6 +114,7 @@ static leat_status add_places(struct window_state *s, int64_t n, leat_error *err
 }
 
 static leat_status add_error(struct window_state *s, const leat_error *error, leat_error *err) {
+    /* Errors are rare and large: places hold pointers to them. */
     leat_error *copy = leati_alloc(1, sizeof(*copy));
     leat_status status = copy == NULL ? leati_no_memory(err) : add_places(s, 1, err);
     if (status != LEAT_OK) {
@@ -152,6 +154,7 @@ static leat_status fill(leati_node_state *node, struct window_state *s, leat_err
         leati_tail tail = leati_input_advance(&s->input, s->discard, &passed, err);
         s->discard -= passed;
         s->ended = tail == LEATI_END;
+        /* Failed elements count as passed; an error that stopped the passing is no element's. */
         status = tail == LEATI_ERROR && s->discard > 0 ? err->code : LEAT_OK;
     }
     while (status == LEAT_OK && (int64_t)s->length < span && !s->ended) {
@@ -187,6 +190,7 @@ static void drop_places(struct window_state *s, size_t n) {
         leati_free(s->places[i]);
     }
     s->length -= n;
+    /* Of an empty array nothing is moved: it may be NULL. */
     if (s->length > 0)
         memmove((void *)s->places, (void *)(s->places + n), s->length * sizeof(*s->places));
 }
@@ -215,6 +219,7 @@ static leat_status shift_on(leati_node_state *node, struct window_state *s, leat
 /* Makes `view` the rows of the present window; *failed is the first error among them. */
 static leat_status look(struct window_state *s, int64_t stride, const leat_error **failed,
                         leat_error *err) {
+    /* Places 0, stride, 2 * stride and so on, as far as the span goes at the input's end. */
     int64_t n = ((int64_t)s->length - 1) / stride + 1;
     *failed = NULL;
     if (s->errors == 0)
@@ -222,6 +227,8 @@ static leat_status look(struct window_state *s, int64_t stride, const leat_error
     leat_buffer *buffer = leat_buffer_new((size_t)n * sizeof(uint32_t), err);
     if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* Rows of the buffer are the good elements alone: a place's row is how many of them precede
+     * it. */
     uint32_t *rows = leat_buffer_data(buffer), good = 0;
     int64_t taken = 0;
     for (size_t i = 0; i < s->length; i++) {
@@ -289,6 +296,7 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
     } else {
         for (int l = 0; l < s->num_leaves && status == LEAT_OK; l++) {
             leat_object **place = leati_column_row(&out->columns[l], out->n);
+            /* A window that failed half way may have left its dataset here. */
             leati_object_unref(*place);
             *place = (leat_object *)leaf_dataset(node, s, l, err);
             status = *place == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
@@ -296,6 +304,7 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
         note_origin(node, s, most, out);
     }
     leati_block_clear(&s->view);
+    /* What is wrong with the window goes before what went wrong behind it. */
     leat_error other = {0};
     leat_status shifted = shift_on(node, s, &other);
     if (status == LEAT_OK && shifted != LEAT_OK) {
@@ -365,6 +374,7 @@ static leat_status window_save(leati_node_state *node, void *state, leati_writer
 static leat_status restore_places(struct window_state *s, uint64_t length, leati_reader *in,
                                   leat_error *err) {
     leat_status status = LEAT_OK;
+    /* Each place takes a byte at least: no larger number is believed, or memory taken for it. */
     if (length > in->size - in->at) {
         return leati_fail(err, LEAT_DATA_LOSS, "a saved window of %llu elements in %zu bytes",
                           (unsigned long long)length, in->size - in->at);

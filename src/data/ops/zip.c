@@ -73,6 +73,7 @@ static leat_spec *fill_structure(const leat_dataset *dataset, const leat_spec *s
                               ? leat_spec_ref(dataset->inputs[i]->spec)
                               : fill_structure(dataset, leat_spec_child(structure, i), next, err);
         }
+        /* A child that failed is NULL; the constructors release the others and fail. */
         spec = structure == NULL ? leat_spec_tuple(children, count, err)
                                  : leati_spec_composite(structure, children, err);
     }
@@ -91,6 +92,7 @@ static int64_t zip_cardinality(const leat_dataset *dataset) {
         int64_t n = dataset->inputs[i]->cardinality;
         if (n == LEAT_UNKNOWN_CARDINALITY)
             return n;
+        /* Infinite is a negative number but the largest of all. */
         if (n != LEAT_INFINITE_CARDINALITY && (least == LEAT_INFINITE_CARDINALITY || n < least))
             least = n;
     }
@@ -105,6 +107,7 @@ static leat_status zip_open(leati_node_state *node, void *state, leat_error *err
         return leati_no_memory(err);
     for (; s->num_inputs < count; s->num_inputs++) {
         LEATI_TRY(leati_input_open(&s->inputs[s->num_inputs], node, s->num_inputs, err));
+        /* An end that comes as an error ends TensorFlow's zip, too. */
         s->inputs[s->num_inputs].ends_at_error = true;
     }
     return LEAT_OK;
@@ -121,6 +124,7 @@ static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_b
             leati_column_copy(&block->columns[c], &out->columns[next]);
             leati_column_skip(&out->columns[next++], leati_input_begin(&s->inputs[i]));
         }
+        /* Rows are named after the first input that knows where they came from. */
         if (block->origins.data != NULL && out->origins.data == NULL) {
             leati_column_copy(&block->origins, &out->origins);
             leati_column_skip(&out->origins, leati_input_begin(&s->inputs[i]));
@@ -160,6 +164,7 @@ static leati_tail zip_pull(leati_node_state *node, void *state, int64_t want, le
         int columns = leat_spec_num_components(node->dataset->spec);
         return join(s, columns, ready, out, err) == LEAT_OK ? LEATI_MORE : LEATI_ERROR;
     }
+    /* Every input gives its outcome of this step away, so that they stay in step. */
     for (int i = 0; i < s->num_inputs; i++)
         leati_input_consume(&s->inputs[i], !s->inputs[i].ended);
     s->ended = ended;
@@ -188,6 +193,7 @@ static leati_tail zip_advance(leati_node_state *node, void *state, int64_t n, in
         if (tail == LEATI_ERROR)
             return tail;
     }
+    /* Inputs beside the one that ended are ahead of it, which nobody asks about any more. */
     s->ended = *passed < n;
     return s->ended ? LEATI_END : LEATI_MORE;
 }

@@ -72,6 +72,7 @@ static leati_tail assert_pull(leati_node_state *node, void *state, int64_t want,
 static leat_status assert_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct assert_state *s = state;
+    /* A negative count would let more pass than was claimed. */
     return s->count >= 0
                ? LEAT_OK
                : leati_fail(err, LEAT_DATA_LOSS, "assert_cardinality: a saved count of %lld",

@@ -173,7 +173,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         }
         leati_input_consume(&s->input, n);
         filled += n;
-        tail = LEATI_MORE;
+        tail = LEATI_MORE; /* an error that took a place is past */
     }
     bool enough = filled == args->batch_size || (filled > 0 && !args->drop_remainder);
     /* Fused with the map, rows of unequal shapes fail even where the batch is left out. */
@@ -183,7 +183,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
     }
     if (failure.code == LEAT_OK &&
         leati_gather_finish(&s->slots, filled, out, &failure) == LEAT_OK) {
-        out->origins = origin;
+        out->origins = origin; /* the reference moves on */
         return tail;
     }
     leati_column_fini(&origin);
@@ -198,6 +198,7 @@ static leati_tail batch_pull(leati_node_state *node, void *state, int64_t want, 
     const struct batch_args *args = node->dataset->args;
     size_t batch_bytes = s->slots.element_bytes * (size_t)args->batch_size;
     int64_t most = 1;
+    /* Several batches in one block only as far as its preferred size goes. */
     if (batch_bytes > 0 && out->byte_target > batch_bytes)
         most = (int64_t)(out->byte_target / batch_bytes);
     int64_t batches = LEATI_MIN(want, most);
@@ -249,6 +250,8 @@ static leat_status gather_at(leati_access *access, int64_t first, int64_t rows, 
         int64_t n = LEATI_MIN(rows - filled, most);
         for (int64_t i = 0; i < n; i++)
             below[i] = first + filled + i;
+        /* What is offered begins behind the rows that came: the input may answer fewer than
+         * asked. */
         a->block.destinations = leati_gather_offer(&a->slots, filled, err);
         status = leati_access_input(access, 0, below, n, &a->block, err);
         if (status == LEAT_OK)

@@ -131,6 +131,7 @@ static leat_status bucket_check(leat_dataset *dataset, leat_error *err) {
 
 /* ---- functions ---- */
 
+/* A constant vector; without values it has an address all the same. */
 static leat_value int64s(leat_graph *graph, const int64_t *values, int64_t count) {
     static const int64_t none;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, (leat_shape){.rank = 1, .dims = {count}},
@@ -229,6 +230,7 @@ static int trace_reduce(void *context, leat_graph *graph, leat_value *out, int c
     static const char *const names[] = {"batch_size", "length"};
     leat_value key = leat_graph_argument(graph, 0), window = leat_graph_argument(graph, 1);
     leat_value values[2] = {batch_size(args, key)};
+    /* Without padding there is nothing to pad to a boundary. */
     bool to_boundary = args->pad_to_bucket_boundary && !args->no_padding;
     if (to_boundary)
         values[1] = boundary(args, key);
@@ -252,6 +254,7 @@ static int trace_reduce(void *context, leat_graph *graph, leat_value *out, int c
 static leat_dataset *bucket_expand(const leat_dataset *dataset, leat_error *err) {
     const struct bucket_args *args = args_of(dataset);
     leat_dataset *input = dataset->inputs[0], *groups = NULL;
+    /* What fails gives NULL, which the next steps pass on. */
     leat_spec *key = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
     leat_spec *both[2] = {leat_spec_ref(key), leat_spec_dataset(leat_spec_ref(input->spec), err)};
     leat_spec *group = leat_spec_tuple(both, 2, err);

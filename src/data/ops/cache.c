@@ -107,6 +107,7 @@ static void forget(leati_node_state *node, struct cache_state *s) {
     leati_cache_rows_unref(s->rows);
     leati_cache_writer_discard(s->writer);
     leati_cache_reader_close(s->reader);
+    /* The input, which is reset, and the origin's memory outlive an epoch. */
     *s = (struct cache_state){.mode = s->mode, .input = s->input, .origin = s->origin};
     s->origin.size = 0;
     s->origin.failed = false;
@@ -165,7 +166,7 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
             s->origin.size = 0;
             s->origin.failed = false;
         }
-        status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status;
+        status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status; /* cannot be saved */
     }
     s->begun = s->begun || status == LEAT_OK;
     if (status == LEAT_OK && prefix_of(node->dataset) == NULL && s->rows == NULL) {
@@ -206,7 +207,7 @@ static leat_status publish(leati_node_state *node, struct cache_state *s, leat_e
         return LEAT_OK;
     if (s->rows == NULL) {
         leati_cache_writer *writer = s->writer;
-        s->writer = NULL;
+        s->writer = NULL; /* given to finish */
         leat_status status = leati_cache_writer_finish(writer, err);
         s->complete = status == LEAT_OK;
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
@@ -415,6 +416,7 @@ static leat_status restore_rows(leati_node_state *node, struct cache_state *s, u
     const void *origin = NULL;
     size_t size = 0;
     LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
+    /* This process has the rows of the same origin, complete: they are what was saved. */
     if (s->mode == CACHE_READ && s->rows != NULL && s->rows->origin.size == size &&
         (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0))
         return LEAT_OK;

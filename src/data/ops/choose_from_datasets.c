@@ -89,6 +89,7 @@ static leat_status choose_open(leati_node_state *node, void *state, leat_error *
     return leati_directed_open(&s->directed, node, NULL, last, args->stop_on_empty_dataset, err);
 }
 
+/* The selector of data/run/directed.h: the choice's next number. */
 static leati_tail next_choice(leati_node_state *node, void *selector, int64_t want, int64_t *number,
                               leat_error *err) {
     (void)node;

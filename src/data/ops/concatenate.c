@@ -19,6 +19,7 @@ struct concatenate_state {
 };
 
 static leat_spec *concatenate_spec(const leat_dataset *dataset, leat_error *err) {
+    /* A record of its own to put a prefix before: err may be NULL. */
     leat_error local = {0};
     leat_spec *spec = leati_spec_join(dataset->inputs[0]->spec, dataset->inputs[1]->spec, &local);
     if (spec == NULL) {

@@ -67,9 +67,9 @@ static bool is_real(leat_dtype dtype) {
 }
 
 static leat_status check_number(const char *name, double value, leat_dtype dtype, leat_error *err) {
+    double least = 0, greatest = 0;
     /* Floating-point dtypes take any number; of integers NaN and the infinities fail these
      * tests. */
-    double least = 0, greatest = 0;
     if (!integer_range(dtype, &least, &greatest) ||
         (value == floor(value) && value >= least && value <= greatest))
         return LEAT_OK;
@@ -120,7 +120,7 @@ static void counter_start(leati_node_state *node, void *state) {
     s->sum = rounded(args->dtype, args->start);
 }
 
-/* All of a case of a switch: it ends with the `return` that a semicolon follows. */
+/* A whole case: the semicolon at its use ends the `return`, so that none falls through. */
 #define FILL(type)                                                                                 \
     for (int64_t i = 0; i < n; i++)                                                                \
         ((type *)data)[i] = (type)(first + (uint64_t)i * step);                                    \
@@ -149,6 +149,7 @@ static void put_real(leat_dtype dtype, double value, void *data, int64_t i) {
     }
 }
 
+/* Writes the next n numbers and moves the position behind them. */
 static void fill(const struct counter_args *args, struct counter_state *s, int64_t n, void *data) {
     if (is_real(args->dtype)) {
         for (int64_t i = 0; i < n; i++) {
@@ -205,6 +206,7 @@ static leat_status counter_save(leati_node_state *node, void *state, leati_write
     (void)cost;
     (void)err;
     struct counter_state *s = state;
+    /* The sum as its bits: it must come back exactly. */
     uint64_t bits = 0;
     memcpy(&bits, &s->sum, sizeof(bits));
     leati_put_int(out, s->given);
@@ -217,6 +219,7 @@ static leat_status counter_restore(leati_node_state *node, void *state, leati_re
     (void)node;
     struct counter_state *s = state;
     uint64_t bits = 0;
+    /* Any number is a position: there is no end, and integers wrap around. */
     leat_status status = leati_get_int(in, &s->given, err);
     if (status == LEAT_OK)
         status = leati_get_fixed64(in, &bits, err);

@@ -222,6 +222,7 @@ static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t
         }
         char byte = (char)chunks->data[chunks->begin + at];
         if (place != QUOTED && (byte == '\n' || byte == '\r')) {
+            /* Is there a '\n' behind it? It may not be in the window yet. */
             if (byte == '\r' && leati_chunks_need(chunks, at + 2, err) != LEAT_OK)
                 return LEATI_FILE_ERROR;
             bool both = byte == '\r' && chunks->end - chunks->begin > at + 1 &&
@@ -289,6 +290,7 @@ static leat_status put_field(const struct csv_args *args, const struct csv_sink 
     const leat_tensor *fallback = &args->record_defaults.tensors[column];
     size_t size = leat_dtype_size(fallback->dtype), na = strlen(args->na_value);
     char *to = (char *)leat_buffer_data(sink->buffers[column]) + (size_t)row * size;
+    /* An empty field is missing, whatever na_value is. */
     if (text.size == 0 || (text.size == na && memcmp(text.data, args->na_value, na) == 0)) {
         if (leat_tensor_count(fallback) == 0) {
             return leati_refuse(err, VALUE,
@@ -325,7 +327,7 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
         if (is_taken(args, field, taken)) {
             if (status == LEAT_OK && taken < columns)
                 status = put_field(args, sink, row, taken, text, err);
-            taken++;
+            taken++; /* beyond the columns, too, for the message */
         }
         if (at >= size)
             break; /* no delimiter behind the field */
@@ -369,7 +371,7 @@ static leati_file_outcome pass_header(struct csv_reader *r, leat_error *err) {
         leati_refuse(&r->error, VALUE, "the header of %.200s: %s", r->chunks.stream.file->path,
                      mistake);
         r->failed = true;
-        r->failed_at = 0;
+        r->failed_at = 0; /* a state from here meets the header again */
     }
     leati_chunks_take(&r->chunks, taken);
     return LEATI_FILE_MORE;

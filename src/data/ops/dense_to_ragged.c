@@ -86,7 +86,7 @@ static leat_status dense_to_ragged_open(leati_node_state *node, void *state, lea
                              "a known shape; batch it, or make a tensor of it first (map)",
                              leaves[l].first);
         }
-        /* What else a ragged or sparse leaf has keeps level 0, as all that is handed on. */
+        /* Other components of a ragged or sparse leaf keep level 0, like all that is handed on. */
         s->levels[leaves[l].first] = LEATI_MAX(rank, 0);
         s->refused = s->refused || (rank > 0 && args->row_splits_dtype == LEAT_INT32);
     }
@@ -145,6 +145,7 @@ static leat_status encode_column(const leati_column *column, int64_t n, int leve
     }
     for (int64_t i = 0; i < n && status == LEAT_OK; i++)
         status = encode_row(leati_column_tensor(column, i), levels, parts, i, err);
+    /* What was encoded before a failure goes with the arrays. */
     for (int p = 0; p <= levels; p++)
         if (status == LEAT_OK)
             leati_column_tensors(&out[p], p == 0 ? column->dtype : LEAT_INT64, owners[p]);

@@ -72,6 +72,7 @@ static leat_status add_numbers(const leati_node_state *node, struct enumerate_st
 static int64_t numbers_left(const leati_node_state *node, const struct enumerate_state *s) {
     const struct enumerate_args *args = node->dataset->args;
     int64_t last = 0, left = 0;
+    /* Where the sum overflows the numbers ran out before. */
     if (__builtin_add_overflow(args->start, s->position, &last))
         return 0;
     return __builtin_sub_overflow(INT64_MAX, last, &left) ? INT64_MAX : left;
@@ -89,6 +90,7 @@ static leati_tail enumerate_pull(leati_node_state *node, void *state, int64_t wa
     want = LEATI_MIN(left, want);
     leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);
     if (available == 0) {
+        /* A failed element uses its number up. */
         s->position += tail == LEATI_ERROR;
         leati_input_consume(&s->input, tail == LEATI_ERROR);
         return tail;

@@ -100,6 +100,7 @@ static leat_status keep(struct filter_state *s, int64_t want, leati_block *out, 
     uint32_t *rows = leat_buffer_data(buffer);
     int64_t n = select_rows(s, want, rows, &looked);
     leat_status status = LEAT_OK;
+    /* All were kept: no row numbers are needed. */
     if (n == looked)
         status = leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err);
     else if (n > 0)
@@ -120,6 +121,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
                               leat_error *err) {
     struct filter_state *s = state;
     leati_block_clear(out);
+    /* A block that is handed on has a row: blocks of which nothing is kept are passed. */
     while (out->n == 0) {
         int64_t ask = rows_to_ask(s, want), available = 0;
         leati_tail tail = leati_input_peek(&s->input, ask, NULL, &available, err);
@@ -148,6 +150,7 @@ static leati_tail filter_pull(leati_node_state *node, void *state, int64_t want,
         if (failed) {
             leati_input_consume(&s->input, 1);
             s->calls++;
+            /* A function's OUT_OF_RANGE would be taken for the end of the elements. */
             leati_apply_as_internal("predicate", &error);
             *err = error;
             return LEATI_ERROR;

@@ -86,6 +86,7 @@ static leat_status check_sizes(const struct fixed_args *args, leat_compression *
 /* Does the size of a plain file fit? Unknown sizes are found out at the file's end. */
 static leati_file_outcome check_file(const struct fixed_args *args, const leati_chunks *chunks,
                                      const char *path, leat_error *err) {
+    /* check_sizes has bounded both numbers, so that their sum cannot overflow. */
     int64_t left = leati_stream_left(&chunks->stream), around = args->header_bytes;
     around += args->footer_bytes;
     if (left < 0)
@@ -255,6 +256,7 @@ const leati_dataset_op leati_op_fixed_length_record_dataset = {
     .close = leati_files_close,
 };
 
+/* Texts lose their const only until the constructor has copied them. */
 static struct fixed_args args_of(int64_t record_bytes,
                                  const leat_dataset_fixed_length_record_options *o) {
     return (struct fixed_args){.record_bytes = record_bytes,

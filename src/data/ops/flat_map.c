@@ -165,6 +165,7 @@ static leat_status flat_map_save(leati_node_state *node, void *state, leati_writ
     struct flat_map_state *s = state;
     leati_put_int(out, s->call);
     leati_put_uint(out, s->open);
+    /* The inner position comes behind the input's, whose element makes the inner dataset anew. */
     leat_status status = leati_input_save(&s->input, out, cost, err);
     return status == LEAT_OK && s->open ? leati_input_save(&s->inner, out, cost, err) : status;
 }
@@ -180,8 +181,6 @@ static leat_status flat_map_restore(leati_node_state *node, void *state, leati_r
         status = leati_input_restore(&s->input, in, err);
     if (status != LEAT_OK || open == 0)
         return status;
-    /* The same element and the same number of the call give the same dataset, random numbers
-     * included. */
     int64_t available = 0;
     leat_error local = {0};
     leati_input_peek(&s->input, 1, NULL, &available, &local);
@@ -190,6 +189,8 @@ static leat_status flat_map_restore(leati_node_state *node, void *state, leati_r
                           "%s: the element whose dataset was being read did not come again",
                           node->name);
     }
+    /* The same element and the same number of the call give the same dataset, random numbers
+     * included. */
     status = open_inner(node, s, err);
     return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
 }

@@ -268,6 +268,7 @@ static leati_tail generator_pull(leati_node_state *node, void *state, int64_t wa
     if (s->done)
         return LEATI_END;
     if (!s->running && start(node, s, err) != LEAT_OK) {
+        /* Where a run cannot begin, that failure is its one outcome. */
         stop(node, s);
         s->done = true;
         s->outcomes++;

@@ -61,6 +61,7 @@ static leat_spec *from_list_spec(const leat_dataset *dataset, leat_error *err) {
         leat_spec *both = leati_spec_join(spec, leat_spec_child(list, i), &local);
         leat_spec_unref(spec);
         spec = both;
+        /* Only what the elements are is refused; want of memory passes on as it is. */
         if (spec == NULL && local.code == LEAT_INVALID_ARGUMENT)
             leati_refuse(err, VALUE,
                          "from_list: Invalid `elements`. The elements are not all of one dtype and "
@@ -88,8 +89,7 @@ static leat_status list_rows(const leat_dataset *dataset, const int64_t *indices
         }
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n; i++) {
-            /* All elements have the same components, so those of element `at` begin at at *
-             * columns. */
+            /* All elements have the same components: those of number `at` begin at at * columns. */
             int64_t at = indices != NULL ? indices[i] : first + i;
             rows[i] = leat_tensor_ref(&list->tensors[at * columns + c]);
         }

@@ -60,6 +60,7 @@ static leat_status refuse_rows(int64_t first, int64_t own, int component, leat_e
 static leat_status check_leaf(const leati_leaf *leaf, const leat_tensor *tensors, bool later,
                               int64_t *rows, leat_error *err) {
     int64_t own = 0;
+    /* A sparse leaf's first component is its indices, a matrix: only dense ones can be scalars. */
     if (tensors[leaf->first].rank == 0)
         return refuse_scalar(leaf->first, err);
     leat_status status = leati_composite_rows(leaf->spec, &tensors[leaf->first], &own, err);

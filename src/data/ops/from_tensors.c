@@ -25,6 +25,7 @@ struct tensors_state {
 static leat_status tensors_check(leat_dataset *dataset, leat_error *err) {
     const struct tensors_args *args = dataset->args;
     for (int c = 0; c < args->tensors.num_tensors; c++) {
+        /* A tensor of a C caller that was zeroed and never filled in. */
         if (args->tensors.tensors[c].dtype == LEAT_INVALID) {
             return leati_refuse(err, DTYPE, "from_tensors: component %d of tensors has no dtype",
                                 c);
@@ -75,7 +76,7 @@ static leati_tail tensors_pull(leati_node_state *node, void *state, int64_t want
     if (leati_block_of_element(&args->tensors, out, err) != LEAT_OK)
         return LEATI_ERROR;
     s->given = true;
-    return LEATI_END;
+    return LEATI_END; /* with the element: nothing else can follow */
 }
 
 static leati_tail tensors_advance(leati_node_state *node, void *state, int64_t n, int64_t *passed,

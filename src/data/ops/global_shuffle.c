@@ -78,6 +78,7 @@ static void set_order(const leati_node_state *node, struct global_state *s) {
                              : leati_hash(&s->epoch, sizeof(s->epoch), node->iteration->scope);
 }
 
+/* Of the four numbers of two requests three are the key, as in TensorFlow. */
 static void begin_epoch(const leati_node_state *node, struct global_state *s) {
     uint64_t first[2], second[2];
     leati_seed_generator_next(s->generator, first);
@@ -92,11 +93,13 @@ static void begin_epoch(const leati_node_state *node, struct global_state *s) {
 static leat_status global_open(leati_node_state *node, void *state, leat_error *err) {
     struct global_state *s = state;
     s->count = node->dataset->cardinality;
+    /* A copy of the iterator's, because its scope changes from epoch to epoch. */
     s->iteration = *node->iteration;
     s->generator = leati_dataset_shared(node->dataset, err);
     s->indices = leati_alloc(MOST_ASKED, sizeof(*s->indices));
     if (s->generator == NULL || s->indices == NULL)
         return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_no_memory(err);
+    /* For iteration, which is allowed what only `at` is refused, such as a fused batch. */
     s->input = leati_access_open(node->dataset->inputs[0], &s->iteration, node, true, err);
     if (s->input == NULL)
         return err->code;
@@ -114,6 +117,7 @@ static leati_tail global_pull(leati_node_state *node, void *state, int64_t want,
         leati_block_clear(out);
         return LEATI_END;
     }
+    /* Index by index: no list of all elements is held. */
     for (int64_t i = 0; i < n; i++)
         s->indices[i] = (int64_t)leati_permutation_at(&s->order, (uint64_t)(s->position + i));
     leat_status status = leati_access_get(s->input, s->indices, n, out, err);
@@ -128,8 +132,8 @@ static leati_tail global_advance(leati_node_state *node, void *state, int64_t n,
                                  leat_error *err) {
     (void)node;
     (void)err;
-    /* Elements are asked for by number: passing some asks for none. */
     struct global_state *s = state;
+    /* Elements are asked for by number: passing some asks for none. */
     int64_t left = s->count - s->position;
     *passed = n < left ? n : left;
     s->position += *passed;

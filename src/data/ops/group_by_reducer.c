@@ -65,6 +65,7 @@ static leat_spec *int64_scalar(leat_error *err) {
     return leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
 }
 
+/* What a function takes follows from the functions before it; rows are read in their order. */
 static leat_spec *reducer_function_input(const void *all, leat_dataset *const *inputs,
                                          int num_inputs, const leati_row *row, leat_error *err) {
     const struct reducer_args *args = all;
@@ -142,7 +143,7 @@ static leat_spec *reducer_spec(const leat_dataset *dataset, leat_error *err) {
 
 static int64_t reducer_cardinality(const leat_dataset *dataset) {
     (void)dataset;
-    return LEAT_UNKNOWN_CARDINALITY;
+    return LEAT_UNKNOWN_CARDINALITY; /* as many as there are keys */
 }
 
 /* ---- run side ---- */
@@ -189,6 +190,7 @@ static void put_back(struct reducer_state *s, const uint32_t *order, int64_t fir
 /* The result of a call, whose components must fit, becomes the state in an empty slot. */
 static leat_status keep_result(struct reducer_state *s, uint32_t slot, leat_error *err) {
     leat_status status = leati_fold_split(&s->result, s->spec, &s->row, NULL, err);
+    /* A state lives long: it must not pin what it was computed from. */
     if (status == LEAT_OK)
         status = leati_fold_compact(&s->row, err);
     if (status == LEAT_OK)
@@ -282,6 +284,7 @@ static leati_tail read_all(leati_node_state *node, struct reducer_state *s, leat
 static leati_tail finalize(leati_node_state *node, struct reducer_state *s, int64_t want,
                            leati_block *out, leat_error *err) {
     int64_t left = (int64_t)s->table.count - s->done;
+    /* Where calls would be seen, none is made before its result is asked for. */
     int64_t n = s->keys.one_by_one ? 1 : want;
     n = LEATI_MIN(n, left);
     if (n == 0)
@@ -360,10 +363,12 @@ static leat_status restore_states(leati_node_state *node, struct reducer_state *
                           (long long)s->done, (long long)count);
     }
     leat_status status = LEAT_OK;
+    /* The order follows from the keys: it is not saved. */
     if (ended) {
         s->order = leati_key_table_sorted(&s->table, err);
         status = s->order == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
+    /* Slots of results that are out stay empty. */
     if (status == LEAT_OK)
         status = leati_reservoir_grow(&s->states, s->table.count, err);
     if (status == LEAT_OK && count > s->done) {

@@ -80,11 +80,13 @@ static leat_spec *int64_scalar(leat_error *err) {
     return leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
 }
 
+/* What reduce_func takes: a key and a dataset of elements. Owned. */
 static leat_spec *group_spec_of(const leat_spec *element, leat_error *err) {
     leat_spec *both[2] = {int64_scalar(err), leat_spec_dataset(leat_spec_ref(element), err)};
     return leat_spec_tuple(both, 2, err);
 }
 
+/* key_func takes elements, reduce_func a key and a dataset, window_size_func a key. */
 static leat_spec *group_function_input(const void *args, leat_dataset *const *inputs,
                                        int num_inputs, const leati_row *row, leat_error *err) {
     (void)args;
@@ -100,6 +102,7 @@ static leat_spec *group_function_input(const void *args, leat_dataset *const *in
 static leat_status group_check(leat_dataset *dataset, leat_error *err) {
     const struct group_args *args = dataset->args;
     const leat_spec *element = dataset->inputs[0]->spec;
+    /* One of them must be given: INT64_MIN is the row's default, which stands for none. */
     if ((args->window_size == INT64_MIN) == (args->window_size_func == NULL)) {
         return leati_refuse(
             err, VALUE,
@@ -136,6 +139,7 @@ static leat_spec *group_spec(const leat_dataset *dataset, leat_error *err) {
     return leati_inner_spec((const leat_function *)args_of(dataset)->reduce_func);
 }
 
+/* The keys decide how many groups there are, and the function how many elements each gives. */
 static int64_t group_cardinality(const leat_dataset *dataset) {
     return dataset->inputs[0]->cardinality == LEAT_INFINITE_CARDINALITY ? LEAT_INFINITE_CARDINALITY
                                                                         : LEAT_UNKNOWN_CARDINALITY;
@@ -177,6 +181,7 @@ static leat_status add_group(struct group_state *s, size_t place, int64_t key, i
                              leat_error *err) {
     if (!leati_grow((void **)&s->groups, &s->capacity, s->num_groups + 1, sizeof(*s->groups)))
         return leati_no_memory(err);
+    /* Groups may move: what a block owns does not lie in it. */
     memmove(&s->groups[place + 1], &s->groups[place], (s->num_groups - place) * sizeof(*s->groups));
     s->groups[place] = (struct group){.key = key, .size = size};
     s->num_groups++;
@@ -203,6 +208,7 @@ static leat_status arguments(int64_t key, leat_dataset *dataset, const leati_blo
     leat_status status = leati_block_prepare(out, 2, err);
     if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_INT64, LEAT_SCALAR, &key, &tensors[0], err);
+    /* The tensor has a reference of its own to the dataset. */
     if (status == LEAT_OK)
         status = leat_tensor_copy_of(LEAT_OBJECT, LEAT_SCALAR, &dataset, &tensors[1], err);
     for (int c = 0; c < 2 && status == LEAT_OK; c++)
@@ -388,6 +394,7 @@ static leat_status restore_groups(leati_node_state *node, struct group_state *s,
         status = leati_get_int(in, &key, err);
         if (status == LEAT_OK)
             status = leati_get_int(in, &size, err);
+        /* Groups are found by halving: an order that is broken would lose some. */
         if (status == LEAT_OK && i > 0 && s->groups[i - 1].key >= key) {
             status =
                 leati_fail(err, LEAT_DATA_LOSS, "%s: saved groups are not in order", node->name);

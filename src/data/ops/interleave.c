@@ -64,6 +64,7 @@ static const leati_row interleave_rows[] = {
     {0},
 };
 
+/* TensorFlow has a kernel for each form; which one is used, the argument alone decides. */
 static bool is_parallel(const struct interleave_args *args) {
     return args->num_parallel_calls != LEAT_UNSET;
 }
@@ -112,6 +113,8 @@ static bool interleave_pure(const leat_dataset *dataset) {
 
 static leat_status interleave_open(leati_node_state *node, void *state, leat_error *err) {
     const struct interleave_args *args = node->dataset->args;
+    /* The parallel form has an order of its own behind errors, also where nothing runs in
+     * parallel. */
     const leati_cycle_options options = {.cycle_length = args->cycle_length,
                                          .block_length = args->block_length,
                                          .parallel = is_parallel(args),

@@ -69,6 +69,7 @@ static leati_tail legacy_rebatch_pull(leati_node_state *node, void *state, int64
     const struct legacy_rebatch_args *args = node->dataset->args;
     int64_t available = 0;
     leati_block_clear(out);
+    /* One element, whose other pieces later pulls give. */
     leati_tail tail = leati_input_peek(&s->input, 1, NULL, &available, err);
     if (available == 0) {
         if (tail == LEATI_ERROR)

@@ -54,6 +54,7 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(err, VALUE, "list_files: found %d input datasets; expected none",
                             dataset->num_inputs);
     }
+    /* Names in order take no seed from the program's. */
     if (args->shuffle)
         leati_seed_resolve_once(args->seed, &args->resolved, args->pair);
     leat_tensor names = {0};

@@ -77,6 +77,7 @@ static const leati_row batched_rows[] = {
     {0},
 };
 
+/* `context` is tf_record_dataset's arguments as JSON, without the file that the argument names. */
 static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)capacity;
     leat_value name = leat_graph_argument(graph, 0);
@@ -136,6 +137,8 @@ static leat_dataset *split_label(leat_dataset *input, const char *key, leat_erro
     /* What is left are the label's components, which follow one another. */
     for (int c = label_first; put < components; c++)
         order[put++] = c;
+    /* What the dict and the tuple are made of is given to them, also where a NULL makes them
+     * fail. */
     leat_spec *output = leat_spec_tuple(pair, 2, err);
     if (output != NULL)
         out = leati_recipe_rearranged(input, order, output, err);
@@ -149,6 +152,7 @@ done:
     return out;
 }
 
+/* The files' records, read in turns. `files` is given; NULL passes an earlier failure on. */
 static leat_dataset *records_of(const struct batched_args *args, leat_dataset *files,
                                 leat_error *err) {
     leat_function *reader = files == NULL ? NULL : reader_of(args, leat_dataset_spec(files), err);
@@ -167,6 +171,7 @@ static leat_dataset *records_of(const struct batched_args *args, leat_dataset *f
     return leat_dataset_parallel_interleave(files, reader, args->reader_num_threads, &options, err);
 }
 
+/* Each step is given the one before; a NULL passes through all that follow, with its error. */
 static leat_dataset *make_plan(const struct batched_args *args, leat_error *err) {
     leat_tensor names = {0};
     if (leati_recipe_match_names(&args->file_pattern, "make_batched_features_dataset", &names,
@@ -185,6 +190,7 @@ static leat_dataset *make_plan(const struct batched_args *args, leat_error *err)
     plan = leati_recipe_epochs_records(&args->epochs, plan, err);
     plan = leat_dataset_batch(plan, args->batch_size, &batch, err);
     plan = leat_dataset_parse_example(plan, args->features, &parse, err);
+    /* An empty key is no key, as in Python. */
     if (plan != NULL && args->label_key != NULL && args->label_key[0] != '\0')
         plan = split_label(plan, args->label_key, err);
     return leat_dataset_prefetch(plan, args->epochs.prefetch_buffer_size, err);
@@ -193,6 +199,7 @@ static leat_dataset *make_plan(const struct batched_args *args, leat_error *err)
 static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
     struct batched_args *args = dataset->args;
     leat_error local = {0};
+    /* A copy brings its plan as its input: files are not looked for again. */
     if (leati_recipe_is_made(dataset))
         return LEAT_OK;
     if (args->reader_args.count > 1) {

@@ -219,7 +219,6 @@ static leat_status infer_defaults(const struct make_csv_args *args, const leat_t
                                   struct columns *c, leat_error *err) {
     const leat_string *names = files->data;
     int64_t left = args->num_rows_for_inference;
-    /* One more than needed: where nothing is selected this is still no request for 0 bytes. */
     leat_dtype *dtypes = leati_alloc_zero((size_t)c->count + 1, sizeof(*dtypes));
     leat_status status = dtypes == NULL ? leati_no_memory(err) : LEAT_OK;
     for (int64_t f = 0; f < files->dims[0] && status == LEAT_OK && left != 0; f++) {
@@ -356,6 +355,7 @@ static char *csv_arguments(const struct make_csv_args *args, const struct column
     char *text = NULL;
     bool good = json != NULL && defaults != NULL && columns != NULL;
     for (int i = 0; i < c->count && good; i++) {
+        /* What could not be written is NULL, which the array refuses. */
         good = json_array_append_new(defaults, leati_json_of_tensor(&c->defaults[i], err)) == 0 &&
                json_array_append_new(columns, json_integer(c->selected[i])) == 0;
     }
@@ -399,6 +399,7 @@ static int trace_reader(void *context, leat_graph *graph, leat_value *outputs, i
     return 1;
 }
 
+/* `files` is given; NULL passes an earlier failure on. */
 static leat_dataset *records_of(const struct make_csv_args *args, const struct columns *c,
                                 leat_dataset *files, leat_error *err) {
     struct reader reader = {.arguments = files == NULL ? NULL : csv_arguments(args, c, err),
@@ -522,6 +523,7 @@ static leat_status make_csv_check(leat_dataset *dataset, leat_error *err) {
     struct make_csv_args *args = dataset->args;
     leat_tensor files = {0};
     leat_error local = {0};
+    /* A copy brings its plan as its input: files are not looked into again. */
     if (leati_recipe_is_made(dataset))
         return LEAT_OK;
     leat_status status = leati_recipe_check_threads("make_csv_dataset", "num_parallel_reads",
@@ -563,6 +565,7 @@ leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_pat
     if (LEATI_OPTIONS(leat_dataset_make_csv_options, &o, options, err) != LEAT_OK ||
         leati_recipe_epochs_read(o.epochs, &args.epochs, err) != LEAT_OK)
         return NULL;
+    /* Texts lose their const only until the constructor has copied them. */
     args.label_name = (char *)(uintptr_t)o.label_name;
     args.field_delim = (char *)(uintptr_t)o.field_delim;
     args.use_quote_delim = o.use_quote_delim;

@@ -104,6 +104,7 @@ static bool has_effects(const leat_dataset *dataset) {
     return leati_graph_function_has(function_of(dataset), LEATI_IMPURE | LEATI_STATEFUL);
 }
 
+/* Effects come in order, one at a time and on the consumer's thread. */
 static bool map_reads_ahead(const leat_dataset *dataset) {
     const struct map_args *args = dataset->args;
     return args->num_parallel_calls != LEAT_UNSET && !has_effects(dataset);
@@ -245,6 +246,8 @@ static leat_status map_access_open(leati_access *access, leat_error *err) {
     struct map_access *a = access->state;
     a->program = leati_dataset_shared(access->node.dataset, err);
     a->scratch = a->program == NULL ? NULL : leati_program_scratch_new(a->program, err);
+    /* Rows of one run have ordinals that follow each other, indices need not: a row that draws
+     * numbers runs alone. */
     a->one_by_one = leati_graph_function_has(function_of(access->node.dataset),
                                              LEATI_IMPURE | LEATI_STATEFUL | LEATI_RANDOM);
     return a->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;

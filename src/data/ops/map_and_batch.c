@@ -7,6 +7,7 @@
 #include "data/run/apply.h"
 #include <leat/data_ops.h>
 
+/* No header has the rules: they stand in a table (data/rewrites.def). */
 extern const leati_rewrite_rule leati_rewrite_map_and_batch_fusion;
 
 struct map_and_batch_args {

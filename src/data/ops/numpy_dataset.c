@@ -94,6 +94,7 @@ static leat_status read_header(leati_chunks *chunks, const char *path, leati_npy
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
                                   "a scalar has no rows; expected an array");
     }
+    /* Vectors lie in memory alike in both orders. */
     if (header->fortran && header->shape.rank > 1) {
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
                                   "in Fortran order, where rows do not lie together; save "
@@ -221,6 +222,7 @@ static leati_file_outcome open_numpy(const leati_files *files, leati_pools *pool
         return LEATI_FILE_ERROR;
     }
     r->state = s;
+    /* From the start, whatever the position: the header is read first. */
     if (leati_chunks_open(&r->chunks, path, s->compression, 0, files->chunk_size, pools, err) !=
         LEAT_OK)
         return LEATI_FILE_ERROR;
@@ -324,6 +326,7 @@ static leati_file_outcome read_numpy(void *reader, const leati_file_request *req
     if (leati_chunks_need(chunks, left == 0 || row_bytes == 0 ? 1 : row_bytes, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
     size_t window = chunks->end - chunks->begin;
+    /* The end of the rows, or of the file. */
     if (left == 0 || window < row_bytes)
         return finish(r, err);
     if (row_bytes > 0) {
@@ -420,6 +423,7 @@ const leati_dataset_op leati_op_numpy_dataset = {
     .close = leati_files_close,
 };
 
+/* What loses its const here the constructor copies. */
 static struct numpy_args args_of(const leat_dataset_numpy_options *o) {
     return (struct numpy_args){.output_signature = (leat_spec *)(uintptr_t)o->output_signature,
                                .compression_type = (char *)(uintptr_t)o->compression_type,

@@ -392,7 +392,7 @@ static void begin_window(struct pack_state *s) {
 static void settle(leati_node_state *node, struct pack_state *s, leati_tail tail) {
     bool kept = s->windows.fill > 0 && tail == LEATI_ERROR;
     size_t bytes = kept ? leati_windows_held(&s->windows) : 0;
-    if (!kept) {
+    if (!kept) { /* no window waits for the next pull */
         begin_window(s);
         leati_windows_drop(&s->windows);
     }
@@ -529,7 +529,7 @@ static leat_status pack_restore(leati_node_state *node, void *state, leati_reade
     LEATI_TRY(leati_get_uint(in, &how, err));
     if (how > SAVED_TOKENS)
         return damaged(err);
-    if (how != SAVED_NOTHING)
+    if (how != SAVED_NOTHING) /* a window to be filled again */
         LEATI_TRY(leati_windows_take(&s->windows, 1, 0, err));
     if (how == SAVED_ANCHOR)
         return restore_anchor(node->dataset->args, s, in, err);

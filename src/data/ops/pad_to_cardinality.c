@@ -90,8 +90,6 @@ static leat_spec *pad_spec(const leat_dataset *dataset, leat_error *err) {
     } else if (mask != NULL) {
         for (int i = 0; i <= count; i++) {
             const char *key = i < count ? leat_spec_key(input, i) : NULL;
-            /* The keys of a dict are in order: the mask goes before the first key behind its
-             * own. */
             if (mask != NULL && (key == NULL || strcmp(args->mask_key, key) < 0)) {
                 keys[made] = args->mask_key;
                 children[made++] = mask;
@@ -184,6 +182,7 @@ static leati_tail pad_pull(leati_node_state *node, void *state, int64_t want, le
     leati_block_clear(out);
     leati_tail tail = leati_input_take(&s->input, most, &s->taken, err);
     if (s->taken.n > 0) {
+        /* An element too many is not counted, so that each further call fails alike. */
         s->count += left < 1 ? 0 : s->taken.n;
         leat_status status = left < 1 ? LEAT_OUT_OF_RANGE : with_mask(s, out, err);
         leati_block_clear(&s->taken);

@@ -139,6 +139,7 @@ static leat_status walk_specs(struct walk *walk, const leat_spec *input, const l
     }
     if (!none && leat_spec_get_kind(given) != LEAT_SPEC_TENSOR)
         return mismatch(walk, err);
+    /* The tensors of a structure stand in the order of its leaves. */
     const leat_tensor *tensor = none ? NULL : &walk->given->tensors[walk->tensor++];
     int component = walk->component++;
     return walk->leaf(input, tensor, component,
@@ -223,6 +224,7 @@ static leat_status find_paddings(const leat_dataset *dataset, struct padding *pa
     leat_status status = walk_specs(&shapes, input, args->padded_shapes.spec, err);
     if (status != LEAT_OK)
         return status;
+    /* Only now: the checks above tell -1 from a size. */
     for (int c = 0; c < shapes.component; c++) {
         for (int d = 0; d < paddings[c].shape.rank; d++)
             if (paddings[c].shape.dims[d] < 0)
@@ -352,6 +354,7 @@ static void copy_corner(const leat_tensor *row, const leat_shape *target, int d,
         *from += bytes;
         return;
     }
+    /* Bytes from one index of this dimension to the next, in the larger tensor. */
     size_t step = size;
     for (int i = d + 1; i < target->rank; i++)
         step *= (size_t)target->dims[i];
@@ -410,6 +413,7 @@ static leati_tail finish(struct padded_state *s, int64_t rows, leati_block *out,
         leati_block_clear(out);
         return LEATI_ERROR;
     }
+    /* The reference moves on, so that drop_rows finds none. */
     out->origins = s->origin;
     s->origin = (leati_column){0};
     out->n = 1;

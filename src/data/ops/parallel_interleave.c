@@ -99,6 +99,7 @@ static bool legacy_pure(const leat_dataset *dataset) {
 
 static leat_status legacy_open(leati_node_state *node, void *state, leat_error *err) {
     const struct legacy_args *args = node->dataset->args;
+    /* Without a number as many are read ahead as help; the order does not depend on how many. */
     int64_t calls = args->num_parallel_calls;
     /* Parallel whether or not threads read ahead: this form alone has TensorFlow's order behind
      * errors. */

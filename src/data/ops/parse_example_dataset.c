@@ -203,6 +203,7 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
     }
     if (graph != NULL) {
         leat_status status = parse_all(args, leat_graph_argument(graph, 0), outputs, &count, err);
+        /* The graph takes the failure: finishing it reports it once. */
         if (status != LEAT_OK)
             leat_graph_fail(graph, status, err == NULL ? "" : err->text);
         function = leat_graph_finish(graph, outputs, count, output, err);
@@ -218,6 +219,7 @@ static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) 
     options.num_parallel_calls = args->num_parallel_calls;
     options.deterministic = args->deterministic == 0 ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT;
     leat_shape shape = leat_spec_shape(input);
+    /* A known number of records is the features' batch dimension. */
     int64_t rows = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;
     leat_function *function = NULL;
     leat_spec *output = leati_spec_batch(args->features, rows, err);

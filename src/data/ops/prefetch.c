@@ -44,6 +44,7 @@ static leat_status prefetch_open(leati_node_state *node, void *state, leat_error
     struct prefetch_state *s = state;
     if (!prefetch_reads_ahead(node->dataset) || node->iteration->inline_only)
         return leati_input_open(&s->input, node, 0, err);
+    /* AUTOTUNE, -1, is the ring's word, too. */
     leati_ring_options options = {.limit = args->buffer_size};
     s->ring = leati_ring_new(node, &options, err);
     return s->ring == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
@@ -90,6 +91,7 @@ static leat_status prefetch_reset(leati_node_state *node, void *state, leat_erro
 static void prefetch_close(leati_node_state *node, void *state) {
     (void)node;
     struct prefetch_state *s = state;
+    /* Only one of the two is open; closing the other does nothing. */
     leati_ring_free(s->ring);
     leati_input_close(&s->input);
 }

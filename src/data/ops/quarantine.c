@@ -143,6 +143,7 @@ static json_t *text_of(const char *text) {
     json_t *json = json_string(text);
     size_t size = strlen(text) + 1;
     char clean[LEAT_ERROR_TEXT];
+    /* JSON takes UTF-8 only: what is not ASCII becomes question marks. */
     if (json == NULL && size < sizeof(clean)) {
         for (size_t i = 0; i < size; i++)
             clean[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
@@ -217,8 +218,8 @@ static bool beyond_limit(const struct quarantine_args *args, const struct quaran
 static leati_tail give_up(const struct quarantine_args *args, struct quarantine_state *s,
                           const leat_error *last, leat_error *err) {
     char limit[64];
-    /* As doubles, so that one call prints either limit. */
     bool by_count = args->max_errors >= 0 && s->bad > args->max_errors;
+    /* As doubles, so that one call prints either limit. */
     snprintf(limit, sizeof(limit), by_count ? "max_errors is %.0f" : "max_fraction is %g",
              by_count ? (double)args->max_errors : args->max_fraction);
     s->failed = true;

@@ -123,6 +123,7 @@ static uint64_t count_of(const struct range_args *args) {
         return 0;
     uint64_t distance = args->step > 0 ? (uint64_t)args->stop - (uint64_t)args->start
                                        : (uint64_t)args->start - (uint64_t)args->stop;
+    /* By unsigned arithmetic, in which INT64_MIN has a magnitude, too. */
     uint64_t step = args->step > 0 ? (uint64_t)args->step : 0 - (uint64_t)args->step;
     return 1 + (distance - 1) / step;
 }
@@ -137,8 +138,8 @@ static int64_t range_cardinality(const leat_dataset *dataset) {
 }
 
 static void range_start(leati_node_state *node, void *state) {
-    /* What int64 cannot count nobody reads to the end. */
     uint64_t count = count_of(node->dataset->args);
+    /* What int64 cannot count nobody reads to the end. */
     ((struct range_state *)state)->count = count > INT64_MAX ? INT64_MAX : (int64_t)count;
 }
 

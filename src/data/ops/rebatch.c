@@ -73,6 +73,7 @@ static int64_t static_size(const leat_shape *shape, const void *context) {
     return *(const int64_t *)context;
 }
 
+/* The input's spec with the batch dimensions that `size` says, refused in TensorFlow's words. */
 static leat_spec *resized(const leat_dataset *dataset,
                           int64_t (*size)(const leat_shape *, const void *), const void *context,
                           leat_error *err) {

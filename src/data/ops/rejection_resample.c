@@ -69,6 +69,8 @@ static const leati_row resample_rows[] = {
     {0},
 };
 
+/* TensorFlow's numbers: the classes that change the estimate at once, and how many elements each
+ * class begins with, as if they had been seen. */
 enum { ESTIMATED_AT_ONCE = 32, SEEN_BEFORE = 10 };
 
 /* What the functions are made of. */
@@ -153,6 +155,7 @@ static float least_ratio(const struct resample_args *args) {
 static void find_acceptance(const struct resample_args *args, struct resample *r) {
     float least = INFINITY, most = -INFINITY;
     for (int64_t i = 0; i < r->classes; i++) {
+        /* As in TensorFlow, so that a class without a share does not divide by 0. */
         float ratio = r->target[i] / (share(&args->initial_dist, i) + FLT_MIN);
         r->acceptance[i] = ratio;
         least = smaller(ratio, least);
@@ -174,6 +177,8 @@ static leat_status check_class(const struct resample_args *args, const leat_spec
         return status;
     const leat_spec *output = leat_function_output(function);
     leat_dtype dtype = leat_spec_dtype(output);
+    /* TensorFlow's one_hot, by which classes are counted where their shares are estimated, takes no
+     * int16. */
     bool index = dtype == LEAT_INT32 || dtype == LEAT_INT64 ||
                  (dtype == LEAT_INT16 && args->initial_dist.spec != NULL);
     if (leat_spec_get_kind(output) != LEAT_SPEC_TENSOR || leat_spec_shape(output).rank != 0 ||
@@ -207,6 +212,7 @@ static void resolve(struct resample_args *args) {
         leati_random_resolve_seed(seed, &pair[0], &pair[1]);
     else
         memcpy(pair, none, sizeof(none));
+    /* A pair of zeros would mean no seed, and other numbers in each iterator. */
     leati_random_fresh_seed_if_zero(&pair[0], &pair[1]);
     if (is_mixed(args))
         leati_seed_resolve_once(args->seed, &args->resolved, args->pair);

@@ -81,6 +81,7 @@ static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want,
         s->fresh = s->fresh && out->n == 0 && tail != LEATI_ERROR;
         if (tail != LEATI_END)
             return tail;
+        /* Forever over nothing would never return. */
         bool last = s->epoch + 1 == args->count || (empty && args->count < 0);
         if (last && !s->draws)
             return LEATI_END;

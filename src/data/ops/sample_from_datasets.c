@@ -217,7 +217,6 @@ static leat_status set_sums(struct sample_state *s, leat_dtype dtype, const void
         s->sums = sums;
         s->capacity = n;
     }
-    /* By the difference to the greatest logit, so that exp cannot overflow. */
     double greatest = -INFINITY, sum = 0;
     for (int64_t i = 0; i < n; i++) {
         s->sums[i] = weights == NULL         ? 1
@@ -225,6 +224,7 @@ static leat_status set_sums(struct sample_state *s, leat_dtype dtype, const void
                                              : log(((const double *)weights)[i]);
         greatest = isfinite(s->sums[i]) && s->sums[i] > greatest ? s->sums[i] : greatest;
     }
+    /* By the difference to the greatest logit, so that exp cannot overflow. */
     for (int64_t i = 0; i < n; i++) {
         sum += isfinite(s->sums[i]) ? exp(s->sums[i] - greatest) : 0;
         s->sums[i] = sum;
@@ -286,6 +286,7 @@ static leati_tail draw(leati_node_state *node, void *selector, int64_t want, int
     s->draws++;
     if (tail == LEATI_ERROR)
         return tail; /* TensorFlow's zip of weights and seeds takes both */
+    /* The words are the seeds of TensorFlow's stateless multinomial. */
     uint32_t words[4];
     leati_philox philox = leati_philox_stateless(seeds[0], seeds[1]);
     leati_philox_next(&philox, words);
@@ -314,6 +315,7 @@ static leat_status fixed_sums(const leat_dataset *dataset, struct sample_state *
     if (args->weights.spec == NULL)
         return set_sums(s, LEAT_FLOAT32, NULL, count, err);
     const leat_tensor *tensor = &args->weights.tensors[0];
+    /* float64 weights drop no dataset, so that they stand in the order of all. */
     if (tensor->dtype != LEAT_FLOAT32)
         return set_sums(s, LEAT_FLOAT64, tensor->data, count, err);
     float *weights = leati_alloc((size_t)count, sizeof(*weights));
@@ -342,11 +344,13 @@ static leat_status open_inputs(leati_node_state *node, struct sample_state *s, c
         status = leati_input_open(&s->weights, node, num_datasets(node->dataset), err);
     else if (count > 1)
         status = fixed_sums(node->dataset, s, which, count, err);
+    /* One dataset is handed on without a draw, and takes no pair of seeds. */
     if (status == LEAT_OK && (count > 1 || args->weights_are_input)) {
         s->generator = leati_dataset_shared(node->dataset, err);
         status = s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     if (status == LEAT_OK) {
+        /* As in TensorFlow, whose selector is opened before the datasets that it chooses from. */
         begin(s);
         status =
             leati_directed_open(&s->directed, node, which, count, args->stop_on_empty_dataset, err);

@@ -120,6 +120,7 @@ static leat_status step(leati_node_state *node, struct scan_state *s, const leat
     leat_status status = leati_fold_join(&s->state, &s->input.block, row, &s->in, err);
     if (status == LEAT_OK)
         status = leati_apply(node, program, s->scratch, &s->in, 0, 1, s->calls, &s->result, err);
+    /* The state moves on only here, with the result of a call that succeeded. */
     if (status == LEAT_OK)
         status = leati_fold_split(&s->result, s->spec, &s->state, &s->output, err);
     if (status == LEAT_OK)

@@ -150,8 +150,9 @@ static leati_tail shard_first(const leati_node_state *node, struct shard_state *
     leati_tail tail = shard_by_skipping(node, s, out, err);
     if (out->n == 0)
         return tail;
+    /* The elements of the shards behind this one in the first round. */
     int64_t behind = args->num_shards - args->index - 1, passed = 0;
-    s->checked = true;
+    s->checked = true; /* looked behind once, also where that fails */
     tail = behind > 0 ? leati_input_skip(&s->input, behind, &passed, err) : LEATI_MORE;
     s->skipped = tail == LEATI_MORE ? passed : 0;
     if (tail == LEATI_MORE)

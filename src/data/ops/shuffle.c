@@ -81,6 +81,7 @@ static void shuffle_unshare(void *shared) {
     leati_seed_generator_free(shared);
 }
 
+/* Repeat's number, since a node may run through several epochs. */
 static int64_t shuffle_cardinality(const leat_dataset *dataset) {
     const struct shuffle_args *args = dataset->args;
     return leati_dataset_repeat_cardinality(dataset->inputs[0], args->epochs);

@@ -77,6 +77,7 @@ static leat_dataset *both_expand(const leat_dataset *dataset, leat_error *err) {
     /* A buffer that takes in everything would have room for the next epochs at once. */
     if (args->buffer_size < 0)
         return leat_dataset_repeat(shuffle, args->count, err);
+    /* The first node was needed as what the copy is made of. */
     leat_dataset *both = leati_dataset_shuffle_repeated(shuffle, args->count, err);
     leat_dataset_unref(shuffle);
     return both;

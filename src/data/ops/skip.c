@@ -30,6 +30,7 @@ struct skip_state {
 static int64_t skip_cardinality(const leat_dataset *dataset) {
     const struct skip_args *args = dataset->args;
     int64_t input = dataset->inputs[0]->cardinality;
+    /* Infinite and unknown stay what they are, whatever is skipped. */
     if (input < 0)
         return input;
     return args->count < 0 || args->count > input ? 0 : input - args->count;
@@ -59,6 +60,7 @@ static leati_tail skip_pull(leati_node_state *node, void *state, int64_t want, l
         return LEATI_END;
     if (s->left > 0) {
         int64_t skipped = 0;
+        /* The count stays until all of them are passed: after an error all are passed anew. */
         leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
         if (tail != LEATI_MORE)
             return tail;

@@ -138,6 +138,7 @@ static leat_spec *snapshot_function_input(const void *args, leat_dataset *const 
     return input;
 }
 
+/* Asked for only where there is a shard_func. */
 static void *snapshot_share(const leat_dataset *dataset, leat_error *err) {
     return leati_program_new((const leat_function *)args_of(dataset)->shard_func, err);
 }
@@ -214,6 +215,7 @@ static leat_status begin_epoch(leati_node_state *node, struct snapshot_state *s,
         return open_input(node, s, err);
     }
     s->mode = SNAPSHOT_READ;
+    /* Only the name of the run: the hash stays that of this plan. */
     memcpy(s->info.run, info.run, sizeof(info.run));
     return open_plan(node, s, err);
 }
@@ -240,6 +242,7 @@ static leat_status begin_run(struct snapshot_state *s, leat_error *err) {
         return LEAT_OK;
     leati_saved_info info = leati_saved_info_new();
     memcpy(info.hash, s->info.hash, sizeof(info.hash));
+    /* The writer's run, under the hash that was known before. */
     s->info = info;
     return leati_saved_writer_open(s->folder, s->info.run, s->compression, &s->writer, err);
 }
@@ -290,6 +293,7 @@ static leat_status write_rows(leati_node_state *node, struct snapshot_state *s, 
     int64_t begin = leati_input_begin(&s->input);
     leat_status status = LEAT_OK;
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
+        /* Failed elements have numbers, too: outcomes are counted. */
         int64_t number = s->outcomes + i, shard = number % args->num_shards;
         if (args->shard_func != NULL)
             shard = *(const int64_t *)leati_column_row(&s->shards.columns[0], i);
@@ -372,6 +376,7 @@ static leati_tail snapshot_advance(leati_node_state *node, void *state, int64_t 
     switch (s->mode) {
     case SNAPSHOT_READ: return leati_input_advance(&s->inner, n, passed, err);
     case SNAPSHOT_PASS: return leati_input_advance(&s->input, n, passed, err);
+    /* What is passed is written, too. */
     default: return leati_state_node_advance_by_pulling(node, n, passed, err);
     }
 }
@@ -383,6 +388,7 @@ enum { FILES_NONE = 0, FILES_COMMITTED };
 
 static leat_status save_files(struct snapshot_state *s, leati_writer *out,
                               const leati_save_cost *cost, leat_error *err) {
+    /* Only a state that the user asked for commits files: inputs keep states of their own often. */
     if (!cost->lasting || s->writer == NULL) {
         leati_put_uint(out, FILES_NONE);
         return LEAT_OK;
@@ -429,9 +435,12 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     if (status != LEAT_OK)
         return status;
     bool done = found && info.finalized;
+    /* Nothing is written where somebody else has finished a snapshot meanwhile, or where no file
+     * has the epoch's first elements. */
     s->mode = done || (files == FILES_NONE && s->outcomes > 0) ? SNAPSHOT_PASS : SNAPSHOT_WRITE;
     if (files != FILES_COMMITTED)
         return LEAT_OK;
+    /* The run's name comes from the state, the rest is what this process writes. */
     leati_saved_info own = leati_saved_info_new();
     memcpy(own.hash, s->info.hash, sizeof(own.hash));
     status = leati_saved_get_run(in, own.run, err);

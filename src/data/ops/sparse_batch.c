@@ -73,6 +73,7 @@ static void drop_rows(struct sparse_batch_state *s) {
     s->count = 0;
 }
 
+/* Has an element the rank of row_shape, and is no dimension larger? */
 static leat_status check_row(const struct sparse_batch_args *args, const leat_shape *row,
                              leat_error *err) {
     const leat_shape *allowed = &args->row_shape;
@@ -150,6 +151,7 @@ static leat_status put_batch(struct sparse_batch_state *s, const struct sparse_b
                              leat_tensor out[3], leat_error *err) {
     int32_t rank = args->row_shape.rank;
     int64_t count = 0, sizes[LEAT_MAX_RANK] = {0};
+    /* Counted while the rows have their own shapes: join_values makes vectors of them. */
     for (size_t i = 0; i < s->count; i++) {
         count += leat_tensor_count(&s->rows[i]);
         for (int32_t d = 0; d < rank; d++)

@@ -144,6 +144,7 @@ static leat_status fail_sql(struct sql_state *s, const struct sql_args *args, in
     return status;
 }
 
+/* Runs the query, unless it runs, and passes the rows that were given out before. */
 static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_error *err) {
     if (s->statement != NULL)
         return LEAT_OK;
@@ -199,6 +200,7 @@ static leat_status read_value(struct sql_state *s, int c, leat_dtype dtype, leat
         double float64;
         leat_string string;
     } value = {0};
+    /* Text and floating-point numbers are read by calls of their own below. */
     int64_t integer =
         dtype == LEAT_STRING || dtype == LEAT_FLOAT64 ? 0 : sqlite3_column_int64(s->statement, c);
     LEATI_TRY(check_range(c, dtype, integer, err));
@@ -282,6 +284,7 @@ static leat_status sql_save(leati_node_state *node, void *state, leati_writer *o
 static leat_status sql_restored(leati_node_state *node, void *state, leat_error *err) {
     (void)node;
     struct sql_state *s = state;
+    /* The query runs anew, whatever this iterator has read so far. */
     stop(s);
     s->to_pass = s->rows;
     return s->rows >= 0 ? LEAT_OK
@@ -292,6 +295,7 @@ static leat_status sql_restored(leati_node_state *node, void *state, leat_error 
 static void sql_start(leati_node_state *node, void *state) {
     (void)node;
     struct sql_state *s = state;
+    /* Before the first opening there is nothing to stop; SQLite takes NULL. */
     stop(s);
     s->to_pass = 0;
 }

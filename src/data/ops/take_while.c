@@ -111,6 +111,7 @@ static leati_tail take_while_pull(leati_node_state *node, void *state, int64_t w
     n = count_true(&s->flags);
     bool ends = n < s->flags.n;
     leati_block_clear(&s->flags);
+    /* Where the first element is false the slice is empty, and the end comes with it. */
     if (leati_block_slice(&s->input.block, leati_input_begin(&s->input), n, out, err) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;

@@ -92,6 +92,7 @@ static leat_status check_field(const leati_strings *fields, int at, leat_error *
                                (int)LEATI_MIN(field->size, 100), field->data, at);
 }
 
+/* An index names bytes of plain files in a list that is known. */
 static bool may_have_index(const leat_dataset *dataset) {
     const struct tar_args *args = dataset->args;
     leat_compression compression = LEAT_COMPRESSION_NONE;
@@ -147,6 +148,7 @@ static leat_spec *tar_spec(const leat_dataset *dataset, leat_error *err) {
     leat_spec *spec = NULL;
     bool made = parts != NULL && keys != NULL;
     for (size_t i = 0; i < count && made; i++) {
+        /* The key comes first here; the dict puts its entries in order. */
         const leat_string *field = i == 0 ? NULL : &fields->values[i - 1];
         keys[i] = field == NULL ? leati_strdup(KEY) : leati_strndup(field->data, name_size(field));
         parts[i] = leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err);
@@ -318,6 +320,7 @@ static leat_status read_at(struct tar_access *a, const char *path, int64_t start
     int64_t size = end - start + LEATI_TAR_BLOCK, n = 0; /* with the header behind it */
     leati_file_request request = {.want = 1, .sink = sink};
     void *reader = NULL;
+    /* One read for the whole sample, where it is not too large. */
     size = size < LEAST_CHUNK ? LEAST_CHUNK : LEATI_MIN(MOST_CHUNK, size);
     a->state.tar.files.chunk_size = (size_t)size;
     leati_file_outcome outcome =

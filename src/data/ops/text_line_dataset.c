@@ -185,6 +185,7 @@ const leati_dataset_op leati_op_text_line_dataset = {
     .close = leati_files_close,
 };
 
+/* Texts lose their const only until the constructor has copied them. */
 static struct text_args args_of(const leat_dataset_text_line_options *o) {
     return (struct text_args){.compression_type = (char *)(uintptr_t)o->compression_type,
                               .buffer_size = o->buffer_size,

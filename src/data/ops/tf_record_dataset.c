@@ -64,8 +64,8 @@ static leat_compression compression_of(const struct record_args *args) {
 }
 
 static bool may_have_index(const leat_dataset *dataset) {
-    /* Records of files read in turns have no number that an index could tell. */
     const struct record_args *args = dataset->args;
+    /* Records of files read in turns have no number that an index could tell. */
     return dataset->num_inputs == 0 && compression_of(args) == LEAT_COMPRESSION_NONE &&
            (args->num_parallel_reads <= 1 || args->filenames.count <= 1);
 }
@@ -79,6 +79,7 @@ static leat_status record_check(leat_dataset *dataset, leat_error *err) {
         leati_files_check(dataset, &args->filenames, &args->num_parallel_reads, err);
     if (status != LEAT_OK)
         return status;
+    /* A name that is unknown is no failure, so its error must not stand in err. */
     status = leat_compression_from_name(args->compression_type, &compression, &local);
     if (status == LEAT_INVALID_ARGUMENT) {
         leati_log_once(&logged, LEAT_LOG_WARNING,
@@ -172,6 +173,7 @@ static leat_status record_open(leati_node_state *node, void *state, leat_error *
     const struct record_args *args = node->dataset->args;
     int64_t size = args->buffer_size;
     s->compression = compression_of(args);
+    /* A buffer that is too small is enlarged; 0 or less means the default. */
     return leati_files_open(&s->files, node, &format, &args->filenames, args->num_parallel_reads,
                             size > 0 && size < LEAST_BUFFER ? LEAST_BUFFER : size, err);
 }
@@ -185,6 +187,7 @@ static leati_tail record_skip(leati_node_state *node, void *state, int64_t n, in
         return leati_record_index_skip(index, state, n, skipped, err);
     if (args->num_parallel_reads == 0)
         return leati_files_advance(node, state, n, skipped, err);
+    /* Read and dropped, so that a damaged record is met. */
     leati_block block = {.byte_target = LEATI_BYTE_TARGET};
     leati_tail tail = LEATI_MORE;
     while (*skipped < n && tail == LEATI_MORE) {
@@ -258,6 +261,7 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .indexable = record_indexable,
 };
 
+/* Texts lose their const only until the constructor has copied them. */
 static struct record_args args_of(const leat_dataset_tf_record_options *o) {
     return (struct record_args){.compression_type = (char *)(uintptr_t)o->compression_type,
                                 .buffer_size = o->buffer_size,

@@ -63,6 +63,7 @@ static leat_status unbatch_check(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
+    /* A record of its own to put a prefix before: err may be NULL. */
     leat_error local = {0};
     leat_spec *spec = leati_spec_unbatch(dataset->inputs[0]->spec, &local);
     if (spec == NULL) {
@@ -125,6 +126,7 @@ static leati_tail unbatch_pull(leati_node_state *node, void *state, int64_t want
             leati_rows_cut(&s->leaves, &s->input.block, at, s->offset, n, out, err) != LEAT_OK)
             return LEATI_ERROR;
         s->offset += n;
+        /* Also for an element without rows. */
         if (s->offset >= s->rows)
             next_element(s);
         if (n > 0)

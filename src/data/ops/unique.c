@@ -85,6 +85,7 @@ static leati_tail unique_pull(leati_node_state *node, void *state, int64_t want,
                               leat_error *err) {
     struct unique_state *s = state;
     leati_block_clear(out);
+    /* A block that is handed on has a row: blocks without a fresh one are passed. */
     while (out->n == 0) {
         int64_t available = 0;
         leati_tail tail = leati_input_peek(&s->input, want, NULL, &available, err);

@@ -268,6 +268,7 @@ static leat_status make_columns(const struct window_state *s, int64_t want, leat
     leat_shape scalar = LEAT_SCALAR;
     leat_status status = leati_block_prepare(out, s->num_leaves, err);
     for (int l = 0; l < s->num_leaves && status == LEAT_OK; l++) {
+        /* Rows that are never filled are NULL. */
         leat_buffer *buffer = leati_buffer_of_objects(want, err);
         if (buffer == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
@@ -318,6 +319,7 @@ static leat_status add_window(leati_node_state *node, struct window_state *s, in
 /* No more windows: what failed in place of the input's end comes now. */
 static leati_tail end_windows(struct window_state *s, leat_error *err) {
     int64_t available = 0;
+    /* Behind the input's end a peek brings what failed in its place, if anything did. */
     leati_tail tail = s->ended ? leati_input_peek(&s->input, 1, NULL, &available, err) : LEATI_END;
     if (available > 0) {
         leati_fail(err, LEAT_DATA_LOSS,

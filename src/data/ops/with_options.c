@@ -116,6 +116,7 @@ static const struct range {
      4096},
 };
 
+/* Not in the rows' own bounds: the number that stands for "not set" lies outside of them. */
 static leat_status check_ranges(const void *args, leat_error *err) {
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         const struct range *r = &ranges[i];
@@ -130,8 +131,10 @@ static leat_status check_ranges(const void *args, leat_error *err) {
 }
 
 static leat_status options_check(leat_dataset *dataset, leat_error *err) {
+    /* Each option is told about once in a process. */
     static int logged[sizeof(options_rows) / sizeof(options_rows[0])];
     for (size_t i = 0; options_rows[i].type != LEATI_ROW_END; i++) {
+        /* What has no effect stands at the end of the struct. */
         const leati_row *row = &options_rows[i];
         if (row->offset >= offsetof(struct options_args, without_effect) &&
             leati_options_field_is_set(row, (const char *)dataset->args + row->offset))
@@ -167,6 +170,7 @@ const leati_dataset_op leati_op_with_options = {
     .expand = options_expand,
 };
 
+/* What C callers have for a number that is not set, as the rows have it. */
 static int64_t number(int64_t value) {
     return value == LEAT_UNSET ? LEATI_OPTION_NOT_SET : value;
 }
@@ -177,6 +181,7 @@ leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_
     struct options_args args = {0};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_options, &o, options, &input, 1, err))
         return NULL;
+    /* A struct of zeros would set every option. */
     if (leati_rows_defaults(options_rows, &args, err) != LEAT_OK) {
         leat_dataset_unref(input);
         return NULL;
@@ -195,6 +200,7 @@ leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_
     args.initial_parallelism = number(o.initial_parallelism);
     args.min_parallelism = number(o.min_parallelism);
     args.private_threadpool_size = number(o.private_threadpool_size);
+    /* The C enumeration has 0 for what is not set and the policies from 1 on. */
     args.experimental_external_state_policy =
         o.external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o.external_state - 1;
     args.dataset_name = (char *)o.dataset_name; /* the constructor copies them */

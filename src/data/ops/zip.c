@@ -121,6 +121,7 @@ static leat_status join(struct zip_state *s, int num_columns, int64_t n, leati_b
     for (int i = 0; i < s->num_inputs; i++) {
         const leati_block *block = &s->inputs[i].block;
         for (int c = 0; c < block->num_columns; c++) {
+            /* The blocks of the inputs differ in length, and so does where their readers stand. */
             leati_column_copy(&block->columns[c], &out->columns[next]);
             leati_column_skip(&out->columns[next++], leati_input_begin(&s->inputs[i]));
         }
@@ -308,6 +309,7 @@ leat_dataset *leat_dataset_zip(leat_dataset *const *inputs, int num_inputs, leat
 leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, int num_inputs,
                                           leat_spec *structure, leat_error *err) {
     if (structure == NULL) {
+        /* An earlier failure among the inputs is the one to tell. */
         leat_error missing = {0};
         leati_refuse(&missing, STRUCTURE, "zip: structure is NULL; pass a spec");
         for (int i = 0; i < num_inputs; i++)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_ALIGNMENT 16
+#define MIN_ALIGNMENT 16 /* what malloc gives on 64-bit machines, asked of a hook too */
 
 static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
 static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
@@ -109,6 +109,7 @@ char *leati_strndup(const char *text, size_t size) {
     char *copy = leati_alloc(bytes, 1);
     if (copy == NULL)
         return NULL;
+    /* Not the C library's strndup: the text may have zeros inside. */
     memcpy(copy, text, size);
     copy[size] = '\0';
     return copy;
@@ -127,8 +128,10 @@ bool leati_grow(void **array, size_t *capacity, size_t needed, size_t size) {
     if (needed <= *capacity)
         return true;
     size_t doubled;
+    /* Doubling keeps appending linear over all; one large request gets just what it asks for. */
     if (!leati_mul_size(*capacity, 2, &doubled) || doubled < needed)
         doubled = needed;
+    /* An array of a few members is not moved at each of the first appends. */
     if (doubled < 8)
         doubled = 8;
     void *grown = leati_alloc_resize(*array, doubled, size);

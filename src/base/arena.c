@@ -45,6 +45,7 @@ static bool add_chunk(leati_arena *arena, size_t size) {
     if (capacity < size)
         capacity = size;
     struct leati_arena_chunk *chunk = chunk_new(capacity);
+    /* The growth is a wish: near the memory limit the exact size may still be there. */
     if (chunk == NULL && capacity > size)
         chunk = chunk_new(size);
     if (chunk == NULL)
@@ -61,6 +62,8 @@ static bool add_chunk(leati_arena *arena, size_t size) {
 
 void *leati_arena_alloc(leati_arena *arena, size_t size) {
     size_t rounded;
+    /* Whole units keep `used`, and with it the next address, aligned; no two allocations share
+     * one. */
     if (!leati_add_size(size == 0 ? 1 : size, ALIGNMENT - 1, &rounded))
         return NULL;
     rounded &= ~(ALIGNMENT - 1);
@@ -82,6 +85,8 @@ void leati_arena_reset(leati_arena *arena) {
     size_t total = 0;
     for (struct leati_arena_chunk *chunk = first; chunk != NULL; chunk = chunk->next)
         total += chunk->capacity;
+    /* The old chunks go first, so that twice the memory is never held. Without memory for the new
+     * one the arena is empty, and the next allocation starts it again. */
     leati_arena_fini(arena);
     start_with(arena, chunk_new(total));
 }

@@ -29,6 +29,7 @@ void leati_put_raw(leati_writer *writer, const void *data, size_t size) {
 void leati_put_uint(leati_writer *writer, uint64_t value) {
     uint8_t bytes[10];
     size_t size = 0;
+    /* Seven bits to a byte, lowest first; the top bit says that more follow. */
     while (value >= 0x80) {
         bytes[size++] = (uint8_t)(value | 0x80);
         value >>= 7;
@@ -38,6 +39,8 @@ void leati_put_uint(leati_writer *writer, uint64_t value) {
 }
 
 void leati_put_int(leati_writer *writer, int64_t value) {
+    /* Zigzag sends 0, -1, 1, -2 to 0, 1, 2, 3: small negative numbers stay as short as positive
+     * ones. */
     uint64_t sign = value < 0 ? UINT64_MAX : 0;
     leati_put_uint(writer, ((uint64_t)value << 1) ^ sign);
 }
@@ -69,11 +72,13 @@ static leat_status too_short(const leati_reader *reader, uint64_t needed, leat_e
 leat_status leati_get_uint(leati_reader *reader, uint64_t *out, leat_error *err) {
     uint64_t value = 0;
     size_t at = reader->at;
+    /* Ten bytes at most: the tenth has room for the 64th bit alone. */
     for (int shift = 0; shift < 64; shift += 7) {
         if (at >= reader->size)
             return too_short(reader, at - reader->at + 1, err);
         uint8_t byte = reader->data[at++];
         bool too_large = shift == 63 && byte > 1;
+        /* A last byte of 0 adds nothing: refusing it leaves one form to each number. */
         bool overlong = shift > 0 && byte == 0;
         if (too_large || overlong)
             break;
@@ -115,6 +120,7 @@ leat_status leati_get_bytes(leati_reader *reader, const void **out, size_t *size
     leat_status status = leati_get_uint(reader, &length, err);
     if (status != LEAT_OK)
         return status;
+    /* Compared with what is left: the sum of position and length could overflow. */
     if (length > reader->size - reader->at) {
         status = too_short(reader, length, err);
         reader->at = start;

@@ -67,7 +67,7 @@ bool leati_reason_from_name(const char *name, leat_reason *out) {
 
 /* Ends a text that did not fit in dots, without leaving half of a UTF-8 sequence before them. */
 static void cut(char *text, size_t size) {
-    size_t end = size - 4;
+    size_t end = size - 4; /* the dots and the terminator */
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
         end--;
     memcpy(text + end, "...", 4);
@@ -153,6 +153,7 @@ leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_
                                 const char *kind, const char *name) {
     if (err == NULL)
         return status;
+    /* The failure is often `err` itself, which is about to be written over. */
     uint64_t payload = failure->payload;
     leat_reason reason = failure->reason ? failure->reason : LEAT_REASON_CALLBACK;
     leati_fail_for(err, status, reason, "%s \"%s\": %s", kind, name != NULL ? name : "(unnamed)",
@@ -232,6 +233,7 @@ leat_status leati_prefix(leat_error *err, const char *format, ...) {
     split(err, &old);
     size_t added = strlen(prefix) + 2;
     print(err->text, sizeof err->text, "%s: %s", prefix, old.text);
+    /* Where the prefix pushes the place out of the record, the text becomes one message. */
     if (old.message > old.text + old.lead && added + err->message_at < sizeof err->text) {
         err->place_at = (uint16_t)(old.lead + added);
         err->message_at = (uint16_t)(err->message_at + added);

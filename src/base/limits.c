@@ -23,6 +23,7 @@ leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes, leat_error *
 }
 
 uint64_t leati_limits_max_pixels(void) {
+    /* Relaxed: the number stands alone and guards no other memory. */
     return (uint64_t)atomic_load_explicit(&most_pixels, memory_order_relaxed);
 }
 

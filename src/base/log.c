@@ -51,6 +51,7 @@ void leat_log_set(leat_log_function function, void *context) {
 
 static void write_line(leat_log_level level, const char *line) {
     pthread_mutex_lock(&lock);
+    /* Taken together under the lock, so that a function is never called with another's context. */
     leat_log_function function = sink;
     void *context = sink_context;
     pthread_mutex_unlock(&lock);
@@ -141,6 +142,8 @@ static void read_environment(void) {
     const char *text = getenv("LEAT_LOG");
     leat_error err = {0};
     if (set_levels(text != NULL ? text : "", &err) != LEAT_OK) {
+        /* The defaults: otherwise the levels would be zeros, and zero is debug, for every
+         * category. */
         (void)set_levels("", NULL);
         char line[LINE_SIZE];
         snprintf(line, sizeof line, "the environment's LEAT_LOG is not used: %s", err.text);
@@ -174,6 +177,7 @@ void leati_log(leat_log_level level, const char *format, ...) {
 }
 
 void leati_log_once(int *flag, leat_log_level level, const char *format, ...) {
+    /* The flag is set also where the line is not wanted: it counts events, not lines. */
     if (__atomic_exchange_n(flag, 1, __ATOMIC_RELAXED) != 0)
         return;
     va_list arguments;

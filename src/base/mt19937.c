@@ -9,6 +9,7 @@
 
 static void seed_by_number(leati_mt19937 *mt, uint32_t seed) {
     mt->state[0] = seed;
+    /* init_genrand of the authors' reference code, whose next function is its init_by_array. */
     for (uint32_t i = 1; i < N; i++) {
         uint32_t previous = mt->state[i - 1];
         mt->state[i] = 1812433253u * (previous ^ (previous >> 30)) + i;
@@ -22,6 +23,7 @@ static uint32_t mix(uint32_t previous, uint32_t factor) {
 
 void leati_mt19937_seed(leati_mt19937 *mt, uint64_t seed) {
     uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    /* CPython's key has no leading zero digits: a small seed is a key of one. */
     uint32_t length = key[1] != 0 ? 2 : 1;
     seed_by_number(mt, 19650218u);
     uint32_t *state = mt->state;
@@ -42,12 +44,15 @@ void leati_mt19937_seed(leati_mt19937 *mt, uint64_t seed) {
             i = 1;
         }
     }
+    /* Whatever the key, the state is not all zeros, from which the generator would never leave. */
     state[0] = 0x80000000u;
 }
 
 static void refill(leati_mt19937 *mt) {
     uint32_t *state = mt->state;
     for (int i = 0; i < N; i++) {
+        /* In place: from N - M on a word is joined with one that is renewed already, as it should
+         * be. */
         uint32_t joined = (state[i] & 0x80000000u) | (state[(i + 1) % N] & 0x7FFFFFFFu);
         uint32_t twist = (joined & 1u) != 0 ? 0x9908B0DFu : 0;
         state[i] = state[(i + M) % N] ^ (joined >> 1) ^ twist;
@@ -59,6 +64,7 @@ uint32_t leati_mt19937_next(leati_mt19937 *mt) {
     if (mt->index >= N)
         refill(mt);
     uint32_t word = mt->state[mt->index++];
+    /* The tempering: it spreads the state's bits, and costs no information. */
     word ^= word >> 11;
     word ^= (word << 7) & 0x9D2C5680u;
     word ^= (word << 15) & 0xEFC60000u;
@@ -83,6 +89,7 @@ static uint64_t draw_bits(leati_mt19937 *mt, int bits, bool *beyond) {
 }
 
 uint64_t leati_mt19937_randint(leati_mt19937 *mt, uint64_t high) {
+    /* The bit length of high + 1, not of high: a power of two draws a bit more than it needs. */
     int bits = high == UINT64_MAX ? 65 : 64 - __builtin_clzll(high + 1);
     uint64_t value;
     bool beyond;

@@ -19,6 +19,8 @@ leat_status leati_options_read(void *own, size_t known, size_t first, const void
     size_t size = 0;
     if (given == NULL)
         return LEAT_OK;
+    /* Copied, because the caller's type is not known here, nor is the rest of it before its
+     * size. */
     memcpy(&size, given, sizeof(size));
     if (size < first) {
         char macro[96];
@@ -27,6 +29,7 @@ leat_status leati_options_read(void *own, size_t known, size_t first, const void
                             "%s.size is %zu; expected at least %zu: initialise it with %s_DEFAULTS",
                             name, size, first, macro);
     }
+    /* Members of a later version that are all 0 bytes ask for nothing. */
     for (size_t i = known; i < size; i++) {
         if (from[i] != 0) {
             return leati_fail(err, LEAT_UNIMPLEMENTED,

@@ -35,6 +35,7 @@ leati_permutation leati_permutation_new(const uint32_t key[3], uint64_t max_inde
             continue;
         }
         uint64_t last = p.keys[i - 1];
+        /* SIMON's schedule for three key words; its constant is 2^word - 4. */
         p.keys[i] = (UINT64_C(0xfffffffc) & p.mask) ^ (sequence & 1) ^ p.keys[i - 3] ^
                     rotate_right(&p, last, 3) ^ rotate_right(&p, last, 4);
         sequence >>= 1;
@@ -48,6 +49,7 @@ static uint64_t mix(const leati_permutation *p, uint64_t x) {
 
 static uint64_t encrypt(const leati_permutation *p, uint64_t block) {
     uint64_t left = block >> p->word, right = block & p->mask;
+    /* Two rounds of the Feistel network at once, so the halves need not be swapped. */
     for (int i = 0; i < p->rounds; i += 2) {
         left ^= mix(p, right) ^ p->keys[i];
         right ^= mix(p, left) ^ p->keys[i + 1];
@@ -56,9 +58,11 @@ static uint64_t encrypt(const leati_permutation *p, uint64_t block) {
 }
 
 uint64_t leati_permutation_at(const leati_permutation *p, uint64_t index) {
+    /* A block of 64 bits holds any index, and a shift by 64 would be undefined. */
     bool fits = p->word == 32 || index >> (2 * p->word) == 0;
     if (p->max_index == 0 || !fits)
         return index;
+    /* The cipher permutes blocks, so its cycle from an index in range comes back into the range. */
     do {
         index = encrypt(p, index);
     } while (index > p->max_index);

@@ -29,6 +29,7 @@ void leati_philox_skip(leati_philox *philox, uint64_t blocks) {
     uint64_t sum = low + blocks;
     counter[0] = low_word(sum);
     counter[1] = high_word(sum);
+    /* `blocks` has 64 bits, so at most one is carried into the upper half. */
     if (sum < low && ++counter[2] == 0)
         counter[3]++;
 }
@@ -59,6 +60,7 @@ void leati_words_take(leati_words *words, uint32_t *out, int64_t n) {
     int64_t i = 0;
     while (i < n && words->used < 4)
         out[i++] = words->block[words->used++];
+    /* Whole blocks go where they are wanted, without the detour over `block`. */
     for (; i + 4 <= n; i += 4)
         leati_philox_next(&words->philox, out + i);
     while (i < n)
@@ -74,6 +76,7 @@ void leati_words_skip(leati_words *words, uint64_t count) {
     count -= left;
     leati_philox_skip(&words->philox, count / 4);
     words->used = 4;
+    /* The block that the skip ends in is computed, because its other words come next. */
     if (count % 4 != 0) {
         leati_philox_next(&words->philox, words->block);
         words->used = (int32_t)(count % 4);
@@ -83,6 +86,7 @@ void leati_words_skip(leati_words *words, uint64_t count) {
 leati_philox leati_philox_stateless(int64_t seed0, int64_t seed1) {
     uint64_t first = (uint64_t)seed0;
     uint64_t second = (uint64_t)seed1;
+    /* The constants are TensorFlow's: a fixed key under which the seeds are the counter. */
     leati_philox scrambler = {
         .counter = {low_word(first), high_word(first), low_word(second), high_word(second)},
         .key = {0x3EC8F720u, 0x02461E29u},
@@ -93,6 +97,7 @@ leati_philox leati_philox_stateless(int64_t seed0, int64_t seed1) {
 }
 
 float leati_uniform_float(uint32_t word) {
+    /* The bits of a float in [1, 2): the sign and exponent of 1, and 23 random bits behind them. */
     uint32_t bits = 0x3F800000u | (word & 0x7FFFFFu);
     float value;
     memcpy(&value, &bits, sizeof value);
@@ -111,6 +116,7 @@ void leati_normal_pair(uint32_t a, uint32_t b, float out[2]) {
     float u = leati_uniform_float(a);
     if (u < 1.0e-7f)
         u = 1.0e-7f; /* keeps the logarithm finite */
+    /* TensorFlow multiplies in double and rounds once; in float the last bit would differ. */
     float angle = (float)(two_pi * (double)leati_uniform_float(b));
     float radius = sqrtf(-2.0f * logf(u));
     out[0] = sinf(angle) * radius;

@@ -26,6 +26,7 @@ static leati_mt19937 layer_stream;  /* lock */
 static atomic_ullong epoch;
 
 void leat_seed_set(int64_t seed) {
+    /* CPython seeds by the absolute value, and INT64_MIN has none in 64 bits with a sign. */
     uint64_t magnitude = seed < 0 ? 0 - (uint64_t)seed : (uint64_t)seed;
     pthread_mutex_lock(&lock);
     global_set = true;
@@ -73,6 +74,7 @@ void leati_random_resolve_seed(leati_seed_argument argument, int64_t *seed, int6
         }
     }
     pthread_mutex_unlock(&lock);
+    /* Neither seed is set: (0, 0), in place of which whoever draws takes fresh numbers. */
     if (!argument.given && !drawn) {
         *seed = 0;
         *seed2 = 0;
@@ -90,6 +92,7 @@ static uint64_t fresh_word(void) {
     uint64_t word = 0;
     if (getrandom(&word, sizeof word, 0) == (ssize_t)sizeof word)
         return word;
+    /* The count tells calls within one tick of the clock apart. */
     static uint64_t calls;
     uint64_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
     leati_philox philox = leati_philox_new((uint64_t)leati_now_ns(), call);

@@ -47,6 +47,7 @@ void leati_text_addf(leati_text *text, const char *format, ...) {
         leati_text_add(text, small, (size_t)length);
         return;
     }
+    /* Printed again, into the text itself: a long one costs no second buffer. */
     if (!reserve(text, (size_t)length))
         return;
     va_start(arguments, format);
@@ -71,6 +72,7 @@ void leati_text_add_quoted(leati_text *text, const char *bytes, size_t size) {
 
 char *leati_text_take(leati_text *text) {
     char *data = NULL;
+    /* An empty text may have no memory yet, and is given as "", not as NULL. */
     if (reserve(text, 0)) {
         data = text->data;
         data[text->size] = '\0';

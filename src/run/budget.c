@@ -41,6 +41,8 @@ struct leati_budget {
 /* With the lock. */
 static int64_t process_limit(void) {
     if (process.limit == 0)
+        /* The other half is for what is not counted: the program itself, and blocks that only
+         * pass. */
         process.limit = leati_machine_memory() / 2;
     return process.limit;
 }
@@ -103,6 +105,7 @@ void leati_budget_holder_open(leati_holder *holder, leati_budget *budget, const 
  * the budget's lock. */
 static bool grow_process(int64_t bytes) {
     pthread_mutex_lock(&process.lock);
+    /* Giving back always fits, also where the limit was lowered below what is held. */
     bool fits = bytes <= 0 || bytes <= process_limit() - process.used;
     process.used += fits ? bytes : 0;
     pthread_mutex_unlock(&process.lock);
@@ -210,6 +213,7 @@ leat_status leati_budget_holder_set(leati_holder *holder, int64_t bytes, leat_er
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&budget->lock);
     int64_t others = budget->used - holder->bytes;
+    /* Both are at least 0 and so is what others hold, so the difference cannot overflow. */
     if (bytes > holder->bytes && bytes > budget->limit - others) {
         status = refuse(holder, bytes, err);
     } else if (!grow_process(bytes - holder->bytes)) {

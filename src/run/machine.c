@@ -55,6 +55,7 @@ typedef int64_t (*limit_reader)(const char *root, const char *folder, const char
 static int64_t cores_of(long long quota, long long period) {
     if (quota <= 0 || period <= 0)
         return INT64_MAX;
+    /* Rounded up: a share of 1.5 cores is worth two threads, and of 0.5 one. */
     return quota / period + (quota % period != 0);
 }
 
@@ -135,6 +136,8 @@ static int64_t limit_of_line(const char *root, char *line, const char *controlle
         return INT64_MAX;
     char folder[PATH_SIZE];
     snprintf(folder, sizeof folder, "/%s", controllers);
+    /* Version 1 may mount controllers together or have a link for each; whichever is there
+     * counts. */
     int64_t joint = walk_up(root, folder, path, version_1);
     snprintf(folder, sizeof folder, "/%s", controller);
     int64_t own = walk_up(root, folder, path, version_1);
@@ -190,6 +193,7 @@ static int cores_of_affinity(void) {
         int error = sched_getaffinity(0, size, set) == 0 ? 0 : errno;
         int count = error == 0 ? CPU_COUNT_S(size, set) : 0;
         CPU_FREE(set);
+        /* EINVAL is how the system says that the set is too small. */
         if (error != EINVAL)
             return count;
     }

@@ -83,6 +83,7 @@ static bool task_waits(const leati_pool *pool) {
 static void grant(leati_pool *pool) {
     while (free_tokens(pool) > 0) {
         bool driver = driver_waits(pool);
+        /* Tasks first: the work that drivers would make is behind the work that is there. */
         if (task_waits(pool) && !(driver && pool->tasks_since_turn >= TASKS_PER_TURN)) {
             pool->task_grants++;
             pthread_cond_signal(&pool->work);
@@ -118,6 +119,7 @@ static leati_task *pop(leati_pool *pool) {
 
 /* Whether a thread that has finished a task must give its token up. */
 static bool must_yield(const leati_pool *pool) {
+    /* Below 0 a step has reserved tokens that are still in use. */
     return free_tokens(pool) < 0 ||
            (driver_waits(pool) && pool->tasks_since_turn >= TASKS_PER_TURN);
 }
@@ -127,6 +129,8 @@ static void run_tasks(leati_pool *pool, int number) {
     leati_task *task;
     while ((task = pop(pool)) != NULL) {
         pthread_mutex_unlock(&pool->lock);
+        /* So that code which takes tokens nests in the task's, rather than waiting for another
+         * one. */
         held = (leati_token_rest){pool, 1};
         task->run(task, number);
         held = (leati_token_rest){0};
@@ -256,6 +260,7 @@ static void after_fork_in_parent(void) {
 static void after_fork_in_child(void) {
     leati_stall_after_fork(true);
     if (shared_started) {
+        /* Also its lock and conditions, whose waiters are gone: `start` makes them anew. */
         memset(&shared, 0, sizeof shared);
         shared.in_use = held.pool == &shared ? 1 : 0;
         shared_started = false;
@@ -324,6 +329,7 @@ static void take(leati_pool *pool) {
     pthread_getname_np(pthread_self(), name, sizeof name);
     leati_stall_enter(&waiter, name, LEATI_WAIT_CPU);
     pthread_mutex_lock(&pool->lock);
+    /* Asked again, since a token may have come free while the wait was put on the list. */
     if (!take_free(pool)) {
         pool->waiting++;
         while (pool->driver_grants == 0)
@@ -384,6 +390,7 @@ void leati_pool_token_resume(leati_token_rest rest) {
 
 int leati_pool_tokens_reserve(leati_pool *pool, int count) {
     pthread_mutex_lock(&pool->lock);
+    /* One stays, or a step that waits for the pipeline would wait for ever. */
     int available = pool->size - 1 - pool->reserved;
     int taken = LEATI_MIN(count, available);
     if (taken < 0)

@@ -32,6 +32,7 @@ leat_status leati_thread_start(leati_thread *thread, const char *name, void (*ma
     thread->context = context;
     char reason[64];
     sigset_t before;
+    /* Before the thread begins: it inherits the mask, so no signal finds it without one. */
     block_signals(&before);
     int error = pthread_create(&thread->handle, NULL, begin, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -55,6 +55,7 @@ static void leave(void *value) {
     int32_t thread = gettid();
     pthread_mutex_lock(&list_lock);
     for (struct ring *ring = rings; ring != NULL; ring = ring->next)
+        /* Searched for, not followed: fini may have freed it meanwhile. */
         if (ring == value && ring->owner == thread)
             ring->owner = 0;
     pthread_mutex_unlock(&list_lock);
@@ -185,6 +186,7 @@ static void write_ring(FILE *file, struct ring *ring, long process) {
     uint64_t first = ring->written > RING_EVENTS ? ring->written - RING_EVENTS : 0;
     for (uint64_t at = first; at < ring->written; at++) {
         const struct event *event = &ring->events[at % RING_EVENTS];
+        /* A ring may hold spans of several threads, one after the other. */
         if (event->thread != thread)
             write_thread_name(file, event, process);
         thread = event->thread;
@@ -210,6 +212,7 @@ leat_status leat_trace_write(const char *path, leat_error *err) {
     pthread_mutex_unlock(&list_lock);
     fputs("\n]}\n", file);
     bool failed = ferror(file) != 0;
+    /* fclose sets errno itself where it fails; a write that failed earlier has left no reason. */
     errno = failed ? EIO : 0;
     if (fclose(file) != 0 || failed)
         return leati_fail(err, LEAT_UNKNOWN, "cannot write trace file %s: %s; is the disk full?",

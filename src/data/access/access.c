@@ -13,6 +13,7 @@ leati_access *leati_access_open(const leat_dataset *dataset, leati_iteration *it
     const leati_dataset_op *op = dataset->op;
     if (op->expand != NULL) {
         leat_dataset *plan = op->expand(dataset, err);
+        /* The accessors keep references to the nodes that they stand for, so the plan may go. */
         leati_access *made =
             plan == NULL ? NULL : leati_access_open(plan, iteration, parent, for_iteration, err);
         leat_dataset_unref(plan);
@@ -75,6 +76,7 @@ static void reencode(leati_access *access, leati_block *out) {
 leat_status leati_access_get(leati_access *access, const int64_t *indices, int64_t n,
                              leati_block *out, leat_error *err) {
     const leat_dataset *dataset = access->node.dataset;
+    /* A record even where nobody asks, because operators read the code of what failed below. */
     leat_error *e = err != NULL ? err : leati_error_unwanted();
     access->calls++;
     leat_status status =
@@ -91,6 +93,7 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
     }
     leati_block_clear(out);
     leati_counter_add(&access->node.counters.errors, 1);
+    /* By contract a failure is that of the first index; rows before it were given out already. */
     leati_error_at_operator(e, access->node.name, indices[0]);
     return status;
 }
@@ -128,6 +131,7 @@ int64_t leati_access_checked(const leati_access *access, const int64_t *indices,
                                                                      : "assert_cardinality");
         return 0;
     }
+    /* One outside behind good ones is met, and named, when the caller asks for the rest. */
     while (good < n && indices[good] >= 0 && indices[good] < dataset->cardinality)
         good++;
     if (good == 0)

@@ -18,6 +18,7 @@ struct leat_accessor {
 };
 
 static leat_status open_accessor(leat_accessor *accessor, leat_error *err) {
+    /* One row is computed at a time, on the caller's thread: there is nothing to read ahead. */
     accessor->iteration.inline_only = true;
     accessor->iteration.quality = leati_plan_quality(accessor->dataset);
     accessor->iteration.budget = leati_budget_new(0, 1, err);
@@ -35,6 +36,7 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
     if (dataset == NULL) {
+        /* A builder that failed has given NULL and said why: its error stands. */
         if (e->code == LEAT_OK)
             leati_refuse(e, VALUE, "random access: dataset is NULL; pass a dataset");
         return NULL;
@@ -45,6 +47,7 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     accessor->dataset = leat_dataset_ref(dataset);
+    /* Not the caller's record, which may hold an earlier failure. */
     leat_error fresh = {0};
     if (open_accessor(accessor, &fresh) != LEAT_OK) {
         *e = fresh;

@@ -91,6 +91,7 @@ static leat_status open_again(leati_cycle *cycle, leati_cycle_slot *slot, bool s
     staged = staged && cycle->workers != NULL;
     slot->ready.phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, !staged);
     slot->front.kind = LEATI_KIND_STAGED;
+    /* It is impure: the consumer alone reads it, so it is opened as one of its own. */
     if (slot->ready.phase == LEATI_PHASE_MADE) {
         slot->ready.phase = leati_cycle_slot_open(cycle, slot, &cycle->inner, true);
         staged = false;

@@ -37,6 +37,7 @@ static void drive(void *context) {
         leati_cycle_slot_read(workers->cycle, slot, &worker->inner, &f);
         leati_queue_gate_lock(workers->gate);
         leati_cycle_ahead_publish(workers, slot, &f);
+        /* In order the consumer waits for one slot; woken for another it would only wait again. */
         bool awaited = workers->stock.awaited == slot ||
                        (workers->stock.awaited != NULL && workers->cycle->options.any_order);
         if (awaited || workers->hiring.hold)
@@ -55,6 +56,7 @@ void leati_cycle_workers_hire(leati_cycle_workers *workers) {
     worker->workers = workers;
     if (leati_inner_init(&worker->inner, workers->cycle->node, NULL) == LEAT_OK) {
         leati_queue_gate_lock(workers->gate);
+        /* Counted before it runs: a driver that ends at once counts itself out. */
         workers->hiring.running++;
         leati_queue_gate_unlock(workers->gate);
         worker->driver =
@@ -67,6 +69,7 @@ void leati_cycle_workers_hire(leati_cycle_workers *workers) {
         return;
     }
     leati_queue_gate_lock(workers->gate);
+    /* Without scratch it was not counted. After one refusal nobody else is hired. */
     workers->hiring.running -= worker->inner.scratch != NULL;
     workers->hiring.most = workers->hiring.hired;
     leati_queue_gate_unlock(workers->gate);

@@ -46,6 +46,8 @@ static leat_status learn(leati_ring *ring, int64_t want, const leati_destination
     leat_status status = reserve(ring, num_columns, err);
     for (int c = 0; c < num_columns && status == LEAT_OK; c++) {
         lanes->offered[c] = offered[c];
+        /* Kept is what a row is made of; the memory is the present batch's, and the ring computes
+         * later ones. */
         lanes->offered[c].data = NULL;
         lanes->offered[c].owner = NULL;
         lanes->pools[c] = leati_buffer_pool_new((size_t)offered[c].stride * (size_t)want, err);
@@ -64,6 +66,7 @@ leat_status leati_ring_note(leati_ring *ring, int64_t want, const leati_destinat
     leat_status status = lanes->asked ? LEAT_OK : learn(ring, want, offered, num_columns, err);
     if (want > lanes->rows)
         lanes->rows = 0; /* batches of another size than at first */
+    /* Behind the rows that are asked for now the next batch begins. */
     lanes->border = leati_ring_first_left(ring) + want;
     leati_queue_gate_unlock(ring->gate);
     return status;
@@ -71,6 +74,7 @@ leat_status leati_ring_note(leati_ring *ring, int64_t want, const leati_destinat
 
 /* How far the outcome is from the beginning of its batch. */
 static int64_t place_of(const leati_lanes *lanes, int64_t outcome) {
+    /* The border may lie ahead of the outcome, and the remainder is negative then. */
     int64_t place = (outcome - lanes->border) % lanes->rows;
     return place < 0 ? place + lanes->rows : place;
 }

@@ -71,6 +71,7 @@ void leati_ring_add_stage(leati_ring *ring, leati_ring_stage *stage) {
     leati_ring_snapshot *snapshot = stage->snapshot = ring->snapshots.last;
     if (snapshot != NULL) {
         snapshot->refs++;
+        /* The first error behind the snapshot: who replays beyond it must ask for errors. */
         if (stage->tail == LEATI_ERROR && snapshot->error == INT64_MAX)
             snapshot->error = stage->index + stage->rows.n;
     }
@@ -121,6 +122,7 @@ void leati_ring_reap(leati_ring *ring, leati_ring_stage *dead) {
         return;
     leati_ring_stage *last = NULL;
     for (leati_ring_stage *stage = dead; stage != NULL; stage = stage->next) {
+        /* Without the gate: to drop the last references may free much memory. */
         leati_block_clear(&stage->rows);
         last = stage;
     }

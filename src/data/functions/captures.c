@@ -111,6 +111,8 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
 /* Capture `i` becomes a constant with this value. */
 static leat_status set_value(captures *c, int i, const leat_tensor *value, leat_error *err) {
     leat_shape shape = leat_tensor_shape(value);
+    /* Operands lie in the call's memory, and the dataset that gets the function outlives the
+     * call. */
     leat_status status = leat_tensor_copy_of(value->dtype, shape, value->data, &c->tensors[i], err);
     if (status != LEAT_OK)
         return status;
@@ -124,6 +126,7 @@ static leat_status set_value(captures *c, int i, const leat_tensor *value, leat_
 /* The constants promise what the arguments promise. */
 static leat_status loosen(captures *c, const leat_function *function, leat_error *err) {
     leat_status status = LEAT_OK;
+    /* Captured values are the last arguments. */
     int first = function->body.num_arguments - c->count;
     for (int i = 0; i < c->count && status == LEAT_OK; i++)
         if (c->bindings[i].op == &leati_tensor_op_constant)
@@ -145,6 +148,7 @@ leat_function *leati_captures_bind(const leat_object *object, const leati_operan
         if (value.dtype != LEAT_OBJECT) {
             status = set_value(&c, i, &value, err);
         } else if (i >= LEAT_MAX_OUTPUTS || value.rank != 0) {
+            /* The bound is the room in `datasets`; for tensors there is none. */
             status = leati_refuse(err, STRUCTURE, "capture %d is no single dataset", i);
         } else {
             datasets[i].dataset = *(leat_object **)value.data;
@@ -154,6 +158,8 @@ leat_function *leati_captures_bind(const leat_object *object, const leati_operan
     }
     if (status == LEAT_OK) {
         bound = leati_graph_function_bind(function, c.bindings, count, err);
+        /* Refused for the shapes of this row: then the function shall fail, if it does, at an
+         * element. */
         if (bound == NULL && err->code == LEAT_INVALID_ARGUMENT &&
             loosen(&c, function, err) == LEAT_OK) {
             *err = (leat_error){0};

@@ -124,6 +124,7 @@ static leat_status check_node(const leati_infer_call *call, int *num_datasets, l
                                 i);
         }
     }
+    /* What is left of the inputs are the datasets; only these may be objects. */
     int count = call->num_inputs - args->bound.count - count_captures(args);
     for (int i = 0; i < call->num_inputs - count_captures(args); i++)
         if ((call->inputs[i].dtype == LEAT_OBJECT) != (i < count))
@@ -144,6 +145,7 @@ static int count_bound(const struct leati_dataset_args *args, const leati_datase
                        int first) {
     const leati_row *row = leati_template_bound_row(args, op, first);
     int count = 1;
+    /* A structure's name stands once for each of its tensors; other arguments take one. */
     while (row->type == LEATI_ROW_ELEMENT && first + count < args->bound.count &&
            count < LEAT_MAX_OUTPUTS && leati_template_bound_row(args, op, first + count) == row)
         count++;
@@ -167,6 +169,7 @@ static leat_spec *bound_spec(const struct leati_dataset_args *args, const leati_
     if (structure == NULL) {
         for (int i = 0; i < count; i++)
             children[i] = leat_spec_tensor(types[i].dtype, types[i].shape, err);
+        /* As from_tensors has it: one tensor is the component itself, no tuple of one. */
         return count == 1 ? children[0] : leat_spec_tuple(children, count, err);
     }
     if (leat_spec_num_components(structure) != count) {
@@ -204,6 +207,7 @@ static leat_status stand_in(const leati_infer_call *call, int index, leat_tensor
     for (int32_t d = 0; d < shape.rank; d++)
         shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
     leat_status status = leat_tensor_new(type->dtype, shape, out, err);
+    /* Bytes of 0xff are -1 in both; no spec depends on values of other dtypes, which become 0. */
     bool filled = type->dtype == LEAT_INT32 || type->dtype == LEAT_INT64;
     if (status == LEAT_OK && leat_tensor_bytes(out) > 0)
         memset(out->data, filled ? 0xff : 0, leat_tensor_bytes(out));
@@ -275,6 +279,8 @@ static leat_spec *spec_with_args(const leati_infer_call *call, const leati_datas
         else
             stubs[i] = leati_dataset_new(&stub_op, &stub, NULL, 0, err);
     }
+    /* A stub that could not be made is NULL and passes through: no node either, and its error
+     * stands. */
     leat_dataset *node = leati_dataset_new(op, args, stubs, num_datasets, err);
     leat_spec *spec = node == NULL ? NULL : leat_spec_ref(node->spec);
     leat_dataset_unref(node);
@@ -315,6 +321,8 @@ static leat_spec *spec_over_stubs(const leati_infer_call *call, const leati_data
 static leat_spec *infer_spec(const leati_infer_call *call, const leati_dataset_template *t,
                              int num_datasets, leat_error *err) {
     const struct leati_dataset_args *args = call->args;
+    /* Where the operator tells the elements from the structure's spec, no values have to stand
+     * in. */
     if (t->op->spec_of_elements == NULL || args->bound.count == 0)
         return spec_over_stubs(call, t, num_datasets, err);
     if (args->bound.count > LEAT_MAX_OUTPUTS) {
@@ -415,6 +423,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
     void *bound = leati_alloc_zero(1, t->op->args_size);
     if (bound == NULL)
         return leati_no_memory(err);
+    /* A copy for each row: rows bind other values, and other threads use the template. */
     leat_status status = leati_rows_copy(t->op->rows, t->args, bound, err);
     leat_dataset *dataset = NULL;
     if (status == LEAT_OK) {

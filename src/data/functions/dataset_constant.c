@@ -31,6 +31,7 @@ static leat_status dataset_constant_kernel(leati_kernel_call *call, leat_error *
     leat_shape scalar = LEAT_SCALAR;
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
+        /* Each row of an object column owns a reference. */
         *(leat_object **)(void *)leati_support_row_of(&call->outputs[0], row) =
             leati_object_ref(args->dataset);
     }
@@ -64,6 +65,7 @@ static leat_object *read_dataset(void *context, const leati_row *row, const json
     (void)context;
     (void)row;
     leat_error local = {0};
+    /* Without a reader: the plan of a constant refers to nothing outside of it. */
     leat_dataset *dataset = leati_plan_read(json, NULL, &local);
     if (dataset == NULL && err != NULL)
         *err = local;

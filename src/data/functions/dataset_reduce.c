@@ -80,6 +80,7 @@ static leat_status check_stop(const leat_object *object, leat_error *err) {
     const leat_function *body = (const leat_function *)(const void *)object;
     const leati_type *type = &body->body.values[body->outputs[0]].type;
     char found[128];
+    /* A rank that is unknown (-1) is looked at in the run. */
     return type->dtype == LEAT_BOOL && type->shape.rank <= 0
                ? LEAT_OK
                : leati_refuse(err, SHAPE,
@@ -142,6 +143,7 @@ typedef struct reduction {
 static leat_status step(reduction *r, const leat_element *element, int64_t number, bool *more,
                         leat_error *err) {
     leati_call_context context = r->context;
+    /* The first element keeps the call's own scope, as the first iteration of `while` does. */
     int64_t key[2] = {number, 0};
     context.scope = number ? leati_hash(key, sizeof key, context.scope) : context.scope;
     if (element->num_tensors != r->num_components)
@@ -149,6 +151,7 @@ static leat_status step(reduction *r, const leat_element *element, int64_t numbe
                             "element %lld has %d components; the function was made for %d",
                             (long long)number, element->num_tensors, r->num_components);
     for (int i = 0; i < r->num_components; i++)
+        /* Borrowed: the element stays until body has run. */
         r->values[r->num_variables + i] = element->tensors[i];
     leat_status status = leati_interpret(r->body, r->values, &context, r->next, err);
     if (status != LEAT_OK)
@@ -199,6 +202,8 @@ static leat_status reduce_row(leati_kernel_call *call, int64_t row, reduction *r
     for (int i = 1; i < call->num_inputs; i++) {
         leat_tensor tensor = leati_kernel_operand_tensor(&call->inputs[i], row);
         if (i <= r->num_variables)
+            /* Variables are replaced and released at each element; captured values are only
+             * read. */
             r->values[i - 1] = leat_tensor_ref(&tensor);
         else
             r->values[captures + i - 1 - r->num_variables] = tensor;
@@ -219,6 +224,7 @@ static leat_status dataset_reduce_kernel(leati_kernel_call *call, leat_error *er
                    .num_variables = (int)args->num_variables,
                    .num_captures = call->num_inputs - 1 - (int)args->num_variables,
                    .can_stop = args->can_stop};
+    /* Body takes all inputs but the dataset, and in its place the components of an element. */
     r.num_components = r.body->body.num_arguments - (call->num_inputs - 1);
     size_t count = (size_t)r.body->body.num_arguments + (size_t)r.body->num_outputs;
     r.values = leati_arena_alloc(call->arena, count * sizeof *r.values);

@@ -140,6 +140,7 @@ static char *add_names(const leati_strings *names, char *at) {
         at += names->values[i].size;
         *at++ = '\0';
     }
+    /* Ends the list: the same names dealt out otherwise to the two lists make another key. */
     *at++ = '\1';
     return at;
 }
@@ -167,6 +168,8 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
                    args->op == NULL ? "attribute op is missing" : "no memory for its arguments");
         return NULL;
     }
+    /* One place for each hash: a text that comes later takes it, so the table needs no order of
+     * use. */
     size_t place = leati_hash(key, size, 0) % MOST_TEMPLATES;
     pthread_mutex_lock(&lock);
     leati_dataset_template *found = templates[place];
@@ -177,6 +180,8 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
         return found;
     }
     pthread_mutex_unlock(&lock);
+    /* Parsed without the lock; where two threads parse the same text, the later template replaces
+     * the other. */
     leati_dataset_template *t = leati_alloc_zero(1, sizeof(*t));
     if (t == NULL) {
         leati_free(key);
@@ -200,6 +205,7 @@ leati_dataset_template *leati_template_of(const struct leati_dataset_args *args,
     templates[place] = t;
     bool last = false;
     if (old != NULL) {
+        /* Whoever uses it still frees it with the last release. */
         old->dropped = true;
         last = old->users == 0;
     }

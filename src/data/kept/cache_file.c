@@ -22,7 +22,7 @@ enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 };
 
 /* The digit is the version; a newer one that changes the files has another. */
 static const char index_magic[] = "leat cache 1\n";
-enum { VERSION_AT = sizeof(index_magic) - 3 };
+enum { VERSION_AT = sizeof(index_magic) - 3 }; /* before the line's end and the terminator */
 
 static bool is_of_other_version(const leati_reader *in) {
     const char *text = (const char *)in->data;
@@ -96,6 +96,7 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
         leati_free(path);
         return status;
     }
+    /* From here on the file is this writer's to remove, also where its text cannot be written. */
     writer->lock = path;
     status = fs->write(sink, text, sizeof(text) - 1, err);
     leat_status closed = fs->close_sink(sink, status == LEAT_OK ? err : NULL);
@@ -179,6 +180,7 @@ leat_status leati_cache_writer_finish(leati_cache_writer *writer, leat_error *er
     leat_status status = writer->pending.n > 0 ? flush(writer, err) : LEAT_OK;
     if (status == LEAT_OK) {
         leati_output *data = writer->data;
+        /* Commit takes it, also on failure: discard below must not see it again. */
         writer->data = NULL;
         status = leati_atomic_commit(data, err);
     }
@@ -237,6 +239,7 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
                numbers[0] <= INT64_MAX && numbers[1] <= INT64_MAX;
         reader->rows = (int64_t)numbers[0];
         reader->size = (int64_t)numbers[1];
+        /* Asked first: an index of another version may have another length, and is not damaged. */
         if (is_of_other_version(&in)) {
             status = leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, path, -1, false,
                                         "a cache of version %c; this library reads version %c; "
@@ -307,6 +310,7 @@ static leat_status read_header(const leati_cache_reader *reader, struct record *
     leati_reader in = {.data = bytes, .size = sizeof(bytes)};
     for (int i = 0; i < 3 && status == LEAT_OK; i++)
         status = leati_get_fixed64(&in, &numbers[i], err);
+    /* A record of no rows would be taken for the end of the cache. */
     if (status == LEAT_OK && (numbers[0] == 0 || numbers[0] > (uint64_t)reader->rows ||
                               numbers[1] > (uint64_t)(reader->size - reader->at - RECORD_HEADER)))
         return damaged(reader, err);
@@ -330,6 +334,7 @@ static leat_status read_block(leati_cache_reader *reader, const leat_spec *spec,
         status = damaged(reader, err);
     if (status == LEAT_OK)
         status = leati_values_get_block(&in, spec, &reader->block, err);
+    /* The header's number was trusted by seek: it must be what the payload holds. */
     if (status == LEAT_OK && reader->block.n != record.rows) {
         leati_block_clear(&reader->block);
         status = damaged(reader, err);

@@ -57,6 +57,7 @@ static leat_status read_on(leati_cache_fill *fill, leat_dataset *input, int64_t 
     leati_tail tail = leati_iterator_peek(fill->iterator, available, err);
     if (*available > 0 || tail == LEATI_END)
         return LEAT_OK;
+    /* The error is an outcome: once passed, the next caller reads on behind it. */
     leati_iterator_consume(fill->iterator, 1);
     return err->code;
 }
@@ -64,6 +65,7 @@ static leat_status read_on(leati_cache_fill *fill, leat_dataset *input, int64_t 
 /* With the gate locked. */
 static leat_status keep(leati_cache_fill *fill, int64_t available, leat_error *err) {
     int64_t begin = 0;
+    /* Rows that could not be kept are not consumed, and come again at the next call. */
     const leati_block *block = leati_iterator_block(fill->iterator, &begin);
     leat_status status = leati_cache_rows_add(fill->rows, block, begin, available, err);
     if (status == LEAT_OK)

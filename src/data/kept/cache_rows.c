@@ -79,6 +79,7 @@ leat_status leati_cache_rows_add(leati_cache_rows *rows, const leati_block *bloc
 
 leat_status leati_cache_rows_view(const leati_cache_rows *rows, leati_cache_cursor *cursor,
                                   int64_t at, int64_t want, leati_block *out, leat_error *err) {
+    /* Whoever goes back looks from the front; all others go on from where they were. */
     if (at < cursor->first)
         *cursor = (leati_cache_cursor){0};
     while (cursor->chunk < rows->count && at - cursor->first >= rows->chunks[cursor->chunk].n)
@@ -149,6 +150,8 @@ leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
 void leati_cache_store_publish(leati_cache_store *store, leati_cache_rows *rows) {
     pthread_mutex_lock(&store->lock);
     if (store->rows == NULL)
+        /* Of two that filled at the same time the first one's rows stay, which others may read
+         * already. */
         store->rows = rows_ref(rows);
     pthread_mutex_unlock(&store->lock);
 }

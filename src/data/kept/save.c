@@ -42,6 +42,7 @@ static leat_status write_checkpoint(struct saving *s, leat_error *err) {
     char *state = NULL;
     size_t size = 0;
     leati_writer out = {0};
+    /* The files first: a state that is behind records which are not on the disk would lose them. */
     leat_status status = leati_saved_writer_commit(s->writer, err);
     if (status == LEAT_OK)
         status = leat_iterator_save(s->iterator, &state, &size, NULL, err);
@@ -132,6 +133,7 @@ static leat_status look_for_checkpoint(struct saving *s, leat_error *err) {
     if (in.size < sizeof(hash)) {
         status = bad_checkpoint(s, "not the checkpoint of a save", err);
     } else {
+        /* The last bytes are the hash of all before them. */
         in.at = in.size - sizeof(hash);
         status = leati_get_fixed64(&in, &hash, err);
         in = (leati_reader){.data = in.data, .size = in.size - sizeof(hash)};
@@ -177,10 +179,13 @@ static leat_status write_rows(struct saving *s, int64_t *n, leat_error *err) {
     const leati_block *block = leati_iterator_block(s->iterator, &begin);
     leat_status status = LEAT_OK;
     if (s->checkpoint != NULL && *n > s->interval - s->since)
+        /* A checkpoint may fall into the middle of a block; what is left of it comes at the next
+         * peek. */
         *n = s->interval - s->since;
     if (s->shard != NULL) {
         status = leati_saved_shards(NULL, s->shard, s->scratch, block, begin, *n,
                                     s->info.num_elements, &s->shards, err);
+        /* Fewer where the function fails at a later row: those before it are written first. */
         *n = s->shards.n;
     }
     for (int64_t i = 0; i < *n && status == LEAT_OK; i++) {
@@ -221,6 +226,7 @@ static leat_status retire(const struct saving *s, const char *path, const leati_
     leat_buffer *buffer = NULL;
     leat_error local = {0};
     leat_status status = leati_saved_info_read(s->path, &old, &found, &local);
+    /* Metadata that cannot be read count as found: the end of the run replaces them. */
     if (status == LEAT_OK && !found)
         return LEAT_OK;
     bool same = leati_file_read_all(path, &buffer, &local) == LEAT_OK &&

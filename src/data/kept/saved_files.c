@@ -152,6 +152,7 @@ leat_status leati_saved_info_write(const char *folder, const leati_saved_info *i
     leati_tensor_proto_put_number_field(&out, INFO_CREATED, (uint64_t)info->created_us);
     leati_tensor_proto_put_number_field(&out, INFO_VERSION, (uint64_t)info->version);
     put_dtypes(&out, spec);
+    /* As in any proto3 message, fields of value 0 are left out. */
     if (info->num_elements > 0)
         leati_tensor_proto_put_number_field(&out, INFO_NUM_ELEMENTS, (uint64_t)info->num_elements);
     if (info->finalized)
@@ -265,6 +266,7 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
         leati_free(path);
         if (status != LEAT_OK)
             return status;
+        /* Only now that nothing can fail: the list holds no shard without a folder. */
         memmove(&writer->shards[at + 1], &writer->shards[at],
                 (writer->num_shards - at) * sizeof(*writer->shards));
         writer->shards[at] = (struct shard){.number = number};
@@ -315,6 +317,7 @@ leat_status leati_saved_writer_commit(leati_run_writer *writer, leat_error *err)
         struct shard *shard = &writer->shards[i];
         leat_tfrecord_writer *file = shard->file;
         shard->file = NULL;
+        /* Closed or not, the file is gone: nobody closes it twice. */
         if (file != NULL) {
             status = leat_tfrecord_writer_close(file, err);
             shard->files += status == LEAT_OK;
@@ -376,6 +379,7 @@ static leat_status remove_beyond(leati_run_writer *writer, leat_error *err) {
     for (size_t i = 0; i < names.count && status == LEAT_OK; i++) {
         char *end = NULL;
         uint64_t number = strtoull(names.values[i], &end, 10);
+        /* A folder that no run would have made is left alone. */
         if (end == names.values[i] || strcmp(end, ".shard") != 0)
             continue;
         size_t at = place_of(writer, number);
@@ -409,6 +413,7 @@ leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *i
 }
 
 void leati_saved_writer_close(leati_run_writer *writer) {
+    /* A finished run stays even without elements; metadata will speak of it. */
     bool committed = writer != NULL && writer->finished;
     for (size_t i = 0; writer != NULL && i < writer->num_shards; i++)
         committed = committed || writer->shards[i].files > 0;

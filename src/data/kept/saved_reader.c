@@ -103,6 +103,7 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
     leat_error local = {0};
     leat_status status = leati_tfrecord_open(path, &options, &s->reader, &local);
     leati_free(path);
+    /* A file that was being read when the state was saved must be there; a next one need not. */
     if (status == LEAT_NOT_FOUND && position == 0) {
         s->ended = true;
         return LEAT_OK;
@@ -116,6 +117,7 @@ static leat_status open_file(leati_node_state *node, struct shard_state *s, int6
 /* Reads records until there are enough for an element: MORE, or END of the shard, or ERROR. */
 static leati_tail read_records(leati_node_state *node, struct shard_state *s, int64_t want,
                                size_t bytes, leat_error *err) {
+    /* `want` may stand for all there is, and the product must not overflow. */
     int64_t most = want < INT64_MAX / 2 / s->step ? want * s->step : s->step;
     most = LEATI_MIN(most, 4096 * (int64_t)s->step);
     forget_records(s);
@@ -131,6 +133,7 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
             return LEATI_ERROR;
         if (s->ended)
             break;
+        /* After a read that ended within an element only the rest of that element is wanted. */
         int64_t n = 0, need = s->have == 0 ? most : s->step - s->have % s->step;
         leati_record_outcome outcome = leati_tfrecord_read(
             s->reader, need, s->have == 0 ? bytes : 0, s->records + s->have, s->holder, &n, err);
@@ -176,10 +179,12 @@ static leati_tail shard_pull(leati_node_state *node, void *state, int64_t want, 
     n = LEATI_MIN(n, want);
     leat_status status =
         leati_saved_get(args_of(node)->element_spec, s->records + s->next, n, s->holder, out, err);
+    /* Want of memory passes no element: the records stay for the next call. */
     if (status == LEAT_RESOURCE_EXHAUSTED) {
         leati_block_clear(out);
         return LEATI_ERROR;
     }
+    /* The element that failed is passed with those before it: it is the outcome behind them. */
     take_records(s, out->n + (status != LEAT_OK));
     if (status != LEAT_OK) {
         leati_prefix(err, "%.200s: file %lld from byte %lld on", args_of(node)->folder,
@@ -338,6 +343,7 @@ leat_status leati_saved_shards(leati_node_state *node, const leati_program *prog
     const leat_function *function = leati_program_function(program);
     leati_call_context context = {.ordinal = ordinal, .num_replicas = 1};
     int64_t failed = 0;
+    /* A second run of the good rows would show effects twice. */
     n = leati_graph_function_has(function, LEATI_IMPURE | LEATI_STATEFUL) ? 1 : n;
     if (node != NULL) {
         leat_status status =

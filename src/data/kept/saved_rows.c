@@ -74,6 +74,7 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
         status = put_inside(&variant, &columns[0], row, err);
     leati_put_bytes(&content, variant.data, variant.size); /* a list of one, its length first */
     leati_tensor_proto_put_number_field(out, PROTO_DTYPE, PROTO_VARIANT);
+    /* An empty message: the shape of a scalar. */
     leati_tensor_proto_put_field(out, PROTO_SHAPE, "", 0);
     leati_tensor_proto_put_field(out, PROTO_CONTENT, content.data, content.size);
     out->failed = out->failed || variant.failed || content.failed;
@@ -117,6 +118,8 @@ static leat_status make_columns(const leat_spec *spec, int64_t n, leat_buffer *h
         leat_shape shape = leat_spec_component_shape(spec, c);
         int64_t values = leati_shape_count(&shape);
         size_t size = 0;
+        /* A product that overflows is no column either: such rows fail one by one, where there are
+         * any. */
         bool strided = values >= 0 && leati_mul_size((size_t)values, leat_dtype_size(dtype), &size);
         size_t stride = size;
         strided = strided && leati_mul_size(size, (size_t)n, &size);
@@ -205,6 +208,7 @@ static leat_status get_ragged(const leat_spec *spec, int begin, int count, leati
             return not_ragged(begin, err);
         if (field.number == VARIANT_TENSOR && field.type == LEATI_WIRE_BYTES) {
             found++;
+            /* The last tensor is the values, which are the leaf's first component. */
             int index = found == count ? begin : begin + found;
             status = found > count ? not_ragged(begin, err)
                                    : get_tensor(spec, index, field.bytes, row, holder, out, err);

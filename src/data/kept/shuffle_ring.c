@@ -58,6 +58,7 @@ static leat_status note_start(const leati_node_state *node, leati_shuffle_ring *
         snapshot->size = 0;
         snapshot->failed = false;
     }
+    /* An input that cannot be saved costs the replay, not the epoch: data will be saved. */
     return status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status;
 }
 
@@ -76,6 +77,7 @@ static void pop(leati_shuffle_ring *ring) {
     leati_shuffle_slice front = ring->slices[0];
     for (int i = 1; i < ring->num_slices; i++)
         ring->slices[i - 1] = ring->slices[i];
+    /* Kept behind the others with its memory, for the next slice. */
     ring->slices[--ring->num_slices] = front;
     ring->owed++;
     ring->emitted = 0;
@@ -137,6 +139,8 @@ static leat_status store(leati_shuffle_ring *ring, int64_t available, int64_t mo
     leati_block *block = &ring->input.block;
     if (leati_input_begin(&ring->input) == 0) {
         for (int c = 0; c < block->num_columns; c++) {
+            /* Rows of a fixed size are copied into the reservoir; others are references, and would
+             * keep the whole memory of the block alive. */
             if (ring->reservoir.columns[c].row_bytes > 0)
                 continue;
             leat_status status = leati_column_compact(&block->columns[c], block->n, err);
@@ -188,8 +192,11 @@ static leati_tail fill(leati_node_state *node, leati_shuffle_ring *ring, int64_t
         }
         if (leati_shuffle_open_epoch(node, ring, err) != LEAT_OK)
             return LEATI_ERROR;
+        /* TensorFlow reads one outcome of the fourth slice, and then begins no other. */
         bool one = ring->num_slices == LEATI_SHUFFLE_SLICES;
         int64_t lack = one ? 1 : ring->size - held;
+        /* Beyond what is lacking, `more` draws will each make room for an element of the same
+         * block. */
         int64_t want = one ? 1 : lack > INT64_MAX - more ? lack : lack + more;
         leati_tail tail =
             leati_input_peek(&ring->input, LEATI_MIN(want, 65536), NULL, &available, err);
@@ -201,6 +208,7 @@ static leati_tail fill(leati_node_state *node, leati_shuffle_ring *ring, int64_t
         } else {
             leati_shuffle_slice *back = leati_shuffle_back(ring);
             back->finished = true;
+            /* Without this, an input that is empty or all errors would be repeated for ever. */
             ring->last = ring->epochs < 0 && (back->consumed == 0 || !ring->produced);
         }
     }
@@ -220,6 +228,7 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
             break;
     }
     if (ring->owed > 0) {
+        /* Epochs that gave no element had their pairs too, as in TensorFlow. */
         for (; ring->owed > 0; ring->owed--)
             leati_seed_generator_next(ring->generator, ring->pair);
         ring->words = leati_words_new(ring->pair[0], ring->pair[1]);
@@ -256,10 +265,12 @@ static void choose(leati_shuffle_ring *ring, int64_t n, bool refilled, uint32_t 
     int64_t first = ring->start % ring->size;
     for (int64_t i = 0; i < n; i++) {
         int64_t now = refilled ? filled : filled - i;
+        /* TensorFlow's remainder is of 64 bits: a word of 32 is below any larger number. */
         int64_t offset = now <= UINT32_MAX ? (int64_t)(words[i] % (uint32_t)now) : words[i];
         int64_t at = first + offset;
         at = at >= ring->size ? at - ring->size : at;
         uint32_t slot = ring->slots[at];
+        /* The hole goes to the front, where the slice shrinks and the next element is put. */
         ring->slots[at] = ring->slots[first];
         ring->slots[first] = chosen[i] = slot;
         leati_reservoir_look(&ring->reservoir, slot);

@@ -51,6 +51,7 @@ static bool holds_objects(const leati_shuffle_ring *ring) {
 static saved_as how_to_save(const leati_shuffle_ring *ring, leat_iterator_save_mode mode) {
     if (!ring->epoch_open)
         return SAVED_FRESH;
+    /* Datasets as elements cannot be written as data. */
     if (mode == LEAT_SAVE_DATA && !holds_objects(ring))
         return SAVED_DATA;
     for (int i = 0; i < ring->num_slices; i++)
@@ -134,6 +135,7 @@ static void replay(leati_shuffle_ring *ring, int64_t *numbers) {
     ring->words = leati_words_new(ring->pair[0], ring->pair[1]);
     ring->start = front->end = 0;
     for (;;) {
+        /* Before every draw the ring is as full as it gets, just as it was in the run. */
         while (front->end - ring->start < size && outcome < front->consumed) {
             if (error < front->num_errors && front->errors[error] == outcome)
                 error++;
@@ -169,6 +171,7 @@ static leat_status live_in_front(leati_shuffle_ring *ring, live_element **live, 
         (*live)[i] = (live_element){.outcome = numbers[at], .at = at};
     }
     leati_free(numbers);
+    /* The input gives them in this order, whatever places they have. */
     qsort(*live, (size_t)held, sizeof(**live), by_outcome);
     return LEAT_OK;
 }
@@ -261,6 +264,7 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
     for (int64_t i = 0; i < count && status == LEAT_OK;) {
         status = advance_to(&ring->input, s, &position, live[i].outcome, err);
         int64_t run = 1, available = 0;
+        /* Neighbours in the input are asked for in one request. */
         while (i + run < count && live[i + run].outcome == live[i].outcome + run)
             run++;
         if (status != LEAT_OK)
@@ -291,6 +295,7 @@ static leat_status read_positions(leati_shuffle_slice *slice, leati_reader *in,
                                   leati_reader *snapshot, leat_error *err) {
     uint64_t errors = 0;
     leat_status status = leati_get_uint(in, &errors, err);
+    /* The function that notes an error notes `consumed`, which is lent to it for that. */
     int64_t consumed = slice->consumed;
     for (uint64_t i = 0; i < errors && status == LEAT_OK; i++) {
         int64_t before = i == 0 ? -1 : slice->errors[i - 1];
@@ -374,6 +379,7 @@ static leat_status restore_elements(const leat_spec *spec, leati_shuffle_ring *r
     int64_t count = 0;
     leat_status status = leati_get_int(in, &count, err);
     s->end = slice_start(ring, slice);
+    /* The ring's first element is at 0 here, so the end is also how many there are. */
     if (status == LEAT_OK && (count < 0 || count > ring->size - s->end)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "shuffle: a saved state of %lld elements more than %lld in a buffer of "
@@ -462,6 +468,7 @@ leat_status leati_shuffle_restore(leati_node_state *node, leati_shuffle_ring *ri
     ring->produced = header.produced != 0;
     ring->last = header.last != 0;
     if (header.how == SAVED_DATA)
+        /* Each draw took one word. */
         leati_words_skip(&ring->words, (uint64_t)ring->emitted);
     if (header.how != SAVED_POSITIONS) {
         ring->epoch_open = header.how == SAVED_DATA;

@@ -66,6 +66,7 @@ static leat_status grow(struct choices *choices, leat_dataset *choice, leat_erro
 
 leat_dataset *leati_choice_of_use(const leat_dataset *choose, int64_t use, leat_error *err) {
     leat_dataset *choice = choose->inputs[choose->num_inputs - 1];
+    /* The first use is the choice as the user made it. */
     if (use == 0)
         return leat_dataset_ref(choice);
     struct choices *choices = leati_dataset_shared(choose, err);
@@ -73,6 +74,7 @@ leat_dataset *leati_choice_of_use(const leat_dataset *choose, int64_t use, leat_
         return NULL;
     pthread_mutex_lock(&choices->lock);
     leat_status status = LEAT_OK;
+    /* The copies are kept: the same use has the same seed generators in every iterator. */
     while (status == LEAT_OK && choices->count < use)
         status = grow(choices, choice, err);
     leat_dataset *copy = status == LEAT_OK ? leat_dataset_ref(choices->copies[use - 1]) : NULL;

@@ -14,6 +14,7 @@ static pthread_mutex_t share_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void dataset_free(leat_object *object) {
     leat_dataset *dataset = (leat_dataset *)object;
+    /* Copies only borrow it. */
     if (dataset->shared != NULL && dataset->origin == dataset)
         dataset->op->unshare(dataset->shared);
     if (dataset->origin != dataset)
@@ -136,6 +137,7 @@ static bool own_purity(const leat_dataset *dataset) {
 }
 
 static leat_status no_spec(const leat_dataset *dataset, leat_error *err) {
+    /* Without a code the slot gave NULL and said nothing, which is a mistake of the operator. */
     return err != NULL && err->code != LEAT_OK
                ? err->code
                : leati_fail(err, LEAT_INTERNAL, "%s has no element spec", dataset->op->name);
@@ -169,6 +171,8 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
     dataset->cardinality =
         op->cardinality != NULL ? op->cardinality(dataset) : default_cardinality(dataset);
     dataset->replayable = own_purity(dataset);
+    /* Seeds drawn from a shared generator come again from a saved state, but asking ahead takes
+     * them from others. */
     dataset->pure = dataset->replayable && (dataset->op->flags & LEATI_OP_SHARED_DRAW) == 0;
     for (int i = 0; i < dataset->num_inputs; i++) {
         dataset->pure = dataset->pure && dataset->inputs[i]->pure;
@@ -203,6 +207,7 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
     dataset->origin = dataset;
     dataset->inputs = leati_alloc((size_t)num_inputs, sizeof(*dataset->inputs));
     dataset->args = leati_alloc_zero(1, op->args_size);
+    /* The inputs are not in the node yet: freeing it does not release them. */
     if (dataset->inputs == NULL || dataset->args == NULL) {
         leati_no_memory(err);
         leat_dataset_unref(dataset);
@@ -239,6 +244,8 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                      num_inputs);
         return leati_dataset_give_up(inputs, num_inputs);
     }
+    /* Operators' functions look at the code of their record, and the caller's may hold an old
+     * failure. */
     leat_error fresh = {0};
     leat_dataset *dataset = dataset_alloc(op, inputs, num_inputs, e);
     if (dataset == NULL)
@@ -265,6 +272,7 @@ leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
             return NULL;
         }
     }
+    /* Of a copy of a copy the origin is the same, so no chain of copies is kept alive. */
     copy->origin = leat_dataset_ref(dataset->origin);
     return copy;
 }
@@ -276,6 +284,7 @@ void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     pthread_mutex_lock(&share_lock);
+    /* Under the lock of the process: two iterators that begin at once make one state. */
     if (origin->shared == NULL)
         origin->shared = origin->op->share(origin, err);
     void *shared = origin->shared;
@@ -375,8 +384,10 @@ uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
     /* Immutable, so any thread may compute it; they all find the same. */
     _Atomic uint64_t *kept = &((leat_dataset *)dataset)->fingerprint;
     uint64_t hash = atomic_load_explicit(kept, memory_order_relaxed);
+    /* A hash that is 0 by chance is computed at each call. */
     if (hash != 0)
         return hash;
+    /* The version is the seed, so states of another version of the operator do not fit. */
     hash = mix((uint64_t)dataset->op->version, dataset->op->name, strlen(dataset->op->name));
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {

@@ -22,6 +22,7 @@ leati_generator *leati_generator_new(const leat_generator *functions, void *cont
                                      const char *name, uint32_t flags, leat_error *err) {
     leati_generator *generator = leati_alloc_zero(1, sizeof(*generator));
     char *copy = leati_strdup(name);
+    /* Only a registered generator has a name. */
     if (generator == NULL || (name != NULL && copy == NULL)) {
         leati_free(generator);
         leati_free(copy);
@@ -104,6 +105,7 @@ leat_status leati_generator_next(leati_generator *generator, void *run, leat_ele
     enter(generator);
     leat_status status = generator->functions.next(generator->context, run, out, &failure);
     leave(generator);
+    /* OUT_OF_RANGE is how a generator ends, and needs no text. */
     return status == LEAT_OK || status == LEAT_OUT_OF_RANGE
                ? status
                : report(generator, status, &failure, err);

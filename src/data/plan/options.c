@@ -8,6 +8,7 @@ bool leati_options_field_is_set(const leati_row *row, const void *field) {
     switch (row->type) {
     case LEATI_ROW_INT: return *(const int64_t *)field != LEATI_OPTION_NOT_SET;
     case LEATI_ROW_STRING: return *(char *const *)field != NULL;
+    /* Bool or none: -1 is none. */
     default: return *(const int8_t *)field >= 0;
     }
 }
@@ -21,6 +22,7 @@ static const void *find(const leat_dataset *node, const char *name, int depth) {
             return field;
     }
     const void *found = NULL;
+    /* TensorFlow merges the options of several inputs in their order, so the last one's win. */
     for (int i = node->num_inputs; found == NULL && i > 0 && depth < MOST_DEPTH; i--)
         found = find(node->inputs[i - 1], name, depth + 1);
     return found;

@@ -83,6 +83,7 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
     if (depth > MOST_DEPTH)
         return leati_refuse(err, VALUE, "a plan deeper than %d nodes", MOST_DEPTH);
     if (tuple == NULL && dict == NULL) {
+        /* Any spec of one component would do: only the form of the tree is looked at. */
         *structure = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, err);
         return *structure == NULL ? err->code
                                   : inputs_add(in, read_node(json, reader, depth + 1, err), err);
@@ -101,6 +102,7 @@ static leat_status read_tree(const json_t *json, const leati_plan_reader *reader
             *structure = leat_spec_tagged(*structure, json_integer_value(tag), err);
         status = *structure == NULL ? err->code : LEAT_OK;
     } else {
+        /* A tree that was made has taken the children, also where it failed. */
         for (size_t i = 0; i < count && children != NULL; i++)
             leat_spec_unref(children[i]);
     }
@@ -155,6 +157,7 @@ static int mark_input(const leati_dataset_op *op, const leati_row *row, json_t *
  */
 static json_t *split_arguments(const json_t *args, const leati_plan_reader *reader, int depth,
                                const leati_dataset_op *op, inputs *in, leat_error *err) {
+    /* A copy, because what becomes an input is taken out, and the JSON is the caller's. */
     json_t *rest = leati_json_copy(args, err);
     if (rest == NULL)
         return NULL;
@@ -333,6 +336,7 @@ leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reade
                               leat_error *err) {
     leat_error local = {0};
     leat_error *e = err != NULL ? err : &local;
+    /* inputs_add and others ask it whether a NULL has been reported. */
     e->code = LEAT_OK;
     return read_node(json, reader, 0, e);
 }
@@ -370,6 +374,8 @@ static const leati_row *node_row(const leat_dataset *dataset) {
          row++) {
         if ((row->flags & LEATI_NODE) != 0 && dataset->num_inputs > 0) {
             const leati_row *mark = marker(dataset->op, row);
+            /* Without a marker the row always is an input; with one the node may hold a value
+             * instead. */
             bool given = mark == NULL || *(const bool *)((char *)dataset->args + mark->offset);
             return given ? row : NULL;
         }
@@ -399,10 +405,12 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
         if (value == NULL || json_object_set_new(args, last->name, value) != 0)
             return -1;
     }
+    /* An operator of any number of inputs has a list even where it is one. */
     if (count == 1 && dataset->op->num_inputs == 1) {
         json_t *input = leati_plan_write(dataset->inputs[0], err);
         return input == NULL ? -1 : json_object_set_new(node, "input", input);
     }
+    /* A source has neither "input" nor "inputs". */
     json_t *list = count == 0 ? NULL : json_array();
     for (int i = 0; i < count; i++) {
         json_t *input = leati_plan_write(dataset->inputs[i], err);

@@ -29,6 +29,7 @@ leat_status leati_recipe_match_names(const leati_strings *files, const char *op,
         return leati_no_memory(err);
     for (size_t i = 0; i < count && status == LEAT_OK; i++) {
         patterns[i] = files->values[i].data;
+        /* The file system's paths end at the first 0, and would name another file. */
         if (strlen(patterns[i]) != files->values[i].size) {
             status =
                 leati_refuse(err, VALUE, "file_pattern %zu has a byte of 0; expected a path", i);
@@ -139,6 +140,7 @@ bool leati_recipe_is_made(const leat_dataset *dataset) {
 leat_status leati_recipe_finish(leat_dataset *dataset, leat_dataset *plan, leat_error *err) {
     if (plan == NULL)
         return err->code;
+    /* The node was made without inputs. */
     leat_dataset **inputs = leati_alloc_resize(dataset->inputs, 1, sizeof(*inputs));
     if (inputs == NULL) {
         leat_dataset_unref(plan);

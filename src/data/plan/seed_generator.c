@@ -70,6 +70,7 @@ static leat_buffer *new_order(leati_words words, int64_t n, leat_error *err) {
     for (int64_t i = 0; i < n && order != NULL; i++)
         order[i] = i;
     for (int64_t i = 0; i < n && order != NULL; i++) {
+        /* Fisher and Yates' shuffle, with TensorFlow's remainder of a word. */
         int64_t other = i + (int64_t)leati_words_next(&words) % (n - i), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
@@ -88,6 +89,8 @@ leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t
     pthread_mutex_unlock(&generator->lock);
     if (order != NULL)
         return order;
+    /* Without the lock, as it may take long; where two threads come at once both find the same
+     * order. */
     order = new_order(leati_words_new(first, second), n, err);
     if (order != NULL) {
         pthread_mutex_lock(&generator->lock);
@@ -119,6 +122,7 @@ leat_status leati_seed_generator_restore(leati_seed_generator *generator, leati_
     generator->seed2 = seed2;
     generator->requests = requests;
     generator->words = leati_words_new((uint64_t)seed, (uint64_t)seed2);
+    /* Two words for each request. */
     leati_words_skip(&generator->words, 2 * requests);
     leat_buffer *order = generator->order;
     generator->order = NULL; /* it may be of other seeds */

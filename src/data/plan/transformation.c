@@ -6,6 +6,7 @@ leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transf
                                  void *context, leat_error *err) {
     leat_error failure = {0};
     if (input == NULL || transformation == NULL) {
+        /* A NULL input comes from a builder that failed, whose error stays. */
         if (err != NULL && err->code == LEAT_OK) {
             leati_refuse(err, VALUE, "apply: %s is NULL; pass %s",
                          input == NULL ? "the input" : "transformation",

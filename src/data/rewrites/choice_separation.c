@@ -29,7 +29,10 @@ static int64_t count_use(struct uses *uses, const leat_dataset *choose, leat_err
 static leat_dataset *separate(void *context, leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_choose_from_datasets)
         return NULL;
+    /* Of the origin, because each use of a node has become a copy where rules changed what is
+     * below. */
     int64_t use = count_use(context, node->origin, err);
+    /* The first use stays as it is; below 0 the error tells that there is no memory. */
     if (use <= 0)
         return NULL;
     int last = node->num_inputs - 1;
@@ -40,6 +43,7 @@ static leat_dataset *separate(void *context, leat_dataset *node, leat_error *err
     }
     for (int i = 0; i < last; i++)
         inputs[i] = leat_dataset_ref(node->inputs[i]);
+    /* A NULL passes through the constructor, which releases the others. */
     inputs[last] = leati_choice_of_use(node->origin, use, err);
     leat_dataset *own = leati_dataset_with(node, NULL, inputs, err);
     leati_free((void *)inputs);

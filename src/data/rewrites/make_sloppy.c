@@ -7,6 +7,7 @@ static bool wanted(const leat_dataset *plan) {
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
+    /* -1: the node leaves it open. An operator without such an argument has INT64_MIN. */
     if (leati_rewrite_argument_int(node, "deterministic") != -1 || node->num_inputs != 1 ||
         leati_rewrite_argument_int(node, "num_parallel_calls") == 0)
         return NULL;

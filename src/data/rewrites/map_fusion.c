@@ -28,6 +28,7 @@ static bool run_alike(const leat_dataset *a, const leat_dataset *b) {
 /* The lines of both: "user.c:41, user.c:57", or one where they are the same. */
 static void name_places(leat_function *composed, const char *first, const char *second) {
     bool both = first[0] != '\0' && second[0] != '\0' && strcmp(first, second) != 0;
+    /* Both are shown where they are long, rather than the first alone. */
     int half = (int)sizeof(composed->place) / 2 - 2;
     snprintf(composed->place, sizeof(composed->place), both ? "%.*s, %.*s" : "%.*s%.*s", half,
              first, half, both || first[0] == '\0' ? second : "");
@@ -65,6 +66,7 @@ static leat_function *compose(const leat_function *first, const leat_function *s
     leati_free(values);
     if (composed != NULL)
         name_places(composed, first->place, second->place);
+    /* Any other failure means that the maps stay two, which is no failure of the plan. */
     if (composed == NULL && local.code == LEAT_RESOURCE_EXHAUSTED)
         *err = local;
     return composed;

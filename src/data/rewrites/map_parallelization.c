@@ -13,6 +13,7 @@ static bool wanted(const leat_dataset *plan) {
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_map || leati_rewrite_argument_int(node, "synchronous") != 0 ||
+        /* INT64_MIN stands for an argument that was not given. */
         leati_rewrite_argument_int(node, "num_parallel_calls") != INT64_MIN || !node->replayable ||
         !leati_graph_function_has(leati_rewrite_argument_function(node, "map_func"), LEATI_COSTLY))
         return NULL;

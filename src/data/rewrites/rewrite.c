@@ -34,6 +34,7 @@ static leat_dataset *rewrite_below(leat_dataset *dataset, leati_node_rewrite rew
         return NULL;
     leat_error local = {0};
     leat_dataset *replacement = rewrite(context, node, &local);
+    /* NULL without an error: the rule does not apply here. */
     if (replacement == NULL && local.code == LEAT_OK)
         return node;
     leat_dataset_unref(node);
@@ -58,6 +59,8 @@ static leat_dataset *over_rewritten(leat_dataset *dataset, leati_node_rewrite re
             break;
         changed = changed || inputs[done] != dataset->inputs[done];
     }
+    /* What no rule touched stays the same node: copies are made of the path above a change
+     * alone. */
     if (done == dataset->num_inputs && changed) {
         node = leati_dataset_with(dataset, NULL, inputs, err);
         done = 0; /* given */
@@ -132,6 +135,7 @@ leat_dataset *leati_rewrite_with_function(const leat_dataset *node, const char *
         memcpy(args + row->offset, &function, sizeof(leat_object *));
         copy = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
     }
+    /* Given in any case; the constructor has released them where it was called. */
     for (int i = 0; args == NULL && i < node->num_inputs; i++)
         leat_dataset_unref(inputs[i]);
     leati_free(args);
@@ -163,6 +167,7 @@ bool leati_rewrite_by_option(const leat_dataset *plan, const char *name) {
     char option[128];
     snprintf(option, sizeof(option), "experimental_optimization.%s", name);
     int own = leati_plan_option(plan, option);
+    /* A rule's own option counts before the one for all; with neither set it is on. */
     return own >= 0
                ? own != 0
                : leati_plan_option(plan, "experimental_optimization.apply_default_optimizations") !=
@@ -180,6 +185,7 @@ static bool is_enabled(const leati_rewrite_rule *rule, const leat_dataset *plan)
 leat_dataset *leati_rewrite(leat_dataset *dataset, bool tell, leat_error *err) {
     leat_dataset *current = leat_dataset_ref(dataset);
     for (size_t i = 0; rules[i] != NULL && current != NULL; i++) {
+        /* The options are those of the plan as it was built, whatever rules before made of it. */
         if (!is_enabled(rules[i], dataset))
             continue;
         struct application a = {.rule = rules[i], .tell = tell};

@@ -10,6 +10,7 @@ static int64_t argument(const leat_dataset *node, const char *name) {
 }
 
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
+    /* A shuffle that has epochs of its own is fused already. */
     if (node->op != &leati_op_repeat || leati_dataset_shuffle_epochs(node->inputs[0]) != 1 ||
         argument(node->inputs[0], "buffer_size") < 0 || argument(node, "count") == 0)
         return NULL;

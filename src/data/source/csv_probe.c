@@ -14,6 +14,7 @@ leat_status leati_csv_probe_open(leati_csv_probe *probe, const char *path,
                                  leat_error *err) {
     probe->delimiter = delimiter;
     probe->quotes = quotes;
+    /* Python decompresses to text, where the three line ends have become one. */
     probe->translate = compression != LEAT_COMPRESSION_NONE;
     probe->buffer = leati_alloc(CHUNK, 1);
     if (probe->buffer == NULL)
@@ -130,6 +131,8 @@ leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *e
         }
         any = true;
         status = feed(probe, &place, byte, err);
+        /* A line is fed with its end, and then told to have ended: within quotes the row goes
+         * on. */
         if (byte == '\n' && status == LEAT_OK) {
             status = feed(probe, &place, LINE_END, err);
             done = place == RECORD_START;
@@ -187,6 +190,7 @@ static bool is_float(leat_string text, leat_dtype dtype) {
     if (!strip(text, number, sizeof(number)) || strpbrk(number, "xX(") != NULL ||
         !leati_number_parse((leat_string){number, strlen(number)}, LEAT_FLOAT64, &value))
         return false;
+    /* Minus infinity is below, too: TensorFlow asks for nothing but "less than the largest". */
     return dtype == LEAT_FLOAT32 ? (double)(float)value < INFINITY : value < INFINITY;
 }
 
@@ -197,6 +201,7 @@ leat_dtype leati_csv_infer(leat_string text, leat_string na, leat_dtype known) {
         return known;
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         at_least = at_least || known == order[i];
+        /* The first two of the list are integers. */
         bool fits = i < 2 ? is_integer(text, order[i]) : is_float(text, order[i]);
         if (at_least && fits)
             return order[i];

@@ -45,6 +45,8 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     int64_t skip = slot->skip;
     leati_stat stat = {0};
     if (outcome == LEATI_FILE_MORE) {
+        /* Pipes and the like are not read ahead: there a read may wait for ever and hold a pool's
+         * thread. */
         slot->plain =
             leati_fs_stat(slot->path, &stat, NULL) == LEAT_OK && stat.kind == LEATI_PATH_FILE;
         outcome = pass(slot, err);
@@ -52,6 +54,7 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     if (outcome != LEATI_FILE_MORE) {
         format->close(slot->reader);
         slot->reader = NULL;
+        /* The next attempt opens the file anew, and has to pass all of them. */
         slot->skip = skip;
     }
     return outcome;
@@ -87,8 +90,10 @@ static int64_t block_bytes(const leati_files *files) {
 /* Reads a block. */
 static void fill(leati_file_slot *slot, leati_file_block *block) {
     const leati_file_format *format = slot->files->format;
+    /* Small records are bounded by their number: each has a header in `records`. */
     int64_t bytes = block_bytes(slot->files), rows = bytes / ROW_BYTES;
     leat_buffer_unref(block->records);
+    /* ERROR is what stands where there is no memory for the records. */
     *block = (leati_file_block){
         .outcome = LEATI_FILE_ERROR, .start = slot->position, .skip = slot->skip};
     if (slot->reader != NULL) {
@@ -133,6 +138,7 @@ static void run_task(leati_task *task, int worker) {
         leati_queue_gate_lock(gate);
         slot->reading = false;
         slot->ready++;
+        /* What stops the file is told before anything behind it is read. */
         slot->stopped = block->outcome != LEATI_FILE_MORE;
         slot->wanted = slot->wanted && !slot->stopped;
         leati_queue_gate_wake(gate);
@@ -162,6 +168,7 @@ static void read_ahead(leati_file_slot *slot) {
     if (!slot->plain || !count_ahead(slot, true))
         return;
     leati_queue_gate_lock(files->gate);
+    /* A task that is in the pool's queue sees `wanted` when it runs, so there is one at a time. */
     bool submit = !slot->queued && !slot->stopped;
     slot->wanted = !slot->stopped;
     slot->queued = slot->queued || submit;
@@ -211,6 +218,7 @@ static void advance(leati_file_slot *slot) {
         slot->wanted = slot->wanted && slot->now->outcome == LEATI_FILE_MORE;
         leati_queue_gate_unlock(gate);
     }
+    /* At half, so that the task begins before the consumer is through with the other half. */
     if (slot->now->outcome == LEATI_FILE_MORE && ahead <= LEATI_BLOCKS_AHEAD / 2)
         read_ahead(slot);
 }
@@ -245,6 +253,8 @@ bool leati_file_slot_has_record(leati_file_slot *slot) {
 static leat_status hold_record(leati_file_block *now, const leat_string *record, leat_buffer *owner,
                                uint64_t call, leat_error *err) {
     leat_buffer *records = now->records, *chunk = NULL;
+    /* Records come in the order of the chunks that they point into, so the search goes on from the
+     * last. */
     for (; now->chunk < records->num_holds; now->chunk++, now->held_by = 0) {
         chunk = records->holds[now->chunk];
         const char *data = chunk->data;

@@ -131,6 +131,7 @@ static leat_status take_name(leati_files *files, leati_file_slot *slot, leat_err
         slot->error = failure;
     }
     if (status == LEAT_OK)
+        /* Only what became a file, or its error, is passed: without memory the name comes again. */
         leati_input_consume(&files->names, available > 0 || tail == LEATI_ERROR);
     return status;
 }
@@ -203,6 +204,7 @@ static leati_tail read_in_turns(leati_files *files, const leati_file_request *re
             bytes += one.records != NULL ? one.records->size : 0;
             ++*n;
         }
+        /* A whole round of slots without a file is the end. */
         empty = slot->place == LEATI_BUSY ? 0 : empty + 1;
     }
     return *n > 0 ? LEATI_MORE : LEATI_END;
@@ -248,6 +250,8 @@ leati_tail leati_files_pull(leati_node_state *node, void *state, int64_t want, l
         return LEATI_ERROR;
     }
     leat_string *records = leat_buffer_data(buffer);
+    /* Reading is asked in portions just above `large`: a large record is the last of its
+     * portion. */
     size_t large = target / OWN_BLOCK, last = 0;
     while (count < want && bytes < target && last <= large && tail == LEATI_MORE) {
         int64_t n = 0;
@@ -290,6 +294,7 @@ bool leati_files_where(const leati_files *files, int64_t *file, int64_t *positio
                        int64_t *behind) {
     const leati_file_slot *slot = &files->slots[0];
     bool inside = slot->place == LEATI_BUSY;
+    /* The name of the file that is being read was taken already. */
     *file = files->next_name - inside;
     *position = *behind = 0;
     if (inside)
@@ -355,6 +360,7 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
         status = leati_get_int(in, &slot->position, err);
     if (status == LEAT_OK)
         status = leati_get_int(in, &slot->skip, err);
+    /* Formats that cannot pass records save a position without any behind it. */
     int64_t most = files->format->passes ? INT64_MAX : 0;
     if (status == LEAT_OK &&
         (slot->position < 0 || slot->skip < 0 || slot->skip > most || flags >> 2 > LEATI_DONE ||
@@ -370,6 +376,7 @@ leat_status leati_files_restore(leati_node_state *node, void *state, leati_reade
                                 leat_error *err) {
     leati_files *files = state;
     uint64_t started = 0;
+    /* A dataset of names has its own position, and this one stays 0. */
     int64_t count = node->dataset->num_inputs > 0 ? 0 : files->paths->count;
     leat_status status = leati_get_uint(in, &started, err);
     if (status == LEAT_OK)

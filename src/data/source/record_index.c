@@ -129,6 +129,8 @@ leati_record_index *leati_record_index_new(const char *kind, const leati_strings
         LEATI_TELL(FILE, INFO, "records by number: the sidecars of all %d files are there",
                    paths->count);
     }
+    /* A sidecar that is missing is no failure under "auto"; one that is stale or damaged always
+     * is. */
     if (status == LEAT_NOT_FOUND && strcmp(use, "required") != 0) {
         LEATI_TELL(FILE, INFO, "no records by number: %s", failure.text);
         leati_free(index->starts);
@@ -150,6 +152,7 @@ void leati_record_index_free(leati_record_index *index) {
 
 int64_t leati_record_index_file(const leati_record_index *index, int64_t number) {
     int64_t low = 0, high = index->paths->count;
+    /* The last file that begins at or before the number; empty files before it begin there too. */
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
         if (index->starts[middle] <= number)
@@ -198,6 +201,7 @@ leati_tail leati_record_index_skip(const leati_record_index *index, leati_files 
     int64_t file, position, behind, begin = 0;
     int64_t total = total_of(index);
     if (!leati_files_where(files, &file, &position, &behind))
+        /* An error waits to be given out: reading meets it. */
         return leati_files_advance(files->node, files, n, skipped, err);
     int64_t at = index->starts[file];
     if (file < index->paths->count) {
@@ -264,6 +268,7 @@ static record_file *use_file(leati_record_reader *reader, const leati_record_ind
         at = reader->num_open++;
     } else {
         at = 0;
+        /* The one that was not used for the longest time. */
         close_file(&reader->open[0]);
     }
     int behind = reader->num_open - 1 - at;
@@ -281,11 +286,13 @@ static leat_status read_record(leati_record_reader *reader, const leati_record_i
         return err->code;
     leat_status status =
         leati_index_find(file->index, number - index->starts[file_number], &begin, &end, err);
+    /* Neighbours are read on without a seek. */
     if (status == LEAT_OK && leati_tfrecord_position(file->records) != begin)
         status = leati_tfrecord_seek(file->records, begin, err);
     if (status == LEAT_OK &&
         leati_tfrecord_read(file->records, 1, 0, record, owner, &got, err) == LEATI_RECORD_ERROR)
         status = err->code;
+    /* A record that ends elsewhere than the index says: the file is another one. */
     if (status == LEAT_OK && (got == 0 || leati_tfrecord_position(file->records) != end)) {
         char *path = leati_record_index_path(index, file_number, err);
         status = path != NULL ? leati_index_stale(path, err) : LEAT_RESOURCE_EXHAUSTED;
@@ -310,6 +317,7 @@ leat_status leati_record_reader_get(leati_record_reader *reader, const leati_rec
     }
     leat_string *records = leat_buffer_data(buffer);
     while (count < n && bytes < target && status == LEAT_OK) {
+        /* By the contract a failure behind good rows is met by the next call. */
         leat_error *report = count == 0 ? err : &(leat_error){0};
         status = read_record(reader, index, indices[count], &records[count], buffer, report);
         if (status == LEAT_OK)

@@ -43,6 +43,7 @@ static int field_of(const leati_strings *fields, const char *extension, size_t s
     for (int f = 0; f < fields->count; f++) {
         const char *at = fields->values[f].data, *end = at + fields->values[f].size;
         while (at <= end) {
+            /* At the end itself an empty extension is left, which memchr must not look for. */
             const char *semicolon = at < end ? memchr(at, ';', (size_t)(end - at)) : NULL;
             const char *stop = semicolon != NULL ? semicolon : end;
             if (is_extension(at, (size_t)(stop - at), extension, size))
@@ -84,6 +85,7 @@ static leati_file_outcome show_member(struct tar_reader *r, const leati_tar_sink
                                       leat_error *err) {
     leati_chunks *chunks = &r->chunks;
     int64_t size = r->member.size, left = leati_stream_left(&chunks->stream);
+    /* Below 0 it is not known how much is left, as of a compressed file. */
     bool fits = left < 0 || size <= left + (int64_t)(chunks->end - chunks->begin);
     if (fits && leati_chunks_need(chunks, (size_t)size, err) != LEAT_OK) {
         r->broken = true;
@@ -147,6 +149,7 @@ static leati_file_outcome read_member(struct tar_reader *r, const leati_tar_sink
     size_t key_size = 0;
     const char *extension = NULL;
     leati_tar_sample(&r->member.name, &key_size, &extension);
+    /* The dot between key and extension. */
     size_t size = r->member.name.size - key_size - 1;
     int field = field_of(r->files->fields, extension, size);
     if (field >= 0) {
@@ -215,10 +218,13 @@ static leati_file_outcome read_sample(struct tar_reader *r, leati_tar_sink *sink
             return next;
         }
         if (next != LEATI_FILE_MORE)
+            /* The sample is whole as far as the archive goes: it is given out, and the end told
+             * next. */
             stop_before(r, next, &after, r->member.at);
     }
     if (outcome != LEATI_FILE_MORE)
         return outcome;
+    /* Backwards, so that the first missing field is named. */
     for (int f = fields->count - 1; f >= 0; f--)
         missing = r->seen[f] ? missing : f;
     if (missing >= 0 && r->stopped && r->stop == LEATI_FILE_LOST) {
@@ -300,6 +306,8 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
             if (sink != NULL)
                 sink->filled++;
         } else if (*n > 0) {
+            /* A sample that failed behind others is read again from its start where the state is
+             * restored. */
             stop_before(r, outcome, &local, waited ? r->resume_at : r->sample_at);
         } else {
             r->stopped = false;

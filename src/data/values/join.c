@@ -27,6 +27,7 @@ leat_status leati_join_begin(leati_join *join, int64_t want, leati_block *out, l
     size_t row = 0;
     for (int c = 0; c < join->columns.num_columns; c++)
         row += join->columns.columns[c].row_bytes;
+    /* Rows of unknown size count nothing here; for these MOST_ROWS is the bound. */
     int64_t n = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
     n = LEATI_MAX(1, n);
     n = LEATI_MIN(want, n);
@@ -55,6 +56,7 @@ static void copy_rows(const leati_column *from, int64_t begin, int64_t rows, int
 static void join_origins(leati_join *join, const leati_block *block, int64_t begin, int64_t n,
                          leati_block *out) {
     const leat_buffer *owner = block->origins.owner;
+    /* A block without the one table of paths has origins that mean nothing here. */
     if (owner == NULL || owner->num_holds != 1)
         return;
     if (out->origins.data == NULL)
@@ -74,6 +76,8 @@ static bool holds_text(const leati_join *join, int c) {
  * headers of strings and the bytes behind them. */
 static leat_status hold(leati_join *join, int c, leat_buffer *source, leat_buffer *to,
                         leat_error *err) {
+    /* Fibonacci hashing: 2^64 divided by the golden ratio; the upper six bits are the place of
+     * 64. */
     uint64_t key = ((uint64_t)(uintptr_t)source + (uint64_t)c) * 0x9E3779B97F4A7C15u;
     leati_join_source *entry = &join->held[key >> 58];
     bool known = entry->memory == source && entry->block == join->blocks && entry->column == c;
@@ -102,6 +106,8 @@ static size_t text_bytes(const leati_join *join, const leati_block *block, int64
             const leat_string *strings = leati_column_row(&block->columns[c], row);
             size_t values = join->columns.columns[c].row_bytes / sizeof(*strings);
             for (size_t i = 0; i < values; i++)
+                /* From LARGE on a string fills the block by itself: the minimum keeps the sum from
+                 * overflowing. */
                 bytes += LEATI_MIN(strings[i].size, LARGE);
         }
     }
@@ -112,6 +118,7 @@ static size_t text_bytes(const leati_join *join, const leati_block *block, int64
 static int64_t count_rows(leati_join *join, const leati_block *block, int64_t begin, int64_t n) {
     int64_t rows = 0;
     while (rows < n && !join->full) {
+        /* The row that fills the block belongs to it, so at least one is taken. */
         size_t bytes = text_bytes(join, block, begin + rows++);
         join->text += bytes;
         join->full = bytes >= LARGE || join->text >= LEATI_BYTE_TARGET;

@@ -10,6 +10,7 @@
 /* Where a key is, or the free slot where it belongs. */
 static size_t slot_of(const leati_key_table *table, int64_t key) {
     size_t slot = (size_t)leati_hash(&key, sizeof(key), 0) & (table->room - 1);
+    /* A slot holds the key's number and one more: 0 is free. */
     while (table->slots[slot] != 0 && table->keys[table->slots[slot] - 1] != key)
         slot = (slot + 1) & (table->room - 1);
     return slot;
@@ -27,6 +28,7 @@ leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
     if (!leati_grow((void **)&table->keys, &table->capacity, table->count + 1,
                     sizeof(*table->keys)))
         return leati_no_memory(err);
+    /* At most half full, so a search meets a free slot soon, and always meets one. */
     if (2 * (table->count + 1) <= table->room)
         return LEAT_OK;
     size_t room = table->room == 0 ? 64 : 2 * table->room;
@@ -37,6 +39,7 @@ leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
     table->slots = slots;
     table->room = room;
     for (size_t i = 0; i < table->count; i++)
+        /* Numbers stay: whoever numbered something by them need not know of it. */
         table->slots[slot_of(table, table->keys[i])] = (uint32_t)i + 1;
     return LEAT_OK;
 }

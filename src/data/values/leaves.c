@@ -22,6 +22,7 @@ void leati_leaf_value(const leati_leaf *leaf, const leati_block *block, int64_t 
         leat_shape shape = leati_column_row_shape(column, row);
         value[p] = (leat_tensor){
             .dtype = column->dtype, .rank = shape.rank, .data = leati_column_row(column, row)};
+        /* Borrowed as all of it: named so that a view of the value can take a reference. */
         value[p].owner = column->form == LEATI_TENSORS ? column->tensors[row].owner : column->owner;
         memcpy(value[p].dims, shape.dims, sizeof(shape.dims));
     }
@@ -51,6 +52,7 @@ leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *blo
 leat_status leati_leaves_check_empty(const char *op, const leati_leaf *leaf, leat_error *err) {
     int levels = leat_spec_ragged_rank(leaf->spec);
     leat_spec_kind kind = leat_spec_get_kind(leaf->spec);
+    /* The flat values have the dimensions behind the ragged ones, and one for all of these. */
     bool inner = leat_spec_shape(leaf->spec).rank - LEATI_MAX(levels, 0) > 1;
     if (kind != LEAT_SPEC_SPARSE && !(kind == LEAT_SPEC_RAGGED && inner))
         return LEAT_OK;

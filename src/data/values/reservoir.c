@@ -18,6 +18,7 @@ leat_status leati_reservoir_init(leati_reservoir *reservoir, const leat_spec *sp
         column->dtype = leat_spec_component_dtype(spec, c);
         column->shape = leat_spec_component_shape(spec, c);
         int64_t values = leati_shape_count(&column->shape);
+        /* Strings and objects refer to memory that a copy of their bytes would not keep alive. */
         bool plain = column->dtype != LEAT_STRING && column->dtype != LEAT_OBJECT && values > 0;
         size_t bytes = plain && values <= LEATI_RESERVOIR_ROW
                            ? (size_t)values * leat_dtype_size(column->dtype)
@@ -75,6 +76,7 @@ static void grow_origins(leati_reservoir *reservoir, size_t capacity) {
 
 leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_error *err) {
     size_t needed = reservoir->size + n;
+    /* Slots are numbers of 32 bits wherever they are kept. */
     if (needed > UINT32_MAX) {
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a buffer of %zu elements; at most %u fit",
                           needed, UINT32_MAX);
@@ -84,6 +86,8 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
         while (capacity < needed)
             capacity += capacity / 2;
         for (int c = 0; c < reservoir->num_columns; c++)
+            /* Where a later column gets no memory the earlier ones are larger than they need be,
+             * and no more. */
             LEATI_TRY(grow_column(&reservoir->columns[c], capacity, err));
         grow_origins(reservoir, capacity);
         reservoir->capacity = capacity;
@@ -125,6 +129,8 @@ exchange_fixed(const leati_reservoir_column *column, const uint32_t *slots, int6
                int64_t puts, size_t bytes) {
     char *target = to == NULL ? NULL : to->data + row * to->stride;
     for (int64_t i = 0; i < n; i++) {
+        /* Out before in, slot by slot: an element that was just put may be drawn again in the same
+         * run. */
         char *kept = column->data + slots[i] * bytes;
         if (target != NULL) {
             memcpy(target, kept, bytes);
@@ -142,6 +148,7 @@ static void exchange_tensors(leati_reservoir *reservoir, const leati_reservoir_c
         leat_tensor *kept = &column->tensors[slots[i]];
         if (to != NULL) {
             reservoir->bytes -= (int64_t)leat_tensor_bytes(kept);
+            /* The reference moves: nothing is counted up or down. */
             ((leat_tensor *)to->tensors)[row + i] = *kept;
             memset(kept, 0, sizeof(*kept));
         }
@@ -175,6 +182,7 @@ void leati_reservoir_exchange(leati_reservoir *reservoir, const uint32_t *slots,
         const leati_column *from = puts == 0 ? NULL : &in->columns[c];
         switch (column->row_bytes) {
         case 0: exchange_tensors(reservoir, column, slots, n, to, row, from, next, puts); break;
+        /* Of a constant size memcpy is a load and a store. */
         case 4: exchange_fixed(column, slots, n, to, row, from, next, puts, 4); break;
         case 8: exchange_fixed(column, slots, n, to, row, from, next, puts, 8); break;
         default:
@@ -199,6 +207,7 @@ static leat_status begin_fixed(leati_reservoir *reservoir, int c, int64_t n, lea
     const leati_reservoir_column *column = &reservoir->columns[c];
     const leati_destination *offered = out->destinations == NULL ? NULL : &out->destinations[c];
     leati_column *to = &out->columns[c];
+    /* The consumer's memory, in which the rows can stay. */
     if (offered != NULL && offered->dtype == column->dtype &&
         leati_shape_equal(&offered->shape, &column->shape)) {
         leati_column_strided(to, column->dtype, &column->shape, offered->data, offered->stride,

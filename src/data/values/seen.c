@@ -13,6 +13,7 @@ static void put_key(leati_writer *out, const leati_column *column, int64_t row) 
     leat_shape shape = leati_column_row_shape(column, row);
     const void *values = leati_column_row(column, row);
     int64_t count = 1;
+    /* The shape is part of the key: four values in a row are no matrix of two by two. */
     leati_put_uint(out, (uint64_t)shape.rank);
     for (int i = 0; i < shape.rank; i++) {
         leati_put_int(out, shape.dims[i]);
@@ -51,6 +52,7 @@ static size_t slot_of(const leati_seen *seen, const void *key, size_t size) {
 static leat_status grow(leati_seen *seen, leat_error *err) {
     if (2 * (seen->count + 1) <= seen->room)
         return LEAT_OK;
+    /* The keys are lent to it: the table alone is new. */
     leati_seen larger = {.keys = seen->keys, .room = seen->room == 0 ? 64 : 2 * seen->room};
     larger.table = leati_alloc_zero(larger.room, sizeof(*larger.table));
     if (larger.table == NULL)
@@ -79,6 +81,7 @@ static bool add_last(leati_seen *seen, size_t place) {
         seen->keys.size = place;
         return false;
     }
+    /* The place and one more: 0 is a free slot. */
     seen->table[slot] = place + 1;
     seen->count++;
     return true;
@@ -89,12 +92,14 @@ leat_status leati_seen_add(leati_seen *seen, const leati_column *column, int64_t
     leati_writer key = {0};
     LEATI_TRY(grow(seen, err));
     size_t place = seen->keys.size;
+    /* Aside first, because its length stands in front of it. */
     put_key(&key, column, row);
     leati_put_bytes(&seen->keys, key.data, key.size);
     bool failed = key.failed || seen->keys.failed;
     leati_writer_fini(&key);
     if (failed) {
         seen->keys.size = place;
+        /* The set goes on as it was; the failure is this key's alone. */
         seen->keys.failed = false;
         return leati_no_memory(err);
     }

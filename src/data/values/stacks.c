@@ -74,6 +74,7 @@ leat_status leati_stacks_put(const leati_stacks *stacks, int leaf, leati_block *
         return status;
     }
     for (int p = 0; p < stacked_parts(&items[leaf]); p++) {
+        /* A batch is one row, so its column is a constant; it takes a reference of its own. */
         leati_column_constant(&out->columns[first + p], &stack[p]);
         leat_tensor_unref(&stack[p]);
     }

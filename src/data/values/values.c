@@ -20,6 +20,7 @@ enum { NUM_FORMS = sizeof(forms) / sizeof(forms[0]) };
 
 static leat_status put_dataset(leati_writer *out, const leat_object *object, leat_error *err) {
     for (int i = 0; i < NUM_FORMS; i++) {
+        /* Its number is saved, so the table only grows at its end. */
         if (forms[i]->is(object)) {
             leati_put_uint(out, (uint64_t)i);
             return forms[i]->put(out, object, err);
@@ -92,6 +93,7 @@ leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_err
     if (status != LEAT_OK)
         return status;
     char text[32] = {0};
+    /* A longer name is cut, and then is none. */
     memcpy(text, name, LEATI_MIN(size, sizeof(text) - 1));
     leat_dtype dtype = leat_dtype_from_name(text);
     if (dtype == LEAT_INVALID || dtype == LEAT_OBJECT || rank > LEAT_MAX_RANK) {
@@ -113,6 +115,7 @@ leat_status leati_values_get_tensor(leati_reader *in, leat_tensor *out, leat_err
     if (dtype == LEAT_STRING)
         return get_strings(in, shape, (int64_t)count, out, err);
     status = leati_get_bytes(in, &bytes, &size, err);
+    /* No dtype has more than 16 bytes: the product cannot overflow. */
     if (status == LEAT_OK && (count > SIZE_MAX / 16 || size != count * leat_dtype_size(dtype))) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved tensor of %zu values in %zu bytes", count,
                             size);
@@ -184,6 +187,7 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
     if (status != LEAT_OK)
         return status;
     int expected = leat_spec_num_components(spec);
+    /* A row takes a byte at least: no memory is taken for more rows than can be there. */
     if (n < 0 || (uint64_t)n > in->size - in->at || (n > 0 && columns != (uint64_t)expected)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "a saved block of %lld rows and %llu columns; expected %d columns",
@@ -199,6 +203,8 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
         leat_tensor *rows = leat_buffer_data(buffer);
         for (int64_t i = 0; i < n && status == LEAT_OK; i++)
             status = leati_values_get_component(in, spec, c, &rows[i], err);
+        /* Also after a failure: the column then owns the rows that were read, and is cleared
+         * below. */
         leati_column_tensors(&out->columns[c], leat_spec_component_dtype(spec, c), buffer);
     }
     if (status != LEAT_OK) {
@@ -217,6 +223,7 @@ static leat_status get_text(leati_reader *in, char *text, size_t room, leat_erro
     const void *bytes = NULL;
     size_t size = 0;
     leat_status status = leati_get_bytes(in, &bytes, &size, err);
+    /* A byte of 0 would end the text before the offsets into it. */
     if (status == LEAT_OK && (size >= room || memchr(bytes, 0, size) != NULL))
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved error with a text of %zu bytes", size);
     if (status == LEAT_OK) {
@@ -227,6 +234,7 @@ static leat_status get_text(leati_reader *in, char *text, size_t room, leat_erro
 }
 
 void leati_values_put_error(leati_writer *out, const leat_error *error) {
+    /* By name, as a saved state outlives the numbers of a version. */
     put_text(out, leat_status_name(error->code));
     put_text(out, leat_reason_name(error->reason));
     leati_put_uint(out, error->at_end ? 1 : 0);

@@ -10,6 +10,7 @@
 static leat_status as_invalid(leat_status status, leat_error *err) {
     if (status != LEAT_OUT_OF_RANGE)
         return status;
+    /* A copy, since the text that is quoted stands in the record that is written. */
     leat_error cause = *err;
     return leati_fail(err, LEAT_INVALID_ARGUMENT,
                       "the function failed with OUT_OF_RANGE, which does not end a map: %s",
@@ -25,6 +26,7 @@ static leat_status run_rows(leati_node_state *node, const leati_program *program
     int64_t failed = 0;
     leat_status status =
         leati_program_run(program, scratch, in, begin, n, &context, out, &failed, e);
+    /* A failed run leaves no rows: those before the failing one are computed again, alone. */
     if (status != LEAT_OK && failed > 0) {
         leat_error first = *e;
         int64_t again = 0;
@@ -69,6 +71,7 @@ leat_status leati_apply(leati_node_state *node, const leati_program *program,
     leat_error *e = err != NULL ? err : &local;
     leat_status status =
         as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+    /* Also after a failure, for the rows before it. */
     if (node->gives_origins)
         leati_origins_derive(node, leati_program_function(program), in, begin, out);
     return marked(status, program, in, begin, out, e);
@@ -92,6 +95,7 @@ void leati_apply_close(leati_called *called) {
 
 static bool takes(const leat_function *function, const leat_spec *input) {
     const leat_spec *expected = leat_function_input(function);
+    /* Components are compared, not trees: a function takes its arguments as a flat list. */
     int count = expected == NULL ? 0 : leat_spec_num_components(expected);
     if (leat_spec_num_components(input) != count)
         return false;
@@ -146,6 +150,7 @@ leat_status leati_apply_check_flags(const leati_block *flags, leat_error *err) {
             return leati_refuse(err, SHAPE, "predicate returned shape %s; expected a scalar",
                                 leati_shape_text(&shape, text));
         }
+        /* Rows of the other forms have one shape. */
         if (flags->columns[0].form != LEATI_TENSORS)
             break;
     }

@@ -62,17 +62,20 @@ void leati_autotune_climb_compare(const leati_sample *before, const leati_sample
                                   double *rate_before, double *rate_after) {
     double one = per_element(before->elapsed_ns - before->inside_ns, before);
     double other = per_element(after->elapsed_ns - after->inside_ns, after);
+    /* The nanosecond more keeps the rates finite where neither sample has any time. */
     double outside = LEATI_MIN(one, other) + 1;
     *rate_before = 1e9 / (per_element(before->inside_ns, before) + outside);
     *rate_after = 1e9 / (per_element(after->inside_ns, after) + outside);
 }
 
 bool leati_autotune_climb_is_starved(const leati_sample *sample) {
+    /* Below 5 % even endless speed would gain next to nothing. */
     return sample->inside_ns > sample->elapsed_ns / 20;
 }
 
 int64_t leati_autotune_climb_next(int64_t value, int64_t minimum, int64_t maximum, bool down,
                                   bool buffer) {
+    /* A thread more takes a core; a buffer has to change by much to make a difference. */
     int64_t next = buffer ? (down ? value / 2 : value * 2) : (down ? value - 1 : value + 1);
     return next < minimum ? minimum : LEATI_MIN(maximum, next);
 }
@@ -88,6 +91,7 @@ bool leati_autotune_climb_plan(const leati_knob *knob, leati_scope scope, int64_
 }
 
 bool leati_autotune_climb_keeps(bool down, double before, double after) {
+    /* More has to be worth what it takes, less only has to be no worse, within noise. */
     return down ? after >= before * 0.99 : after > before * 1.03;
 }
 
@@ -96,9 +100,11 @@ bool leati_autotune_climb_is_hopeless(double before, double after) {
 }
 
 void leati_autotune_climb_judge(leati_climb *climb, bool tried_down, bool kept) {
+    /* On after success, the other way after a refusal. */
     climb->down = kept == tried_down;
     climb->refused = kept ? 0 : climb->refused + 1;
     climb->resting = 0;
+    /* The first refusal is followed by the other way at once. */
     if (climb->refused > 1)
         climb->resting = climb->refused > 6 ? MOST_REST : (int64_t)1 << climb->refused;
 }
@@ -121,6 +127,7 @@ static bool pass_time(leati_tuner *tuner, int64_t ms) {
 static leati_sample totals(const leati_iteration *iteration) {
     leati_sample now = {.elapsed_ns = leati_now_ns()};
     leati_state_tree_lock();
+    /* NULL before the tree is open and while it is being closed. */
     const leati_node_state *root = iteration->root->children;
     now.elements = root == NULL ? 0 : leati_counter_get(&root->counters.elements);
     now.inside_ns = leati_counter_get(&iteration->root->counters.busy_ns);
@@ -201,6 +208,7 @@ static bool begin_trial(leati_tuner *tuner, leati_scope s, trial *t) {
     bool found = false;
     size_t count = 0;
     leati_state_tree_lock();
+    /* Counted anew in each round: operators may have opened or closed meanwhile. */
     for (leati_knob *knob; (knob = knob_number(tuner, count)) != NULL; count++)
         knob->climb.resting -= knob->climb.resting > 0;
     for (size_t i = 0; i < count && !found; i++) {
@@ -229,6 +237,7 @@ static bool end_trial(leati_tuner *tuner, const trial *t, const leati_sample *be
     bool keep = judged && leati_autotune_climb_keeps(t->down, was, is);
     leati_state_tree_lock();
     leati_knob *knob = knob_number(tuner, t->number);
+    /* Compared and not followed: the knob may have been closed during the trial. */
     if (knob == t->knob && knob != NULL) {
         if (judged)
             leati_autotune_climb_judge(&knob->climb, t->down, keep);
@@ -248,6 +257,7 @@ static bool end_trial(leati_tuner *tuner, const trial *t, const leati_sample *be
 /* Is most of the memory used? */
 static bool is_tight(const leati_iteration *iteration) {
     int64_t own = iteration->tuning.memory;
+    /* Tight is where less than a quarter is left. */
     return !leati_budget_fits(iteration->budget, leati_budget_limit(iteration->budget) / 4) ||
            (own > 0 && leati_budget_used(iteration->budget) > own / 4 * 3);
 }
@@ -272,12 +282,14 @@ static bool watch_load(leati_tuner *tuner, const leati_sample *sample) {
     double was = 0, is = 0;
     if (tuner->usual.elements > 0)
         leati_autotune_climb_compare(&tuner->usual, sample, &was, &is);
+    /* The bounds are about each other's inverse: slower and faster by the same factor. */
     bool like = was > 0 && is > was * 0.6 && is < was * 1.7;
     tuner->strange = like ? 0 : tuner->strange + 1;
     if (was > 0 && tuner->strange < STRANGE)
         return false;
     tuner->usual = *sample;
     tuner->strange = 0;
+    /* There was nothing to compare with. */
     if (was == 0)
         return true;
     leati_state_tree_lock();
@@ -329,6 +341,7 @@ static bool go_round(leati_tuner *tuner, int64_t ms, leati_sample *before) {
         tuner->usual = *before = after;
         return true;
     }
+    /* Also after it is taken back what was made meanwhile is delivered first. */
     return pass_time(tuner, ms / PARTS) && stay(tuner, ms, before);
 }
 
@@ -351,6 +364,7 @@ static void wake_tuner(leati_tuner *tuner) {
     if (tuner == NULL)
         return;
     leati_queue_gate_lock(tuner->gate);
+    /* Not once it stops: nobody would join the thread. */
     if (tuner->driver == NULL && !tuner->stop)
         tuner->driver = leati_driver_start("autotune", tune, tuner, NULL);
     leati_queue_gate_unlock(tuner->gate);
@@ -414,6 +428,7 @@ void leati_autotune_stop(leati_iteration *iteration) {
     leati_driver *driver = tuner->driver;
     leati_queue_gate_wake(tuner->gate);
     leati_queue_gate_unlock(tuner->gate);
+    /* Without the gate, which the thread takes on its way out. */
     leati_driver_join(driver);
 }
 

@@ -45,6 +45,7 @@ static leat_function *bound_function(void *context, const json_t *json, const ch
                                      leat_error *err) {
     const leat_bindings *bindings = context;
     const json_t *number = json_object_get(json, "function");
+    /* A function that stands in the plan itself, as a graph or a name. */
     if (number == NULL || bindings->function == NULL)
         return leati_json_read_function(json, err);
     return bindings->function(bindings->context, json_integer_value(number), op, argument, input,
@@ -79,6 +80,7 @@ leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings
 static int64_t stackable(const leati_block *block, int64_t n) {
     for (int32_t c = 0; c < block->num_columns; c++) {
         const leati_column *column = &block->columns[c];
+        /* A row of the highest rank has no dimension left for the rows. */
         bool full = column->form != LEATI_TENSORS && column->rank == LEAT_MAX_RANK;
         if (column->form == LEATI_TENSORS || column->dtype == LEAT_OBJECT || full)
             return n < 1 ? n : 1;
@@ -100,6 +102,7 @@ static leat_status stack_rows(const leati_column *column, int64_t begin, int64_t
     shape.rank++;
     size_t bytes = leat_tensor_bytes(&row);
     bool adjacent = column->form == LEATI_STRIDED && (n == 1 || column->stride == (int64_t)bytes);
+    /* The first row's view becomes that of all: only its dimensions grow. */
     if (n == 1 || (adjacent && row.owner != NULL)) {
         row.rank = shape.rank;
         memcpy(row.dims, shape.dims, sizeof(row.dims));

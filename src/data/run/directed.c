@@ -33,6 +33,7 @@ leat_spec *leati_directed_spec(const leat_dataset *dataset, const int *which, in
 
 int64_t leati_directed_cardinality(const leat_dataset *dataset, const int *which, int count) {
     for (int i = 0; i < count; i++)
+        /* As TensorFlow has it: one that never ends is enough, whatever is selected. */
         if (dataset->inputs[input_number(which, i)]->cardinality == LEAT_INFINITE_CARDINALITY)
             return LEAT_INFINITE_CARDINALITY;
     return LEAT_UNKNOWN_CARDINALITY;
@@ -97,6 +98,7 @@ static void note_failure(leati_directed *directed, leat_error *err) {
 static leati_tail take_selected(leati_directed *directed, int64_t want, leati_block *out,
                                 leat_error *err) {
     leati_input *input = &directed->inputs[directed->selected];
+    /* As if all that are alive came equally often; rounded up, so at least one. */
     int64_t share = leati_input_pure(input) ? (want + directed->live - 1) / directed->live : 1;
     int64_t available = 0;
     leati_tail tail = leati_input_peek(input, share, NULL, &available, err);
@@ -110,6 +112,7 @@ static leati_tail take_selected(leati_directed *directed, int64_t want, leati_bl
         return tail;
     }
     int64_t rows = 1;
+    /* On failure the selection stays: the next call takes the same element. */
     if (leati_join_rows(&directed->join, &input->block, leati_input_begin(input), &rows, out,
                         err) != LEAT_OK)
         return LEATI_ERROR;
@@ -156,6 +159,7 @@ leati_tail leati_directed_pull(leati_node_state *node, leati_directed *directed,
         tail = directed->ended ? LEATI_END : draw(node, directed, select, selector, left, err);
         if (tail == LEATI_MORE)
             tail = take_selected(directed, left, out, err);
+        /* The end of one input is nothing that the consumer sees. */
         if (tail == LEATI_ERROR || (tail == LEATI_END && directed->ended))
             break;
         tail = LEATI_MORE;
@@ -202,6 +206,7 @@ leat_status leati_directed_restore(leati_directed *directed, leati_reader *in, l
         directed->live -= directed->dead[i];
         status = status == LEAT_OK ? leati_input_restore(&directed->inputs[i], in, err) : status;
     }
+    /* A damaged state: without this, draws would search for a live input for ever. */
     if (status == LEAT_OK && directed->live == 0)
         directed->ended = true;
     return status;

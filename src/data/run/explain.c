@@ -34,6 +34,7 @@ static void add_amount(leati_text *text, double amount) {
 
 static int64_t threads_of(const leati_pool *pool, const leati_node_state *node) {
     int64_t threads = leati_counter_get(&node->counters.parallelism), most = leati_pool_size(pool);
+    /* Calls beyond the pool's threads wait for one, and do not compute. */
     threads = LEATI_MIN(threads, most);
     return threads > 0 ? threads : 1;
 }
@@ -51,13 +52,17 @@ static double in_progress(const walk *w, const leati_node_state *node) {
     double own = pulling(w, node), below = 0;
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         double inside = pulling(w, child);
+        /* The longest pull in progress below: at most one of them can be on this thread. */
         below = LEATI_MAX(inside, below);
     }
     own = own > below ? own - below : 0;
     int64_t tasks = leati_counter_get(&node->counters.tasks),
             began = leati_counter_get(&node->counters.tasks_ns);
+    /* tasks_ns is the sum of the times at which the running tasks began, so this is their mean
+     * age. */
     double each = tasks <= 0 ? 0 : ((double)w->now_ns - (double)began / (double)tasks) / 1e9;
     each = LEATI_MAX(each, own);
+    /* Read between the two counters, the mean may be any number. */
     return each < w->elapsed ? each : 0;
 }
 
@@ -132,6 +137,7 @@ static void add_verdict(walk *w, double inside) {
         return;
     }
     double share = w->first.busy / w->elapsed, outside = 1 - inside / w->elapsed;
+    /* Unless an operator computed for longer than that on a thread of its own. */
     if (outside > 0.5 && share < outside) {
         leati_text_addf(&w->text,
                         "bound by the consumer, which spent %.0f %% of the time outside of next: "
@@ -187,6 +193,7 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
     leati_text_addf(&w.text, "%s", notes == NULL ? "" : notes);
     leati_free(notes);
     add_verdict(&w, (double)leati_counter_get(&top->counters.busy_ns) / 1e9);
+    /* A line that is added between the two calls is cut. */
     size_t size = leati_autotune_print(iteration, NULL, 0) + 1;
     char *decisions = leati_alloc(size, 1);
     if (decisions != NULL) {

@@ -38,6 +38,7 @@ static leat_status check_next(const char *op, const char *argument, const leat_s
         leat_spec *like = with_components(state, next, err);
         if (like == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
+        /* The trees are compared with the new shapes in both: shapes alone may differ. */
         same = leat_spec_equal(like, next);
         leat_spec_unref(like);
     }
@@ -80,6 +81,7 @@ leat_spec *leati_fold_relax(const leat_spec *input, const leat_spec *next, leat_
             return NULL;
         changed = changed || !leati_shape_equal(&before, &both);
     }
+    /* NULL without an error: the function will do as it is. */
     if (!changed)
         return NULL;
     leat_spec *like = with_components(state, next, err);
@@ -104,6 +106,7 @@ leat_status leati_fold_join(const leati_block *state, const leati_block *block, 
         leati_column_copy(&state->columns[c], &out->columns[c]);
     for (int c = 0; c < block->num_columns; c++) {
         leati_column_copy(&block->columns[c], &out->columns[count + c]);
+        /* A view that begins at the row, so nothing is copied. */
         leati_column_skip(&out->columns[count + c], row);
     }
     leati_origins_share(block, row, &out->origins);
@@ -132,6 +135,7 @@ leat_status leati_fold_split(leati_block *result, const leat_spec *spec, leati_b
             return leati_prefix(err, "the function's new state");
     }
     if (rest != NULL)
+        /* Both are prepared before anything moves, so that a failure leaves the result whole. */
         status = leati_block_prepare(rest, result->num_columns - count, err);
     if (status == LEAT_OK)
         status = leati_block_prepare(state, count, err);

@@ -37,6 +37,7 @@ leat_status leati_gather_open(const leat_spec *spec, int64_t rows, leati_gather 
         return leati_no_memory(err);
     LEATI_TRY(leati_stacks_init(&s->stacks, spec, err));
     find_composites(s);
+    /* Destinations are offered for all components or for none. */
     bool offered = true;
     for (int c = 0; c < s->num_columns; c++) {
         leati_gather_slot *slot = &s->columns[c];
@@ -89,6 +90,7 @@ static leat_status new_slot_buffer(leati_gather_slot *slot, int64_t rows, leat_e
 const leati_destination *leati_gather_offer(leati_gather *s, int64_t filled, leat_error *err) {
     for (int c = 0; s->destinations != NULL && c < s->num_columns; c++) {
         leati_gather_slot *slot = &s->columns[c];
+        /* The number of rows does not matter: a pool's buffers have one size. */
         if (slot->buffer == NULL && new_slot_buffer(slot, 0, err) != LEAT_OK)
             return NULL;
         s->destinations[c] = (leati_destination){.data = (char *)leat_buffer_data(slot->buffer) +
@@ -141,6 +143,7 @@ static leat_status reserve_rows(leati_gather_slot *slot, int64_t filled, int64_t
     }
     memcpy(leat_buffer_data(slot->buffer), leat_buffer_data(old), (size_t)filled * slot->row_bytes);
     if (slot->dtype == LEAT_STRING)
+        /* The headers were copied; the bytes behind them are what the old buffer holds. */
         status = leati_buffer_hold(slot->buffer, old, err);
     leat_buffer_unref(old);
     return status;
@@ -152,6 +155,7 @@ static bool extend_view(leati_gather_slot *slot, const leati_column *column, int
                         int64_t n, int64_t filled) {
     bool dense = column->form == LEATI_STRIDED && column->owner != NULL &&
                  (n == 1 || column->stride == (int64_t)slot->row_bytes);
+    /* In the slot's own buffer the rows are where they belong, and it is no view of another. */
     if (slot->pool == NULL || slot->row_bytes == 0 || !dense || column->owner == slot->buffer)
         return false;
     const char *at = column->data + begin * column->stride;
@@ -177,6 +181,7 @@ static leat_status check_shapes(const leati_gather_slot *slot, int component,
                                 const leati_block *block, int64_t begin, int64_t n, int64_t filled,
                                 leat_error *err) {
     const leati_column *column = &block->columns[component];
+    /* Rows of the other forms have one shape. */
     int64_t to_check = column->form == LEATI_TENSORS ? n : 1;
     for (int64_t i = 0; i < to_check; i++) {
         leat_shape shape = leati_column_row_shape(column, begin + i);
@@ -213,6 +218,7 @@ static leat_status add_rows(leati_gather_slot *slot, int component, const leati_
                           "(flat_map)",
                           component);
     }
+    /* Without a pool a buffer of the batch before has that batch's shape. */
     if (slot->buffer == NULL || (filled == 0 && slot->pool == NULL)) {
         leat_buffer_unref(slot->buffer);
         slot->buffer = NULL;
@@ -238,6 +244,7 @@ static leat_status finish_slot(leati_gather_slot *slot, int64_t filled, leati_co
                                leat_error *err) {
     leat_shape shape;
     LEATI_TRY(leati_shape_prepend(&slot->shape, filled, &shape, err));
+    /* The reference moves to the column; a buffer that was not needed stays for the next batch. */
     leat_buffer **owner = slot->view != NULL ? &slot->view : &slot->buffer;
     void *data = slot->view != NULL ? (char *)(uintptr_t)slot->first : leat_buffer_data(*owner);
     leati_column_strided(column, slot->dtype, &shape, data,

@@ -88,6 +88,7 @@ static bool ended_by_error(const leati_input *input) {
 }
 
 static uint64_t next_random(struct leati_verify *verify) {
+    /* Knuth's linear congruential generator (MMIX): any numbers do, so long as they come again. */
     verify->seed = verify->seed * 6364136223846793005u + 1442695040888963407u;
     return verify->seed >> 33;
 }
@@ -141,11 +142,14 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
         return;
     }
     if (input->verify != NULL && want > 1) {
+        /* Fewer than asked for, and destinations not always: both are legal, and easily
+         * forgotten. */
         want = 1 + (int64_t)(next_random(input->verify) % (uint64_t)want);
         destinations = next_random(input->verify) % 2 == 0 ? destinations : NULL;
     }
     input->error.code = LEAT_OK;
     input->block.destinations = destinations;
+    /* Who offers destinations has memory for all rows, so nothing bounds their bytes. */
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
     input->tail = leati_state_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
@@ -233,6 +237,7 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
         int64_t take = LEATI_MIN(left, n);
         input->consumed += take;
         *passed = take;
+        /* The end is no outcome: it is reached with the last one before it. */
         if ((input->consumed == outcomes && input->tail == LEATI_END) || ended_by_error(input))
             input->ended = true;
     }
@@ -266,6 +271,7 @@ leati_tail leati_input_skip(leati_input *input, int64_t n, int64_t *skipped, lea
             input->ended = true;
             forget_block(input);
         }
+        /* What peek has read comes first; behind it the child can skip. */
         bool leftover =
             input->loaded &&
             (input->consumed < input->block.n ||

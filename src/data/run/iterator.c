@@ -39,6 +39,7 @@ enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
 
 /* The number of threads of a pool of the iterator's own; 0: it uses the shared one. */
 static int own_threads(const leat_dataset *dataset, const leat_iterator_options *options) {
+    /* The iterator's own option counts before the plan's, where 0 means all cores. */
     int64_t asked = leati_plan_number(dataset, "threading.private_threadpool_size");
     if (options->num_threads > 0 || asked == LEATI_OPTION_NOT_SET)
         return options->num_threads;
@@ -117,6 +118,8 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
     iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
     iterator->iteration.quality = leati_plan_quality(dataset);
     iterator->deadline_ms = options->deadline_ms;
+    /* Tasks may not wait, so the dataset runs on their thread; the scope gives each call random
+     * numbers of its own. */
     if (inside != NULL && !inside->may_wait) {
         uint64_t key[2] = {inside->path, (uint64_t)inside->ordinal};
         iterator->iteration.inline_only = true;
@@ -178,6 +181,7 @@ void leat_iterator_free(leat_iterator *iterator) {
         return;
     if (iterator->iteration.cancel != NULL)
         leati_cancel_fire(iterator->iteration.cancel);
+    /* Before the tree closes, because its thread walks the operators' knobs. */
     leati_autotune_stop(&iterator->iteration);
     leati_input_close(&iterator->input);
     leati_autotune_free(&iterator->iteration);
@@ -206,6 +210,7 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
                                           ? LEATI_NO_DEADLINE
                                           : leati_now_ns() + iterator->deadline_ms * 1000000;
     int64_t start = leati_now_ns();
+    /* What is impure is asked for no more than the user will get. */
     int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
     leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
     int64_t spent = leati_now_ns() - start;
@@ -232,6 +237,7 @@ void leati_iterator_keep_places(leat_iterator *iterator) {
 static void add_stall_report(leat_error *err) {
     char report[LEAT_ERROR_TEXT] = "";
     leati_queue_stall_report(report, sizeof(report));
+    /* One line: the last end goes, the others become commas. */
     for (char *line = report; (line = strchr(line, '\n')) != NULL;)
         *line = line[1] == '\0' ? '\0' : ',';
     if (report[0] != '\0') {
@@ -283,6 +289,7 @@ leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, b
                                    leat_error *err) {
     leat_error *e = err != NULL ? err : leati_error_unwanted();
     leat_status status = leat_iterator_next(iterator, out, e);
+    /* An element may fail with OUT_OF_RANGE, which is not the end. */
     *ended = status == LEAT_OUT_OF_RANGE && leati_error_is_end(e);
     if (status == LEAT_OK || *ended)
         return LEAT_OK;
@@ -368,6 +375,7 @@ static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, l
     leati_put_bytes(out, magic, sizeof(magic));
     leati_put_uint(out, STATE_VERSION);
     leati_put_fixed64(out, leat_dataset_fingerprint(iterator->dataset));
+    /* The state is that of the plan as it runs: other rewrites have other operators. */
     leati_put_fixed64(out, leat_dataset_fingerprint(iterator->rewritten));
     leati_put_int(out, iterator->taken);
     leat_status status = save_generators(iterator->rewritten, out, err);
@@ -398,6 +406,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
     leati_writer out = {0};
     leati_save_cost cost = {.mode = o.mode, .lasting = true};
     leat_status status = write_state(iterator, &cost, &out, err);
+    /* What restoring costs is known once the state is written. */
     if (status == LEAT_OK && o.mode == LEAT_SAVE_AUTO && o.replay_limit >= 0 &&
         cost.replay_elements > o.replay_limit) {
         cost = (leati_save_cost){.mode = LEAT_SAVE_DATA, .lasting = true};
@@ -493,6 +502,7 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
     if (status == LEAT_OK)
         status = read_header(iterator, &in, &taken, err);
     if (status == LEAT_OK)
+        /* Before the tree, whose operators may draw from them while they are restored. */
         status = restore_generators(iterator->rewritten, &in, err);
     if (status == LEAT_OK)
         status = leati_input_restore(&iterator->input, &in, err);

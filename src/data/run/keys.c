@@ -42,6 +42,7 @@ leat_status leati_key_row(int64_t key, leati_block *out, leat_error *err) {
 leat_status leati_keys_open(leati_keys *keys, leati_node_state *node, const leat_object *function,
                             leat_error *err) {
     leat_status status = leati_apply_open(&keys->function, function, err);
+    /* A function with effects must not be called for an element that is not wanted yet. */
     keys->one_by_one = !node->dataset->pure;
     if (status == LEAT_OK) {
         status = leati_input_open(&keys->input, node, 0, err);
@@ -56,6 +57,7 @@ static leat_status look(leati_keys *keys, leati_node_state *node, int64_t n, lea
         leati_run_rows(node, keys->function.program, keys->function.scratch, &keys->input.block,
                        leati_input_begin(&keys->input), n, keys->calls, &keys->block, err);
     keys->at = 0;
+    /* Rows before a failing one are given out first; the failure is met when its turn comes. */
     keys->known = keys->block.n;
     if (keys->known > 0)
         return LEAT_OK;

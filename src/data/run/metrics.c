@@ -48,6 +48,7 @@ typedef struct walk {
 
 static void add_label(leati_text *text, const char *name, const char *value) {
     leati_text_addf(text, "%s=\"", name);
+    /* The three characters that the format wants escaped in labels. */
     for (const char *at = value; *at != '\0'; at++) {
         const char *escaped = *at == '\\'   ? "\\\\"
                               : *at == '"'  ? "\\\""

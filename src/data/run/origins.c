@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17, MOST_KNOWN = 64 };
+enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17, MOST_KNOWN = 64 }; /* 16 TiB of a file */
 
 struct table {
     pthread_mutex_t lock;
@@ -63,6 +63,7 @@ static size_t place_of(const struct table *t, const char *text) {
 static bool make_room(struct table *t) {
     if (!leati_grow((void **)&t->paths, &t->capacity, t->count + 1, sizeof(*t->paths)))
         return false;
+    /* Less than half full, so a search always meets a free place. */
     if (t->room > 2 * (t->count + 1))
         return true;
     size_t room = t->room == 0 ? 16 : 2 * t->room;
@@ -80,6 +81,7 @@ static bool make_room(struct table *t) {
 int64_t leati_origins_number(leat_buffer *table, leat_buffer *path) {
     struct table *t = leat_buffer_data(table);
     pthread_mutex_lock(&t->lock);
+    /* The buffer remembers its number, so a path is hashed once for each buffer. */
     if (path->path_at == 0 && t->count < MOST_PATHS && make_room(t)) {
         size_t at = place_of(t, text_of(path));
         if (t->places[at] == 0) {
@@ -170,6 +172,7 @@ static inline const leat_string *strings_of(const leati_column *column, int64_t 
     int32_t rank = tensors ? column->tensors[row].rank : column->rank;
     *owner = tensors ? column->tensors[row].owner : column->owner;
     for (int32_t i = 0; i < rank; i++)
+        /* Of an empty row there is no first string to look at. */
         if (dims[i] == 0)
             return NULL;
     return leati_column_row(column, row);
@@ -194,6 +197,7 @@ static known_source *find_source(leat_buffer *table, known_sources *known,
     const leat_buffer *memory = leati_buffer_with_path(owner, string->data);
     if (memory == NULL)
         return NULL;
+    /* A full list gives up the entry behind the one used last. */
     known->at = known->count < MOST_KNOWN ? known->count++ : (known->at + 1) % MOST_KNOWN;
     known_source *source = &known->items[known->at];
     int64_t number = leati_origins_number(table, memory->path);
@@ -208,6 +212,7 @@ static known_source *find_source(leat_buffer *table, known_sources *known,
 }
 
 static inline bool is_in(const known_source *source, const leat_string *string) {
+    /* One comparison for both ends: below the start the unsigned difference is huge. */
     return (uintptr_t)string->data - (uintptr_t)source->data < source->size;
 }
 

@@ -66,6 +66,7 @@ void leati_place_row(const leat_function *function, const leati_block *block, in
                      leat_error *err) {
     const char *path = NULL;
     int64_t byte = 0;
+    /* A place within a dataset of the function's own is part of the message from here on. */
     leati_error_settle(err);
     if (function != NULL)
         leati_error_at_function(err, function->place);

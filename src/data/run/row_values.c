@@ -70,6 +70,7 @@ static leati_tail rows_pull(leati_node_state *node, void *state, int64_t want, l
         return LEATI_ERROR;
     }
     s->next += n;
+    /* With the last rows, so that nobody has to ask once more. */
     return s->next == block->n ? LEATI_END : LEATI_MORE;
 }
 
@@ -113,6 +114,7 @@ leat_dataset *leati_row_values_dataset(const leati_block *block, const leat_spec
         struct rows_args args = {.rows = &value->object, .spec = (leat_spec *)spec};
         dataset = leati_dataset_new(&rows_op, &args, NULL, 0, err);
     }
+    /* The node has a reference; without a node this frees the rows. */
     leati_object_unref(value);
     return dataset;
 }

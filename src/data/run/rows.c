@@ -11,6 +11,7 @@ leat_status leati_rows_open(leati_leaves *leaves, leati_input *input, leati_node
     leat_status status = leati_leaves_init(leaves, node->dataset->inputs[0]->spec, err);
     if (status == LEAT_OK)
         status = leati_input_open(input, node, 0, err);
+    /* An element is consumed when its last part is out, and must come again until then. */
     input->snapshots = LEATI_SNAPSHOTS_ALWAYS;
     return status;
 }
@@ -23,6 +24,7 @@ static void cut_dense(const leat_tensor *whole, int64_t begin, leati_column *col
         row.dims[i] = whole->dims[i + 1];
         bytes *= (size_t)row.dims[i];
     }
+    /* A tensor without values may have no memory, and an offset to NULL is undefined. */
     char *data = whole->data == NULL ? NULL : (char *)whole->data + (size_t)begin * bytes;
     leati_column_strided(column, whole->dtype, &row, data, (int64_t)bytes,
                          leat_buffer_ref(whole->owner));
@@ -129,6 +131,7 @@ leat_status leati_rows_pieces_add(leati_pieces *pieces, const leati_leaves *leav
                     sizeof(leat_tensor)))
         return leati_no_memory(err);
     leat_tensor *piece = &pieces->tensors[pieces->count * columns];
+    /* Empty, so that after a failure half way all can be released. */
     memset(piece, 0, columns * sizeof(*piece));
     leat_status status = LEAT_OK;
     for (int l = 0; l < leaves->count && status == LEAT_OK; l++) {

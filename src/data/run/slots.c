@@ -60,6 +60,7 @@ leat_status leati_slots_restore(leati_node_state *node, leati_reader *in, leat_e
     for (const leati_saved *number = op->saved;
          number->kind != LEATI_SAVED_END && status == LEAT_OK; number++)
         status = restore_number(node, number, in, err);
+    /* A wrong number is refused before the input is read again. */
     if (status == LEAT_OK && op->restored != NULL)
         status = op->restored(node, node->state, err);
     leati_input *input = input_of(node);

@@ -36,6 +36,7 @@ static void link_node(leati_node_state *node) {
         return;
     leati_state_tree_lock();
     leati_node_state **last = &node->parent->children;
+    /* Appended, so that tables show the inputs in their order. */
     while (*last != NULL)
         last = &(*last)->sibling;
     *last = node;
@@ -151,8 +152,10 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     leati_counter_set(&node->counters.since_ns, 0);
     leati_trace_end(span, "pull", node->name);
     waited = leati_counter_get(&node->counters.waiting_ns) - waited;
+    /* The operator's own time: without the inputs', and without what it waited. */
     int64_t own = total - time_below - waited;
     leati_counter_add(&node->counters.busy_ns, LEATI_MAX(own, 0));
+    /* All of this pull is below the operator that asked. */
     time_below = outer + total;
     leati_counter_add(&node->counters.pulls, 1);
     leati_counter_add(&node->counters.elements, out->n);
@@ -178,11 +181,13 @@ leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
         tail = node->dataset->op->pull(node, node->state, n - *passed, &block, err);
+        /* A cancellation is no outcome, and would come for ever. */
         if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
             break;
         *passed += block.n + (tail == LEATI_ERROR);
     }
     leati_block_fini(&block);
+    /* An error among the outcomes was one of those to be passed. */
     return tail == LEATI_ERROR && *passed >= n ? LEATI_MORE : tail;
 }
 
@@ -332,6 +337,7 @@ void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,
     *out = *from;
     out->inline_only = true;
     out->root = NULL;
+    /* What is made for one element is gone before a trial would end. */
     out->tuner = NULL;
     out->scope = leati_hash(&ordinal, sizeof(ordinal), from->scope);
 }

@@ -54,6 +54,7 @@ static leat_status reduce(leat_dataset *dataset, const leat_element *initial_sta
     leat_iterator *iterator = scratch == NULL ? NULL : leat_iterator_new(dataset, NULL, err);
     status = iterator == NULL ? err->code : fold(iterator, program, scratch, spec, &state, err);
     if (status == LEAT_OK) {
+        /* The end of the dataset stands in it, which is no failure. */
         memset(err, 0, sizeof(*err));
         status = leati_block_element(&state, spec, 0, out, err);
     }
@@ -96,6 +97,8 @@ leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element 
         status = leati_fail(e, LEAT_INVALID_ARGUMENT,
                             "Dataset was empty; get_single_element expects one element");
     } else if (status == LEAT_OK) {
+        /* A second element, or its failure, has to be asked for: nothing else tells that there is
+         * one. */
         status = leati_iterator_element(iterator, &second, &ended, e);
         if (status == LEAT_OK && !ended) {
             status =

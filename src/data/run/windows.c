@@ -52,6 +52,7 @@ leat_status leati_windows_take(leati_run_windows *s, int64_t want, size_t target
     for (int c = 0; c < s->count; c++) {
         size_t bytes = 0;
         if (!leati_mul_size((size_t)(s->rows * s->length), s->columns[c].size, &bytes))
+            /* More than any allocation gives: the failure is that of memory. */
             bytes = SIZE_MAX;
         s->columns[c].buffer = leati_pools_take(&s->pools, bytes, err);
         if (s->columns[c].buffer == NULL) {
@@ -117,6 +118,7 @@ leat_status leati_windows_get(leati_run_windows *s, leati_reader *in, bool *fits
         leati_windows_column *column = &s->columns[c];
         leat_tensor tokens = {0};
         LEATI_TRY(leati_values_get_tensor(in, &tokens, err));
+        /* A full window would have been given out, and an empty one not saved. */
         *fits = tokens.dtype == column->dtype && tokens.rank == 1 && tokens.dims[0] > 0 &&
                 tokens.dims[0] < s->length && (c == 0 || tokens.dims[0] == s->fill);
         if (*fits) {

@@ -1,6 +1,6 @@
-/* Elements, blocks and errors as bytes. A block is written column by column: dtype and rank once,
- * then per row its dimensions (only where they may differ from row to row) and its values. Reading
- * checks every count against the bytes that are left. */
+/* Elements, blocks and errors as bytes. A block is written column by column, each
+ * row as a tensor: dtype, rank, dimensions and values. Reading checks every count against the bytes
+ * that are left. */
 #include "data/values/values.h"
 #include "base/alloc.h"
 #include "base/error.h"

@@ -90,6 +90,7 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
     leat_buffer *text = leat_buffer_new(size, err);
     if (text == NULL)
         return NULL;
+    /* Each text holds the one before, so who holds the last one holds all. */
     if (leati_buffer_hold(text, compute->text, err) != LEAT_OK) {
         leat_buffer_unref(text);
         return NULL;
@@ -137,6 +138,8 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
         if (compute->owners[i] == NULL)
             status = own_view(compute, i, operand, err);
         leat_buffer *owner = compute->owners[i];
+        /* A view of an input's buffer holds its strings' bytes already; only memory made here does
+         * not. */
         bool ours = owner != NULL && owner->data == operand->data && leati_buffer_sole_owner(owner);
         if (status == LEAT_OK && operand->dtype == LEAT_STRING && ours)
             status = hold_sources(compute, i, inputs, call->num_inputs, err);
@@ -144,6 +147,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
     for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++) {
         call->outputs[i].owner = compute->owners[i];
         outputs[i] = tensor_of_operand(&call->outputs[i]);
+        /* The references go to the tensors, of all outputs or of none. */
         compute->owners[i] = NULL;
     }
     return status;

@@ -53,6 +53,7 @@ static leat_status compute_node(struct eager *eager, const leati_body *body, con
     leat_status status = refuse_replicas(node, err);
     if (status != LEAT_OK)
         return status;
+    /* Nearly every operation does with these, so a call takes no memory for its inputs. */
     leat_tensor few[8], *inputs = few;
     if (node->num_inputs > 8)
         inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
@@ -80,6 +81,7 @@ static leat_status eager_node(void *context, leat_graph *graph, int32_t index, l
     if (!leati_grow((void **)&eager->tensors, &eager->capacity, body->num_values,
                     sizeof *eager->tensors))
         return leati_no_memory(err);
+    /* Room beyond the values counts as "no tensor", too: eager_value asks for any number. */
     for (size_t i = known; i < eager->capacity; i++)
         eager->tensors[i] = (leat_tensor){0};
     leat_status status = compute_node(eager, body, node, err);

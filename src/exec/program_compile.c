@@ -70,6 +70,8 @@ static void make_segments(struct compile *compile) {
     leati_program *program = compile->program;
     const leati_simple *simple = &program->simple;
     for (int32_t placed = 0, next = 0; placed < simple->num_nodes;) {
+        /* The kind of the first node that is not placed: it is ready, so each segment has a node at
+         * least. */
         while (compile->position[next] >= 0)
             next++;
         leati_segment *segment = &program->segments[program->num_segments];
@@ -96,6 +98,7 @@ static void place_values(leati_program *program) {
             value->place = LEATI_AT_ARGUMENT;
             value->index = v;
         } else if (simple->values[v].node >= 0) {
+            /* Objects are counted references, which the slab's memory would not release. */
             bool object = simple->values[v].type->dtype == LEAT_OBJECT;
             value->place = object ? LEATI_AT_KEPT : LEATI_AT_LOCAL;
         }
@@ -122,6 +125,7 @@ static void number_kept(leati_program *program) {
         program->kept[program->num_kept++] =
             (leati_kept){.value = v, .output = -1, .dynamic = simple->values[v].count < 0};
     }
+    /* Backwards: of several outputs that are one value the first has the say about its memory. */
     for (int32_t i = simple->num_outputs - 1; i >= 0; i--) {
         const leati_pvalue *value = &program->values[simple->outputs[i]];
         if (value->place == LEATI_AT_KEPT)
@@ -188,6 +192,7 @@ static void make_groups(struct compile *compile, leati_segment *segment) {
         group->count++;
         compile->group_of[p] = program->num_groups - 1;
     }
+    /* A node alone has nothing to pass on within a chunk. */
     for (int32_t g = segment->first_group; g < program->num_groups; g++)
         program->groups[g].chunked &= program->groups[g].count > 1;
 }
@@ -321,6 +326,7 @@ static leat_status size_tile(struct compile *compile, leati_segment *segment, si
     size_t peak = peak_bytes(compile, segment, first);
     segment->tile_rows = 1;
     if (!segment->by_row && peak == 0)
+        /* Nothing lies in the slab: all rows at once. */
         segment->tile_rows = INT64_MAX;
     else if (!segment->by_row && peak < LEATI_TILE_BYTES)
         segment->tile_rows = (int64_t)(LEATI_TILE_BYTES / peak);
@@ -413,6 +419,7 @@ static leat_status compile_program(leati_program *program, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     struct compile compile = {.program = program};
+    /* With effects a row must end before the next one begins. */
     program->whole_rows = program->simple.flags & (LEATI_STATEFUL | LEATI_IMPURE);
     status = allocate(&compile, err);
     if (status == LEAT_OK) {

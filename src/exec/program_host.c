@@ -26,6 +26,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     leati_operand *operand = &call->outputs[index];
     int32_t v = run->node->first_output + index;
     leat_status status = check_shape(run, index, rank, dims, err);
+    /* Of a static shape the memory was planned, and stands in the operand. */
     if (status != LEAT_OK || run->program->simple.values[v].count >= 0)
         return status;
     leati_kernel_operand_set_shape(operand, rank, dims);
@@ -44,6 +45,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
 /* Keeps the owner of a view until the row or tile ends; what is kept longer takes a reference of
  * its own. */
 static leat_status hold_owner(leati_scratch *scratch, leat_buffer *owner, leat_error *err) {
+    /* Views of one owner often follow each other; one reference is enough. */
     if (scratch->num_held > 0 && scratch->held[scratch->num_held - 1] == owner)
         return LEAT_OK;
     if (!leati_grow((void **)&scratch->held, &scratch->held_capacity, scratch->num_held + 1,

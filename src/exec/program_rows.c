@@ -70,6 +70,7 @@ static leat_status open_dynamic(leati_run *run, const leati_kept *kept, leati_ke
         return memory->owner != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
     }
     size_t bytes;
+    /* The overflow leaves NULL, which is refused below. */
     if (leati_mul_size((size_t)n, sizeof *memory->tensors, &bytes))
         memory->tensors = leati_arena_alloc(&run->scratch->run_arena, bytes);
     if (memory->tensors == NULL)
@@ -109,6 +110,7 @@ leat_status leati_program_run_row_memory(leati_run *run, int32_t kept, int64_t r
     if (destination != NULL && leati_shape_equal(&shape, &destination->shape)) {
         operand->data = destination->data + row * destination->stride;
         owner = leat_buffer_ref(destination->owner);
+        /* Counted: if all rows do, the result is one column rather than tensors. */
         memory->fitted++;
     } else {
         owner = operand->dtype == LEAT_OBJECT ? leati_buffer_of_objects(operand->count, err)
@@ -120,6 +122,7 @@ leat_status leati_program_run_row_memory(leati_run *run, int32_t kept, int64_t r
             memset(operand->data, 0, bytes);
     }
     operand->owner = owner;
+    /* The kernel may have asked for this row's memory before. */
     leat_tensor *tensor = &memory->tensors[row];
     leat_tensor_unref(tensor);
     *tensor = (leat_tensor){
@@ -186,6 +189,7 @@ static leat_status pass_kept(leati_run *run, int32_t index, int64_t n, leati_col
     }
     uint64_t sources = run->program->values[kept->value].sources;
     leat_status status = LEAT_OK;
+    /* A view's buffer is its owner's, who made it hold what it needs. */
     if (type->dtype == LEAT_STRING && !memory->viewed && leati_buffer_sole_owner(memory->owner))
         status = leati_program_run_hold(run, sources, 0, n, 0, memory->owner, err);
     if (status == LEAT_OK)

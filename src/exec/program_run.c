@@ -107,6 +107,7 @@ static void load_argument_row(const leati_run *run, int32_t argument, int64_t ro
 static void load(const leati_run *run, int32_t v, int64_t row, leati_operand *to) {
     const leati_pvalue *value = &run->program->values[v];
     const leati_cell *cell = &run->scratch->cells[v];
+    /* A full cell has all rows of the run, others those of the tile. */
     int64_t at = cell->full ? run->tile + row : row;
     *to = cell->operand;
     if (value->place == LEATI_AT_ARGUMENT && run->by_row) {
@@ -321,6 +322,7 @@ static leat_status run_chunk(leati_run *run, const leati_simple_node *node, int6
         int32_t v = node->inputs[i];
         leati_operand *operand = &run->scratch->inputs[i];
         load(run, v, program->values[v].chunked ? 0 : row, operand);
+        /* One value stands for all places, so it does not move with the chunk. */
         bool scalar = program->simple.values[v].count == 1;
         if (!scalar && !program->values[v].chunked)
             operand->data += first * (int64_t)leat_dtype_size(operand->dtype);
@@ -408,6 +410,7 @@ static void run_by_column(leati_run *run, const leati_segment *segment) {
                 m = run_guarded(run, &program->simple.nodes[program->order[p]], m);
         }
         leati_program_run_drop_held(run);
+        /* Where no row is good, rows ends before the tile, and so does the loop. */
         run->tile += m > 0 ? m : 1;
     }
 }
@@ -421,6 +424,7 @@ static void run_by_row(leati_run *run, const leati_segment *segment) {
     run->by_row = true;
     for (run->tile = 0; run->tile < run->rows; run->tile++) {
         leati_program_run_drop_held(run);
+        /* What is kept beyond the row has memory of its own. */
         leati_arena_reset(&scratch->row_arena);
         /* Values of earlier segments may point into any text of the run. */
         bool first = segment == program->segments;
@@ -444,6 +448,7 @@ static void check_rows(leati_run *run) {
     for (int32_t a = 0; a < body->num_arguments; a++) {
         const leati_column *column = &run->in->columns[a];
         const leati_type *type = &body->values[a].type;
+        /* Rows of the other forms have one type, so the first speaks for all. */
         int64_t rows = column->form == LEATI_TENSORS ? run->rows : run->rows > 0;
         for (int64_t i = 0; i < rows; i++) {
             leat_dtype dtype = column->form == LEATI_TENSORS ? column->tensors[run->begin + i].dtype
@@ -477,6 +482,8 @@ static void run_segments(leati_run *run) {
  * the program is the one to report, whatever order the segments had. */
 static void find_first_error(leati_run *run) {
     const leat_function *function = run->program->simple.function;
+    /* By row the order was the trace's already; effects must not be repeated, nor want of
+     * memory. */
     if (!run->blamed || run->program->whole_rows || run->status == LEAT_RESOURCE_EXHAUSTED)
         return;
     size_t count = (size_t)function->body.num_arguments;

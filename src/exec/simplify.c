@@ -175,6 +175,7 @@ static void visit(struct simplify *pass, const leati_node *source, int32_t index
                               .num_outputs = source->num_outputs};
     simple->flags |= node.flags;
     bool pure = !(node.flags & (LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER));
+    /* Merged before folded, so that equal constants are computed once. */
     if (pure && !has_object(source->op) && merge(pass, &node))
         return;
     if (pure && foldable(simple, &node) && fold(simple, &node))

@@ -41,6 +41,7 @@ static size_t lowest_offset(leati_interval *const *placed, size_t count,
     size_t offset = 0;
     for (size_t i = 0; i < count; i++) {
         const leati_interval *other = placed[i];
+        /* What lives at another time may lie anywhere, also where this one goes. */
         if (!alive_together(one, other) || other->size == 0)
             continue;
         if (other->offset >= offset && other->offset - offset >= one->size)
@@ -60,6 +61,7 @@ leat_status leati_slab_plan(leati_interval *intervals, size_t count, size_t *tot
             !leati_add_size(sum, intervals[i].size, &sum))
             return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                               "the temporaries of the function exceed the address space");
+        /* Whole lines of the cache: offsets stay aligned, and no two values share a line. */
         intervals[i].size = intervals[i].size / ALIGNMENT * ALIGNMENT;
     }
     leati_interval **order = leati_alloc(2 * count, sizeof *order);
@@ -98,6 +100,7 @@ leat_status leati_slab_least(const leati_interval *intervals, size_t count, size
     for (size_t step = 0; step < steps; step++) {
         alive += begins[step];
         *least = alive > *least ? alive : *least;
+        /* Taken off after the maximum, because an interval's end belongs to it. */
         alive -= ends[step];
     }
     leati_free(begins);

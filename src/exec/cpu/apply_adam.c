@@ -58,6 +58,7 @@ static leat_status apply_adam_plan(leati_cpu_build *build, leati_cpu_task *task,
         return LEAT_OK;
     task->kernel = &leati_cpu_kernel_apply_adam;
     strcpy(task->implementation, "shared");
+    /* No outputs: variable and slots are written where they lie, in the replica's copies. */
     for (int i = 0; i < 3; i++)
         (void)leati_cpu_input(task, node->inputs[i]);
     return LEAT_OK;

@@ -22,6 +22,7 @@ leat_status leati_batch_norm_task_init(leati_cpu_build *build, leati_cpu_task *t
     norm->epsilon = epsilon != NULL ? *epsilon : 0;
     norm->cut = leati_batch_norm_cut_of(x->count / channels, channels);
     norm->loops = leati_batch_norm_loops_at(0);
+    /* Doubles first, so that the floats behind them need no padding. */
     size_t chunks = (size_t)norm->cut.chunks, wide = 2 * chunks * sizeof(double);
     size_t bytes = (size_t)channels * (wide + (4 + 2 * chunks) * sizeof(float));
     norm->scratch = leati_cpu_extra(build, bytes, err);
@@ -63,6 +64,7 @@ static void sum_in_groups(const leati_norm_rows *chunk,
     int64_t channels = chunk->channels;
     memset(group, 0, (size_t)channels * sizeof *group);
     memset(total, 0, (size_t)channels * sizeof *total);
+    /* So few rows that a sum of float32 loses next to nothing, and then on in float64. */
     for (int64_t i = 0; i < chunk->rows; i += LEATI_NORM_GROUP) {
         leati_norm_rows some = *chunk;
         some.rows = LEATI_MIN(chunk->rows - i, LEATI_NORM_GROUP);
@@ -105,6 +107,7 @@ static void join_moments(const struct norm_run *run, float *mean, float *varianc
                        (double)rows * (apart * apart - rounding * rounding);
         }
         mean[c] = (float)middle;
+        /* Rounding can leave a little less than 0. */
         variance[c] = squares > 0 ? (float)(squares / (double)cut->rows) : 0;
         if (!(squares <= 0) && !(squares > 0))
             variance[c] = (float)squares; /* not a number */
@@ -115,6 +118,7 @@ static void write_result(void *data, int64_t piece) {
     const struct norm_run *run = data;
     leati_norm_rows chunk = run->all;
     int64_t first = 0, channels = chunk.channels;
+    /* From the end: what the first pass read last is still in the cache. */
     chunk.rows = leati_batch_norm_chunk(&run->norm->cut, run->norm->cut.chunks - 1 - piece, &first);
     chunk.x += first * channels;
     chunk.y += first * channels;
@@ -158,6 +162,7 @@ static void find_followers(leati_cpu_build *build, leati_cpu_task *task, leati_n
     int32_t add = leati_cpu_follower(build, norm->result, &leati_tensor_op_add);
     if (add >= 0) {
         const leati_simple_node *node = leati_cpu_node(build, add);
+        /* The operand that is not the result; both may be, which is declined below. */
         int32_t other = node->inputs[node->inputs[0] == norm->result];
         if (other != norm->result && leati_cpu_same_shape(build, other, norm->result) &&
             leati_cpu_made_before(build, other, task->node)) {

@@ -74,7 +74,11 @@ static void join_sums(const struct norm_run *run, const leati_cpu_step *step, fl
             product += run->scratch.second[i * cut->channels + c];
         }
         to_beta[c] = (float)sum;
+        /* product is the sum of g * (x - mean), so times the root it is that of g * normalised
+         * x. */
         to_gamma[c] = (float)(product * root);
+        /* dx = factor * (g - mean(g) - (x - mean) * mean(g * (x - mean)) / (variance +
+         * epsilon)). */
         least[c] = (float)(sum / (double)cut->rows);
         slope[c] = (float)(product * root * root / (double)cut->rows);
     }
@@ -142,6 +146,7 @@ static bool others_ready(const leati_cpu_build *build, const leati_simple_node *
 /* The add in front of the gradient: two parts that nobody else sums. */
 static void find_add(leati_cpu_build *build, leati_cpu_task *task, leati_norm_task *norm) {
     int32_t add = leati_cpu_maker(build, norm->gradient, &leati_tensor_op_add);
+    /* Others that read the sum need it in memory. */
     if (add < 0 || leati_cpu_only_reader(build, norm->gradient) < 0)
         return;
     const leati_simple_node *node = leati_cpu_node(build, add);
@@ -165,6 +170,7 @@ static void find_before(leati_cpu_build *build, leati_cpu_task *task, leati_norm
         others_ready(build, task->node, node)) {
         norm->features = node->inputs[1];
         norm->gradient = node->inputs[0];
+        /* Where others read it too it is written on the way. */
         norm->kept = leati_cpu_only_reader(build, gradient) < 0 ? gradient : -1;
         leati_cpu_take(build, task, mask);
     }
@@ -177,6 +183,7 @@ static void find_forward(leati_cpu_build *build, leati_norm_task *norm) {
     if (norm->features < 0 || task == NULL || task->kernel != &leati_cpu_kernel_batch_norm)
         return;
     const leati_norm_task *forward = task->state;
+    /* All has to be as in the forward pass, so that the sign comes out the same to the last bit. */
     if (!forward->relu || forward->more >= 0 || forward->result != norm->features ||
         forward->mean != norm->mean || forward->variance != norm->variance ||
         forward->x != norm->x || forward->gamma != norm->gamma || forward->epsilon != norm->epsilon)

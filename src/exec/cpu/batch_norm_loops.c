@@ -165,6 +165,7 @@ static const leati_norm_loops *const all[] = {&plain};
 const leati_norm_loops *leati_batch_norm_loops_at(int index) {
     int found = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        /* Numbers count what runs on this machine, so that tests can walk through all of it. */
         if (all[i]->runs_here() && found++ == index)
             return all[i];
     return NULL;
@@ -177,7 +178,9 @@ const leati_norm_loops *leati_batch_norm_loops_at(int index) {
 
 leati_norm_cut leati_batch_norm_cut_of(int64_t rows, int64_t channels) {
     leati_norm_cut cut = {.rows = rows, .channels = channels};
+    /* 0 where one row is larger than a chunk. */
     int64_t fit = CHUNK_BYTES / (channels * (int64_t)sizeof(float));
+    /* Scratch grows with the number of chunks, so there are no more than that. */
     int64_t least = (rows + MAX_CHUNKS - 1) / MAX_CHUNKS;
     cut.per_chunk = LEATI_MAX(fit, least);
     cut.per_chunk = cut.per_chunk > 0 ? cut.per_chunk : 1;
@@ -195,6 +198,7 @@ void leati_batch_norm_factor(const float *gamma, const float *beta, const float 
                              const float *variance, double epsilon, int64_t channels, float *factor,
                              float *offset) {
     for (int64_t c = 0; c < channels; c++)
+        /* In float64, and rounded once. */
         factor[c] = (float)((double)gamma[c] / sqrt((double)variance[c] + epsilon));
     for (int64_t c = 0; c < channels && beta != NULL; c++)
         offset[c] = beta[c] - mean[c] * factor[c];

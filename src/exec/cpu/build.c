@@ -21,6 +21,7 @@ static bool reads(const leati_simple_node *node, int32_t v) {
 }
 
 static bool is_op(const leati_cpu_build *build, int32_t node, const leati_tensor_op *op) {
+    /* A node that another task has taken is no longer to be had. */
     return build->task_of[node] == -1 && leati_cpu_node(build, node)->source->op == op;
 }
 
@@ -28,8 +29,10 @@ int32_t leati_cpu_only_reader(const leati_cpu_build *build, int32_t v) {
     const leati_simple *simple = &build->step->simple;
     int32_t reader = -1;
     for (int32_t i = 0; i < simple->num_outputs; i++)
+        /* The caller reads it, too. */
         if (simple->outputs[i] == v)
             return -1;
+    /* Nodes read only what stands before them; of an argument the maker is -1, and all may. */
     for (int32_t i = simple->values[v].node + 1; i < simple->num_nodes; i++) {
         if (!reads(&simple->nodes[i], v))
             continue;
@@ -60,6 +63,7 @@ int32_t leati_cpu_maker(const leati_cpu_build *build, int32_t v, const leati_ten
 }
 
 bool leati_cpu_made_before(const leati_cpu_build *build, int32_t v, const leati_simple_node *node) {
+    /* Arguments and constants, whose maker is -1, are there from the start. */
     return build->step->simple.values[v].node < (int32_t)(node - build->step->simple.nodes);
 }
 
@@ -114,6 +118,7 @@ int32_t leati_cpu_extra(leati_cpu_build *build, size_t bytes, leat_error *err) {
 }
 
 bool leati_cpu_input(leati_cpu_task *task, int32_t v) {
+    /* Callers pass -1 for an operand that is not there. */
     if (v < 0 || task->num_inputs >= LEATI_CPU_OPERANDS)
         return false;
     task->inputs[task->num_inputs++] = v;

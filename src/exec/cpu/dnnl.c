@@ -47,6 +47,7 @@ static void *keep_team(void *context) {
 static void shorten_spinning(void) {
     pthread_t thread;
     sigset_t all, before;
+    /* The program's signals are for its own threads. */
     sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return;
@@ -106,6 +107,8 @@ static leat_status make_attributes(bool relu, dnnl_primitive_attr_t *out, leat_e
     dnnl_post_ops_t after = NULL;
     dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
     if (!status)
+        /* The step plans the scratch with its other memory; the library would allocate it in each
+         * run. */
         status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
     if (!status && relu) {
         status = dnnl_post_ops_create(&after);
@@ -160,6 +163,7 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
         return LEAT_OK;
     }
     status = leati_dnnl_check(made, "describe a primitive", err);
+    /* oneDNN names its reference implementations "ref:any" and the like. */
     if (status == LEAT_OK && strncmp(name_of(op), "ref", 3) == 0) {
         leati_log_once(&logged, LEAT_LOG_INFO,
                        "oneDNN has only its reference implementation (%s) for some operation on "
@@ -191,6 +195,7 @@ leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kerne
                              leati_dnnl_op *main, leati_dnnl_state **out, leat_error *err) {
     leati_dnnl_state *state = leati_alloc_zero(1, sizeof *state);
     if (state == NULL) {
+        /* It is given, also on failure. */
         leati_dnnl_fini(main);
         return leati_no_memory(err);
     }
@@ -294,6 +299,8 @@ leat_status leati_dnnl_reorder_in(leati_cpu_build *build, leati_cpu_task *task, 
                                   int32_t from, int32_t *v, leat_error *err) {
     *v = from;
     *op = (leati_dnnl_op){0};
+    /* Then the value is used where it lies: the primitive of the reorder stays NULL and does not
+     * run. */
     if (dnnl_memory_desc_equal(plain, wanted))
         return LEAT_OK;
     leat_status status = add_extra(build, task, dnnl_memory_desc_get_size(wanted), v, err);
@@ -320,6 +327,7 @@ leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *
     for (int i = 0; status == LEAT_OK && i < op->count; i++) {
         void *now = NULL, *data = step->data[op->values[i]];
         (void)dnnl_memory_get_data_handle(op->args[i].memory, &now);
+        /* Most stay from run to run, and setting one may cost a pass over the layout's padding. */
         if (now != data)
             status = leati_dnnl_check(dnnl_memory_set_data_handle(op->args[i].memory, data),
                                       "set an address", err);
@@ -343,6 +351,8 @@ bool leati_dnnl_picture(const leati_cpu_build *build, int32_t v, dnnl_memory_des
     const int64_t *dims = leati_cpu_value_of(build, v)->type->shape.dims;
     if (!is_plain_float(build, v) || leati_cpu_value_of(build, v)->type->shape.rank != 4)
         return false;
+    /* oneDNN names dimensions in this order whatever the layout; the tag says that channels lie
+     * last. */
     dnnl_dims_t nchw = {dims[0], dims[3], dims[1], dims[2]};
     return dnnl_memory_desc_init_by_tag(out, 4, nchw, dnnl_f32, dnnl_nhwc) == dnnl_success;
 }
@@ -382,6 +392,7 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {
         conv->strides[i] = axes[i]->stride;
+        /* oneDNN counts the gaps between taps: 0 is dense. */
         conv->dilates[i] = axes[i]->dilation - 1;
         conv->before[i] = axes[i]->before;
         conv->after[i] = padding_after(axes[i]);

@@ -44,6 +44,7 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d, &op, &state, err);
     if (status != LEAT_OK)
         return status;
+    /* Only now that the kernel is sure of the node: a refusal must leave the others free. */
     leati_cpu_take(build, task, behind.bias_node);
     leati_cpu_take(build, task, behind.relu_node);
     (void)leati_cpu_input(task, node->inputs[0]);

@@ -18,6 +18,7 @@ static int32_t find_bias(const leati_cpu_build *build, const leati_cpu_task *tas
     const leat_shape *shape = &leati_cpu_value_of(build, out)->type->shape;
     if (shape->rank != 1 || shape->dims[0] != from->dims[3])
         return -1;
+    /* The task runs where the later of both stands. */
     int32_t last = LEATI_MAX(sum, task->last);
     bool early = leati_cpu_read_before(build, out, last) ||
                  leati_cpu_read_before(build, task->node->first_output, last);
@@ -30,6 +31,7 @@ static leat_status create(const leati_dnnl_conv *geometry, bool bias, leati_dnnl
     leati_dnnl_op hint = {0};
     leat_status status = leati_dnnl_conv_forward(geometry, bias, &forward, err);
     if (status == LEAT_OK)
+        /* A gradient is described with the forward primitive as a hint, which is not run. */
         status = leati_dnnl_create(&hint, &forward, false, NULL, refused, err);
     if (status != LEAT_OK || *refused)
         return status;

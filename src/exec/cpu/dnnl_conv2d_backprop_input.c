@@ -19,6 +19,8 @@ static bool is_pointwise(const leati_dnnl_conv *conv) {
 static bool transpose(const leati_dnnl_conv *from, leati_dnnl_conv *to) {
     dnnl_dim_t filters = from->filter.dims[0], channels = from->filter.dims[1];
     const dnnl_dims_t sizes = {channels, filters, 1, 1};
+    /* Dimensions change places, the memory stays: [1, 1, channels, filters] read as its
+     * transpose. */
     const dnnl_dims_t steps = {filters, 1, channels * filters, channels * filters};
     *to = *from;
     to->input = from->output;

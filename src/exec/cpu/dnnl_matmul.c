@@ -24,6 +24,7 @@ static bool describe_all(const leati_cpu_build *build, const leati_simple_node *
         return false;
     int64_t m = out->type->shape.dims[0], n = out->type->shape.dims[1];
     int64_t k = a->type->shape.dims[ta ? 0 : 1];
+    /* The bias is one row, which oneDNN repeats for all. */
     return describe(m, k, ta, &mds[0]) && describe(k, n, tb, &mds[1]) &&
            describe(1, n, false, &mds[2]) && describe(m, n, false, &mds[3]);
 }

@@ -22,6 +22,7 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {
         int64_t span = (axes[i]->out - 1) * axes[i]->stride + axes[i]->kernel;
+        /* Below 0 the windows leave the end of the picture out. */
         int64_t after = span - axes[i]->in - axes[i]->before;
         pool->strides[i] = axes[i]->stride;
         pool->kernel[i] = axes[i]->kernel;
@@ -47,6 +48,8 @@ static leat_status bind_workspace(leati_cpu_build *build, leati_cpu_task *task,
     size_t bytes = layout != NULL ? dnnl_memory_desc_get_size(layout) : 0;
     if (bytes == 0)
         return LEAT_OK;
+    /* An output of this task and an input of the gradient's, so it lives from the one to the
+     * other. */
     state->workspace = leati_cpu_extra(build, bytes, err);
     if (state->workspace < 0)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -63,6 +66,7 @@ static leat_status max_pool2d_plan(leati_cpu_build *build, leati_cpu_task *task,
     bool refused = false;
     if (!leati_dnnl_pool_init(build, node, node->inputs[0], node->first_output, &pool))
         return LEAT_OK;
+    /* Without a gradient nobody needs to know which value won. */
     bool training = find_gradient(build, node) >= 0;
     leat_status status =
         leati_dnnl_check(dnnl_pooling_v2_forward_desc_init(

@@ -31,6 +31,7 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
         !leati_dnnl_pool_init(build, node, node->inputs[0], node->inputs[1], &pool))
         return LEAT_OK;
     leati_dnnl_state *forward = pooling->state;
+    /* oneDNN needed none, or the gradient was not found when the pooling was planned. */
     if (forward->workspace < 0)
         return LEAT_OK;
     leat_status status =

@@ -16,6 +16,7 @@ leati_pool_window leati_max_pool2d_window_at(const leati_conv_plan *plan, int64_
     int64_t x = pixel % plan->x.out, rest = pixel / plan->x.out;
     int64_t y = rest % plan->y.out, picture = rest / plan->y.out;
     int64_t ky0, ky1, kx0, kx1;
+    /* The part of the window that lies within the picture: padding never wins. */
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
     int64_t iy = y * plan->y.stride - plan->y.before + ky0;
@@ -43,6 +44,7 @@ static int64_t raise_lanes(const float *in, int32_t number, int64_t n, float *ou
         leati_floats_lane x, y;
         memcpy(&x, in + c, sizeof x);
         memcpy(&y, out + c, sizeof y);
+        /* The same bytes as integers, which masks can choose between. */
         memcpy(&a, in + c, sizeof a);
         memcpy(&b, out + c, sizeof b);
         memcpy(&won, winners + c, sizeof won);
@@ -82,6 +84,7 @@ static void pool_line(void *data, int64_t line) {
         leati_pool_window w = leati_max_pool2d_window_at(plan, p);
         start(in + w.first * c, w.number, c, out, winners);
         for (int64_t y = 0; y < w.height; y++)
+            /* The first place of all has been taken by start. */
             for (int64_t x = y == 0; x < w.width; x++)
                 raise(in + (w.first + y * plan->x.in + x) * c,
                       w.number + (int32_t)(y * plan->x.kernel + x), c, out, winners);

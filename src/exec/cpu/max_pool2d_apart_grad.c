@@ -26,6 +26,7 @@ static void send(const float *g, const float *output, const int32_t *winners, in
         leati_ints_lane value, won;
         memcpy(&value, g + c, sizeof value);
         memcpy(&won, winners + c, sizeof won);
+        /* A comparison of lanes gives all ones or zeros. */
         value &= won == number;
         if (output != NULL) {
             leati_floats_lane result;

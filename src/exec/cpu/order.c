@@ -46,6 +46,7 @@ static bool place(struct ordering *o, int32_t task) {
     while (depth > 0) {
         int32_t top = o->stack[depth - 1], before = missing(o, top);
         if (before >= 0) {
+            /* A chain of tasks that wait has no task twice, unless they wait in a circle. */
             if (depth == o->build->step->num_tasks)
                 return false;
             o->stack[depth++] = before;

@@ -79,6 +79,7 @@ int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v) {
 static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
     leat_status status = LEAT_OK;
     int threads = leati_cpu_set_threads(task->threads);
+    /* In the order of cpu.def: the first kernel that does not decline has the node. */
     for (size_t i = 0; kernels[i] != NULL && status == LEAT_OK && task->kernel == NULL; i++)
         if (kernels[i]->op == task->node->source->op)
             status = kernels[i]->plan(build, task, err);
@@ -116,6 +117,7 @@ static void find_aliases(leati_cpu_build *build) {
         leati_cpu_value *value = &step->values[node->first_output];
         value->place = LEATI_CPU_ALIAS;
         value->index = node->inputs[0];
+        /* Neither a task nor to be had. */
         build->task_of[n] = -2;
     }
 }
@@ -141,6 +143,7 @@ static void use_relu_outputs(leati_simple *simple) {
             const leati_simple_node *grad = &simple->nodes[k];
             if (grad->source->op == &leati_tensor_op_relu_grad &&
                 grad->inputs[1] == relu->inputs[0])
+                /* Nodes see their inputs as const; the list itself is this step's own. */
                 simple->inputs[&grad->inputs[1] - simple->inputs] = relu->first_output;
         }
     }
@@ -168,6 +171,7 @@ static void find_lifetimes(leati_cpu_step *step) {
             use(step, node->first_output + i, t);
     }
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
+        /* One behind the last task: results stay until they are delivered. */
         use(step, step->simple.outputs[i], step->num_tasks);
 }
 
@@ -211,6 +215,7 @@ static void read_in_place(leati_cpu_step *step) {
             continue;
         leati_cpu_value *value = &step->values[task->node->first_output];
         bool safe = true;
+        /* As a result of the step it is last read behind all tasks, so any write forbids it. */
         for (int32_t k = t + 1; safe && k < step->num_tasks && k <= value->last; k++)
             safe = !writes(&step->tasks[k], variable);
         if (!safe)

@@ -35,6 +35,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     leat_status status = host_output(call, index, rank, dims, err);
     const leati_operand *output = &call->outputs[index];
     if (status == LEAT_OK && output->data != data && output->count > 0)
+        /* Nothing says that a view and the output's place are apart. */
         memmove(output->data, data, leati_kernel_operand_row_bytes(output));
     return status;
 }
@@ -62,6 +63,7 @@ static leat_status take_result(leati_cpu_step *step, int32_t result, leat_error 
 
 const leat_buffer *leati_cpu_copy_of(const leati_cpu_step *step, const leat_variable *variable,
                                      leat_error *err) {
+    /* A variable that is not mirrored has one copy for all replicas. */
     int copy = step->replica < variable->num_copies ? step->replica : 0;
     const leat_buffer *buffer = variable->copies[copy];
     if (buffer->device == NULL)
@@ -213,6 +215,7 @@ static void deliver(leati_cpu_step *step, leati_run_args *args) {
         const leati_simple_value *value = &step->simple.values[v];
         leat_buffer *buffer = step->results[i];
         step->results[i] = NULL;
+        /* Arguments, constants, variables, and values that are a result twice. */
         if (step->data[v] != buffer->data && value->row_bytes > 0)
             memcpy(buffer->data, step->data[v], value->row_bytes);
         leat_tensor *out = &args->outputs[i];

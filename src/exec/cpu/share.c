@@ -25,6 +25,7 @@ static void take_pieces(void *context) {
     _mm_setcsr(sharing->mode);
 #endif
     for (;;) {
+        /* Relaxed: the team's start and end order all else. */
         int64_t piece = atomic_fetch_add_explicit(&sharing->next, 1, memory_order_relaxed);
         if (piece >= sharing->count)
             break;

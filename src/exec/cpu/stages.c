@@ -81,6 +81,7 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     bool *kept = needed + values;
     for (int32_t i = 0; i < step->simple.num_outputs; i++)
         needed[leati_cpu_root(step, step->simple.outputs[i])] = true;
+    /* Backwards, so that all readers of a value are known before its maker. */
     for (int32_t t = step->num_tasks - 1; t >= 0; t--) {
         leati_cpu_task *task = &step->tasks[t];
         task->stage = stage_of(step, task, needed, kept);

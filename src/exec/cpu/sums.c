@@ -158,6 +158,7 @@ static leati_cpu_ready place_operand(leati_cpu_step *step, const struct uses *us
     }
     int pack = step->sums.packing.places[tensor].pack;
     ready.task = LEATI_MAX(uses->exchange, ready.task);
+    /* Nothing is left to compute beside the exchange: then the step's own thread sums. */
     if (ready.task >= uses->compute || is_last_pack(step, task, pack))
         ready.task = task;
     ready.beside = ready.task < task;

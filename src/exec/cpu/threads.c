@@ -20,6 +20,7 @@ static double count_products(const leati_simple *simple, const leati_simple_node
     const leati_simple_value *values = simple->values, *out = &values[node->first_output];
     const leati_simple_value *b = node->num_inputs > 1 ? &values[node->inputs[1]] : NULL;
     if (trait == LEATI_TRAIT_MATMUL)
+        /* The root of (m k) (k n) (m n) is m k n. */
         return sqrt((double)values[node->inputs[0]].count * (double)b->count * (double)out->count);
     if (trait != LEATI_TRAIT_CONVOLUTION || b->count == 0)
         return 0;

@@ -67,6 +67,7 @@ int64_t *leati_access_indices(leati_access *access, int64_t n, leat_error *err) 
 /* Verification mode: the reader sees the rows in another column form. */
 static void reencode(leati_access *access, leati_block *out) {
     uint64_t seed = access->node.iteration->verify_seed + access->calls;
+    /* Rows in the caller's own memory have to stay there. */
     if (out->destinations == NULL &&
         leati_verify_reencode(out, seed, &access->spare, NULL) == LEAT_OK)
         leati_block_move(&access->spare, out);
@@ -78,6 +79,7 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
     const leat_dataset *dataset = access->node.dataset;
     /* A record even where nobody asks, because operators read the code of what failed below. */
     leat_error *e = err != NULL ? err : leati_error_unwanted();
+    /* In verification mode each call's rows get another form. */
     access->calls++;
     leat_status status =
         dataset->op->at != NULL
@@ -148,6 +150,7 @@ leat_status leati_access_check(const leat_dataset *dataset, leat_error *err) {
         leat_dataset_unref(plan);
         return status;
     }
+    /* An operator may know better than by whether it has the slot, as by its arguments. */
     if (op->indexable != NULL) {
         status = op->indexable(dataset, err);
     } else if (op->at == NULL) {

@@ -75,6 +75,7 @@ leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_eleme
                             accessor == NULL ? "accessor" : "out");
     }
     leat_error local = {0};
+    /* A failure leaves it empty. */
     leat_element_clear(out);
     leat_status status = leati_access_get(accessor->access, &index, 1, &accessor->block, &local);
     if (status == LEAT_OK)

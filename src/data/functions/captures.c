@@ -98,6 +98,7 @@ leat_function *leati_captures_stand_in(const leat_object *object, const leati_ty
         status = leati_no_memory(err);
     for (int i = 0; i < count && status == LEAT_OK; i++) {
         status = set_spec(&c, i, &types[i], err);
+        /* Borrowed: captures_fini releases it. */
         stand_ins[i].spec = c.constants[i].spec;
         c.bindings[i] = (leati_binding){.op = &stand_in_op, .args = &stand_ins[i]};
     }

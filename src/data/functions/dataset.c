@@ -409,6 +409,7 @@ static leat_status bind_row(const leati_kernel_call *call, const leati_dataset_t
         leat_function *function =
             leati_captures_bind(args->function[i], call->inputs + first, count, row, &local);
         const leati_row *to = leati_template_called_row(args, t->op, i);
+        /* Stored before it is checked: leati_rows_fini releases what is there. */
         *(leat_object **)(void *)((char *)bound + to->offset) = (leat_object *)function;
         if (function == NULL)
             return leati_fail(err, local.code, "%s: %s: %s", t->op->name, to->name, local.text);
@@ -443,6 +444,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
     }
     leati_free(bound);
     if (status == LEAT_OK)
+        /* The reference goes to the row. */
         *(leat_object **)(void *)leati_support_row_of(&call->outputs[0], row) = &dataset->object;
     return status;
 }
@@ -486,7 +488,7 @@ extern const leati_tensor_op leati_tensor_op_dataset;
 
 /* The attributes that a call's arguments become; filled by gather. */
 typedef struct gathered {
-    leat_value inputs[3 * LEAT_MAX_OUTPUTS];
+    leat_value inputs[3 * LEAT_MAX_OUTPUTS]; /* datasets, bound tensors, captured values */
     int num_inputs;
     leat_string bound[LEAT_MAX_OUTPUTS], functions[LEATI_MOST_FUNCTIONS];
     int64_t captures[LEATI_MOST_FUNCTIONS];

@@ -50,6 +50,7 @@ static uint32_t dataset_constant_flags(const void *node_args) {
     if (!leati_dataset_of_object_check(args->dataset))
         return 0;
     const leat_dataset *dataset = (const leat_dataset *)args->dataset;
+    /* Whoever runs through it waits for the files, wherever in the plan they are read. */
     uint32_t flags = reads_files(dataset) ? LEATI_COSTLY : 0;
     flags |= dataset->replayable ? 0 : LEATI_IMPURE;
     return flags | (dataset->pure ? 0 : LEATI_STATEFUL);

@@ -168,6 +168,7 @@ static leat_status step(reduction *r, const leat_element *element, int64_t numbe
         leat_tensor_unref(&r->next[0]);
     for (int i = 0; i < r->num_variables; i++) {
         leat_tensor_unref(&r->values[i]);
+        /* Also where the body says no: these are the loop's results. */
         r->values[i] = r->next[first + i];
     }
     return status;

@@ -46,6 +46,7 @@ void leati_dataset_templates_trim(void) {
 
 /* The row of a name that need not be terminated, or NULL. */
 static const leati_row *find_row(const leati_dataset_op *op, const leat_string *text) {
+    /* No row has so long a name, so one that is cut is not found. */
     char name[64] = "";
     memcpy(name, text->data, LEATI_MIN(text->size, sizeof(name) - 1));
     return leati_rows_find(op->rows, name);

@@ -18,7 +18,7 @@
 #include "file/fs.h"
 #include <string.h>
 
-enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 };
+enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 }; /* of a record; three numbers */
 
 /* The digit is the version; a newer one that changes the files has another. */
 static const char index_magic[] = "leat cache 1\n";
@@ -354,6 +354,7 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
                                   "row %lld of a cache of %lld rows", (long long)row,
                                   (long long)reader->rows);
     }
+    /* Headers alone are read; payloads are passed over. */
     while (reader->first < row) {
         struct record record = {0};
         LEATI_TRY(read_header(reader, &record, err));

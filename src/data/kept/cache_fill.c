@@ -95,6 +95,7 @@ leat_status leati_cache_fill_row(leati_cache_fill *fill, leat_dataset *input,
                                  int64_t *bytes, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(fill->gate);
+    /* What another reader brought may not reach far enough, so it is asked for again. */
     while (status == LEAT_OK && index >= fill->rows->rows && !fill->ended)
         status = extend(fill, input, err);
     if (status == LEAT_OK) {

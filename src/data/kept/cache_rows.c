@@ -40,6 +40,7 @@ void leati_cache_rows_unref(leati_cache_rows *rows) {
 
 /* The chunk to append to. */
 static leati_block *open_chunk(leati_cache_rows *rows, leat_error *err) {
+    /* A chunk may exceed the size by the last block that was appended to it. */
     if (rows->count > 0 && rows->chunk_bytes < CHUNK_BYTES)
         return &rows->chunks[rows->count - 1];
     if (!leati_grow((void **)&rows->chunks, &rows->capacity, rows->count + 1,

@@ -89,6 +89,7 @@ static leat_status read_header(struct saving *s, leati_reader *in, leat_error *e
     if (status == LEAT_OK &&
         (path_size != strlen(s->path) || memcmp(path, s->path, path_size) != 0 ||
          compression != (uint64_t)s->compression))
+        /* Going on would put files of two kinds into one run, or a run into two folders. */
         return bad_checkpoint(s, "of a save to another path or with another compression", err);
     return status == LEAT_OK ? leati_saved_get_run(in, s->info.run, err) : status;
 }

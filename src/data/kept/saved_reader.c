@@ -119,6 +119,7 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
                                size_t bytes, leat_error *err) {
     /* `want` may stand for all there is, and the product must not overflow. */
     int64_t most = want < INT64_MAX / 2 / s->step ? want * s->step : s->step;
+    /* Whoever wants all must not make this take memory for all. */
     most = LEATI_MIN(most, 4096 * (int64_t)s->step);
     forget_records(s);
     if (!leati_grow((void **)&s->records, &s->capacity, (size_t)most, sizeof(*s->records))) {
@@ -159,6 +160,7 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
 /* Passes the records of n elements. */
 static void take_records(struct shard_state *s, int64_t n) {
     for (int64_t i = 0; i < n * s->step; i++) {
+        /* In the decompressed bytes, as a seek counts them. */
         s->position +=
             (int64_t)s->records[s->next++].size + LEATI_RECORD_HEADER + LEATI_RECORD_FOOTER;
     }
@@ -221,6 +223,7 @@ static leat_status shard_restore(leati_node_state *node, void *state, leati_read
                             node->name, (long long)position, (long long)s->file);
     }
     s->ended = ended != 0;
+    /* At byte 0 the next pull opens the file, which may not be there. */
     return status == LEAT_OK && position > 0 && !s->ended ? open_file(node, s, position, err)
                                                           : status;
 }

@@ -126,6 +126,7 @@ static leat_status make_columns(const leat_spec *spec, int64_t n, leat_buffer *h
         leat_buffer *buffer =
             strided ? leat_buffer_new(size, err) : leati_buffer_of_tensors(n, err);
         status = buffer == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+        /* Strings are views of the records. */
         if (status == LEAT_OK && strided && dtype == LEAT_STRING)
             status = leati_buffer_hold(buffer, holder, err);
         if (status != LEAT_OK) {

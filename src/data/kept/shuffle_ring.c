@@ -94,6 +94,7 @@ static leat_status next_epoch(const leati_node_state *node, leati_shuffle_ring *
     LEATI_TRY(leati_input_reset(&ring->input, err));
     int64_t end = leati_shuffle_back(ring)->end;
     bool empty = leati_shuffle_held(ring) == 0;
+    /* So that an array of few slices does for any number of empty epochs. */
     while (empty && ring->num_slices > 1)
         pop(ring);
     ring->num_slices++;
@@ -222,6 +223,7 @@ leati_tail leati_shuffle_ready(leati_node_state *node, leati_shuffle_ring *ring,
             return LEATI_ERROR;
         if (leati_shuffle_held(ring) == 0)
             return LEATI_END;
+        /* The front slice is used up, and perhaps empty ones behind it. */
         while (front->end == ring->start)
             pop(ring);
         if (front->finished || leati_shuffle_held(ring) >= ring->size)
@@ -244,12 +246,16 @@ static int64_t run_of_draws(const leati_shuffle_ring *ring, int64_t want, int64_
     int64_t front = ring->slices[0].end - ring->start; /* of one slice: with what comes, more */
     int64_t n = LEATI_MIN(want, RUN);
     *puts = 0;
+    /* Nothing is read, so draws go on until the front slice is used up. */
     if (ring->num_slices == LEATI_SHUFFLE_SLICES || (back->finished && !epochs_remain(ring)))
         return n < front ? n : front;
+    /* Only a full ring that a block at hand refills needs nothing else between two draws. */
     bool ready = input->loaded && input->consumed > 0 && input->consumed < input->block.n;
     if (!ready || back->finished || back->end - ring->start != ring->size)
         return 1;
     int64_t at_hand = input->block.n - input->consumed;
+    /* Each draw but the last is followed by a put; what the last one leaves empty is fill's to see
+     * to. */
     n = n <= at_hand ? n : at_hand + 1;
     n = ring->num_slices == 1 || n < front ? n : front;
     *puts = n - 1;

@@ -203,6 +203,7 @@ static leat_status live_behind(leati_shuffle_ring *ring, int slice, live_element
 static leat_status advance_to(leati_input *input, const leati_shuffle_slice *slice,
                               int64_t *position, int64_t target, leat_error *err) {
     size_t next = 0;
+    /* Errors before the position have been passed on the way to it. */
     while (next < slice->num_errors && slice->errors[next] < *position)
         next++;
     leat_error local = {0};
@@ -257,6 +258,7 @@ static leat_status refill(leati_shuffle_ring *ring, int slice, const live_elemen
     int64_t count = s->end - slice_start(ring, slice), position = 0;
     int64_t used = LEATI_MIN(s->end, ring->size);
     leat_status status = LEAT_OK;
+    /* All places first: elements come in the input's order, and lie anywhere in the ring. */
     for (int64_t at = (int64_t)ring->reservoir.size; at < used && status == LEAT_OK; at++) {
         uint32_t slot = 0;
         status = leati_shuffle_slot(ring, at, &slot, err);

@@ -48,6 +48,7 @@ static leat_dataset *own_copy(leat_dataset *dataset, leat_error *err) {
 }
 
 static leat_status grow(struct choices *choices, leat_dataset *choice, leat_error *err) {
+    /* Room first, so that a copy that was made can be kept. */
     size_t count = (size_t)choices->count + 1;
     leat_dataset **copies = leati_alloc_resize((void *)choices->copies, count, sizeof(*copies));
     if (copies == NULL)

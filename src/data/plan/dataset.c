@@ -224,6 +224,7 @@ static leat_status fill(leat_dataset *dataset, const void *args, leat_error *err
     leat_status status = args != NULL ? leati_rows_copy(op->rows, args, dataset->args, err)
                                       : leati_rows_defaults(op->rows, dataset->args, err);
     if (status == LEAT_OK)
+        /* The rows' own bounds first: the operator's check builds on them. */
         status = leati_rows_check(op->rows, dataset->args, op->name, err);
     return status == LEAT_OK ? describe(dataset, err) : status;
 }

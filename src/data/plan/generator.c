@@ -70,6 +70,7 @@ leat_status leat_generator_register(const char *name, const leat_generator *gene
 
 /* ---- calling ---- */
 
+/* One that was declared pure may run on several threads at once. */
 static void enter(leati_generator *generator) {
     if ((generator->flags & LEAT_PURE) == 0)
         leati_turn_enter(&generator->turn);

@@ -9,7 +9,7 @@
 #include "graph/json.h"
 #include <string.h>
 
-enum { MOST_DEPTH = 200, MOST_INPUTS = 4096 };
+enum { MOST_DEPTH = 200, MOST_INPUTS = 4096 }; /* reading recurses */
 
 /* The inputs that a node has so far; owned until the node takes them. */
 typedef struct inputs {
@@ -285,6 +285,7 @@ static leat_dataset *make_node(const leati_dataset_op *op, const json_t *json,
 static leat_status check_members(const json_t *json, leat_error *err) {
     const char *key = NULL;
     json_t *value = NULL;
+    /* A member that is misspelt must not pass for one that was left out. */
     json_object_foreach((json_t *)json, key, value) {
         if (strcmp(key, "op") != 0 && strcmp(key, "args") != 0 && strcmp(key, "input") != 0 &&
             strcmp(key, "inputs") != 0 && strcmp(key, "label") != 0) {
@@ -353,6 +354,7 @@ static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structur
     int count = leat_spec_num_children(structure);
     leat_spec_kind kind = leat_spec_get_kind(structure);
     if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
+        /* Leaves take the inputs in the order in which read_tree made them. */
         return leati_plan_write(dataset->inputs[(*next)++], err);
     bool tuple = kind == LEAT_SPEC_TUPLE;
     json_t *children = tuple ? json_array() : json_object();

@@ -65,6 +65,7 @@ leat_dataset *leati_recipe_names(const leat_tensor *names, const int64_t pair[2]
     leat_spec_unref(spec);
     if (plan == NULL || pair == NULL)
         return plan;
+    /* A buffer for all of them: the order is any permutation. */
     return leati_dataset_shuffle_resolved(plan, names->dims[0], pair, err);
 }
 
@@ -84,6 +85,7 @@ leat_status leati_recipe_epochs_read(const leat_dataset_epochs_options *options,
 void leati_recipe_epochs_resolve(leati_epochs *epochs) {
     if (!epochs->shuffle)
         return;
+    /* A seed that was given serves both; without one each draws its own. */
     leati_seed_resolve_once(epochs->shuffle_seed, &epochs->resolved, epochs->pair);
     leati_seed_resolve_once(epochs->shuffle_seed, &epochs->records_resolved, epochs->records_pair);
 }

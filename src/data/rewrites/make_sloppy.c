@@ -11,6 +11,7 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (leati_rewrite_argument_int(node, "deterministic") != -1 || node->num_inputs != 1 ||
         leati_rewrite_argument_int(node, "num_parallel_calls") == 0)
         return NULL;
+    /* The origin stays the node itself, with whose shared state the copy runs. */
     return leati_rewrite_with_argument(node, "deterministic", 0, leat_dataset_ref(node->inputs[0]),
                                        err);
 }

@@ -18,6 +18,7 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     } else {
         map = leat_dataset_ref(map);
     }
+    /* The new batch takes the map, also on failure. */
     return leati_rewrite_with_argument(node, "fused", 1, map, err);
 }
 

@@ -60,6 +60,7 @@ static leat_function *compose(const leat_function *first, const leat_function *s
         leati_graph_inline(graph, second, middle, outputs)) {
         composed = leat_graph_finish(graph, outputs, second->num_outputs, second->output, &local);
     } else {
+        /* Finishing would have freed the graph, with its error. */
         local = graph->error;
         leat_graph_free(graph);
     }

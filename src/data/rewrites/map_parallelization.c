@@ -22,6 +22,7 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (parallel == NULL)
         return NULL;
     leat_dataset *input = leat_dataset_ref(node->inputs[0]);
+    /* The map that the user wrote kept the order, and so does this one. */
     leat_dataset *ordered = leati_rewrite_with_argument(parallel, "deterministic", 1, input, err);
     leat_dataset_unref(parallel);
     return ordered;

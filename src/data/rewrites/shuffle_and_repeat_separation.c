@@ -11,6 +11,7 @@ static bool wanted(const leat_dataset *plan) {
 static leat_dataset *apply(leat_dataset *node, leat_error *err) {
     if (node->op != &leati_op_repeat || node->inputs[0]->op != &leati_op_shuffle)
         return NULL;
+    /* Without any option it changes nothing but what repeat sees below itself. */
     leat_dataset *between = leat_dataset_with_options(leat_dataset_ref(node->inputs[0]), NULL, err);
     return between == NULL ? NULL : leati_dataset_with(node, NULL, &between, err);
 }

@@ -20,6 +20,7 @@ static leat_status as_invalid(leat_status status, leat_error *err) {
 static leat_status run_rows(leati_node_state *node, const leati_program *program,
                             leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                             int64_t ordinal, leati_block *out, leat_error *e) {
+    /* The scratch counts for its whole life; the operator gets what this run adds. */
     int64_t called = leati_program_scratch_callbacks(scratch);
     int64_t recovered = leati_program_scratch_recovered(scratch);
     leati_call_context context = leati_state_node_context(node, ordinal);

@@ -326,6 +326,7 @@ static bool go_round(leati_tuner *tuner, int64_t ms, leati_sample *before) {
     leati_sample after = {0};
     trial t = {0};
     bool tried = false;
+    /* Without elements there is nothing to judge a trial by. */
     if (before->elements > 0) {
         leati_scope s = {.starved = leati_autotune_climb_is_starved(before),
                          .tight = is_tight(tuner->iteration)};

@@ -152,6 +152,7 @@ static void add_verdict(walk *w, double inside) {
         leati_text_addf(&w->text, "; without it %s would bound the pipeline at %.1f times the rate",
                         w->second.name, w->first.busy / w->second.busy);
     }
+    /* Nobody computes for half of the time, and the consumer waits: threads are short. */
     if (share < 0.5) {
         leati_text_addf(&w->text, "; more would be possible if its threads got more of the "
                                   "processor, or there were more of them");

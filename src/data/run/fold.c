@@ -153,6 +153,7 @@ leat_status leati_fold_split(leati_block *result, const leat_spec *spec, leati_b
 
 leat_status leati_fold_compact(leati_block *state, leat_error *err) {
     leat_status status = LEAT_OK;
+    /* The state outlives the blocks that it was made of, and would keep them alive. */
     for (int c = 0; c < state->num_columns && status == LEAT_OK; c++)
         status = leati_column_compact(&state->columns[c], state->n, err);
     return status;

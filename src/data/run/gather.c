@@ -222,6 +222,7 @@ static leat_status add_rows(leati_gather_slot *slot, int component, const leati_
     if (slot->buffer == NULL || (filled == 0 && slot->pool == NULL)) {
         leat_buffer_unref(slot->buffer);
         slot->buffer = NULL;
+        /* Of few rows the batch gets its whole size at once, of more what is there. */
         LEATI_TRY(slot->pool != NULL ? new_slot_buffer(slot, 0, err)
                                      : begin_slot(slot, column, begin, rows < 64 ? rows : n, err));
     }

@@ -60,6 +60,7 @@ static leat_status check_promise(const leat_spec *promised, const leat_spec *fou
     leat_spec *both = leati_spec_join(promised, found, &local);
     if (both == NULL && local.code == LEAT_RESOURCE_EXHAUSTED)
         return leati_error_pass(err, &local);
+    /* The join says what is true of both: it is the promise where that promises no more. */
     bool fits = both != NULL && leat_spec_equal(both, promised);
     leat_spec_unref(both);
     if (fits)
@@ -89,6 +90,7 @@ leat_status leati_inner_call(leati_inner *inner, leati_node_state *node, const l
     status = check_promise(promised, ((leat_dataset *)object)->spec, err);
     if (status != LEAT_OK)
         return status;
+    /* A reference of the caller's, because the next call writes over the block. */
     *out = leat_dataset_ref((leat_dataset *)object);
     leati_block_clear(&inner->result);
     return LEAT_OK;
@@ -101,6 +103,7 @@ leat_status leati_inner_open(leati_inner *inner, leati_node_state *node, const l
     leat_status status = leati_inner_call(inner, node, block, row, call, &dataset, err);
     if (status != LEAT_OK)
         return status;
+    /* The number of the call gives each dataset random numbers of its own. */
     leati_state_iteration_derive(node->iteration, (uint64_t)call, iteration);
     status = leati_input_open_dataset(out, node, dataset, iteration, err);
     leat_dataset_unref(dataset);

@@ -344,6 +344,7 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
         input->block.n > input->consumed ? input->block.n - input->consumed : 0, err);
     if (status != LEAT_OK)
         return leati_prefix(err, "%s", input->child->name);
+    /* The child is saved as it stands, behind what is left over. */
     leati_put_uint(out, (uint64_t)input->tail);
     if (input->tail == LEATI_ERROR)
         leati_values_put_error(out, &input->error);

@@ -35,6 +35,8 @@ struct leat_iterator {
     bool broken;          /* a restore failed half way */
 };
 
+/* Below QUICK_NS a pull costs more in calls than in work; above SLOW_NS it keeps the user
+ * waiting. */
 enum { MOST_WANTED = 4096, QUICK_NS = 100 * 1000, SLOW_NS = 1000 * 1000 };
 
 /* The number of threads of a pool of the iterator's own; 0: it uses the shared one. */
@@ -179,6 +181,7 @@ void leat_iterator_cancel(leat_iterator *iterator) {
 void leat_iterator_free(leat_iterator *iterator) {
     if (iterator == NULL)
         return;
+    /* Wakes whoever still waits below, so that closing ends soon. */
     if (iterator->iteration.cancel != NULL)
         leati_cancel_fire(iterator->iteration.cancel);
     /* Before the tree closes, because its thread walks the operators' knobs. */
@@ -203,6 +206,7 @@ static void adapt(leat_iterator *iterator, int64_t spent_ns) {
 }
 
 leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat_error *err) {
+    /* For rows at hand no clock is read. */
     bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
     if (ready)
         return leati_input_peek(&iterator->input, 1, NULL, available, err);

@@ -35,6 +35,7 @@ static void add_file(const leati_column *column, int64_t row, leat_error *err) {
         return;
     const char *path = (const char *)found->path->data;
     int64_t byte = found->path_at + (string->data - (const char *)found->data);
+    /* Of a whole record the place is that of its header, where a reader of records begins. */
     byte -= leati_place_is_record(found, string) ? LEATI_RECORD_HEADER : 0;
     leati_error_at_file(err, path, strlen(path), byte, false);
 }

@@ -94,6 +94,8 @@ static leat_status part_of_leaf(const leati_leaf *leaf, const leati_block *block
         range(context, rows, &begin, &end);
     if (status == LEAT_OK && begin == end) {
         status = leati_leaves_check_empty("a part", leaf, err);
+        /* Nothing failed but that this leaf has no value without rows: the caller may do without
+         * it. */
         *refused = status != LEAT_OK;
     }
     if (status == LEAT_OK)
@@ -142,6 +144,7 @@ leat_status leati_rows_pieces_add(leati_pieces *pieces, const leati_leaves *leav
     }
     for (size_t c = 0; c < columns && status != LEAT_OK; c++)
         leat_tensor_unref(&piece[c]);
+    /* What is made of several elements is named after the first. */
     if (status == LEAT_OK && pieces->count++ == 0)
         leati_origins_share(block, row, &pieces->origins);
     return status;

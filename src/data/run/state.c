@@ -66,7 +66,9 @@ void leati_state_node_init(leati_node_state *node, const leat_dataset *dataset,
     else
         snprintf(node->name, sizeof(node->name), "%s", dataset->op->name);
     node->gives_origins = leati_origins_wanted(node);
+    /* The name first, which the holder borrows; linked last, when all that others read is there. */
     leati_budget_holder_open(&node->holder, iteration->budget, node->name);
+    /* } */
     link_node(node);
 }
 
@@ -146,6 +148,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     int64_t waited = leati_counter_get(&node->counters.waiting_ns);
     leati_span span = leati_trace_begin();
     int64_t start = leati_now_ns();
+    /* For explain, which otherwise knew nothing of a pull that never ends. */
     leati_counter_set(&node->counters.since_ns, start);
     leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
     int64_t total = leati_now_ns() - start;
@@ -161,6 +164,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     leati_counter_add(&node->counters.elements, out->n);
     if (tail == LEATI_ERROR) {
         leati_counter_add(&node->counters.errors, 1);
+        /* The outcome that failed is the one behind the rows. */
         place_error(node, node->position + out->n, e);
     }
     node->position += out->n + (tail == LEATI_ERROR);
@@ -268,6 +272,7 @@ static leat_status restore_generators(const leat_dataset *dataset, void *in, lea
 static leat_status save_unopened(const leati_node_state *node, leati_writer *out, leat_error *err) {
     const leat_dataset *dataset = node->dataset;
     leat_status status = LEAT_OK;
+    /* Where all below is pure there is no generator that iterators share. */
     for (int i = 0; i < dataset->num_inputs && !dataset->pure && status == LEAT_OK; i++) {
         if (!dataset->inputs[i]->pure && !is_open(node, dataset->inputs[i])) {
             leati_put_uint(out, (uint64_t)i + 1);

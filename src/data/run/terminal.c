@@ -13,6 +13,7 @@ static leat_status fold(leat_iterator *iterator, const leati_program *program,
     leati_block row = {0}, in = {0}, result = {0};
     leat_status status = LEAT_OK;
     for (int64_t call = 0; status == LEAT_OK; call++) {
+        /* The number of the call keys the function's random numbers. */
         leati_call_context context = {.ordinal = call, .num_replicas = 1};
         int64_t failed = 0;
         bool ended = false;

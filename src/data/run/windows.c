@@ -45,6 +45,7 @@ static size_t window_bytes(const leati_run_windows *s) {
 leat_status leati_windows_take(leati_run_windows *s, int64_t want, size_t target, leat_error *err) {
     size_t window = window_bytes(s);
     target = target > 0 ? target : LEATI_BYTE_TARGET;
+    /* One at least, however large it is. */
     size_t fit = window < target ? target / window : 1;
     s->rows = fit < (uint64_t)want ? (int64_t)fit : want;
     for (int c = 0; c < s->count; c++)

@@ -31,6 +31,7 @@ leat_status leati_join_begin(leati_join *join, int64_t want, leati_block *out, l
     int64_t n = out->byte_target == 0 || row == 0 ? want : (int64_t)(out->byte_target / row);
     n = LEATI_MAX(1, n);
     n = LEATI_MIN(want, n);
+    /* Who offers destinations has memory for as many as he wants. */
     join->most = n < MOST_ROWS || out->destinations != NULL ? n : MOST_ROWS;
     leat_status status = leati_reservoir_begin(&join->columns, join->most, out, err);
     out->n = 0;

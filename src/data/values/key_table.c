@@ -21,6 +21,7 @@ int64_t leati_key_table_find(const leati_key_table *table, int64_t key) {
 }
 
 leat_status leati_key_table_reserve(leati_key_table *table, leat_error *err) {
+    /* A slot's 32 bits hold a number and one more. */
     if (table->count >= UINT32_MAX - 1) {
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "%zu keys; at most %u fit", table->count,
                           UINT32_MAX - 1);

@@ -40,6 +40,7 @@ leat_status leati_leaves_rows(const leati_leaves *leaves, const leati_block *blo
             leati_prefix(err, "component %d", leaf->first);
             return status;
         }
+        /* The first leaf says how many there are; the others must agree. */
         if (l > 0 && own != *rows) {
             return leati_refuse(err, SHAPE, "component %d has %lld rows, component 0 has %lld",
                                 leaf->first, (long long)own, (long long)*rows);

@@ -94,6 +94,7 @@ leat_status leati_reservoir_grow(leati_reservoir *reservoir, size_t n, leat_erro
     }
     for (int c = 0; c < reservoir->num_columns; c++) {
         leati_reservoir_column *column = &reservoir->columns[c];
+        /* Empty tensors, which clear may release; fixed rows are written before they are read. */
         if (column->row_bytes == 0 && n > 0)
             memset(column->tensors + reservoir->size, 0, n * sizeof(leat_tensor));
     }

@@ -67,6 +67,7 @@ leat_status leati_stacks_put(const leati_stacks *stacks, int leaf, leati_block *
     int before = 0, first = leati_stacks_columns(stacks, leaf);
     for (int l = 0; l < leaf; l++)
         before += leati_spec_is_composite(items[l].spec) ? items[l].count : 0;
+    /* One leaf's values stand `parts` apart, because each row has those of all leaves. */
     leat_status status = leati_composite_stack(items[leaf].spec, &stacks->values[before],
                                                stacks->parts, (int64_t)stacks->count, stack, err);
     if (status != LEAT_OK) {

@@ -148,6 +148,7 @@ static leat_status get_dataset(leati_reader *in, const leat_spec *element, leat_
     leat_status status = leati_get_bytes(in, &name, &size, err);
     if (status == LEAT_OK)
         status = leati_get_uint(in, &rank, err);
+    /* The name that was read is the dtype, which the spec has told already. */
     if (status == LEAT_OK && (element == NULL || rank != 0)) {
         status = leati_fail(err, LEAT_DATA_LOSS, "a saved dataset of rank %llu; expected 0",
                             (unsigned long long)rank);

@@ -153,7 +153,7 @@ leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_
                                 const char *kind, const char *name) {
     if (err == NULL)
         return status;
-    /* The failure is often `err` itself, which is about to be written over. */
+    /* The failure may be `err` itself, which is about to be written over. */
     uint64_t payload = failure->payload;
     leat_reason reason = failure->reason ? failure->reason : LEAT_REASON_CALLBACK;
     leati_fail_for(err, status, reason, "%s \"%s\": %s", kind, name != NULL ? name : "(unnamed)",

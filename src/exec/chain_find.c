@@ -106,7 +106,7 @@ static const leati_tensor_op *cutter(const struct search *s, const leati_simple_
                         out->dims[2] == s->chain->channels;
     if (op->window == NULL || !whole_pixels)
         return NULL;
-    /* A slice with steps, or backwards, is no window. */
+    /* A slice with steps, backwards, or with other dimensions is no window. */
     return op == &leati_tensor_op_strided_slice && !leati_strided_cuts(args) ? NULL : op;
 }
 

@@ -482,8 +482,8 @@ static void run_segments(leati_run *run) {
  * the program is the one to report, whatever order the segments had. */
 static void find_first_error(leati_run *run) {
     const leat_function *function = run->program->simple.function;
-    /* By row the order was the trace's already; effects must not be repeated, nor want of
-     * memory. */
+    /* By row the order was the trace's already; effects must not come twice, and want of memory
+     * is no row's. */
     if (!run->blamed || run->program->whole_rows || run->status == LEAT_RESOURCE_EXHAUSTED)
         return;
     size_t count = (size_t)function->body.num_arguments;

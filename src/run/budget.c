@@ -213,7 +213,7 @@ leat_status leati_budget_holder_set(leati_holder *holder, int64_t bytes, leat_er
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&budget->lock);
     int64_t others = budget->used - holder->bytes;
-    /* Both are at least 0 and so is what others hold, so the difference cannot overflow. */
+    /* The limit and what others hold are at least 0, so the difference cannot overflow. */
     if (bytes > holder->bytes && bytes > budget->limit - others) {
         status = refuse(holder, bytes, err);
     } else if (!grow_process(bytes - holder->bytes)) {

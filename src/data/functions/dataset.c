@@ -207,7 +207,7 @@ static leat_status stand_in(const leati_infer_call *call, int index, leat_tensor
     for (int32_t d = 0; d < shape.rank; d++)
         shape.dims[d] = shape.dims[d] < 0 ? 1 : shape.dims[d];
     leat_status status = leat_tensor_new(type->dtype, shape, out, err);
-    /* Bytes of 0xff are -1 in both; no spec depends on values of other dtypes, which become 0. */
+    /* Bytes of 0xff are -1 in both; values of other dtypes become 0. */
     bool filled = type->dtype == LEAT_INT32 || type->dtype == LEAT_INT64;
     if (status == LEAT_OK && leat_tensor_bytes(out) > 0)
         memset(out->data, filled ? 0xff : 0, leat_tensor_bytes(out));

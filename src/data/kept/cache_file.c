@@ -18,7 +18,7 @@
 #include "file/fs.h"
 #include <string.h>
 
-enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 }; /* of a record; three numbers */
+enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 }; /* a record; three numbers */
 
 /* The digit is the version; a newer one that changes the files has another. */
 static const char index_magic[] = "leat cache 1\n";

@@ -118,8 +118,8 @@ static leat_status make_columns(const leat_spec *spec, int64_t n, leat_buffer *h
         leat_shape shape = leat_spec_component_shape(spec, c);
         int64_t values = leati_shape_count(&shape);
         size_t size = 0;
-        /* A product that overflows is no column either: such rows fail one by one, where there are
-         * any. */
+        /* Where the column would be too large, rows are tensors of their own, and fail alone if at
+         * all. */
         bool strided = values >= 0 && leati_mul_size((size_t)values, leat_dtype_size(dtype), &size);
         size_t stride = size;
         strided = strided && leati_mul_size(size, (size_t)n, &size);

@@ -8,7 +8,7 @@ static leat_dataset *apply(leat_dataset *node, leat_error *err) {
 
 static bool always(const leat_dataset *plan) {
     (void)plan;
-    /* No option turns it off, because such operators cannot run by themselves. */
+    /* No option turns it off: the rules behind it are about what runs. */
     return true;
 }
 

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17, MOST_KNOWN = 64 }; /* 16 TiB of a file */
+enum { BYTE_BITS = 44, MOST_PATHS = 1 << 17, MOST_KNOWN = 64 }; /* bytes: 16 TiB */
 
 struct table {
     pthread_mutex_t lock;

@@ -68,7 +68,6 @@ void leati_state_node_init(leati_node_state *node, const leat_dataset *dataset,
     node->gives_origins = leati_origins_wanted(node);
     /* The name first, which the holder borrows; linked last, when all that others read is there. */
     leati_budget_holder_open(&node->holder, iteration->budget, node->name);
-    /* } */
     link_node(node);
 }
 

@@ -110,6 +110,7 @@ leat_status leati_key_table_restore(leati_key_table *table, leati_reader *in, le
     for (uint64_t i = 0; i < count && status == LEAT_OK; i++) {
         int64_t key = 0;
         status = leati_get_int(in, &key, err);
+        /* Of a key that came twice one number would stand for nothing. */
         if (status == LEAT_OK && leati_key_table_find(table, key) >= 0) {
             status = leati_fail(err, LEAT_DATA_LOSS, "a saved table has the key %lld twice",
                                 (long long)key);

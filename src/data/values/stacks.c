@@ -33,6 +33,7 @@ leat_status leati_stacks_add(leati_stacks *stacks, const leati_block *block, int
         return LEAT_OK;
     if (!leati_grow((void **)&stacks->values, &stacks->capacity, needed, sizeof(leat_tensor)))
         return leati_no_memory(err);
+    /* From here on nothing fails. */
     leat_tensor *to = &stacks->values[stacks->count * parts];
     for (int64_t i = begin; i < begin + n; i++) {
         for (int l = 0; l < stacks->leaves.count; l++) {

@@ -53,6 +53,7 @@ static leat_status put_values(leati_writer *out, leat_dtype dtype, const void *d
 }
 
 leat_status leati_values_put_tensor(leati_writer *out, const leat_tensor *tensor, leat_error *err) {
+    /* By name: the numbers of dtypes are this library's own. */
     const char *name = leat_dtype_name(tensor->dtype);
     leati_put_bytes(out, name, strlen(name));
     leati_put_uint(out, (uint64_t)tensor->rank);
@@ -188,7 +189,7 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
     if (status != LEAT_OK)
         return status;
     int expected = leat_spec_num_components(spec);
-    /* A row takes a byte at least: no memory is taken for more rows than can be there. */
+    /* A row's component takes a byte at least: no memory for more rows than can be there. */
     if (n < 0 || (uint64_t)n > in->size - in->at || (n > 0 && columns != (uint64_t)expected)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "a saved block of %lld rows and %llu columns; expected %d columns",

@@ -23,11 +23,14 @@ static leat_value softsign(leat_value x) {
 }
 
 static leat_value leaky_relu(leat_value x) {
+    /* The slope of Keras' activation; its layer LeakyReLU begins with 0.3. */
     return leati_activation_leaky_relu(x, 0.2);
 }
 
 /* The scaled elu that keeps mean and variance of what goes through many layers. */
 static leat_value selu(leat_value x) {
+    /* The fixed point of mean 0 and variance 1 (Klambauer et al., "Self-Normalizing Neural
+     * Networks"). */
     const double alpha = 1.6732632423543772848170429916717;
     const double scale = 1.0507009873554804934193349852946;
     return leati_support_times(leati_activation_scaled_elu(x, alpha), scale);
@@ -37,7 +40,9 @@ static leat_value silu(leat_value x) {
     return leat_op_multiply(x, leat_op_sigmoid(x));
 }
 
+/* x times the probability that a normal number is below x, without the tanh approximation. */
 static leat_value gelu(leat_value x) {
+    /* 1 / sqrt(2): Phi(x) = (1 + erf(x / sqrt(2))) / 2. */
     leat_value below = plus(leat_op_erf(leati_support_times(x, 0.70710678118654752440)), 1);
     return leat_op_multiply(leati_support_times(x, 0.5), below);
 }
@@ -46,6 +51,7 @@ static leat_value mish(leat_value x) {
     return leat_op_multiply(x, leat_op_tanh(leat_op_softplus(x)));
 }
 
+/* A line of slope 1/6 through (0, 1/2), cut at 0 and 1. */
 static leat_value hard_sigmoid(leat_value x) {
     return leat_op_divide(leat_op_relu6(plus(x, 3)), number_of(x, 6));
 }
@@ -55,6 +61,7 @@ static leat_value hard_silu(leat_value x) {
 }
 
 static leat_value log_sigmoid(leat_value x) {
+    /* By softplus, because log(sigmoid(x)) is -inf where sigmoid(x) is rounded to 0. */
     return leat_op_negate(leat_op_softplus(leat_op_negate(x)));
 }
 
@@ -69,6 +76,7 @@ static leat_value squareplus(leat_value x) {
 
 /* x outside of [-0.5, 0.5], else 0. */
 static leat_value hard_shrink(leat_value x) {
+    /* NaN is not outside, so it becomes 0. */
     leat_value outside = leat_op_greater(leat_op_abs(x), number_of(x, 0.5));
     return leat_op_select(outside, x, leat_op_zeros_like(x));
 }
@@ -121,6 +129,7 @@ static const struct {
 #define COUNT (sizeof activations / sizeof activations[0])
 
 const char *leati_activation_name(leat_activation activation) {
+    /* The cast makes negative numbers large ones, so one comparison refuses both. */
     return (size_t)activation < COUNT ? activations[activation].name : "of an unknown number";
 }
 
@@ -145,16 +154,19 @@ leat_status leati_activation_check(const char *name, leat_error *err) {
 }
 
 leat_value leati_activation_apply(const char *name, leat_value value) {
+    /* Names are checked where arguments are made; one that is none leaves the value as it is. */
     size_t i = find(name == NULL ? activations[LEAT_LINEAR].name : name);
     return i < COUNT ? activations[i].apply(value) : value;
 }
 
 leat_value leati_activation_leaky_relu(leat_value x, double slope) {
+    /* Not max(x, slope * x), which would be wrong for slopes above 1. */
     return leat_op_select(leat_op_greater(x, leat_op_zeros_like(x)), x,
                           leati_support_times(x, slope));
 }
 
 leat_value leati_activation_scaled_elu(leat_value x, double alpha) {
     leat_value below = leat_op_less(x, leat_op_zeros_like(x));
+    /* elu(x) is x above 0, where alpha must not scale it. */
     return leat_op_select(below, leati_support_times(leat_op_elu(x), alpha), x);
 }

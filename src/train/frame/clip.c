@@ -12,6 +12,8 @@ static leat_value sum_of_squares(leat_value value) {
 static leat_value clip_by_norm(leat_value gradient, double limit) {
     leat_value most = leati_loss_number_like(gradient, limit);
     leat_value norm = leat_op_sqrt(sum_of_squares(gradient));
+    /* gradient * most / max(norm, most): up to the limit the quotient is 1, and a norm of 0 does
+     * not divide. */
     return leat_op_divide(leat_op_multiply(gradient, most), leat_op_maximum(norm, most));
 }
 
@@ -26,8 +28,10 @@ static void clip_by_global_norm(leat_value *gradients, int count, double limit) 
     for (int i = 1; i < count; i++)
         total = leat_op_add(total, sum_of_squares(gradients[i]));
     leat_value norm = leat_op_sqrt(total);
+    /* Of a norm of 0 the quotient is infinite and 1 / limit is taken, so the scale is 1. */
     leat_value shrink = leat_op_minimum(leat_op_divide(leati_loss_number_like(norm, 1), norm),
                                         leati_loss_number_like(norm, 1 / limit));
+    /* norm - norm is 0, but NaN where the norm is infinite or NaN. */
     leat_value scale = leat_op_add(leat_op_multiply(leati_loss_number_like(norm, limit), shrink),
                                    leat_op_subtract(norm, norm));
     for (int i = 0; i < count; i++)
@@ -36,6 +40,7 @@ static void clip_by_global_norm(leat_value *gradients, int count, double limit) 
 
 void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
                                     int count) {
+    /* Replicas' gradients are summed by now, so all have one norm and copies stay equal. */
     if (args->global_clipnorm > 0) {
         clip_by_global_norm(gradients, count, args->global_clipnorm);
         return;

@@ -40,6 +40,7 @@ leat_status leat_weight_list_add(leat_weight_list *list, const char *name, leat_
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "weight \"%.60s\" is one too many: a layer has at most %d", name,
                           LEATI_MAX_WEIGHTS);
+    /* `name` and `initializer` are borrowed: they are read until the layer is built. */
     list->weights->list[list->weights->count++] = (leati_weight){
         .name = name, .shape = shape, .initializer = initializer, .fixed = !trainable};
     return LEAT_OK;
@@ -65,6 +66,7 @@ static void custom_release(void *arguments) {
 }
 
 static leati_seed_argument custom_seed(const void *args) {
+    /* The kind has a seed function, though no argument, because it may have weights to draw. */
     (void)args;
     return (leati_seed_argument){.given = false};
 }
@@ -78,6 +80,7 @@ static const leati_layer_kind custom_kind = {
             .args_size = sizeof(struct custom_args),
         },
     .prefix = "custom",
+    /* The program's function decides how many inputs it takes, so any number is let through. */
     .merges = true,
     .expects = "what its function takes",
     .seed = custom_seed,
@@ -94,6 +97,7 @@ leat_layer *leat_layer_custom(const leat_layer_description *description, leat_er
     const struct custom_args args = {.name = leati_kind_borrow_text(description->name)};
     leat_layer *layer = leati_layer_new(&custom_kind, &args, err);
     if (layer != NULL)
+        /* Set after the layer is made: if making it fails, the program's data stays its own. */
         ((struct custom_args *)layer->args)->description = *description;
     return layer;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 const leati_initializer_kind *leati_initializer_find(const char *name, leat_error *err) {
+    /* Keras' short names beside the identifiers. */
     static const char *const others[][2] = {{"uniform", "random_uniform"},
                                             {"normal", "random_normal"},
                                             {"zero", "zeros"},
@@ -33,11 +34,13 @@ leat_status leati_initializer_run(const leati_initializer_kind *kind, const void
                                   leat_error *err) {
     leat_tensor tensor;
     void *defaults = NULL;
+    /* An unknown rank is negative and is refused here too. */
     if (shape->rank < kind->min_rank)
         return leati_refuse(err, SHAPE,
                             "%s fills tensors of %d dimensions or more; found %d; use another "
                             "initializer",
                             kind->kind.name, (int)kind->min_rank, (int)shape->rank);
+    /* Layers know an initialiser by its name alone: its arguments are then the defaults. */
     if (args == NULL && kind->kind.args_size > 0) {
         leat_status status = leati_kind_args_read(&kind->kind, NULL, &defaults, err);
         if (status != LEAT_OK)
@@ -55,6 +58,7 @@ leat_status leati_initializer_run(const leati_initializer_kind *kind, const void
 
 void leati_initializer_fans(const leat_shape *shape, double *fan_in, double *fan_out) {
     double window = 1;
+    /* A vector has as many inputs as outputs, a scalar 1 of each. */
     *fan_in = *fan_out = shape->rank == 0 ? 1 : (double)shape->dims[0];
     if (shape->rank < 2)
         return;
@@ -67,9 +71,11 @@ void leati_initializer_fans(const leat_shape *shape, double *fan_in, double *fan
 void leati_initializer_fill_range(int64_t seed, double low, double high, float *values,
                                   int64_t count) {
     leati_philox philox = leati_philox_stateless(seed, 0);
+    /* In float32, as TensorFlow computes it: float64 would give other last bits. */
     float first = (float)low, range = (float)high - first;
     for (int64_t i = 0; i < count; i += 4) {
         uint32_t words[4];
+        /* One block of the generator gives four numbers; the last block may give too many. */
         leati_philox_next(&philox, words);
         for (int64_t k = i; k < count && k < i + 4; k++)
             values[k] = leati_uniform_float(words[k - i]) * range + first;
@@ -107,6 +113,8 @@ void leati_initializer_fill_normal_columns(int64_t seed, int64_t rows, int64_t c
         float normals[4];
         next_normals(&philox, normals);
         for (int64_t k = i; k < count && k < i + 4; k++)
+            /* Number k stands in row k / columns and column k % columns; column by column that is
+             * this place. */
             values[k % columns * rows + k / columns] = normals[k - i];
     }
 }
@@ -117,11 +125,13 @@ void leati_initializer_fill_truncated(int64_t seed, double mean, double deviatio
     const leati_philox start = leati_philox_stateless(seed, 0);
     for (int64_t i = 0; i < count; i += 4) {
         leati_philox philox = start;
+        /* Group i / 4 starts at a fixed block however many numbers the groups before rejected. */
         leati_philox_skip(&philox, 256 * (uint64_t)(i / 4));
         for (int64_t k = i; k < count && k < i + 4;) {
             float normals[4];
             next_normals(&philox, normals);
             for (int n = 0; n < 4 && k < count && k < i + 4; n++)
+                /* A rejected number leaves its place to the next one of the same group. */
                 if (fabsf(normals[n]) < 2)
                     values[k++] = normals[n] * (float)deviation + (float)mean;
         }

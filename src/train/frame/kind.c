@@ -97,6 +97,7 @@ const leati_kind *leati_kind_find(const leati_kind *const *kinds, size_t count, 
 static leat_status finish(const leati_kind *kind, void *args, void **out, leat_error *err) {
     leat_status status = leati_rows_check(kind->rows, args, kind->name, err);
     if (status == LEAT_OK && kind->check != NULL) {
+        /* After the rows: the kind's check may rely on their types and bounds. */
         status = kind->check(args, err);
         if (status != LEAT_OK)
             leati_prefix(err, "%s", kind->name);
@@ -110,10 +111,12 @@ static leat_status finish(const leati_kind *kind, void *args, void **out, leat_e
 
 leat_status leati_kind_args_copy(const leati_kind *kind, const void *from, void **out,
                                  leat_error *err) {
+    /* A kind without arguments has size 0, for which the allocation is still a pointer. */
     void *args = leati_alloc_zero(1, kind->args_size);
     if (args == NULL)
         return leati_no_memory(err);
     leat_status status = leati_rows_copy(kind->rows, from, args, err);
+    /* What the rows copied before they failed they have freed. */
     if (status != LEAT_OK) {
         leati_free(args);
         return status;
@@ -127,9 +130,11 @@ static bool add_flat(json_t *flat, const json_t *list) {
     json_t *part;
     bool good = flat != NULL;
     json_array_foreach((json_t *)(uintptr_t)list, i, part) {
+        /* None within a list stands for a dimension that is not known (Reshape's target_shape). */
         if (json_is_null(part))
             good = good && json_array_append_new(flat, json_integer(-1)) == 0;
         else if (json_is_array(part))
+            /* One level deep only; the row, which expects numbers, refuses a list below that. */
             good = good && json_array_extend(flat, part) == 0;
         else
             good = good && json_array_append(flat, part) == 0;
@@ -145,6 +150,8 @@ static json_t *with_flat_lists(const json_t *config) {
     bool good = copy != NULL;
     json_object_foreach((json_t *)(uintptr_t)config, name, value) {
         json_t *flat = json_is_array(value) ? json_array() : json_incref(value);
+        /* `flat` may be NULL here; the next line then fails without a leak, because it takes the
+         * reference. */
         good = (!json_is_array(value) || add_flat(flat, value)) && good;
         good = json_object_set_new(copy, name, flat) == 0 && good;
     }
@@ -163,6 +170,7 @@ leat_status leati_kind_args_read(const leati_kind *kind, const json_t *config, v
         json_decref(flat);
         return leati_no_memory(err);
     }
+    /* NULL stands for an object without members: every row gets its default. */
     leat_status status = leati_json_to_rows(flat, kind->rows, args, kind->name, NULL, err);
     json_decref(flat);
     if (status != LEAT_OK) {

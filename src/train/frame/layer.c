@@ -18,6 +18,8 @@
 static leat_layer *layer_of_args(const leati_layer_kind *kind, void *args, leat_error *err) {
     const char *name = ((struct leati_layer_args *)args)->name;
     leat_layer *layer = leati_alloc_zero(1, sizeof *layer);
+    /* A copy, because the model may give the layer another name and the arguments stay as they were
+     * given. */
     char *own = leati_strdup(name != NULL ? name : kind->prefix);
     if (layer == NULL || own == NULL) {
         leati_free(layer);
@@ -29,6 +31,7 @@ static leat_layer *layer_of_args(const leati_layer_kind *kind, void *args, leat_
     *layer = (leat_layer){.kind = kind, .args = args, .name = own};
     if (kind->seed != NULL) {
         leati_seed_argument seed = kind->seed(args);
+        /* Drawn now and not when built: the order of construction decides, not that of calls. */
         layer->seed = seed.given ? seed.value : leati_random_layer_seed();
     }
     return layer;
@@ -62,6 +65,7 @@ void leat_layer_free(leat_layer *layer) {
     if (layer == NULL)
         return;
     leati_layer_unbuild(layer);
+    /* Before the arguments are freed, because it reads them. */
     if (layer->kind->release != NULL)
         layer->kind->release(layer->args);
     leati_kind_args_free(&layer->kind->kind, layer->args);
@@ -85,6 +89,7 @@ static const char *origin(const leat_layer *before, char text[128]) {
     leat_error cut = {0};
     if (before == NULL)
         return "the model's input";
+    /* Used as a formatter that cuts; no failure is reported by it. */
     leati_fail(&cut, LEAT_OK, "the output of layer \"%.80s\"", before->name);
     memcpy(text, cut.text, 127);
     text[127] = '\0';
@@ -115,6 +120,7 @@ static bool shape_fits(const leat_layer *layer, const leat_shape *input) {
         return true;
     int64_t last = input->dims[input->rank - 1];
     int64_t want = layer->built ? layer->input.dims[layer->input.rank - 1] : last;
+    /* An unknown last dimension (-1) does not fit either: weights need its size. */
     return last > 0 && last == want;
 }
 
@@ -132,9 +138,11 @@ leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
                                 const leat_shape *inputs, int num_inputs, leati_weights *out,
                                 leat_error *err) {
     const char *name = ((const struct leati_layer_args *)args)->name;
+    /* A layer that is only asked: not built, so shape_fits compares with the kind alone. */
     const leat_layer layer = {.kind = kind,
                               .name = leati_kind_borrow_text(name != NULL ? name : kind->prefix)};
     LEATI_TRY(check_inputs(kind, num_inputs, err));
+    /* A second input of other kinds is labels, which have a shape of their own. */
     for (int i = 0; i < (kind->merges ? num_inputs : 1); i++)
         if (!shape_fits(&layer, &inputs[i]))
             return fail_shape(&layer, &inputs[i], NULL, err);
@@ -150,6 +158,7 @@ leat_status leati_layer_weights(const leati_layer_kind *kind, const void *args,
 leat_value leati_layer_pass(const leati_layer_kind *kind, const leati_pass *pass) {
     leat_graph *graph = pass->inputs[0].graph;
     leat_value failed = {.graph = graph, .id = -1};
+    /* Not read by the caller: a failure becomes the graph's. */
     leat_error err = {0};
     if (check_inputs(kind, pass->num_inputs, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
@@ -164,12 +173,14 @@ static leat_status first_value(const leat_layer *layer, const leati_weight *weig
     if (weight->is_seed) {
         LEATI_TRY(leat_tensor_new(LEAT_INT64, weight->shape, out, err));
         memset(out->data, 0, leat_tensor_bytes(out));
+        /* The second number, how often it was drawn from, starts at 0. */
         *(int64_t *)out->data = layer->seed;
         return LEAT_OK;
     }
     const leati_initializer_kind *kind = leati_initializer_find(weight->initializer, err);
     if (kind == NULL)
         return LEAT_NOT_FOUND;
+    /* All weights of a layer are drawn from its one seed. */
     return leati_initializer_run(kind, NULL, layer->seed, &weight->shape, out, err);
 }
 
@@ -177,6 +188,7 @@ static leat_status first_value(const leat_layer *layer, const leati_weight *weig
 static leat_status add_weight(leat_layer *layer, const leati_weight *weight, leat_error *err) {
     leati_text path = {0};
     leati_text_addf(&path, "%s/%s", layer->name, weight->name);
+    /* Zero, so that it can be released also where it was never made. */
     leat_tensor initial = {0};
     leat_status status = path.failed ? leati_no_memory(err) : LEAT_OK;
     if (status == LEAT_OK)
@@ -203,6 +215,7 @@ leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const 
     if (layer->built)
         return LEAT_OK;
     layer->input = *input;
+    /* Another batch size is no other shape: only the batch's dimension is forgotten. */
     if (input->rank > 0)
         layer->input.dims[0] = LEAT_UNKNOWN_DIM;
     leati_weights weights = {.count = 0};
@@ -213,6 +226,7 @@ leat_status leati_layer_build(leat_layer *layer, const leat_shape *input, const 
         status = add_weight(layer, &weights.list[i], err);
     if (status != LEAT_OK) {
         leati_prefix(err, "layer \"%.80s\" (%s)", layer->name, layer->kind->kind.name);
+        /* Weights that were made before the failure go too: the layer can be built again. */
         leati_layer_unbuild(layer);
         return status;
     }
@@ -227,6 +241,7 @@ static leat_value call_with_variables(leat_layer *layer, const leat_value *input
     leat_value weights[LEATI_MAX_WEIGHTS], updates[LEATI_MAX_WEIGHTS];
     for (int i = 0; i < layer->num_weights; i++) {
         weights[i] = leat_graph_read(graph, layer->weights[i]);
+        /* Failed until the kind sets one: what stays failed is not assigned below. */
         updates[i] = (leat_value){.graph = graph, .id = -1};
     }
     const leati_pass pass = {.args = layer->args,
@@ -252,10 +267,12 @@ leat_value leati_layer_call(leat_layer *layer, const leat_value *inputs, int num
         if (leati_support_value_failed(inputs[i]))
             return failed;
     leat_error err = {0};
+    /* A layer that merges is built for its first input's shape; its operations check the others. */
     leat_shape shape = leat_value_shape(inputs[0]);
     if (leati_layer_build(layer, &shape, before, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
     leat_value output = call_with_variables(layer, inputs, num_inputs, training);
+    /* The operation that failed does not know which layer it belongs to. */
     if (graph->error.code != LEAT_OK) {
         char given[128], from[128];
         leati_prefix(&graph->error, "layer \"%.80s\" (%s), given %s, %s", layer->name,
@@ -268,6 +285,7 @@ leat_value leati_layer_call(leat_layer *layer, const leat_value *inputs, int num
 
 leat_variable *leati_layer_weight(const leat_layer *layer, const char *name) {
     for (int i = 0; i < layer->num_weights; i++) {
+        /* The path is "<layer>/<weight>", and the layer's name may have slashes itself. */
         const char *slash = strrchr(leat_variable_name(layer->weights[i]), '/');
         if (slash != NULL && strcmp(slash + 1, name) == 0)
             return layer->weights[i];
@@ -282,6 +300,7 @@ void leati_layer_numbers_of(const leati_ints *ints, int64_t standard, int count,
         if (ints->count > i)
             out[i] = ints->values[i];
         else
+            /* One number counts for all directions; a shorter list repeats its last. */
             out[i] = i > 0 ? out[i - 1] : standard;
 }
 
@@ -297,6 +316,7 @@ leat_status leati_layer_check_numbers(const leati_ints *ints, const char *name, 
 leat_value leati_layer_numbers_value(leat_value like, const leati_floats *numbers) {
     leat_error err = {0};
     leat_tensor vector = {0};
+    /* As float64 first: the cast to the value's dtype then rounds once. */
     if (leat_tensor_new(LEAT_FLOAT64, LEAT_SHAPE(numbers->count), &vector, &err) != LEAT_OK)
         return leati_graph_error(like.graph, &err);
     memcpy(vector.data, numbers->values, leat_tensor_bytes(&vector));
@@ -313,10 +333,12 @@ const char *leati_layer_padding_name(leat_padding padding) {
 }
 
 leat_padding leati_layer_padding_of(const char *name) {
+    /* Anything but "same" counts as valid; check_padding compares with the result. */
     return name != NULL && strcasecmp(name, paddings[LEAT_SAME]) == 0 ? LEAT_SAME : LEAT_VALID;
 }
 
 leat_status leati_layer_check_padding(const char *name, leat_error *err) {
+    /* The name is compared with the spelling that it would be taken for. */
     if (name != NULL && strcasecmp(name, paddings[leati_layer_padding_of(name)]) == 0)
         return LEAT_OK;
     return leati_refuse(err, VALUE, "padding \"%.60s\"; expected valid or same",

@@ -25,6 +25,7 @@ static json_t *describe_word(const char *word, size_t size) {
     json_t *object = json_object();
     bool good = object != NULL && leati_json_put(object, "name", json_stringn(word, name));
     if (good && equals != NULL) {
+        /* Signatures are the library's own text: only a mistake in a table does not parse. */
         leat_error ignored = {0};
         good = leati_json_put(object, "default",
                               leati_json_parse(equals + 1, size - name - 1, &ignored));
@@ -36,6 +37,8 @@ static json_t *describe_word(const char *word, size_t size) {
 }
 
 static json_t *describe_signature(const char *text) {
+    /* null tells the binding that the rows are the signature; "" gives an empty list, no
+     * parameters. */
     if (text == NULL)
         return json_null();
     json_t *list = json_array();

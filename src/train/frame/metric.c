@@ -33,6 +33,7 @@ leat_status leati_metric_states(const leati_metric_kind *kind, const void *args,
 
 static leat_status make_state(leat_metric *metric, const leati_weight *state, leat_error *err) {
     const char *name = ((struct leati_metric_args *)metric->args)->name;
+    /* A metric's states are float32 unless the kind says otherwise, as in Keras. */
     leat_dtype dtype = state->dtype == LEAT_INVALID ? LEAT_FLOAT32 : state->dtype;
     leati_text path = {0};
     leat_error own = {0};
@@ -41,6 +42,8 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
     leat_status status =
         path.failed ? leati_no_memory(err) : leat_tensor_new(dtype, state->shape, &zeros, err);
     if (status == LEAT_OK) {
+        /* Every replica has a copy that it alone writes; a read sums them. Such variables are not
+         * trainable. */
         const leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = path.data,
                                                .sync_on_read = true,
                                                .aggregation = LEAT_AGGREGATION_SUM};
@@ -60,6 +63,7 @@ static leat_status make_state(leat_metric *metric, const leati_weight *state, le
 static leat_status make_states(leat_metric *metric, const leat_shape *inputs, leat_error *err) {
     leati_weights states;
     leat_status status = leati_metric_states(metric->kind, metric->args, inputs, &states, err);
+    /* States that exist stay: only those that wait for shapes, the last ones, are made. */
     while (status == LEAT_OK && metric->num_states < states.count)
         status = make_state(metric, &states.list[metric->num_states], err);
     return status;
@@ -132,14 +136,17 @@ leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int6
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
         return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
+    /* A label outside the classes has no place that is true, so its own prediction is -inf. */
     leat_value places =
         leat_op_one_hot(labels, shape.dims[shape.rank - 1],
                         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_BOOL});
     leat_value least = leati_loss_number_like(predictions, -INFINITY);
     leat_value own = leat_op_reduce_max(leat_op_select(places, predictions, least), last, 1, true);
+    /* Only larger predictions rank before it: equal ones do not push the label out of the k. */
     leat_value above = leat_op_cast(leat_op_greater(predictions, own), LEAT_INT64);
     leat_value rank = leat_op_reduce_sum(above, last, 1, false);
     leat_value among = leat_op_less(rank, leati_support_number(rank.graph, LEAT_INT64, (double)k));
+    /* A label outside the classes, and one whose prediction is infinite or NaN, is not found. */
     return leat_op_logical_and(among, leat_op_is_finite(leat_op_squeeze(own, last, 1)));
 }
 
@@ -152,14 +159,19 @@ leat_value leati_metric_as_state(const leati_pass *pass, leat_value value) {
  * or without them the number of rows. */
 static void add_mean(const leati_pass *pass, leat_value values) {
     const leat_value *sample_weight = pass->sample_weight;
+    /* What a scalar counts for; the rows of other values are counted below. */
     leat_value count = leati_loss_number_like(pass->weights[1], 1);
     values = leati_metric_as_state(pass, values);
     if (sample_weight != NULL) {
         leat_value weights = leati_metric_as_state(pass, *sample_weight);
         leati_loss_same_rank(&values, &weights);
+        /* Values may have dimensions behind those of the weights: their mean is weighted. */
         values = leati_metric_mean_from(values, leat_value_shape(weights).rank);
+        /* Weights of size 1 weigh every value, and each of these counts in the sum. */
         weights = leat_op_broadcast_like(weights, values);
         values = leat_op_multiply(values, weights);
+        /* The sum of the rows' mean weights, not of the weights, because values become one per row
+         * too. */
         count = leat_op_reduce_sum(leati_metric_mean_from(weights, 1), NULL, 0, false);
     }
     values = leati_metric_mean_from(values, 1);
@@ -172,6 +184,7 @@ static void add_mean(const leati_pass *pass, leat_value values) {
 /* Checks the values of an update: `count` of them, of known ranks. */
 static leat_status check_update(const leati_metric_kind *kind, const leati_pass *pass,
                                 leat_error *err) {
+    /* Sample weights, if there are any, stand before the inputs. */
     for (int i = -1; i < pass->num_inputs; i++) {
         const leat_value *value = i < 0 ? pass->sample_weight : &pass->inputs[i];
         if (value != NULL &&
@@ -201,12 +214,14 @@ void leati_metric_pass(const leati_metric_kind *kind, const leati_pass *pass) {
 
 leat_value leati_metric_result_of(const leati_metric_kind *kind, const void *args,
                                   const leat_value *states) {
+    /* Before the first update the count is 0 and the mean 0, as in Keras. */
     return kind->result != NULL ? kind->result(args, states)
                                 : leati_loss_divide_no_nan(states[0], states[1]);
 }
 
 /* Makes the states that depend on the shapes of an update's values, with the first one. */
 static leat_status make_states_of(leat_metric *metric, const leat_value *values, leat_error *err) {
+    /* Scalars stand for values that the metric does not take. */
     leat_shape shapes[2] = {LEAT_SCALAR, LEAT_SCALAR};
     for (int i = 0; i < metric->kind->num_values && i < 2; i++)
         shapes[i] = leat_value_shape(values[i]);
@@ -231,6 +246,7 @@ void leat_metric_update(leat_metric *metric, const leat_value *values, int count
         leati_graph_error(graph, &err);
         return;
     }
+    /* Variables are made while the step is traced: their shapes are known only here. */
     if (metric->kind->states_of != NULL && make_states_of(metric, values, &err) != LEAT_OK) {
         leati_prefix(&err, "metric %s", metric->kind->kind.name);
         leati_graph_error(graph, &err);
@@ -260,6 +276,8 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
                                   leat_error *err) {
     leat_value states[LEATI_MAX_WEIGHTS];
     leati_weights wanted;
+    /* Any shapes do, since only the number of states is wanted; 2 dimensions are what states_of
+     * takes. */
     const leat_shape any[2] = {LEAT_SHAPE(1, 1), LEAT_SHAPE(1, 1)};
     LEATI_TRY(leati_metric_states(metric->kind, metric->args, any, &wanted, err));
     if (metric->num_states < wanted.count)
@@ -270,6 +288,7 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
         leat_tensor state;
         LEATI_TRY(leat_variable_read(metric->states[i], &state, err));
         states[i] = leat_graph_tensor(graph, &state);
+        /* The graph keeps a reference of its own. */
         leat_tensor_unref(&state);
     }
     leat_value result = leati_metric_result_of(metric->kind, metric->args, states);

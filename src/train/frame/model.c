@@ -28,12 +28,14 @@ static bool name_taken(const leat_model *model, int before, const char *name) {
 static leat_status name_layer(leat_model *model, int index, leat_error *err) {
     leat_layer *layer = model->layers[index];
     bool own = ((const struct leati_layer_args *)layer->args)->name != NULL;
+    /* The first of a kind keeps the plain name. */
     if (!name_taken(model, index, layer->name))
         return LEAT_OK;
     if (own)
         return leati_refuse(err, VALUE,
                             "two layers have the name \"%.80s\"; names of layers are unique",
                             layer->name);
+    /* One layer before has the plain name, so at most index - 1 of these are taken: one is free. */
     for (int number = 1; number <= index; number++) {
         leati_text name = {0};
         leati_text_addf(&name, "%s_%d", layer->kind->prefix, number);
@@ -63,6 +65,8 @@ static leat_status check_layers(leat_layer *const *layers, int num_layers, leat_
         return leati_refuse(err, VALUE, "a sequential model has %d layers; expected at least one",
                             num_layers);
     for (int i = 0; i < num_layers; i++) {
+        /* Layers are often made in the call's own list: the failure of such a constructor is
+         * reported, not the NULL it left. */
         if (layers[i] == NULL && err != NULL && err->code != LEAT_OK)
             return err->code;
         if (layers[i] == NULL)
@@ -106,6 +110,7 @@ leat_model *leat_model_sequential(leat_layer *const *layers, int num_layers, lea
         leati_free(own);
         return NULL;
     }
+    /* A copy, since the caller's list is borrowed, though its layers are given. */
     memcpy(own, layers, (size_t)num_layers * sizeof *own);
     *model = (leat_model){.layers = own, .num_layers = num_layers};
     if (leati_model_name_layers(model, err) == LEAT_OK)
@@ -119,6 +124,7 @@ void leat_model_free(leat_model *model) {
         return;
     for (int i = 0; i < model->num_layers; i++)
         leat_layer_free(model->layers[i]);
+    /* It holds no layers any more; those above were all of them. */
     leat_network_free(model->network);
     leati_free(model->layers);
     leati_free(model->trainable);
@@ -144,6 +150,7 @@ static leat_value call_layers(leat_model *model, leat_value value, bool training
 leat_status leati_model_collect(leat_model *model, leat_error *err) {
     int count = 0;
     for (int i = 0; i < model->num_layers; i++)
+        /* At least the number of those that are trainable. */
         count += model->layers[i]->num_weights;
     model->trainable = leati_alloc((size_t)count, sizeof(leat_variable *));
     if (model->trainable == NULL)
@@ -165,6 +172,7 @@ static leat_status trace_layers(leat_model *model, const leat_shape *batched, le
         return LEAT_RESOURCE_EXHAUSTED;
     call_layers(model, leat_graph_argument(graph, 0), false);
     leat_status status = graph->error.code;
+    /* The graph goes, so its error is copied out first. */
     if (status != LEAT_OK && err != NULL)
         *err = graph->error;
     leat_graph_free(graph);
@@ -187,6 +195,7 @@ leat_status leat_model_build(leat_model *model, leat_shape input, leat_error *er
     if (status == LEAT_OK)
         status = leati_model_collect(model, err);
     for (int i = 0; status != LEAT_OK && i < model->num_layers; i++)
+        /* A failed layer has no weights itself; those before it were built and must not stay. */
         leati_layer_unbuild(model->layers[i]);
     model->built = status == LEAT_OK;
     return status;
@@ -202,6 +211,7 @@ leat_value leat_model_call(leat_model *model, leat_value input, bool training) {
     if (model == NULL)
         return leati_support_build_error(graph, LEAT_REASON_VALUE,
                                          "leat_model_call: the model is NULL");
+    /* The batch's dimension is dropped: building puts an unknown one in its place. */
     leat_shape shape = leat_value_shape(input), row = {.rank = shape.rank - 1};
     if (!model->built) {
         leat_error err = {0};

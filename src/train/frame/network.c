@@ -34,6 +34,7 @@ void leat_network_free(leat_network *network) {
 
 static leat_symbol failed(leat_network *network, leat_status code, leat_reason reason,
                           const char *text) {
+    /* Only the first failure is kept; later ones follow from it. */
     if (network != NULL && network->error.code == LEAT_OK)
         leati_fail_for(&network->error, code, reason, "%s", text);
     return (leat_symbol){.network = network, .id = -1};
@@ -67,9 +68,11 @@ leat_symbol leat_network_input(leat_network *network, leat_shape shape) {
 static bool adopt(leat_network *network, leat_layer *layer) {
     for (int i = 0; i < network->num_layers; i++)
         if (network->layers[i] == layer)
+            /* A layer that is called again shares its weights and is owned already. */
             return true;
     void *layers = network->layers;
     size_t needed = (size_t)network->num_layers + 1;
+    /* Its weights belong to another model, which would free them too. */
     if (layer->built) {
         failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
                "a layer is built already; a layer belongs to one model");
@@ -80,6 +83,7 @@ static bool adopt(leat_network *network, leat_layer *layer) {
         return false;
     }
     network->layers = layers;
+    /* From here on the network frees the layer, also if the call fails below. */
     network->layers[network->num_layers++] = layer;
     return true;
 }
@@ -133,11 +137,14 @@ void leati_model_network_run(const leat_network *network, const leat_value *inpu
         leati_graph_error(graph, &err);
         return;
     }
+    /* The inputs of a node stand before it in the list, for a symbol exists only after its call. */
     for (int i = 0; i < network->num_nodes; i++) {
         const leati_symbol_node *node = &network->nodes[i];
         leat_value given[LEATI_MOST_INPUTS];
         for (int k = 0; k < node->num_inputs; k++)
             given[k] = values[node->inputs[k]];
+        /* The layer that made the first input, for messages; NULL where that is an input of the
+         * model. */
         values[i] = node->layer == NULL
                         ? inputs[next++]
                         : leati_layer_call(node->layer, given, node->num_inputs, training,
@@ -151,6 +158,7 @@ void leati_model_network_run(const leat_network *network, const leat_value *inpu
 void leat_model_call_all(leat_model *model, const leat_value *inputs, int num_inputs, bool training,
                          leat_value *outputs, int num_outputs) {
     leat_graph *graph = inputs == NULL || num_inputs < 1 ? NULL : inputs[0].graph;
+    /* Failed from the start, since every way out below leaves them. */
     for (int i = 0; i < num_outputs; i++)
         outputs[i] = (leat_value){.graph = graph, .id = -1};
     for (int i = 0; i < num_inputs; i++)
@@ -183,6 +191,7 @@ static leat_status build(const leat_network *network, leat_error *err) {
         leat_shape one = network->nodes[i].shape;
         if (network->nodes[i].layer != NULL)
             continue;
+        /* The layers forget the batch's dimension again when they are built. */
         one.dims[0] = 1;
         inputs[count++] = leat_op_zeros(graph, one, LEAT_FLOAT32);
     }
@@ -224,6 +233,7 @@ leat_model *leat_network_model(leat_network *network, const leat_symbol *outputs
         leat_network_free(network);
         return NULL;
     }
+    /* The model owns the layers now; the network keeps pointers to them in its nodes. */
     *model = (leat_model){
         .layers = network->layers, .num_layers = network->num_layers, .network = network};
     network->layers = NULL;

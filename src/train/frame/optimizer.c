@@ -40,6 +40,7 @@ leat_status leati_optimizer_check(const void *arguments, leat_error *err) {
     const double numbers[] = {args->learning_rate, args->weight_decay, args->clipnorm,
                               args->global_clipnorm, args->clipvalue};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        /* Written so that NaN is refused too. */
         if (!(numbers[i] >= 0))
             return leati_refuse(
                 err, VALUE,
@@ -158,6 +159,7 @@ leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double l
         status = leat_variable_assign(optimizer->learning_rate, &value, err);
     }
     if (status == LEAT_OK)
+        /* Kept beside the variable: before the first application there is none yet. */
         ((struct leati_optimizer_args *)optimizer->args)->learning_rate = learning_rate;
     return status;
 }
@@ -168,9 +170,11 @@ leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *sc
     if (optimizer == NULL || schedule == NULL || !leati_kind_part_is(schedule, "schedule"))
         status = leati_refuse(err, VALUE, "the optimizer is NULL, or the part is no schedule");
     else if (optimizer->iterations != NULL)
+        /* Later on the rate is a variable of steps that were traced already. */
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "a schedule is set before the first application");
     if (status != LEAT_OK) {
+        /* The schedule is given, also on failure. */
         leat_part_free(schedule);
         return status;
     }
@@ -183,6 +187,7 @@ leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *sc
 
 /* Gives the list room for as many more as one variable can need. */
 static leat_status reserve(leat_optimizer *optimizer, leat_error *err) {
+    /* The kind's slots, average and accumulator, then the counter, the rate and what is shared. */
     size_t variables = optimizer->num_variables + LEATI_MAX_SLOTS + 5;
     if (leati_grow((void **)&optimizer->slots, &optimizer->slot_capacity, optimizer->num_slots + 1,
                    sizeof *optimizer->slots) &&
@@ -199,6 +204,7 @@ static leat_status start_of(leat_variable *variable, const leati_weight *slot, l
         return leat_variable_read(variable, out, err);
     LEATI_TRY(leat_tensor_new(slot->dtype, slot->shape, out, err));
     memset(out->data, 0, leat_tensor_bytes(out));
+    /* Integer slots (Adafactor's unused factors) start at 0 only. */
     for (int64_t i = 0; slot->start != 0 && i < leat_tensor_count(out); i++)
         if (out->dtype == LEAT_FLOAT64)
             ((double *)out->data)[i] = slot->start;
@@ -231,6 +237,7 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
         status = leati_weights_variable_like(like, "learning_rate", &size, &learning_rate, err);
     if (status == LEAT_OK && optimizer->kind->begin != NULL)
         status = make_common(like, &common, err);
+    /* `common` is the last one made, so it is NULL here. */
     if (status != LEAT_OK) {
         leat_variable_unref(iterations);
         leat_variable_unref(learning_rate);
@@ -239,6 +246,7 @@ static leat_status make_own(leat_optimizer *optimizer, const leat_variable *like
     optimizer->iterations = iterations;
     optimizer->learning_rate = learning_rate;
     optimizer->common = common;
+    /* In Keras' order of an optimizer's variables; what is absent takes no place. */
     leat_variable *const own[] = {iterations, learning_rate, common};
     for (int i = 0; i < 3; i++)
         if (own[i] != NULL)
@@ -301,6 +309,7 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
     int count = 0;
     leat_status status = leati_optimizer_slots(optimizer->kind, args, variable, &wanted, err);
     while (status == LEAT_OK && count < wanted.count) {
+        /* Into a list of their own first: until all are made the optimizer stays as it was. */
         status = make_slot(variable, &wanted.list[count], &made[count], err);
         count += status == LEAT_OK;
     }
@@ -310,6 +319,7 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
         leat_variable_unref(slots.variable);
         return status;
     }
+    /* Room was reserved before, so nothing below can fail. */
     leati_optimizer_slots_sort(args, made, count, &slots);
     optimizer->slots[optimizer->num_slots++] = slots;
     for (int i = 0; i < count; i++)
@@ -319,6 +329,7 @@ static leat_status make_slots(leat_optimizer *optimizer, leat_variable *variable
 
 void leati_optimizer_slots_sort(const struct leati_optimizer_args *args, leat_variable *const *made,
                                 int count, leati_slots *out) {
+    /* The order is that of leati_optimizer_slots: what is shared first. */
     int at = 0;
     if (args->use_ema)
         out->average = made[at++];
@@ -343,6 +354,7 @@ static leat_status check_variable(const leat_optimizer *optimizer, leat_variable
     for (int k = 0; k < index; k++)
         if (variables[k] == variable)
             return leati_refuse(err, VALUE, "variable \"%.80s\" is named twice", variable->name);
+    /* All variables of an optimizer have the same replicas, for the counter lies where they lie. */
     int copies = optimizer->iterations != NULL ? optimizer->iterations->num_copies
                                                : variables[0]->num_copies;
     if (variable->num_copies == copies)
@@ -360,6 +372,8 @@ static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *vari
     for (int i = 0; i < count; i++) {
         leat_status status = check_variable(optimizer, variables, i, err);
         if (status == LEAT_OK)
+            /* Before anything is made, for one variable's needs: what comes after cannot fail for
+             * lack of room. */
             status = reserve(optimizer, err);
         if (status == LEAT_OK)
             status = make_own(optimizer, variables[i], err);
@@ -382,6 +396,7 @@ leat_status leat_optimizer_build(leat_optimizer *optimizer, leat_variable *const
 static leat_value rate_of(const leat_optimizer *optimizer, leat_graph *graph) {
     if (optimizer->schedule == NULL)
         return leat_graph_read(graph, optimizer->learning_rate);
+    /* The schedule sees the steps done so far: 0 at the first one. */
     leat_value step = leat_graph_read(graph, optimizer->iterations);
     return leat_part_call(optimizer->schedule, &step, 1, NULL, 0, false, NULL);
 }
@@ -396,8 +411,10 @@ static leat_status apply_own(leat_optimizer *optimizer, leat_graph *graph,
     if (copy == NULL || slots == NULL)
         status = leati_no_memory(err);
     if (status == LEAT_OK) {
+        /* The application overwrites gradients, and these are the caller's. */
         memcpy(copy, gradients, (size_t)count * sizeof *copy);
         for (int i = 0; i < count; i++)
+            /* By value: `prepare` has made slots for each variable, so none is missing. */
             slots[i] = *find_slots(optimizer, variables[i]);
         const leati_application application = {.kind = optimizer->kind,
                                                .args = shared_args(optimizer),

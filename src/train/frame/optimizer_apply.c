@@ -25,6 +25,7 @@ static void reduce_gradients(struct application *a) {
         leat_value packed[LEAT_MAX_OUTPUTS], sums[LEAT_MAX_OUTPUTS];
         leat_dtype dtype = leat_value_dtype(a->given.gradients[end - 1]);
         int count = 0;
+        /* One exchange carries one dtype; gradients of another one begin the next. */
         while (count < end && count < LEAT_MAX_OUTPUTS &&
                leat_value_dtype(a->given.gradients[end - 1 - count]) == dtype) {
             packed[count] = a->given.gradients[end - 1 - count];
@@ -42,6 +43,7 @@ static leat_value integer(const struct application *a, int64_t number) {
 }
 
 static leat_value as_dtype(leat_value value, leat_dtype dtype) {
+    /* No cast to the same dtype, which would be an operation in every step. */
     return leat_value_dtype(value) == dtype ? value : leat_op_cast(value, dtype);
 }
 
@@ -54,6 +56,7 @@ static leat_value rate_of(const struct application *a, leat_dtype dtype) {
 static leat_variable *kept_variable(const struct application *a, int index) {
     for (int i = 0; i < a->given.count; i++) {
         const leati_slots *slots = &a->given.slots[i];
+        /* Index 0 is the variable, then its slots, without average and accumulator. */
         if (index <= slots->count)
             return index == 0 ? slots->variable : slots->own[index - 1];
         index -= slots->count + 1;
@@ -73,8 +76,10 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
     a->before = leati_alloc((size_t)num_kept, sizeof *a->before);
     if (a->before == NULL)
         return leati_no_memory(err);
+    /* The counter counts calls; `updates` counts those of them that update. */
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
     leat_value next = leat_op_add(step, integer(a, 1));
+    /* The n-th call updates: the counter is raised at the end of an application. */
     a->is_update = leat_op_equal(leat_op_floormod(next, integer(a, steps)), integer(a, 0));
     a->updates = leat_op_floordiv(step, integer(a, steps));
     for (int i = 0; i < a->given.count; i++) {
@@ -83,11 +88,13 @@ static leat_status begin_accumulation(struct application *a, leat_error *err) {
         leat_value total = leat_op_add(gradient, leat_graph_read(a->given.graph, accumulator));
         leat_value divisor =
             leati_support_number(a->given.graph, leat_value_dtype(gradient), (double)steps);
+        /* Without an update any gradient will do, since end_accumulation puts all back. */
         a->given.gradients[i] =
             leat_op_select(a->is_update, leat_op_divide(total, divisor), gradient);
         leat_graph_assign(a->given.graph, accumulator,
                           leat_op_select(a->is_update, leat_op_zeros_like(total), total));
     }
+    /* The values before this step, which decay and updates change. */
     for (int i = 0; i < num_kept; i++)
         a->before[i] = leat_graph_read(a->given.graph, kept_variable(a, i));
     return LEAT_OK;
@@ -98,6 +105,7 @@ static void end_accumulation(const struct application *a) {
     leat_variable *variable;
     for (int i = 0; (variable = kept_variable(a, i)) != NULL; i++) {
         leat_value now = leat_graph_read(a->given.graph, variable);
+        /* The update was computed in any case; a step that only accumulates takes it back here. */
         leat_graph_assign_copy(a->given.graph, variable,
                                leat_op_select(a->is_update, now, a->before[i]));
     }
@@ -108,9 +116,12 @@ static void decay(const struct application *a, int index) {
     leat_variable *variable = slots->variable;
     double share = a->given.kind->decay == NULL ? a->given.args->weight_decay
                                                 : a->given.kind->decay(a->given.args, slots->count);
+    /* NaN and 0 mean no decay. */
     if (!(share > 0) || (a->given.keeps != NULL && a->given.keeps[index]))
         return;
     leat_value value = leat_graph_read(a->given.graph, variable);
+    /* Decay is a part of the rate, apart from the gradient (Loshchilov and Hutter's decoupled
+     * decay). */
     leat_value part = leat_op_multiply(leati_support_times(value, share),
                                        rate_of(a, leat_variable_dtype(variable)));
     leat_graph_assign_copy(a->given.graph, variable, leat_op_subtract(value, part));
@@ -121,6 +132,7 @@ static leat_status update(const struct application *a, int index, leat_error *er
     leat_value gradient = a->given.gradients[index];
     const leat_own_updates *own = a->given.own;
     if (own != NULL)
+        /* A failure is the graph's already. */
         return leati_support_value_failed(gradient)
                    ? LEAT_OK
                    : own->update(own->data, index, gradient, a->given.learning_rate, err);
@@ -134,6 +146,7 @@ static leat_status update(const struct application *a, int index, leat_error *er
                               .gradient = gradient,
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
                               .step = leat_op_add(a->updates, integer(a, 1))};
+    /* Once per application, before the first variable; with `alone` what variables share stays. */
     if (index == 0 && a->given.kind->begin != NULL && !a->given.alone)
         a->given.kind->begin(&one);
     a->given.kind->update(&one);
@@ -152,17 +165,20 @@ static void average(const struct application *a, const leati_slots *slots) {
     leat_variable *kept = slots->average, *variable = slots->variable;
     leat_dtype dtype = leat_variable_dtype(variable);
     leat_value later = leat_op_cast(leat_op_not_equal(a->updates, integer(a, 0)), dtype);
+    /* At update 0 momentum times 0 makes the average the variable itself. */
     leat_value momentum = leati_support_times(later, a->given.args->ema_momentum);
     leat_value rest = leat_op_subtract(leati_support_number(a->given.graph, dtype, 1), momentum);
     leat_value value = leat_graph_read(a->given.graph, variable);
     leat_value mean = leat_op_add(leat_op_multiply(momentum, leat_graph_read(a->given.graph, kept)),
                                   leat_op_multiply(rest, value));
     leat_graph_assign(a->given.graph, kept, mean);
+    /* No operations are added where averages never replace variables. */
     if (a->given.args->ema_overwrite_frequency == 0)
         return;
     leat_value next = leat_op_add(a->updates, integer(a, 1));
     leat_value place = leat_op_floormod(next, integer(a, a->given.args->ema_overwrite_frequency));
     leat_value due = leat_op_equal(place, integer(a, 0));
+    /* Assigned also where it is not due, then with its own value. */
     leat_graph_assign_copy(a->given.graph, variable, leat_op_select(due, mean, value));
 }
 
@@ -177,6 +193,7 @@ static leat_status apply_alone(struct application *a, leat_error *err) {
 static leat_status apply(struct application *a, leat_error *err) {
     bool accumulates = a->given.args->gradient_accumulation_steps > 1;
     leat_status status = LEAT_OK;
+    /* All variables of an optimizer have as many copies: the first one speaks for them. */
     const leat_variable *first = a->given.slots[0].variable;
     if (first->num_copies + first->num_elsewhere > 1)
         reduce_gradients(a);
@@ -186,16 +203,20 @@ static leat_status apply(struct application *a, leat_error *err) {
         a->updates = leat_graph_read(a->given.graph, a->given.iterations);
     if (status != LEAT_OK)
         return status;
+    /* Behind the sum and the accumulation: what is clipped is the gradient of the whole batch. */
     leati_optimizer_clip_gradients(a->given.args, a->given.gradients, a->given.count);
     for (int i = 0; i < a->given.count; i++)
+        /* Decay goes first: the update reads the variable that has been decayed. */
         decay(a, i);
     status = update_all(a, err);
+    /* Before the averages, which take in what the step has really left. */
     if (accumulates && status == LEAT_OK)
         end_accumulation(a);
     leati_free(a->before);
     if (status != LEAT_OK)
         return status;
     int num_variables = a->given.count + (a->given.own == NULL ? 0 : a->given.own->num_idle);
+    /* Idle variables have no gradient, yet their averages move, as in Keras. */
     for (int i = 0; i < num_variables && a->given.args->use_ema; i++)
         average(a, &a->given.slots[i]);
     leat_graph_assign_add(a->given.graph, a->given.iterations, integer(a, 1));
@@ -225,8 +246,10 @@ leat_value leati_optimizer_slot_toward(const leati_update *update, int slot, lea
 /* The logarithm is of float64, so the power is exact to the last bit or so. */
 leat_value leati_optimizer_power_of_step(const leati_update *update, double base) {
     leat_dtype dtype = leat_variable_dtype(update->variable);
+    /* log(0) is -inf, and 0 to any step from 1 on is 0. */
     if (base == 0)
         return leati_support_number(update->graph, dtype, 0);
+    /* Keras holds beta in the variable's dtype, and high powers show that rounding. */
     double rounded = dtype == LEAT_FLOAT32 ? (double)(float)base : base;
     leat_value step = leat_op_cast(update->step, LEAT_FLOAT64);
     return leat_op_cast(leat_op_exp(leati_support_times(step, log(rounded))), dtype);

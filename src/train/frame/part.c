@@ -54,6 +54,7 @@ static leat_status read_args(const leati_kind *kind, const char *config, void **
     json_t *json = NULL;
     if (config != NULL) {
         json = leati_json_parse(config, strlen(config), err);
+        /* Text that is no JSON is refused; without text the defaults are taken. */
         if (json == NULL)
             return LEAT_INVALID_ARGUMENT;
     }
@@ -75,6 +76,7 @@ leat_part *leat_part_new(const char *sort, const char *name, const char *config,
         return NULL;
     }
     const leati_kind *const *kinds = sorts[at].kinds(&count);
+    /* An optimizer without a name is the program's own, which is in no table. */
     const leati_kind *kind = at == OPTIMIZER && name == NULL
                                  ? &leati_optimizer_own.kind
                                  : leati_kind_find(kinds, count, sort, name, err);
@@ -136,6 +138,7 @@ static json_t *describe_state(const leati_weight *weight) {
 static leat_status list_metric_states(const leat_part *part, const leat_shape *inputs,
                                       int num_inputs, leati_weights *out, leat_error *err) {
     const leati_metric_kind *kind = (const leati_metric_kind *)(const void *)part->kind;
+    /* A metric can be asked before it has seen values: no shapes at all are fine. */
     if (num_inputs != 0 && num_inputs != kind->num_values)
         return leati_refuse(err, SHAPE, "%s takes %s; %d shapes were given", kind->kind.name,
                             kind->takes, num_inputs);
@@ -156,6 +159,7 @@ static leat_status list_states(const leat_part *part, const leat_shape *inputs, 
                                    inputs, num_inputs, out, err);
     if (part->sort == METRIC)
         return list_metric_states(part, inputs, num_inputs, out, err);
+    /* Without a variable; kinds whose slots depend on it refuse and name the other function. */
     return part->sort == OPTIMIZER
                ? leati_optimizer_slots(optimizer_of(part), part->args, NULL, out, err)
                : LEAT_OK;
@@ -202,6 +206,7 @@ char *leat_part_slots_json(const leat_part *part, const leat_variable *variable,
 /* The graph of the first value, if it and all values can be used; else NULL. */
 static leat_graph *graph_of(const leat_value *values, int count) {
     leat_graph *graph = count < 1 || values == NULL ? NULL : values[0].graph;
+    /* Values of a failed graph have nothing to be added to, and the graph keeps its first error. */
     if (graph == NULL || graph->error.code != LEAT_OK)
         return NULL;
     for (int i = 0; i < count; i++)
@@ -212,6 +217,7 @@ static leat_graph *graph_of(const leat_value *values, int count) {
 
 static leat_value call_layer(const leat_part *part, const leati_pass *pass, int num_weights) {
     const leati_layer_kind *kind = (const leati_layer_kind *)(const void *)part->kind;
+    /* On the stack, hence the bound on inputs. */
     leat_shape shapes[LEAT_MAX_OUTPUTS];
     leat_graph *graph = pass->inputs[0].graph;
     leati_weights weights;
@@ -226,6 +232,7 @@ static leat_value call_layer(const leat_part *part, const leati_pass *pass, int 
         weights.count != num_weights)
         leati_refuse(&err, VALUE, "%d weights were given; expected %d", num_weights, weights.count);
     for (int i = 0; i < num_weights && pass->updates != NULL; i++)
+        /* Also where the call is refused below: an update that nobody sets is a failed value. */
         pass->updates[i] = (leat_value){.graph = graph, .id = -1};
     if (err.code != LEAT_OK)
         return leati_graph_error(graph, &err);
@@ -240,6 +247,7 @@ static leat_value call_layer(const leat_part *part, const leati_pass *pass, int 
 static leat_value call_loss(const leat_part *part, const leat_value *inputs, int num_inputs) {
     const leati_loss_kind *kind = (const leati_loss_kind *)(const void *)part->kind;
     leat_error err = {0};
+    /* Keras' weights are numbers, so a bool behind labels and predictions can only be a mask. */
     bool masked = num_inputs > 2 && leat_value_dtype(inputs[num_inputs - 1]) == LEAT_BOOL;
     int numbers = masked ? num_inputs - 1 : num_inputs;
     if (numbers == 2 || numbers == 3)
@@ -281,6 +289,7 @@ leat_value leat_part_call(const leat_part *part, const leat_value *inputs, int n
     if (part != NULL && part->sort == METRIC)
         return call_metric(part, inputs, num_inputs);
     if (kind_of(part, LAYER, &err) == NULL)
+        /* A wrong part fails the graph that would have held its operations. */
         return leati_graph_error(graph, &err);
     const leati_pass pass = {.args = part->args,
                              .inputs = inputs,
@@ -304,6 +313,7 @@ void leat_part_update(const leat_part *part, const leat_value *values, int num_v
         return;
     }
     leat_shape shapes[2] = {LEAT_SCALAR, LEAT_SCALAR};
+    /* Sample weights follow the values and do not decide the shapes of states. */
     for (int i = 0; i < num_values && i < 2; i++)
         shapes[i] = leat_value_shape(values[i]);
     if (leati_metric_states(kind, part->args, shapes, &wanted, &err) == LEAT_OK &&
@@ -337,9 +347,11 @@ leat_value leat_part_result(const leat_part *part, const leat_value *states, int
     leat_error err = {0};
     if (graph == NULL)
         return failed;
+    /* Checked after the graph: without states there is nowhere to report to. */
     const leati_metric_kind *kind = kind_of(part, METRIC, &err);
     if (kind == NULL)
         return leati_graph_error(graph, &err);
+    /* Only the number of states is compared, and that does not depend on shapes. */
     const leat_shape any[2] = {LEAT_SHAPE(1, 1), LEAT_SHAPE(1, 1)};
     if (leati_metric_states(kind, part->args, any, &wanted, &err) != LEAT_OK)
         return leati_graph_error(graph, &err);
@@ -364,6 +376,7 @@ static leat_status check_application(const leat_part *part, const leat_applicati
                  {own == NULL ? NULL : own->others, own == NULL ? 0 : own->num_others},
                  {&given->iterations, 1}};
     for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+        /* Counted on over all lists, so the message gives the place in their sequence. */
         for (int i = 0; i < lists[k].count; i++, number++)
             if (lists[k].list[i] == NULL)
                 return leati_refuse(err, VALUE, "variable or slot %d is NULL", number);
@@ -377,6 +390,7 @@ static leat_status check_application(const leat_part *part, const leat_applicati
         counts[i] = wanted.count;
         total += wanted.count;
     }
+    /* The scalar that a kind's variables share stands behind all slots. */
     total += optimizer_of(part)->begin != NULL;
     if (given->num_slots == total)
         return LEAT_OK;
@@ -392,6 +406,7 @@ static leat_status apply(const leat_part *part, const leat_application *given,
     size_t count = (size_t)given->count;
     size_t num_variables = count + (own == NULL ? 0 : (size_t)own->num_idle);
     leat_value *gradients = leati_alloc(count, sizeof *gradients);
+    /* Zeros, as leati_optimizer_slots_sort counts on: it sets only what is in use. */
     leati_slots *slots = leati_alloc_zero(num_variables, sizeof *slots);
     int *counts = leati_alloc(num_variables, sizeof *counts);
     leat_status status = LEAT_OK;
@@ -399,12 +414,14 @@ static leat_status apply(const leat_part *part, const leat_application *given,
         status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = check_application(part, given, own, counts, err);
+    /* The copy follows the check, since a count that is wrong must not be read through. */
     if (status == LEAT_OK) {
         memcpy(gradients, given->gradients, count * sizeof *gradients);
         leat_variable *const *next = given->slots;
         for (size_t i = 0; i < num_variables; i++) {
             slots[i].variable = given->variables[i];
             leati_optimizer_slots_sort(part->args, next, counts[i], &slots[i]);
+            /* Kinds without slots may be given no list at all. */
             next = next == NULL ? NULL : next + counts[i];
         }
         const leati_application application = {
@@ -417,6 +434,7 @@ static leat_status apply(const leat_part *part, const leat_application *given,
             .alone = given->alone,
             .own = own,
             .count = given->count,
+            /* The check counted it in, so there is a last one. */
             .common = optimizer_of(part)->begin == NULL ? NULL : given->slots[given->num_slots - 1],
             .iterations = given->iterations,
             .learning_rate = given->learning_rate};
@@ -437,6 +455,7 @@ void leat_part_apply_own(const leat_part *part, const leat_application *applicat
     leat_graph *graph =
         application == NULL ? NULL : graph_of(application->gradients, application->count);
     leat_error err = {0};
+    /* Gradients were looked at by graph_of; the rate is a value of its own. */
     if (graph == NULL || leati_support_value_failed(application->learning_rate))
         return;
     if (apply(part, application, own, graph, &err) == LEAT_OK)

@@ -17,6 +17,8 @@ leat_status leati_schedule_check(const void *arguments, leat_error *err) {
 leat_value leati_schedule_rate(const leati_schedule_kind *kind, const void *args, leat_value step) {
     if (leati_support_value_failed(step))
         return step;
+    /* Keras casts steps to the dtype of the initial rate, which is float32: beyond 2^24 they are
+     * rounded. */
     return kind->rate(args, leat_op_cast(step, LEAT_FLOAT32));
 }
 

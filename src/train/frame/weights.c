@@ -15,6 +15,7 @@ static leat_status place_copy(const leati_variable_place *place, const leat_tens
     if (place->device != NULL) {
         leat_status status = place->alloc(place->device, size, out, err);
         if (status == LEAT_OK)
+            /* A buffer stays in `out` where this fails: the variable frees its copies. */
             status = place->upload(place->device, initial->data, *out, size, err);
         return status;
     }
@@ -33,10 +34,12 @@ static leat_status place_like(void *context, leat_variable *variable, const leat
     variable->copies = leati_alloc_zero(count, sizeof(leat_buffer *));
     variable->places = leati_alloc_zero(count, sizeof *variable->places);
     if (variable->copies == NULL || variable->places == NULL)
+        /* Both lists are the variable's already, which is freed by whoever makes it. */
         return leati_no_memory(err);
     variable->num_copies = like->num_copies;
     variable->num_elsewhere = like->num_elsewhere;
     variable->combine_elsewhere = like->combine_elsewhere;
+    /* What the places belong to must live as long as the copies do. */
     variable->owner = leati_object_ref(like->owner);
     memcpy(variable->places, like->places, count * sizeof *variable->places);
     leat_status status = LEAT_OK;
@@ -50,11 +53,13 @@ leat_status leati_weights_variable_like(const leat_variable *like, const char *n
                                         leat_error *err) {
     leat_variable_options options = {LEAT_VARIABLE_DEFAULTS, .name = name};
     options.trainable = false;
+    /* Without it the variable would lie in the scope that happens to be open. */
     const leati_variable_creator creator = {.place = place_like,
                                             .context = (void *)(uintptr_t)like};
     leat_error own = {0};
     const leati_variable_creator *outer = leati_variable_set_creator(&creator);
     leat_variable *variable = leat_variable_new(initial, &options, &own);
+    /* Restored also where the variable failed: the scope belongs to the caller. */
     leati_variable_set_creator(outer);
     if (variable == NULL)
         return leati_error_pass(err, &own);

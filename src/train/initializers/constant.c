@@ -50,8 +50,10 @@ static void identity_fill(const void *arguments, int64_t seed, const leat_shape 
                           float *values, int64_t count) {
     const struct number_args *args = arguments;
     (void)seed;
+    /* Keras refuses other ranks; here their first value alone is the number. */
     int64_t columns = shape->rank == 2 ? shape->dims[1] : 1;
     for (int64_t i = 0; i < count; i++)
+        /* Row i / columns and column i % columns: the numbers lie row by row. */
         values[i] = i / columns == i % columns ? (float)args->number : 0;
 }
 

@@ -40,12 +40,16 @@ static double product(const vectors *v, int64_t a, int64_t b) {
 /* Takes the parts along the vectors before it from one, and gives it the length 1. */
 static void straighten(const vectors *v, int64_t which) {
     for (int64_t before = 0; before < which; before++) {
+        /* Summed as doubles: float32 sums would leave angles that the next vectors inherit. */
         double along = product(v, which, before);
         for (int64_t i = 0; i < v->size; i++)
+            /* Taken off at once, as in the modified Gram-Schmidt process, so that later products
+             * see it. */
             v->values[which * v->next + i * v->step] -=
                 (float)(along * v->values[before * v->next + i * v->step]);
     }
     double length = sqrt(product(v, which, which));
+    /* A vector of length 0, which depends on those before it, stays 0. */
     for (int64_t i = 0; i < v->size && length > 0; i++)
         v->values[which * v->next + i * v->step] /= (float)length;
 }
@@ -54,18 +58,22 @@ static void orthogonal_fill(const void *arguments, int64_t seed, const leat_shap
                             float *values, int64_t count) {
     const struct orthogonal_args *args = arguments;
     int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
+    /* A dimension of size 0 leaves nothing to divide by. */
     int64_t rows = columns > 0 ? count / columns : 0;
+    /* Only as many vectors as the longer side has values can stand at right angles. */
     bool tall = rows >= columns;
     const vectors v = {.values = values,
                        .count = tall ? columns : rows,
                        .size = tall ? rows : columns,
                        .step = tall ? columns : 1,
                        .next = tall ? 1 : columns};
+    /* Of a wide matrix Keras factors the transpose: its numbers are drawn in that one's order. */
     if (tall)
         leati_initializer_fill_normal(seed, 0, 1, values, count);
     else
         leati_initializer_fill_normal_columns(seed, columns, rows, values);
     for (int64_t i = 0; i < v.count; i++) {
+        /* Twice is enough (Kahan and Parlett): the second pass takes away what rounding left. */
         straighten(&v, i);
         straighten(&v, i);
     }

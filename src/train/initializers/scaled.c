@@ -30,9 +30,11 @@ static void fill_scaled(int64_t seed, double scale, scaled_fan fan, scaled_filli
     double size = fan == FAN_IN ? fan_in : fan_out;
     if (fan == FAN_AVERAGE)
         size = (fan_in + fan_out) / 2;
+    /* At least 1: a dimension of size 0 makes a fan of 0. */
     scale /= LEATI_MAX(1, size);
     /* The deviation that is left of a normal distribution cut at two of its deviations. */
     const double left = 0.87962566103423978;
+    /* A uniform number of [-l, l) has variance l^2 / 3. */
     if (distribution == FILL_UNIFORM)
         leati_initializer_fill_uniform(seed, sqrt(3 * scale), values, count);
     else if (distribution == FILL_NORMAL)
@@ -102,6 +104,7 @@ static leat_status variance_scaling_check(const void *arguments, leat_error *err
 static void variance_scaling_fill(const void *arguments, int64_t seed, const leat_shape *shape,
                                   float *values, int64_t count) {
     const struct variance_scaling_args *args = arguments;
+    /* The check let only names of the tables pass: both places are below 3. */
     size_t mode = find(modes, args->mode), kind = find(distributions, args->distribution);
     fill_scaled(seed, args->scale, (scaled_fan)mode, (scaled_filling)kind, shape, values, count);
 }

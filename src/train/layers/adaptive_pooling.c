@@ -17,6 +17,7 @@ typedef leat_value (*reduction)(leat_value, const int64_t *, int, bool);
 
 static const leati_row adaptive_pooling_rows[] = {
     LEATI_LAYER_ROW(adaptive_pooling_args, output_size, INTS, .flags = LEATI_REQUIRED, .minimum = 1,
+                    /* Each place is an operation of the graph. */
                     .maximum = 4096,
                     .doc = "Sizes of the result in space, or one number for all directions."),
     LEATI_LAYER_ROW(adaptive_pooling_args, data_format, STRING, .doc = "\"channels_last\"."),
@@ -34,6 +35,7 @@ static leat_status check(const struct adaptive_pooling_args *args, int direction
 static leat_value reduce_along(leat_value x, int64_t axis, int64_t places, reduction reduce) {
     leat_shape shape = leat_value_shape(x);
     int64_t size = shape.dims[axis], begin[LEAT_MAX_RANK] = {0}, sizes[LEAT_MAX_RANK];
+    /* On the heap: there may be thousands of them. */
     leat_value *parts = leati_alloc((size_t)places, sizeof *parts);
     leat_error err = {0};
     if (parts == NULL) {
@@ -43,6 +45,8 @@ static leat_value reduce_along(leat_value x, int64_t axis, int64_t places, reduc
     for (int32_t d = 0; d < shape.rank; d++)
         sizes[d] = -1;
     for (int64_t i = 0; i < places; i++) {
+        /* From floor(i size / places) to ceil((i + 1) size / places): windows overlap where sizes
+         * do not divide. */
         begin[axis] = i * size / places;
         sizes[axis] = ((i + 1) * size + places - 1) / places - begin[axis];
         parts[i] = reduce(leat_op_slice(x, begin, shape.rank, sizes, shape.rank), &axis, 1, true);
@@ -57,6 +61,8 @@ static leat_value pool_adaptively(const leati_pass *pass, int directions, reduct
     leat_value x = pass->inputs[0];
     int64_t places[3];
     leati_layer_numbers_of(&args->output_size, 1, directions, places);
+    /* One direction after the other: maxima and means over a box are those of its lines, of one
+     * size each. */
     for (int i = 0; i < directions && !leati_support_value_failed(x); i++) {
         if (leat_value_shape(x).dims[i + 1] < 1)
             return leati_support_build_error(

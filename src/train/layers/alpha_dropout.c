@@ -46,7 +46,10 @@ static leat_status alpha_dropout_weights(const void *arguments, const leat_shape
 
 static leat_value alpha_dropout_call(const leati_pass *pass) {
     const struct alpha_dropout_args *args = pass->args;
+    /* selu's limit below, -alpha * scale. */
     const double lowest = -1.6732632423543772848 * 1.0507009873554804935;
+    /* 1 over the deviation of a value of mean 0 and variance 1 that becomes `lowest` with chance
+     * `rate`. */
     double scale = 1 / sqrt((1 - args->rate) * (1 + args->rate * lowest * lowest));
     leat_value x = pass->inputs[0];
     if (!pass->training || args->rate <= 0)
@@ -58,6 +61,7 @@ static leat_value alpha_dropout_call(const leati_pass *pass) {
     leat_value kept =
         leat_op_greater_equal(drawn, leati_support_number(x.graph, dtype, args->rate));
     leat_value y = leat_op_select(kept, x, leati_support_number(x.graph, dtype, lowest));
+    /* Takes back the mean rate * lowest, which that chance gives. */
     leat_value offset = leati_support_number(x.graph, dtype, -scale * lowest * args->rate);
     return leat_op_add(leati_support_times(y, scale), offset);
 }

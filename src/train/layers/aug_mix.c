@@ -58,6 +58,7 @@ static leat_value aug_mix_call(const leati_pass *pass) {
         .chain_depth = args->chain_depth,
         .alpha = args->alpha,
         .all_ops = args->all_ops};
+    /* The operation's seed is the first of its draws; it tells them apart itself. */
     leat_value x =
         leati_graph_build2(&leati_tensor_op_stateless_aug_mix, &mix, leat_op_stop_gradient(p.x),
                            leati_pictures_seeds(&p, leati_policy_aug_mix_draws(&mix)));

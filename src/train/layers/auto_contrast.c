@@ -25,10 +25,12 @@ static leat_value auto_contrast_call(const leati_pass *pass) {
     leat_value x = leati_pictures_rescale(p.x, values, bytes);
     leat_value low = leat_op_reduce_min(x, axes, 2, true),
                high = leat_op_reduce_max(x, axes, 2, true);
+    /* Infinite where a channel has one value. */
     leat_value scale = leat_op_divide(leati_pictures_linear(leat_op_ones_like(low), 255, 0),
                                       leat_op_subtract(high, low));
     x = leat_op_subtract(leat_op_multiply(x, scale), leat_op_multiply(low, scale));
     x = leati_pictures_rescale(leati_pictures_clip(x, bytes), bytes, values);
+    /* Infinite numbers less each other, and 0 times one, are NaN: there the picture stays. */
     return leati_pictures_end(&p, leat_op_select(leat_op_is_nan(x), p.x, x));
 }
 

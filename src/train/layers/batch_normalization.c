@@ -47,12 +47,14 @@ static leat_status batch_normalization_weights(const void *arguments, const leat
                                                leati_weights *out, leat_error *err) {
     const struct batch_normalization_args *args = arguments;
     leat_shape shape;
+    /* A list of one number, borrowed; it is only read. */
     LEATI_TRY(leati_normalize_shape(&(leati_ints){(int64_t *)(uintptr_t)&args->axis, 1}, input,
                                     &shape, err));
     *out = (leati_weights){.count = 0};
     leati_normalize_weights(args->scale ? args->gamma_initializer : NULL,
                             args->center ? args->beta_initializer : NULL, &shape, out);
     for (int i = 0; i < out->count; i++)
+        /* Frozen: gamma and beta are no trainable weights then. */
         out->list[i].fixed = !args->trainable;
     out->list[out->count++] = (leati_weight){.name = "moving_mean",
                                              .shape = shape,
@@ -76,6 +78,7 @@ static leat_value moved(const struct batch_normalization_args *args, leat_value 
 static bool is_one_operation(const struct batch_normalization_args *args, leat_value x,
                              int32_t axis) {
     leat_dtype dtype = leat_value_dtype(x);
+    /* The operation takes no other dtypes. */
     return !args->synchronized && axis == leat_value_shape(x).rank - 1 &&
            (dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64);
 }
@@ -85,6 +88,7 @@ static leat_value by_one_operation(const leati_pass *pass, int first, leati_mome
     const struct batch_normalization_args *args = pass->args;
     leat_value like = pass->weights[first], out[3];
     leat_value gamma = args->scale ? pass->weights[0] : leat_op_ones_like(like);
+    /* Beta stands behind gamma, if there is one. */
     leat_value beta = args->center ? pass->weights[args->scale] : leat_op_zeros_like(like);
     leati_batch_norm(pass->inputs[0], gamma, beta, args->epsilon, out);
     *found = (leati_moments){.mean = out[1], .variance = out[2]};
@@ -111,6 +115,7 @@ static leat_value batch_normalization_call(const leati_pass *pass) {
     if (leati_support_normal_axis(args->axis, leat_value_shape(x).rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     leati_moments moments = {.mean = pass->weights[first], .variance = pass->weights[first + 1]};
+    /* Frozen it uses the moving statistics even in training, as Keras does. */
     bool learns = pass->training && args->trainable;
     if (learns) {
         leati_moments found;
@@ -118,6 +123,8 @@ static leat_value batch_normalization_call(const leati_pass *pass) {
             result = by_one_operation(pass, first, &found);
         else
             found = moments_of(args, x, axis);
+        /* The biased variance of the batch, which TensorFlow's fused kernel would correct by n / (n
+         * - 1). */
         pass->updates[first] = moved(args, moments.mean, found.mean);
         pass->updates[first + 1] = moved(args, moments.variance, found.variance);
         moments = found;

@@ -60,11 +60,13 @@ static void sides_of(const struct border_args *args, int directions, int64_t *ou
         else if (sizes->count > 1)
             out[i] = sizes->values[i / 2];
         else
+            /* The default of all but Cropping2D, whose 0 a binding says. */
             out[i] = sizes->count == 1 ? sizes->values[0] : 1;
 }
 
 static leat_value zero_padding(const leati_pass *pass, int directions) {
     int64_t pairs[10] = {0};
+    /* Two numbers per dimension, from the first direction on; the others stay 0. */
     sides_of(pass->args, directions, pairs + (ptrdiff_t)2 * first_of(pass->args));
     return leat_op_pad(pass->inputs[0], pairs, directions + 2);
 }
@@ -91,15 +93,18 @@ static leat_value cropping(const leati_pass *pass, int directions) {
     leat_shape shape = leat_value_shape(x);
     int64_t sides[6], begin[5] = {0}, end[5] = {0};
     int first = first_of(pass->args);
+    /* The batch, and channels before space, up to their ends. */
     leat_op_strided_slice_options masks = {LEAT_OP_STRIDED_SLICE_DEFAULTS,
                                            .end_mask = (1 << first) - 1};
     sides_of(pass->args, directions, sides);
     for (int i = 0; i < directions; i++) {
         int64_t size = shape.dims[first + i];
+        /* An unknown size is left to the run. */
         if (size >= 0 && sides[2 * i] + sides[2 * i + 1] >= size)
             return too_much(x, directions);
         begin[first + i] = sides[2 * i];
         end[first + i] = -sides[2 * i + 1];
+        /* An end of -0 would be the beginning: nothing behind means up to the end. */
         masks.end_mask |= end[first + i] == 0 ? 1 << (first + i) : 0;
     }
     return leat_op_strided_slice(x, begin, directions + first, end, directions + first, &masks);

@@ -25,6 +25,7 @@ static const leati_row category_encoding_rows[] = {
 
 static leat_status category_encoding_check(const void *arguments, leat_error *err) {
     const struct category_encoding_args *args = arguments;
+    /* The numbers as they are is a way of other layers alone. */
     if (args->output_mode != NULL && strcmp(args->output_mode, "int") == 0)
         return leati_refuse(err, VALUE,
                             "output_mode is \"int\"; expected one_hot, multi_hot or count");

@@ -26,9 +26,11 @@ static leat_value center_crop_call(const leati_pass *pass) {
     if (leati_support_value_failed(p.x))
         return p.x;
     bool known = shape.dims[1] >= 0 && shape.dims[2] >= 0;
+    /* Known and large enough, or not known at all, where padding is all that is left. */
     if (!known || (shape.dims[1] >= args->height && shape.dims[2] >= args->width))
         return leati_pictures_end(&p,
                                   leat_op_resize_with_crop_or_pad(p.x, args->height, args->width));
+    /* As in Keras: too small in either direction, the picture is scaled and nothing is padded. */
     const leati_scaling_layer scaling = {
         .height = args->height, .width = args->width, .method = "bilinear", .cut = true};
     leat_value scaled = leati_pictures_scale(p.x, &scaling);

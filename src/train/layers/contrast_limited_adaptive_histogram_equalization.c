@@ -52,13 +52,16 @@ typedef struct line {
     leat_value facts[FACTS]; /* vectors: int64, the weight of the pictures' dtype */
 } line;
 
+/* Pixels near the border have one tile beside them twice. */
 static double bounded(double number, int64_t tiles) {
     return number < 0 ? 0 : LEATI_MIN((double)(tiles - 1), number);
 }
 
 static void find_facts(const line *l, int64_t length, int64_t i, double *facts) {
+    /* In float32, as Keras computes it; tiles are counted from 1, so that no place is negative. */
     float place = ((float)i - (float)l->tile / 2.0F) / (float)l->tile + 1.0F;
     float first = floorf(place);
+    /* The mirror repeats the last pixel: behind length - 1 comes length - 1 again. */
     facts[SOURCE * l->size + i] = (double)(i < length ? i : 2 * length - 1 - i);
     facts[OWN * l->size + i] = (double)(i / l->tile);
     facts[BEFORE * l->size + i] = bounded((double)first - 1, l->tiles);
@@ -73,6 +76,7 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
     l->tiles = tiles;
     l->tile = (length + tiles - 1) / tiles;
     l->size = l->tile * tiles;
+    /* One mirror image is all that SOURCE can name. */
     if (l->size > 2 * length) {
         leati_refuse(
             &err, SHAPE,
@@ -94,6 +98,7 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
     dims[dimension] = l->size;
     for (int f = 0; f < FACTS; f++) {
         const leati_floats numbers = {facts + f * l->size, (int32_t)l->size};
+        /* Places as integers, the weight as the pictures are. */
         leat_value vector = leati_layer_numbers_value(f == WEIGHT ? x : whole, &numbers);
         l->facts[f] = f == SOURCE ? vector : leat_op_reshape(vector, dims, 4);
     }
@@ -107,6 +112,7 @@ static bool line_init(line *l, leat_value x, int dimension, int64_t tiles) {
 static leat_value numbers_along(leat_value x, int dimension) {
     int64_t size[4] = {1, 1, 1, 1};
     size[dimension] = -1;
+    /* One pixel of each picture, or of each channel: only that dimension keeps its size. */
     leat_value part = leat_op_slice(x, (const int64_t[]){0, 0, 0, 0}, 4, size, 4);
     return leat_op_cumsum(leat_op_cast(leat_op_ones_like(part), LEAT_INT64), dimension, true,
                           false);
@@ -115,6 +121,7 @@ static leat_value numbers_along(leat_value x, int dimension) {
 /* The place of a table's entry: picture, tile down, tile across, channel, level. */
 static leat_value entry(leat_value x, const line *lines, int down, int across, leat_value levels) {
     leat_value at = numbers_along(x, 0);
+    /* Digits of a number of mixed radix, the picture first. */
     at = leat_op_add(leati_support_times(at, (double)lines[0].tiles), lines[0].facts[down]);
     at = leat_op_add(leati_support_times(at, (double)lines[1].tiles), lines[1].facts[across]);
     at = leat_op_add(leati_support_times(at, (double)leat_value_shape(x).dims[3]),
@@ -124,10 +131,12 @@ static leat_value entry(leat_value x, const line *lines, int down, int across, l
 
 /* How often each level is in each tile, as floats [tables, LEVELS]. */
 static leat_value count_levels(leat_value x, const line *lines, leat_value levels) {
+    /* Every pixel counts once, in the table of its own tile. */
     leat_value places = entry(x, lines, OWN, OWN, levels), one = leat_op_ones_like(x);
     int64_t channels = leat_value_shape(x).dims[3];
     leat_value batch = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){0}, 1,
                                      (const int64_t[]){1}, 1);
+    /* How many tables there are follows from the batch, which is known in the run. */
     leat_value count =
         leati_support_times(leat_op_squeeze(batch, NULL, 0),
                             (double)(lines[0].tiles * lines[1].tiles * channels * LEVELS));
@@ -146,14 +155,17 @@ static leat_value count_levels(leat_value x, const line *lines, leat_value level
 static leat_value new_values(leat_value counts, double area, double limit) {
     const int64_t last = 1, flat = -1;
     if (limit > 0) {
+        /* What stands above the limit is spread over all levels alike. */
         leat_value cut =
             leati_pictures_clip(counts, (leati_picture_range){0, limit * area / LEVELS});
         leat_value excess = leat_op_reduce_sum(leat_op_subtract(counts, cut), &last, 1, true);
         counts = leat_op_add(cut, leati_support_times(excess, 1.0 / LEVELS));
     }
     leat_value sums = leat_op_cumsum(counts, 1, false, false);
+    /* The first level's sum: it becomes 0, and the whole area 255. */
     leat_value least = leat_op_reduce_min(sums, &last, 1, true);
     leat_value rest = leati_pictures_linear(leat_op_negate(least), 1, area);
+    /* A tile all of the lowest level has nothing to stretch; 0 / 1 leaves it 0. */
     rest = leat_op_select(leat_op_equal(rest, leat_op_zeros_like(rest)), leat_op_ones_like(rest),
                           rest);
     leat_value share =
@@ -170,6 +182,7 @@ static leat_value equalize(leat_value x, const line *lines, double limit) {
     const int sides[2] = {BEFORE, BEHIND};
     const leat_shape shape = leat_value_shape(x);
     leat_value found[2];
+    /* The picture with its mirror image, as far as tiles reach. */
     x = leat_op_gather(leat_op_gather(x, lines[0].facts[SOURCE], 1, 0), lines[1].facts[SOURCE], 2,
                        0);
     leat_value levels =
@@ -177,10 +190,12 @@ static leat_value equalize(leat_value x, const line *lines, double limit) {
     leat_value values =
         new_values(count_levels(x, lines, levels), (double)(lines[0].tile * lines[1].tile), limit);
     for (int i = 0; i < 2; i++) {
+        /* The tables of four tiles, all read at the pixel's own level. */
         leat_value left = leat_op_gather(values, entry(x, lines, sides[i], BEFORE, levels), 0, 0);
         leat_value right = leat_op_gather(values, entry(x, lines, sides[i], BEHIND, levels), 0, 0);
         found[i] = blend(left, right, lines[1].facts[WEIGHT]);
     }
+    /* The mirror image goes again. */
     return leat_op_slice(blend(found[0], found[1], lines[0].facts[WEIGHT]),
                          (const int64_t[]){0, 0, 0, 0}, 4,
                          (const int64_t[]){-1, shape.dims[1], shape.dims[2], -1}, 4);
@@ -203,6 +218,7 @@ static leat_value clahe_call(const leati_pass *pass) {
                                          "height and width of the pictures must be known; use "
                                          "leat_op_ensure_shape");
     leati_layer_numbers_of(&args->tile_grid_size, 8, 2, grid);
+    /* Levels are 0 to 255 whatever the pictures' range is. */
     leat_value x = leati_pictures_rescale(leat_op_cast(p.x, LEAT_FLOAT32), values, bytes);
     for (int i = 0; i < 2; i++)
         if (!line_init(&lines[i], x, i + 1, grid[i]))

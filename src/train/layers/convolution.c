@@ -78,6 +78,7 @@ static leat_value depthwise_call(const leati_pass *pass, int directions) {
 
 /* A window of one place along each direction. */
 static leati_windows one_by_one(int directions) {
+    /* With padding `valid`, which is 0: a window of one place needs none. */
     leati_windows windows = {.directions = directions};
     for (int i = 0; i < directions; i++)
         windows.size[i] = windows.strides[i] = windows.dilations[i] = 1;
@@ -113,6 +114,7 @@ static leat_status transposed_weights(const struct leati_convolution_args *args,
     (void)err;
     const leati_windows windows = leati_convolution_windows(args, directions);
     int64_t channels = channels_of(input, directions);
+    /* Filters and channels change places, since the kernel is that of the way there. */
     out->list[0] =
         (leati_weight){.name = "kernel",
                        .shape = leati_convolution_kernel_shape(&windows, args->filters, channels),

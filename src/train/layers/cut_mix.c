@@ -19,11 +19,14 @@ static leat_status cut_mix_check(const void *args, leat_error *err) {
 static leat_value cut_mix_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
     leati_picture_range range = leati_pictures_factor_range(&args->factor, 1, 0);
+    /* The arguments are borrowed for the call alone: the operation copies what it keeps. */
     struct leati_mix_args mix = {.factor = {(double[]){range.low, range.high}, 2}};
+    /* One picture has no other to be cut from. No draw is made for it, unlike in MixUp. */
     if (leat_value_shape(pass->inputs[0]).rank == 3) {
         leati_picture_arguments p = leati_pictures_begin(pass);
         return pass->num_inputs > 1 ? pass->inputs[1] : leati_pictures_end(&p, p.x);
     }
+    /* The parameter, the parts, two numbers of the place, and the order of the batch. */
     return leati_mixing_call(pass, &leati_tensor_op_stateless_cutmix, &mix, 5);
 }
 

@@ -80,6 +80,7 @@ static leat_value dense_call(const leati_pass *pass) {
     leat_value input = pass->inputs[0];
     const struct dense_args *args = pass->args;
     leat_value kernel = pass->weights[0];
+    /* The kernel has two dimensions and broadcasts over those of the input before its last two. */
     leat_value value = leat_op_matmul(input, kernel, false, false);
     if (args->use_bias)
         value = leat_op_bias_add(value, pass->weights[1]);

@@ -26,6 +26,7 @@ static leat_status discretization_check(const void *arguments, leat_error *err) 
     if (args->bin_boundaries.count == 0)
         return leati_refuse(err, VALUE, "bin_boundaries is empty; expected one number or more");
     for (int32_t i = 1; i < args->bin_boundaries.count; i++)
+        /* Equal boundaries are let through: the bin between them is empty. */
         if (!(args->bin_boundaries.values[i] >= args->bin_boundaries.values[i - 1]))
             return leati_refuse(err, VALUE,
                                 "bin_boundaries has %g behind %g; expected rising numbers",
@@ -39,7 +40,10 @@ static leat_value discretization_call(const leati_pass *pass) {
     if (!leati_graph_dtype_is_floating(leat_value_dtype(x)))
         x = leat_op_cast(x, LEAT_FLOAT32);
     leat_value boundaries = leati_layer_numbers_value(x, &args->bin_boundaries);
+    /* As many comparisons as boundaries, and the bins passed are counted: no search is needed for a
+     * few. */
     leat_value below = leat_op_less(leat_op_expand_dims(x, -1), boundaries);
+    /* Not "greater or equal": a NaN is not below any boundary, so it passes them all. */
     leat_value passed = leat_op_cast(leat_op_logical_not(below), LEAT_INT32);
     leat_value bins = leat_op_reduce_sum(passed, (const int64_t[]){-1}, 1, false);
     return leati_categories_encode(bins, args->output_mode, args->bin_boundaries.count + 1);

@@ -50,6 +50,7 @@ static leat_value as_matrix(leat_value x, int32_t axis, bool last) {
     for (int32_t d = 1; d < shape.rank; d++)
         if (d != axis) {
             order[at++] = d;
+            /* One unknown size makes the product unknown, and -1 stands for it in the reshape. */
             rest = rest < 0 || shape.dims[d] < 0 ? -1 : rest * shape.dims[d];
         }
     if (last)
@@ -78,6 +79,7 @@ static leat_value dot_call(const leati_pass *pass) {
         return leati_support_build_error(
             graph, LEAT_REASON_STRUCTURE,
             "a `Dot` layer should be called on a list of exactly 2 inputs");
+    /* One number counts for both inputs. */
     leati_layer_numbers_of(&args->axes, -1, 2, axes);
     for (int i = 0; i < 2; i++) {
         leat_shape shape = leat_value_shape(pass->inputs[i]);
@@ -89,11 +91,13 @@ static leat_value dot_call(const leati_pass *pass) {
                                              "axes names the batch; expected an axis of the rows");
         if (unknown_sizes(&shape) > 1)
             return leati_support_build_error(graph, LEAT_REASON_SHAPE, too_unknown);
+        /* Either input's batch will do; they are compared by the product. */
         out.dims[0] = shape.dims[0];
         for (int32_t d = 1; d < shape.rank && out.rank < LEAT_MAX_RANK; d++)
             if (d != axis)
                 out.dims[out.rank++] = shape.dims[d];
         sides[i] = args->normalize ? normalized(pass->inputs[i], axis) : pass->inputs[i];
+        /* [batch, rest, size] times [batch, size, rest] sums along the axes. */
         sides[i] = as_matrix(sides[i], axis, i == 0);
     }
     if (unknown_sizes(&out) > 1)

@@ -52,6 +52,7 @@ typedef struct equation {
 
 static bool read_operand(const char *from, const char *end, operand *out) {
     *out = (operand){.letters = from};
+    /* In front or behind, not both: what follows is letters. */
     if (end - from >= 3 && memcmp(from, "...", 3) == 0) {
         out->before = true;
         out->letters += 3;
@@ -61,12 +62,14 @@ static bool read_operand(const char *from, const char *end, operand *out) {
     }
     out->count = (int)(end - out->letters);
     for (int i = 0; i < out->count; i++)
+        /* Bit 5 is what upper and lower case differ in. */
         if (!((out->letters[i] | 32) >= 'a' && (out->letters[i] | 32) <= 'z'))
             return false;
     return out->count > 0 && out->count <= LEAT_MAX_RANK;
 }
 
 static leat_status read_equation(const char *text, equation *out, leat_error *err) {
+    /* The operands lie before the comma, between comma and arrow, and behind the arrow. */
     const char *comma = strchr(text, ','), *arrow = strstr(text, "->");
     if (comma != NULL && arrow != NULL && comma < arrow && read_operand(text, comma, &out->input) &&
         read_operand(comma + 1, arrow, &out->kernel) &&
@@ -93,11 +96,13 @@ static int64_t input_size(const equation *eq, const leat_shape *input, char lett
     int place = place_of(&eq->input, letter);
     if (place < 0)
         return -1;
+    /* Letters stand for the last dimensions where "..." is in front, else for the first. */
     return input->dims[eq->input.before ? input->rank - eq->input.count + place : place];
 }
 
 /* The size of a letter of the result, or -1. Without "..." in front its first is the batch's. */
 static int64_t output_size(const struct einsum_dense_args *args, const equation *eq, char letter) {
+    /* -1 - 1 for a letter that is not there, which is below 0 as well. */
     int place = place_of(&eq->output, letter) - (eq->output.before ? 0 : 1);
     return place >= 0 && place < args->output_shape.count ? args->output_shape.values[place] : -1;
 }
@@ -106,6 +111,7 @@ static leat_status einsum_dense_check(const void *arguments, leat_error *err) {
     const struct einsum_dense_args *args = arguments;
     equation eq;
     LEATI_TRY(read_equation(args->equation, &eq, err));
+    /* The batch has a letter unless "..." covers it. */
     if (args->output_shape.count != eq.output.count - (eq.output.before ? 0 : 1))
         return leati_refuse(
             err, VALUE,
@@ -131,6 +137,7 @@ static leat_status size_of(const struct einsum_dense_args *args, const equation 
         return leati_refuse(err, SHAPE,
                             "dimension %c has size %lld in the input and %lld in output_shape",
                             letter, (long long)in, (long long)made);
+    /* Both know it, or either does; the input's size goes first. */
     *out = in >= 0 ? in : made;
     if (*out >= 0)
         return LEAT_OK;
@@ -145,6 +152,7 @@ static leat_status bias_shape(const struct einsum_dense_args *args, const equati
     for (int i = 0; i < eq->output.count; i++) {
         char letter = eq->output.letters[i];
         bool has = strchr(args->bias_axes, letter) != NULL;
+        /* Dimensions in front of the first one with a bias broadcast by themselves. */
         if (out->rank == 0 && !has)
             continue;
         out->dims[out->rank] = 1;
@@ -152,6 +160,7 @@ static leat_status bias_shape(const struct einsum_dense_args *args, const equati
             LEATI_TRY(size_of(args, eq, input, letter, &out->dims[out->rank], err));
         out->rank++;
     }
+    /* Those that "..." stands for broadcast as well, and they are the last. */
     for (int32_t i = eq->input.count; eq->output.behind && i < input->rank; i++)
         out->dims[out->rank++] = 1;
     return LEAT_OK;
@@ -162,6 +171,7 @@ static leat_status einsum_dense_weights(const void *arguments, const leat_shape 
     const struct einsum_dense_args *args = arguments;
     equation eq;
     LEATI_TRY(read_equation(args->equation, &eq, err));
+    /* With "..." the input may have more dimensions than letters. */
     bool open = eq.input.before || eq.input.behind;
     if (open ? input->rank < eq.input.count : input->rank != eq.input.count)
         return leati_refuse(err, SHAPE, "the input has %d dimensions and \"%.60s\" names %d",

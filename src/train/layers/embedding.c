@@ -42,6 +42,7 @@ static leat_status embedding_weights(const void *arguments, const leat_shape *in
 static leat_value embedding_call(const leati_pass *pass) {
     leat_value x = pass->inputs[0];
     leat_dtype dtype = leat_value_dtype(x);
+    /* Keras' cast: 1.9 becomes 1. */
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64)
         x = leat_op_cast(x, LEAT_INT32);
     return leat_op_gather(pass->weights[0], x, 0, 0);

@@ -26,6 +26,7 @@ static leat_status equalization_check(const void *args, leat_error *err) {
 
 /* x carried from one range to another by one factor and one offset. */
 static leat_value scale(leat_value x, leati_picture_range from, leati_picture_range to) {
+    /* One factor and offset, not two steps: Keras rounds so. */
     double by = (to.high - to.low) / (from.high - from.low);
     return leati_pictures_linear(x, by, to.low - from.low * by);
 }
@@ -35,6 +36,7 @@ static leat_value numbered(leat_value x, int64_t bins, int64_t channels) {
     leat_value number = leat_op_cast(
         leati_pictures_clip(x, (leati_picture_range){0, (double)(bins - 1)}), LEAT_INT64);
     leat_value ones = leat_op_ones(x.graph, LEAT_SHAPE(channels), LEAT_INT64);
+    /* 0, bins, 2 bins ...: each channel's bins begin where those before it end. */
     return leat_op_add(number,
                        leati_support_times(leat_op_cumsum(ones, 0, true, false), (double)bins));
 }
@@ -44,8 +46,10 @@ static leat_value new_values(leat_value histogram) {
     const int64_t last = 1;
     leat_value below = leat_op_cumsum(histogram, 1, false, false);
     leat_value total = leat_op_reduce_max(below, &last, 1, true);
+    /* Bins below the first used one are 0; the least of the others is the first's count. */
     leat_value empty = leat_op_equal(below, leat_op_zeros_like(below));
     leat_value least = leat_op_reduce_min(leat_op_select(empty, total, below), &last, 1, true);
+    /* At least 1, where one bin holds all; such a channel is not used below. */
     leat_value rest = leat_op_maximum(leat_op_subtract(total, least), leat_op_ones_like(total));
     leat_value share =
         leat_op_divide(leati_support_times(leat_op_subtract(below, least), 255), rest);
@@ -55,8 +59,11 @@ static leat_value new_values(leat_value histogram) {
 static leat_value equalize(leat_value x, int64_t bins, int64_t channels) {
     const int64_t by_channel[2] = {channels, bins}, last = 1, flat = -1;
     leat_value full = leati_support_number(x.graph, leat_value_dtype(x), 255);
+    /* Counting multiplies first and reading divides first, as Keras does; they differ in the last
+     * bit. */
     leat_value counted =
         numbered(leat_op_divide(leati_support_times(x, (double)(bins - 1)), full), bins, channels);
+    /* Counts of a large batch would stop growing at 2^24 in float32. */
     leat_value histogram = leat_op_unsorted_segment_sum(
         leat_op_cast(leat_op_ones_like(x), LEAT_FLOAT64), counted, channels * bins);
     histogram = leat_op_reshape(histogram, by_channel, 2);

@@ -36,6 +36,7 @@ static leat_value flatten_call(const leati_pass *pass) {
     if (leati_layer_channels_first(args->data_format) && shape.rank > 2) {
         int64_t order[LEAT_MAX_RANK] = {0};
         for (int32_t d = 1; d < shape.rank; d++)
+            /* Channels, dimension 1, go last. */
             order[d] = d + 1 < shape.rank ? d + 1 : 1;
         input = leat_op_transpose(input, order, shape.rank);
     }

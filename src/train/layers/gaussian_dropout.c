@@ -25,6 +25,7 @@ static const leati_row gaussian_dropout_rows[] = {
 static leat_status gaussian_dropout_check(const void *arguments, leat_error *err) {
     const struct gaussian_dropout_args *args = arguments;
     LEATI_TRY(leati_noise_check_rate("rate", args->rate, err));
+    /* Dropout itself takes 1; here it would divide by 0. */
     if (args->rate < 1)
         return LEAT_OK;
     return leati_refuse(err, VALUE,

@@ -51,6 +51,7 @@ static leat_status group_normalization_weights(const void *arguments, const leat
         return leati_refuse(
             err, VALUE, "Number of groups (%lld) cannot be more than the number of channels (%lld)",
             (long long)args->groups, (long long)shape.dims[0]);
+    /* -1 divides any number of channels. */
     if (args->groups > 0 && shape.dims[0] % args->groups != 0)
         return leati_refuse(err, VALUE,
                             "Number of groups (%lld) must be a multiple of the number of channels "
@@ -82,7 +83,9 @@ static leat_value group_normalization_call(const leati_pass *pass) {
         return leati_graph_error(x.graph, &err);
     int64_t groups = args->groups < 0 ? in.dims[axis] : args->groups;
     for (int32_t d = 0; d <= in.rank; d++) {
+        /* One dimension more: the channels' becomes groups and channels of a group. */
         apart.dims[d] = d <= axis ? in.dims[d] : in.dims[d - 1];
+        /* Over all but the batch and the groups. */
         if (d > 0 && d != axis)
             axes[count++] = d;
         if (d > 0 && apart.dims[d] < 0)
@@ -98,6 +101,7 @@ static leat_value group_normalization_call(const leati_pass *pass) {
         gamma = spread(pass->weights[0], axis, in.rank, groups);
     if (args->center)
         beta = spread(pass->weights[args->scale], axis, in.rank, groups);
+    /* Weights and moments have all dimensions by now and broadcast as they are. */
     const leati_affine affine = {
         .gamma = args->scale ? &gamma : NULL, .beta = args->center ? &beta : NULL, .axis = -1};
     return leat_op_reshape(leati_normalize(y, moments, &affine, args->epsilon), in.dims, in.rank);

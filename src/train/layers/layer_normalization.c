@@ -52,6 +52,7 @@ static leat_value layer_normalization_call(const leati_pass *pass) {
         return leati_graph_error(x.graph, &err);
     int count = 0;
     for (int32_t d = 0; d < in.rank; d++) {
+        /* gamma and beta have the sizes of the axes; 1 elsewhere broadcasts. */
         whole.dims[d] = mask[d] ? in.dims[d] : 1;
         if (mask[d])
             axes[count++] = d;

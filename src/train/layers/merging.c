@@ -21,8 +21,10 @@ static leat_value merge(const leati_pass *pass, leat_value (*join)(leat_value, l
     }
     for (int i = 0; i < pass->num_inputs; i++) {
         leat_value next = pass->inputs[i];
+        /* As Keras does: the batch's dimension is first in all of them. */
         for (int32_t own = leat_value_shape(next).rank; own < rank; own++)
             next = leat_op_expand_dims(next, 1);
+        /* The first may have gained dimensions too. */
         joined = i == 0 ? next : join(joined, next);
     }
     return joined;

@@ -27,6 +27,7 @@ static leat_status mix_up_check(const void *arguments, leat_error *err) {
 static leat_value mix_up_call(const leati_pass *pass) {
     const struct mix_up_args *args = pass->args;
     struct leati_mix_args mix = {.alpha = args->alpha};
+    /* The order of the batch and the weights. */
     return leati_mixing_call(pass, &leati_tensor_op_stateless_mixup, &mix, 2);
 }
 

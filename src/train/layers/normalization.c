@@ -47,6 +47,7 @@ static leat_status normalization_weights(const void *arguments, const leat_shape
     leat_shape shape = {.rank = 0};
     if (!args->whole)
         LEATI_TRY(leati_normalize_shape(&args->axis, input, &shape, err));
+    /* What is given needs no weights. */
     for (int i = 0; i < 2 && args->mean.count == 0; i++)
         out->list[out->count++] = (leati_weight){
             .name = names[i], .shape = shape, .initializer = initializers[i], .fixed = true};
@@ -63,6 +64,7 @@ static leat_value spread(const struct normalization_args *args, leat_value x,
     if (!args->whole && leati_normalize_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     for (int32_t d = 0; d < in.rank; d++) {
+        /* An unknown size makes the product wrong, and then no count of numbers fits. */
         shape.dims[d] = mask[d] ? in.dims[d] : 1;
         count *= shape.dims[d];
     }
@@ -89,6 +91,7 @@ static leat_value normalization_call(const leati_pass *pass) {
     if (leati_support_value_failed(mean) || leati_support_value_failed(variance))
         return mean;
     leat_value least = leati_support_number(x.graph, leat_value_dtype(x), 1e-7);
+    /* At least 1e-7, so that values that never vary divide by that. */
     leat_value deviation = leat_op_maximum(leat_op_sqrt(variance), least);
     if (args->invert)
         return leat_op_add(mean, leat_op_multiply(x, deviation));

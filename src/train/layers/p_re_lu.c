@@ -29,10 +29,12 @@ static leati_seed_argument p_re_lu_seed(const void *args) {
 static leat_status p_re_lu_weights(const void *arguments, const leat_shape *input,
                                    leati_weights *out, leat_error *err) {
     const struct p_re_lu_args *args = arguments;
+    /* The batch has no slopes. */
     leat_shape shape = {.rank = input->rank - 1};
     for (int32_t d = 1; d < input->rank; d++)
         shape.dims[d - 1] = input->dims[d];
     for (int32_t i = 0; i < args->shared_axes.count; i++)
+        /* An axis beyond the input's is left out of account. */
         if (args->shared_axes.values[i] < input->rank)
             shape.dims[args->shared_axes.values[i] - 1] = 1;
     for (int32_t d = 0; d < shape.rank; d++)
@@ -48,6 +50,7 @@ static leat_status p_re_lu_weights(const void *arguments, const leat_shape *inpu
 
 static leat_value p_re_lu_call(const leati_pass *pass) {
     leat_value x = pass->inputs[0], below = leat_op_relu(leat_op_negate(x));
+    /* relu(x) - alpha relu(-x): the gradient by alpha is that of the places below 0. */
     return leat_op_subtract(leat_op_relu(x), leat_op_multiply(pass->weights[0], below));
 }
 

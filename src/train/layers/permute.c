@@ -21,6 +21,7 @@ static const leati_row permute_rows[] = {
 static leat_status permute_check(const void *arguments, leat_error *err) {
     const struct permute_args *args = arguments;
     bool seen[LEAT_MAX_RANK] = {false};
+    /* Longer lists would not fit into `seen`, and the next loop refuses them. */
     for (int32_t i = 0; i < args->dims.count && args->dims.count < LEAT_MAX_RANK; i++)
         seen[args->dims.values[i]] = true;
     for (int32_t d = 1; d <= args->dims.count; d++)
@@ -41,6 +42,7 @@ static leat_value permute_call(const leati_pass *pass) {
             "the input has not as many dimensions behind the batch's as dims "
             "has numbers");
     for (int32_t d = 0; d < args->dims.count; d++)
+        /* Counted from 1, so the numbers are dimensions as they stand: the batch is 0. */
         order[d + 1] = args->dims.values[d];
     return leat_op_transpose(x, order, args->dims.count + 1);
 }

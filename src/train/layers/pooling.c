@@ -57,6 +57,7 @@ static leat_value pool_space(leat_value x, const int64_t *size, const int64_t *s
     if (leati_support_value_failed(x))
         return x;
     int64_t area = plane.dims[1] * plane.dims[2];
+    /* A plane becomes one dimension: windows along depth see each of its places apart. */
     x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1], area, in.dims[4]}, 4);
     x = pool(x, (int64_t[]){size[0], 1}, 2, (int64_t[]){strides[0], 1}, 2, padding);
     if (leati_support_value_failed(x))
@@ -72,6 +73,7 @@ static leat_value pool_windows(const leati_pass *pass, int directions, pool_func
     int64_t size[3] = {0}, strides[3] = {0};
     leati_layer_numbers_of(&args->pool_size, 2, directions, size);
     memcpy(strides, size, sizeof strides);
+    /* Not numbers_of with the size as default: one stride given counts for all directions. */
     if (args->strides.count > 0)
         leati_layer_numbers_of(&args->strides, 1, directions, strides);
     bool same = leati_layer_padding_of(args->padding) == LEAT_SAME;
@@ -91,6 +93,7 @@ leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *opt
     if (LEATI_OPTIONS(leat_layer_max_pooling2d_options, &o, options, err) != LEAT_OK)
         return NULL;
     for (int i = 0; i < 2; i++)
+        /* A stride that is not set is the size of the window. */
         o.strides[i] = o.strides[i] == LEAT_UNSET ? o.pool_size[i] : o.strides[i];
     const struct pooling_args args = {
         .name = leati_kind_borrow_text(o.name),

@@ -20,6 +20,7 @@ static leat_value random_brightness_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (pass->training && !leati_support_value_failed(p.x)) {
+        /* No default is used: the row is required. -1 lets one number f mean -f to f. */
         leati_pictures_brighten(&p, leati_pictures_factor_range(&args->factor, 0, -1),
                                 leati_pictures_value_range(&args->value_range));
     }

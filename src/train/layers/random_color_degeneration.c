@@ -20,6 +20,7 @@ static leat_value random_color_degeneration_call(const leati_pass *pass) {
     if (pass->training && !leati_support_value_failed(p.x)) {
         leat_value by =
             leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 0, -1));
+        /* x + by * (grey - x) is the blend of both. */
         leat_value apart = leat_op_subtract(leati_pictures_grey(p.x), p.x);
         p.x = leati_pictures_clip(leat_op_add(p.x, leat_op_multiply(by, apart)),
                                   leati_pictures_value_range(&args->value_range));

@@ -47,6 +47,7 @@ static leat_value random_color_jitter_call(const leati_pass *pass) {
                  {&args->saturation_factor, leati_pictures_saturate, -1},
                  {&args->hue_factor, leati_pictures_shift_hue, 0}};
     leati_picture_arguments p = leati_pictures_begin(pass);
+    /* In Keras' order, each from draws of its own; what has no factor draws nothing. */
     for (int i = 0; i < 4 && pass->training && !leati_support_value_failed(p.x); i++)
         if (ways[i].factor->count > 0)
             ways[i].change(&p, leati_pictures_factor_range(ways[i].factor, 0, ways[i].least),

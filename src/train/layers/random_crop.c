@@ -22,8 +22,10 @@ static leat_status random_crop_check(const void *args, leat_error *err) {
 
 /* Where a part of `size` begins, drawn for all pictures together. */
 static leat_value start(leati_picture_arguments *p, int64_t whole, int64_t size) {
+    /* Up to whole - size, since the bound is not reached and the cast cuts. */
     leat_value drawn =
         leati_pictures_draw_vector(p, 1, (leati_picture_range){0, (double)(whole - size + 1)});
+    /* Keras casts to int32 first. */
     return leat_op_cast(leat_op_cast(leat_op_squeeze(drawn, NULL, 0), LEAT_INT32), LEAT_INT64);
 }
 
@@ -31,6 +33,7 @@ static leat_value start(leati_picture_arguments *p, int64_t whole, int64_t size)
 static leat_value take_part(leati_picture_arguments *p, const struct leati_picture_args *args) {
     leat_shape shape = leat_value_shape(p->x), part = shape;
     int64_t size[4] = {-1, args->height, args->width, -1}, begin[4] = {0};
+    /* Placeholders, of which the run puts the computed `begin` in. */
     const struct leati_slice_args slice = {{begin, 4}, {size, 4}};
     const leat_string bound = {.data = "begin", .size = 5};
     leat_value none = leati_support_number(p->x.graph, LEAT_INT64, 0);
@@ -44,6 +47,7 @@ static leat_value take_part(leati_picture_arguments *p, const struct leati_pictu
     int32_t id = leati_graph_add_computed(p->x.graph, &leati_tensor_op_slice, &slice, &p->x, 1,
                                           &bound, &place, 1);
     leat_value cut = {.graph = p->x.graph, .id = id};
+    /* The cut's size is known, though its place is not. */
     return id < 0 ? cut : leat_op_ensure_shape(cut, part);
 }
 
@@ -51,11 +55,13 @@ static leat_value take_part(leati_picture_arguments *p, const struct leati_pictu
 static leat_value scale(const leati_picture_arguments *p, const struct leati_picture_args *args) {
     leat_shape shape = leat_value_shape(p->x);
     int64_t height = shape.dims[1], width = shape.dims[2];
+    /* As Keras: a quotient of floats, of which the whole part counts. */
     int64_t rows = (int64_t)((double)(width * args->height) / (double)args->width);
     int64_t columns = (int64_t)((double)(height * args->width) / (double)args->height);
     rows = rows > height ? height : LEATI_MAX(1, rows);
     columns = columns > width ? width : LEATI_MAX(1, columns);
     const int64_t begin[3] = {0, (height - rows) / 2, (width - columns) / 2};
+    /* As in Keras the cut has the arguments' size, not `rows`: it ends with the picture. */
     const int64_t end[3] = {0, begin[1] + args->height, begin[2] + args->width};
     leat_value x =
         leat_op_strided_slice(p->x, begin, 3, end, 3,

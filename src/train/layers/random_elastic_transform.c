@@ -52,9 +52,11 @@ static leat_value bell(leat_value sigma, int64_t size) {
         leati_pictures_linear(leat_op_cumsum(all, 0, true, false), 1, -(double)(size / 2));
     leat_value curve =
         leat_op_exp(leati_pictures_linear(leat_op_square(leat_op_divide(apart, sigma)), -0.5, 0));
+    /* The window that Keras would have for this sigma: beyond it the curve counts as 0. */
     leat_value reach = leati_support_times(leat_op_floor(sigma), 3);
     curve = leat_op_select(leat_op_less_equal(leat_op_abs(apart), reach), curve,
                            leat_op_zeros_like(curve));
+    /* Divided by its sum, so that a constant field stays. */
     return leat_op_divide(curve, leat_op_reduce_sum(curve, NULL, 0, true));
 }
 
@@ -64,6 +66,8 @@ static leat_value field(leati_picture_arguments *p, leat_value strength, double 
     double height = (double)shape.dims[1], width = (double)shape.dims[2];
     double shorter = LEATI_MIN(height, width), longer = LEATI_MAX(width, height);
     int64_t dims[4] = {-1, -1, -1, 1};
+    /* The largest window, 6 floor(sigma) + 1; a bit more than 1 keeps a product that should be
+     * whole from falling below. */
     int64_t size = 6 * (int64_t)(shorter * 0.05 * most * (1 + 1e-6)) + 1;
     leat_value sigma = leati_support_times(leati_pictures_linear(strength, 0.05, 0), shorter);
     leat_value alpha = leati_support_times(leati_pictures_linear(strength, 0.1, 0), longer);
@@ -71,6 +75,7 @@ static leat_value field(leati_picture_arguments *p, leat_value strength, double 
     leat_value curve = bell(sigma, size);
     leat_value down = leat_op_reshape(curve, (const int64_t[]){size, 1}, 2);
     leat_value right = leat_op_reshape(curve, (const int64_t[]){1, size}, 2);
+    /* Two passes, down and right, give the same as one square window. */
     return leat_op_multiply(
         alpha,
         leati_pictures_filter(leati_pictures_filter(leat_op_multiply(normal, sigma), down), right));
@@ -90,12 +95,14 @@ static leat_value whole(leat_value like, int64_t number) {
 
 /* The pixel of a line of `size` that stands for number `at`; whether it is that one. */
 static leat_value inner(leat_value at, int64_t size, const char *mode, leat_value *inside) {
+    /* `at` may be outside: 0 <= at < size tells whether it is a pixel itself. */
     leat_value none = whole(at, 0), end = whole(at, size), last = whole(at, size - 1);
     *inside = leat_op_logical_and(leat_op_greater_equal(at, none), leat_op_less(at, end));
     if (strcmp(mode, "wrap") == 0)
         return leat_op_floormod(at, end);
     if (strcmp(mode, "reflect") != 0)
         return leat_op_clip_by_value(at, none, last);
+    /* Period 2 size: the line and its mirror image, with both border pixels twice. */
     leat_value rest = leat_op_floormod(leat_op_abs(at), whole(at, 2 * size));
     return leat_op_select(leat_op_less(rest, end), rest,
                           leat_op_subtract(whole(at, 2 * size - 1), rest));
@@ -104,11 +111,13 @@ static leat_value inner(leat_value at, int64_t size, const char *mode, leat_valu
 static reading read_along(leat_value place, int64_t size, const struct leati_picture_args *args) {
     bool nearest = args->masks || strcmp(args->interpolation, "nearest") == 0;
     reading r = {.count = nearest ? 1 : 2};
+    /* One pixel that counts whole, or the two around. */
     leat_value first = nearest ? leat_op_round(place) : leat_op_floor(place);
     leat_value beyond = leat_op_subtract(place, first), index = leat_op_cast(first, LEAT_INT64);
     for (int i = 0; i < r.count; i++) {
         r.at[i] = inner(i == 0 ? index : leat_op_add(index, whole(index, 1)), size, args->fill_mode,
                         &r.inside[i]);
+        /* 1 - beyond for the pixel before, beyond for the one behind. */
         r.weight[i] = nearest ? leat_op_ones_like(place)
                       : i > 0 ? beyond
                               : leat_op_subtract(leat_op_ones_like(beyond), beyond);
@@ -123,13 +132,16 @@ static leat_value read_at(leat_value x, leat_value down, leat_value right,
     int64_t height = shape.dims[1], width = shape.dims[2];
     reading rows = read_along(down, height, args), columns = read_along(right, width, args);
     leat_value ones = leat_op_cast(leat_op_ones_like(leati_pictures_corner(x)), LEAT_INT64);
+    /* gather_nd wants the number of the picture in front of row and column. */
     leat_value picture = leat_op_cumsum(ones, 0, true, false), sum = {.graph = x.graph, .id = -1};
     leat_value fill = leati_support_number(x.graph, leat_value_dtype(x), args->fill_value);
     for (int i = 0; i < rows.count * columns.count; i++) {
         int r = i / columns.count, c = i % columns.count;
+        /* Zeros give it the shape of all pixels. */
         const leat_value at[3] = {leat_op_add(leat_op_zeros_like(rows.at[r]), picture), rows.at[r],
                                   columns.at[c]};
         leat_value found = leat_op_gather_nd(x, leat_op_concat(at, 3, 3));
+        /* What lies outside was read from a clipped place and is replaced. */
         if (strcmp(args->fill_mode, "constant") == 0)
             found =
                 leat_op_select(leat_op_logical_and(rows.inside[r], columns.inside[c]), found, fill);
@@ -146,6 +158,7 @@ static leat_value random_elastic_transform_call(const leati_pass *pass) {
                               scale = leati_pictures_factor_range(&args->scale, 1, 0);
     leati_picture_arguments p = leati_pictures_begin(pass);
     const leat_shape shape = leat_value_shape(p.x);
+    /* Without chance or strength nothing is drawn. */
     if (!pass->training || leati_support_value_failed(p.x) || factor.high == 0 || scale.high == 0)
         return leati_pictures_end(&p, p.x);
     if (shape.dims[1] < 1 || shape.dims[2] < 1)

@@ -39,10 +39,12 @@ static leat_status random_erasing_check(const void *arguments, leat_error *err) 
 static leat_value inside(leati_picture_arguments *p, int dimension, leat_value part) {
     leat_value size = leati_pictures_size(p, dimension);
     leat_value length = leat_op_multiply(part, size);
+    /* Anywhere that leaves the box inside. */
     leat_value begin = leat_op_multiply(leati_pictures_draw(p, 1, (leati_picture_range){0, 1}),
                                         leat_op_subtract(size, length));
     int64_t dims[4] = {1, 1, 1, 1};
     dims[dimension] = -1;
+    /* One line of pixels, for its size and dtype. */
     leat_value line = leat_op_slice(p->x, (const int64_t[]){0, 0, 0, 0}, 4, dims, 4);
     leat_value places = leat_op_cumsum(leat_op_ones_like(line), dimension, true, false);
     return leat_op_logical_and(leat_op_greater_equal(places, begin),
@@ -52,6 +54,7 @@ static leat_value inside(leati_picture_arguments *p, int dimension, leat_value p
 /* What the box is filled with. */
 static leat_value filling(leati_picture_arguments *p, const struct random_erasing_args *args) {
     const leati_picture_range values = leati_pictures_value_range(&args->common.value_range);
+    /* Normal numbers of the range's height, most of which the clip then bounds. */
     leat_value fill = args->fill.count > 0
                           ? leati_layer_numbers_value(p->x, &args->fill)
                           : leati_pictures_linear(leati_pictures_draw_normal(p), values.high, 0);
@@ -64,8 +67,10 @@ static leat_value random_erasing_call(const leati_pass *pass) {
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
+    /* The root, since both sides are drawn as shares of the area. */
     leat_value part = leat_op_sqrt(leati_pictures_draw(
         &p, 2, args->scale.count == 0 ? usual : leati_pictures_factor_range(&args->scale, 0, 0)));
+    /* Keras draws the width's place first. */
     leat_value across = inside(&p, 2, leati_pictures_part(part, 0));
     leat_value down = inside(&p, 1, leati_pictures_part(part, 1));
     leat_value chance =

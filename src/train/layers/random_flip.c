@@ -42,8 +42,10 @@ static leat_value random_flip_call(const leati_pass *pass) {
         leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
         leat_value flips =
             leat_op_less_equal(drawn, leati_support_times(leat_op_ones_like(drawn), 0.5));
+        /* "horizontal" and "horizontal_and_vertical"; both directions by the same draw. */
         if (strncmp(args->mode, "horizontal", 10) == 0)
             p.x = mirror(p.x, flips, 2);
+        /* All modes but "horizontal" itself turn pictures upside down. */
         if (strcmp(args->mode, "horizontal") != 0)
             p.x = mirror(p.x, flips, 1);
     }

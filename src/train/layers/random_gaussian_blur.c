@@ -41,6 +41,7 @@ static leat_status random_gaussian_blur_check(const void *arguments, leat_error 
 static leat_value bell(leat_value sigma, int64_t size) {
     leat_value places = leat_op_cumsum(
         leat_op_ones(sigma.graph, LEAT_SHAPE(size), leat_value_dtype(sigma)), 0, true, false);
+    /* From the middle place, for sizes are odd. */
     leat_value apart = leati_pictures_linear(places, 1, -(double)(size - 1) / 2);
     leat_value curve =
         leat_op_exp(leati_pictures_linear(leat_op_square(leat_op_divide(apart, sigma)), -0.5, 0));
@@ -71,6 +72,7 @@ static leat_value random_gaussian_blur_call(const leati_pass *pass) {
         leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
     leat_value sigma =
         leati_pictures_draw_vector(&p, 2, leati_pictures_factor_range(&args->sigma, 1, 0));
+    /* A sigma of 0 would divide by 0. */
     leat_value blurred =
         leati_pictures_filter(p.x, window(leati_pictures_linear(sigma, 1, 1e-6), size));
     leat_value out = leat_op_select(applied, blurred, p.x);

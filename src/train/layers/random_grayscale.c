@@ -17,6 +17,7 @@ static leat_value random_grayscale_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (pass->training && !leati_support_value_failed(p.x)) {
+        /* Keras' factor is the chance itself, not a range to draw it from. */
         double chance = leati_pictures_factor_range(&args->factor, 0.5, 0).high;
         leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
         leat_value below =

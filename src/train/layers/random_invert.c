@@ -22,6 +22,7 @@ static leat_value random_invert_call(const leati_pass *pass) {
         leat_value chance =
             leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 1, 0));
         leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
+        /* high - x: values of a range that does not begin at 0 leave it. */
         leat_value negative = leati_pictures_linear(
             leat_op_negate(p.x), 1, leati_pictures_value_range(&args->value_range).high);
         p.x = leat_op_select(leat_op_less(drawn, chance), negative, p.x);

@@ -41,6 +41,8 @@ enum { CORNERS = 4, NUMBERS = 8 };
 static void put_corner(leat_value x, leat_value y, leat_value u, leat_value v, leat_value *matrix,
                        leat_value *side) {
     leat_value one = leat_op_ones_like(x), none = leat_op_zeros_like(x);
+    /* u = (a x + b y + c) / (g x + h y + 1), multiplied out: linear in the eight numbers. The
+     * second row is v's. */
     const leat_value rows[2 * NUMBERS] = {x,
                                           y,
                                           one,
@@ -67,10 +69,12 @@ static void put_corner(leat_value x, leat_value y, leat_value u, leat_value v, l
 static leat_value projections(const leati_picture_arguments *p, leat_value moves) {
     leat_value matrix[NUMBERS * NUMBERS], side[NUMBERS];
     leat_value none = leati_support_number(p->x.graph, leat_value_dtype(p->x), 0);
+    /* Corners are pixels, from 0 to size - 1. */
     leat_value right = leati_pictures_linear(leati_pictures_size(p, 2), 1, -1);
     leat_value bottom = leati_pictures_linear(leati_pictures_size(p, 1), 1, -1);
     for (int i = 0; i < CORNERS; i++) {
         leat_value u = i % 2 == 0 ? none : right, v = i < 2 ? none : bottom;
+        /* A corner moves by a part of its coordinates, so the one at 0 stays. */
         leat_value x = leat_op_add(u, leat_op_multiply(u, leati_pictures_part(moves, 2 * i)));
         leat_value y = leat_op_add(v, leat_op_multiply(v, leati_pictures_part(moves, 2 * i + 1)));
         put_corner(x, y, u, v, &matrix[2 * i * NUMBERS], &side[2 * i]);
@@ -95,6 +99,7 @@ static leat_value random_perspective_call(const leati_pass *pass) {
         leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
     leat_value moves = leati_pictures_draw(
         &p, 2 * CORNERS, (leati_picture_range){-0.5 * args->scale, 0.5 * args->scale});
+    /* Keras' layer has no fill_mode: what lies outside is filled. */
     view.fill_mode = leati_kind_borrow_text("constant");
     leat_value seen = leati_pictures_project(&p, &view, projections(&p, moves));
     return leati_pictures_end(&p, leat_op_select(applied, seen, p.x));

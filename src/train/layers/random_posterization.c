@@ -19,6 +19,7 @@ static leat_status random_posterization_check(const void *args, leat_error *err)
 /* How many bits of each picture are dropped, uint8 [batch, 1, 1, 1] or a scalar. */
 static leat_value dropped(leati_picture_arguments *p, leati_picture_range kept) {
     leat_value all = leati_support_number(p->x.graph, LEAT_INT64, 8);
+    /* Equal bounds draw nothing: a range without numbers has none. */
     leat_value drawn = kept.low == kept.high
                            ? leati_support_number(p->x.graph, LEAT_INT64, kept.low)
                            : leati_pictures_draw_integers(p, kept);
@@ -33,6 +34,7 @@ static leat_value random_posterization_call(const leati_pass *pass) {
     if (pass->training && !leati_support_value_failed(p.x)) {
         leat_value shift = dropped(&p, leati_pictures_factor_range(&args->factor, 1, 1));
         leat_value x = leat_op_cast(leati_pictures_rescale(p.x, values, bytes), LEAT_UINT8);
+        /* There and back: the lowest bits become 0. */
         x = leat_op_left_shift(leat_op_right_shift(x, shift), shift);
         p.x = leati_pictures_rescale(leat_op_cast(x, leat_value_dtype(p.x)), bytes, values);
     }

@@ -21,16 +21,19 @@ static leat_value random_rotation_call(const leati_pass *pass) {
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
+    /* In degrees first, as Keras draws them, for the same rounding. */
     leat_value angle =
         leati_pictures_draw(&p, 1, (leati_picture_range){turns.low * 360, turns.high * 360});
     angle = leati_pictures_linear(angle, 3.14159265358979323846 / 180, 0);
     leat_value sine = leat_op_sin(angle), cosine = leat_op_cos(angle);
+    /* The middle lies between the pixels 0 and size - 1. */
     leat_value y =
         leati_pictures_linear(leati_pictures_linear(leati_pictures_size(&p, 1), 1, -1), 0.5, 0);
     leat_value x =
         leati_pictures_linear(leati_pictures_linear(leati_pictures_size(&p, 2), 1, -1), 0.5, 0);
     leat_value right = leat_op_subtract(x, leat_op_multiply(x, cosine));
     leat_value down = leat_op_subtract(y, leat_op_multiply(x, sine));
+    /* A turn around the origin, shifted so that the middle stays where it is. */
     const leat_value numbers[6] = {cosine,
                                    leat_op_negate(sine),
                                    leat_op_add(right, leat_op_multiply(y, sine)),

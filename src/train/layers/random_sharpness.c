@@ -17,6 +17,7 @@ static leat_status random_sharpness_check(const void *args, leat_error *err) {
 
 /* Each value with a bit of its neighbours. */
 static leat_value smoothed(leat_value x) {
+    /* 1 1 1, 1 5 1, 1 1 1 over 13: the smoothing filter of Pillow, as of AutoAugment. */
     const double side = 1.0 / 13, middle = 5.0 / 13;
     const leati_floats window = {(double[]){side, side, side, side, middle, side, side, side, side},
                                  9};
@@ -30,6 +31,7 @@ static leat_value random_sharpness_call(const leati_pass *pass) {
     if (pass->training && !leati_support_value_failed(p.x)) {
         leat_value by =
             leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 0, 0));
+        /* 1 - 2 f: f of 0 gives what is smoothed, 1/2 the picture, 1 as far beyond it. */
         leat_value rest = leat_op_subtract(leat_op_ones_like(by), leati_pictures_linear(by, 2, 0));
         leat_value apart = leat_op_subtract(smoothed(p.x), p.x);
         p.x = leati_pictures_clip(leat_op_add(p.x, leat_op_multiply(rest, apart)),

@@ -31,6 +31,7 @@ static leat_value random_shear_call(const leati_pass *pass) {
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
+    /* One sign for both directions. */
     leat_value sign = leati_pictures_sign(&p);
     leat_value down =
         leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->y_factor, 0, -1));

@@ -28,6 +28,7 @@ static leat_value random_translation_call(const leati_pass *pass) {
     leat_value right =
         leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->width_factor, 0, -1));
     leat_value one = leat_op_ones_like(down), none = leat_op_zeros_like(down);
+    /* The numbers lead from the result back to the picture, hence the other way. */
     down = leat_op_negate(leat_op_multiply(down, leati_pictures_size(&p, 1)));
     right = leat_op_negate(leat_op_multiply(right, leati_pictures_size(&p, 2)));
     const leat_value numbers[6] = {one, none, right, none, one, down};

@@ -18,6 +18,7 @@ static const leati_row random_zoom_rows[] = {
 };
 
 static leat_status random_zoom_check(const void *args, leat_error *err) {
+    /* Above -1: a part of size 0 could not be seen. */
     return leati_pictures_check(args, (leati_picture_range){nextafter(-1, 0), 1}, err);
 }
 
@@ -25,6 +26,7 @@ static leat_status random_zoom_check(const void *args, leat_error *err) {
 static leat_value begin(const leati_picture_arguments *p, int dimension, leat_value zoom) {
     leat_value half = leati_pictures_linear(
         leati_pictures_linear(leati_pictures_size(p, dimension), 1, -1), 0.5, 0);
+    /* The middle stays: m = zoom m + begin. */
     return leat_op_multiply(half, leat_op_subtract(leat_op_ones_like(zoom), zoom));
 }
 
@@ -38,6 +40,7 @@ static leat_value random_zoom_call(const leati_pass *pass) {
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
+    /* The same draw for both, which keeps proportions. */
     leat_value down = leati_pictures_draw(&p, 1, around_one(&args->height_factor)), right = down;
     if (args->width_factor.count > 0)
         right = leati_pictures_draw(&p, 1, around_one(&args->width_factor));

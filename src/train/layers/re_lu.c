@@ -38,12 +38,14 @@ static leat_value re_lu_call(const leati_pass *pass) {
     leat_dtype dtype = leat_value_dtype(x);
     leat_value threshold = leati_support_number(x.graph, dtype, args->threshold);
     if (args->threshold > 0)
+        /* As a product, as Keras computes it: NaN and infinity times 0 are NaN. */
         above = leat_op_multiply(x, leat_op_cast(leat_op_greater(x, threshold), dtype));
     if (args->max_value >= 0)
         above = leat_op_clip_by_value(above, leati_support_number(x.graph, dtype, 0),
                                       leati_support_number(x.graph, dtype, args->max_value));
     if (args->negative_slope <= 0)
         return above;
+    /* threshold - x, which is 0 from the threshold on. */
     leat_value below = leat_op_relu(leat_op_subtract(threshold, x));
     return leat_op_subtract(above, leati_support_times(below, args->negative_slope));
 }

@@ -36,6 +36,7 @@ static leat_value reshape_call(const leati_pass *pass) {
     const struct reshape_args *args = pass->args;
     leat_value x = pass->inputs[0];
     leat_shape in = leat_value_shape(x), out = {.rank = args->target_shape.count + 1};
+    /* `known` is what the numbers of target_shape hold together, without one left open. */
     int64_t known = 1, all = 1;
     for (int32_t d = 1; d < in.rank; d++)
         all = all < 0 || in.dims[d] < 0 ? -1 : all * in.dims[d];
@@ -45,6 +46,7 @@ static leat_value reshape_call(const leati_pass *pass) {
     }
     /* One dimension is left for the run, and that is the batch's if its size is unknown. */
     out.dims[0] = in.dims[0];
+    /* Nothing can be said of what is left beside a dimension of size 0. */
     for (int32_t d = 1; d < out.rank && all >= 0 && known > 0; d++)
         if (out.dims[d] < 0)
             out.dims[d] = all / known;

@@ -56,6 +56,7 @@ static leat_value resizing_call(const leati_pass *pass) {
             "them, with a rank that is known");
     const leati_scaling_layer scaling = {.height = args->common.height,
                                          .width = args->common.width,
+                                         /* Classes must not be blended. */
                                          .method = args->common.masks ? "nearest"
                                                                       : args->common.interpolation,
                                          .cut = args->crop_to_aspect_ratio,
@@ -67,6 +68,7 @@ static leat_value resizing_call(const leati_pass *pass) {
         out = leat_op_squeeze(out, (const int64_t[]){0}, 1);
     if (leati_support_value_failed(out) || leat_value_dtype(out) == dtype)
         return out;
+    /* Rounded before the cast, which would cut, and bounded: bicubic overshoots. */
     return leat_op_saturate_cast(leati_graph_dtype_is_floating(dtype) ? out : leat_op_round(out),
                                  dtype);
 }

@@ -40,6 +40,7 @@ static leat_value rms_normalization_call(const leati_pass *pass) {
     if (leati_normalize_axes(&args->axis, in.rank, mask, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     for (int32_t d = 0; d < in.rank; d++) {
+        /* scale has the sizes of the axes; 1 elsewhere broadcasts. */
         along.dims[d] = mask[d] ? in.dims[d] : 1;
         if (mask[d])
             axes[count++] = d;

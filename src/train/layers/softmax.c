@@ -27,6 +27,7 @@ static leat_value softmax_call(const leati_pass *pass) {
     if (axis == rank - 1)
         return leat_op_softmax(x);
     for (int32_t d = 0; d < rank; d++)
+        /* Two dimensions change places, so the same order leads back. */
         order[d] = d == axis ? rank - 1 : d == rank - 1 ? axis : d;
     return leat_op_transpose(leat_op_softmax(leat_op_transpose(x, order, rank)), order, rank);
 }

@@ -45,6 +45,7 @@ static leat_value solarization_call(const leati_pass *pass) {
         leat_value x = leati_pictures_clip(
             leat_op_add(leati_pictures_rescale(p.x, values, bytes), addition), bytes);
         leat_value negative = leati_pictures_linear(leat_op_negate(x), 1, 255);
+        /* A value at the threshold is turned too. */
         p.x = leati_pictures_rescale(leat_op_select(leat_op_less(x, threshold), x, negative), bytes,
                                      values);
     }

@@ -44,6 +44,7 @@ static leat_status spatial_dropout_weights(const void *arguments, const leat_sha
 
 static leat_value drop_channels(const leati_pass *pass, int directions) {
     const struct spatial_dropout_args *args = pass->args;
+    /* Draws have size 1 in space, so a channel is kept or dropped whole. */
     int64_t dims[5] = {-1, 1, 1, 1, 1};
     dims[leati_layer_channels_first(args->data_format) ? 1 : directions + 1] = -1;
     return leati_noise_drop(pass, args->rate, &(leati_ints){dims, directions + 2});

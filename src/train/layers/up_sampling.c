@@ -52,6 +52,7 @@ static leat_status check(const struct up_sampling_args *args, int directions, le
 
 /* The pictures by interpolated values; `first` is the dimension of their height. */
 static leat_value interpolated(leat_value x, int first, const int64_t *size, const char *method) {
+    /* Resizing wants channels last: there and back. */
     const int64_t to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
     leat_shape shape = leat_value_shape(x);
     if (shape.dims[first] < 0 || shape.dims[first + 1] < 0)
@@ -75,6 +76,7 @@ static leat_value enlarge(const leati_pass *pass, int directions) {
     int first = leati_layer_channels_first(args->data_format) ? 2 : 1;
     int64_t size[3];
     leati_layer_numbers_of(&args->size, 2, directions, size);
+    /* The nearest pixel of a whole factor is a repetition, which also takes unknown sizes. */
     if (args->interpolation != NULL && strcmp(args->interpolation, "nearest") != 0)
         return interpolated(x, first, size, args->interpolation);
     for (int i = 0; i < directions; i++)

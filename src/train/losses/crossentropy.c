@@ -113,6 +113,7 @@ static leat_value smooth_classes(leat_value labels, double smoothing) {
     if (shape.rank < 1 || shape.dims[shape.rank - 1] < 1)
         return leati_support_build_error(labels.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown");
+    /* The share of one class: their number must be known while the graph is built. */
     double spread = smoothing / (double)shape.dims[shape.rank - 1];
     return leat_op_add(leati_support_times(labels, 1 - smoothing),
                        leati_loss_number_like(labels, spread));
@@ -120,6 +121,7 @@ static leat_value smooth_classes(leat_value labels, double smoothing) {
 
 /* max(x, 0) - x * label + log(1 + exp(-|x|)), where the branch at 0 decides the gradient. */
 static leat_value bits_of_logits(leat_value labels, leat_value x) {
+    /* max(x, 0) has slope 1 at 0 this way, and -|x| slope -1, as TensorFlow's gradient has. */
     leat_value zero = leat_op_zeros_like(x), positive = leat_op_greater_equal(x, zero);
     leat_value high = leat_op_select(positive, x, zero);
     leat_value negative = leat_op_select(positive, leat_op_negate(x), x);
@@ -164,6 +166,7 @@ static leat_value binary_call(const void *arguments, leat_value labels, leat_val
                               leat_value *mask) {
     const struct crossentropy_args *args = arguments;
     (void)mask;
+    /* Whatever from_logits says: of what a sigmoid made Keras takes the logits. */
     leat_value logits = leati_loss_input_of(predictions, &leati_tensor_op_sigmoid);
     bool behind = logits.id >= 0 || args->from_logits;
     if (logits.id < 0)
@@ -188,6 +191,7 @@ static leat_value binary_focal_call(const void *arguments, leat_value labels,
     (void)mask;
     if (!leati_loss_align(&labels, &predictions))
         return leati_loss_failed_value(predictions);
+    /* Found before the sigmoid below is added, which would hide the model's own. */
     leat_value logits = leati_loss_input_of(predictions, &leati_tensor_op_sigmoid);
     if (logits.id < 0 && args->from_logits)
         logits = predictions;
@@ -197,6 +201,7 @@ static leat_value binary_focal_call(const void *arguments, leat_value labels,
     leat_value entropy = logits.id >= 0 ? bits_of_logits(labels, logits)
                                         : bits_of_probabilities(labels, predictions);
     leat_value one = leati_loss_number_like(predictions, 1);
+    /* The probability that is given to the label that holds. */
     leat_value right = between(labels, predictions, leat_op_subtract(one, predictions));
     leat_value factor =
         leat_op_pow(leat_op_subtract(one, right), leati_loss_number_like(predictions, args->gamma));
@@ -219,8 +224,10 @@ static leat_value minus_sum(leat_value labels, leat_value logarithms) {
 static leat_value of_logits(leat_value labels, leat_value logits) {
     leat_value loss = minus_sum(labels, leat_op_log_softmax(logits));
     leat_value one = leati_loss_number_like(logits, 1);
+    /* Labels that sum to 1 have none missing, and the correction is 0 throughout. */
     leat_value missing = leat_op_subtract(one, leat_op_reduce_sum(labels, last, 1, true));
     leat_value slope = leat_op_stop_gradient(leat_op_multiply(leat_op_softmax(logits), missing));
+    /* logits - stop(logits) is 0, with slope 1: the product adds a gradient and no value. */
     leat_value rest =
         leat_op_multiply(slope, leat_op_subtract(logits, leat_op_stop_gradient(logits)));
     return leat_op_add(loss, leat_op_reduce_sum(rest, last, 1, false));
@@ -233,6 +240,7 @@ static leat_value to_last(leat_value x, int64_t axis) {
     if (leati_support_value_failed(x) || place < 0 || place >= shape.rank - 1)
         return x;
     for (int32_t d = 0; d < shape.rank; d++)
+        /* Behind `place` all move up by one, and it comes last. */
         order[d] = d < place ? d : d == shape.rank - 1 ? place : d + 1;
     return leat_op_transpose(x, order, shape.rank);
 }
@@ -244,6 +252,7 @@ static leat_value categorical_call(const void *arguments, leat_value labels, lea
     if (!leati_loss_align(&labels, &predictions))
         return leati_loss_failed_value(predictions);
     int32_t rank = leat_value_shape(predictions).rank;
+    /* Only then does the softmax behind the predictions run along the classes. */
     bool is_last = args->axis == -1 || args->axis == rank - 1;
     leat_value logits =
         is_last ? leati_loss_logits_behind(predictions) : leati_loss_failed_value(predictions);
@@ -258,6 +267,7 @@ static leat_value categorical_call(const void *arguments, leat_value labels, lea
 
 /* The softmax along any dimension. */
 static leat_value softmax_along(leat_value x, int64_t axis) {
+    /* Taken out against overflow; it cancels, so no gradient goes through it. */
     leat_value most = leat_op_stop_gradient(leat_op_reduce_max(x, &axis, 1, true));
     leat_value power = leat_op_exp(leat_op_subtract(x, most));
     return leat_op_divide(power, leat_op_reduce_sum(power, &axis, 1, true));
@@ -276,6 +286,7 @@ static leat_value categorical_focal_call(const void *arguments, leat_value label
     leat_value entropy = leat_op_negate(leat_op_multiply(labels, leat_op_log(p)));
     leat_value wrong = leat_op_subtract(leati_loss_number_like(p, 1), p);
     leat_value factor = leat_op_pow(wrong, leati_loss_number_like(p, args->gamma));
+    /* Keras' default of alpha. */
     leat_value weight = leati_loss_number_like(p, 0.25);
     if (args->alphas.count == 1)
         weight = leati_loss_number_like(p, args->alphas.values[0]);
@@ -309,6 +320,7 @@ static leat_value generalized_call(const void *arguments, leat_value labels, lea
         leat_op_one_hot(labels, shape.dims[shape.rank - 1],
                         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS,
                                                    .dtype = leat_value_dtype(predictions)});
+    /* A number outside the classes chooses none, so its probability is 0. */
     leat_value p = leat_op_reduce_sum(leat_op_multiply(predictions, chosen), last, 1, false);
     leat_value power = leat_op_pow(p, leati_loss_number_like(p, args->q));
     return leat_op_divide(leat_op_subtract(leati_loss_number_like(p, 1), power),
@@ -326,6 +338,7 @@ static leat_status sparse_check(const void *arguments, leat_error *err) {
 static leat_value crossentropy(leat_value labels, leat_value predictions, bool from_logits) {
     leat_value logits = leati_loss_logits_behind(predictions);
     if (logits.id < 0)
+        /* Logarithms of probabilities are logits: their softmax gives the probabilities back. */
         logits = from_logits ? predictions : leat_op_log(leati_loss_clip_probability(predictions));
     return leat_op_sparse_softmax_cross_entropy_with_logits(labels, logits);
 }
@@ -351,12 +364,15 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
     leat_dtype dtype = leat_value_dtype(labels);
     leat_value ignored = leati_support_number(graph, dtype, (double)args->ignore_class.values[0]);
     leat_value kept = leat_op_not_equal(labels, ignored);
+    /* Rows to be ignored get label 0 in place of one that may be outside the classes. */
     labels = leat_op_multiply(labels, leat_op_cast(kept, dtype));
     leat_dtype floating = leat_value_dtype(predictions);
+    /* Their predictions become 0, and so does the gradient of these. */
     leat_value by_row = leat_op_expand_dims(leat_op_cast(kept, floating), -1);
     leat_value losses =
         crossentropy(labels, leat_op_multiply(predictions, by_row), args->from_logits);
     *mask = kept;
+    /* The mask alone would not do: a loss of NaN times weight 0 is NaN. */
     return leat_op_select(kept, losses, leat_op_zeros_like(losses));
 }
 

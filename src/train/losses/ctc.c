@@ -18,6 +18,7 @@ static const leati_row ctc_rows[] = {LEATI_LOSS_ROWS, {0}};
 
 /* Labels with blanks before, between and behind them: [batch, 2 length + 1]. */
 static leat_value with_blanks(leat_value labels, int64_t length) {
+    /* Each label with a blank in front, flattened in that order. */
     leat_value pairs = leat_op_stack((leat_value[]){leat_op_zeros_like(labels), labels}, 2, -1);
     leat_value flat = leat_op_reshape(pairs, (const int64_t[]){-1, 2 * length}, 2);
     leat_value blank = leat_op_zeros_like(
@@ -42,6 +43,7 @@ static leat_value log_sum(const leat_value *values, int count) {
     leat_value most = values[0], sum = {.id = -1};
     for (int i = 1; i < count; i++)
         most = leat_op_maximum(most, values[i]);
+    /* Constant for gradients: it is taken off and added again. */
     most = leat_op_stop_gradient(most);
     for (int i = 0; i < count; i++) {
         leat_value part = leat_op_exp(leat_op_subtract(values[i], most));
@@ -64,14 +66,19 @@ static leat_value all_ways(leat_value states, leat_value logarithms, int64_t ste
         leati_support_number(states.graph, LEAT_INT64, 0),
         leati_support_number(states.graph, LEAT_INT64, (double)leat_value_shape(states).dims[1]),
         leati_support_number(states.graph, LEAT_INT64, 1), LEAT_INVALID);
+    /* Ways begin with the blank or with the first label. */
     leat_value first = leat_op_less(place, leati_support_number(states.graph, LEAT_INT64, 2));
     leat_value begin = step_of(logarithms, 0);
     leat_value ways = leat_op_select(leat_op_broadcast_like(first, begin), begin, never);
+    /* A label may follow another one directly; equal ones need the blank between them, else they
+     * merge. */
     leat_value skips =
         leat_op_not_equal(states, moved(states, 2, 0)); /* never from blank to blank */
     for (int64_t t = 1; t < steps; t++) {
         leat_value skipped = leat_op_select(skips, moved(ways, 2, NEVER), never);
+        /* Stay, step on by one, or pass over the blank. */
         const leat_value from[3] = {ways, moved(ways, 1, NEVER), skipped};
+        /* Bounded below: sums of NEVER over many steps would reach -inf, and -inf - -inf is NaN. */
         ways = leat_op_maximum(leat_op_add(log_sum(from, 3), step_of(logarithms, t)), never);
     }
     return ways;
@@ -82,7 +89,9 @@ static leat_value of_ends(leat_value labels, leat_value ways) {
     const int64_t last = 1;
     leat_graph *graph = ways.graph;
     leat_value is_label = leat_op_not_equal(labels, leati_support_number(graph, LEAT_INT64, 0));
+    /* Padding is 0, and so is the blank, which no label can be. */
     leat_value length = leat_op_reduce_sum(leat_op_cast(is_label, LEAT_INT64), &last, 1, true);
+    /* State 2 length is the last blank, the one before it the last label. */
     leat_value end = leat_op_add(length, length), one = leati_support_number(graph, LEAT_INT64, 1);
     leat_value place = leat_op_range(
         leati_support_number(graph, LEAT_INT64, 0),
@@ -95,6 +104,7 @@ static leat_value of_ends(leat_value labels, leat_value ways) {
     leat_value sum = leat_op_reduce_sum(leat_op_exp(leat_op_subtract(kept, most)), &last, 1, false);
     leat_value loss =
         leat_op_negate(leat_op_add(leat_op_log(sum), leat_op_squeeze(most, &last, 1)));
+    /* A way that is possible is far above NEVER; a tenth of it tells them apart. */
     leat_value fits = leat_op_less(loss, leati_loss_number_like(loss, -0.1 * NEVER));
     return leat_op_select(fits, loss, leati_loss_number_like(loss, INFINITY));
 }
@@ -117,6 +127,7 @@ static leat_value ctc_call(const void *args, leat_value labels, leat_value predi
         leat_op_one_hot(states, b.dims[2],
                         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS,
                                                    .dtype = leat_value_dtype(predictions)});
+    /* Each state's logarithm is picked from the classes by a product with its one-hot row. */
     leat_value logarithms = leat_op_matmul(leat_op_log_softmax(predictions), chosen, false, true);
     return of_ends(labels, all_ways(states, logarithms, b.dims[1]));
 }

@@ -48,6 +48,7 @@ static leat_value dice_call(const void *arguments, leat_value labels, leat_value
     leat_value shared = sum_over(leat_op_multiply(labels, predictions), &args->axis);
     leat_value both =
         leat_op_add(sum_over(labels, &args->axis), sum_over(predictions, &args->axis));
+    /* Empty labels and predictions give 0 / 1e-7 = 0, so the loss is 1, as in Keras. */
     both = leat_op_add(both, leati_loss_number_like(both, 1e-7));
     leat_value share = leat_op_divide(leati_support_times(shared, 2), both);
     return leat_op_subtract(leati_loss_number_like(share, 1), share);

@@ -42,7 +42,9 @@ static leat_value poisson(leat_value labels, leat_value predictions) {
 /* log(cosh(prediction - label)). */
 static leat_value log_cosh(leat_value labels, leat_value predictions) {
     leat_value x = leat_op_subtract(predictions, labels);
+    /* x + softplus(-2x) - log 2 equals log(cosh(x)) without an exp that overflows. */
     leat_value soft = leat_op_softplus(leati_support_times(x, -2));
+    /* The constant is log 2. */
     leat_value part =
         leat_op_subtract(leat_op_add(x, soft), leati_loss_number_like(x, 0.69314718055994531));
     return leati_loss_mean_of_last(part);
@@ -77,6 +79,7 @@ static leat_value squared_hinge(leat_value labels, leat_value predictions) {
 static leat_value categorical_hinge(leat_value labels, leat_value predictions) {
     leat_value one = leati_loss_number_like(predictions, 1);
     leat_value right = leat_op_reduce_sum(leat_op_multiply(labels, predictions), last, 1, false);
+    /* The right class becomes 0 here, so a best wrong class below 0 counts as 0, as in Keras. */
     leat_value others = leat_op_multiply(leat_op_subtract(one, labels), predictions);
     leat_value wrong = leat_op_reduce_max(others, last, 1, false);
     leat_value over = leat_op_add(leat_op_subtract(wrong, right), one);
@@ -111,6 +114,7 @@ static leat_value huber_call(const void *arguments, leat_value labels, leat_valu
     leat_value line =
         leat_op_subtract(leati_support_times(size, args->delta),
                          leati_loss_number_like(error, 0.5 * args->delta * args->delta));
+    /* Both are computed; at `delta` they meet with one slope. */
     return leati_loss_mean_of_last(leat_op_select(leat_op_less_equal(size, delta), square, line));
 }
 

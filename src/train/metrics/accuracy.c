@@ -44,6 +44,7 @@ static leat_value place_of_largest(leat_value values) {
 /* Numbers of classes, one for each row of the predictions. */
 static leat_value class_numbers(leat_value labels, leat_value predictions) {
     leat_shape shape = leat_value_shape(labels);
+    /* A last dimension of 1 is dropped only where predictions have one more for the classes. */
     if (shape.rank > 0 && shape.rank == leat_value_shape(predictions).rank &&
         shape.dims[shape.rank - 1] == 1)
         labels = leat_op_squeeze(labels, (const int64_t[]){-1}, 1);
@@ -65,6 +66,7 @@ static leat_value binary_accuracy_values(const void *arguments, const leat_value
         return leati_loss_failed_value(predictions);
     leat_value above =
         leat_op_greater(predictions, leati_loss_number_like(predictions, args->threshold));
+    /* As numbers: labels other than 0 and 1 equal neither. */
     return leat_op_equal(labels, leat_op_cast(above, leat_value_dtype(labels)));
 }
 
@@ -75,6 +77,7 @@ static leat_value categorical_accuracy_values(const void *args, const leat_value
 
 static leat_value sparse_categorical_accuracy_values(const void *args, const leat_value *inputs) {
     (void)args;
+    /* The first of equal largest ones, as argmax has it. */
     leat_value places = place_of_largest(inputs[1]);
     return leat_op_equal(class_numbers(inputs[0], inputs[1]), places);
 }

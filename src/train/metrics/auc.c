@@ -69,6 +69,7 @@ static const leati_row auc_rows[] = {
 };
 
 static bool is(const char *text, const char *name) {
+    /* Keras takes these words in any case of letters. */
     return text != NULL && strcasecmp(text, name) == 0;
 }
 
@@ -95,6 +96,7 @@ static leat_status auc_check(const void *arguments, leat_error *err) {
                             "Argument `num_thresholds` must be an integer > 1. Received: "
                             "num_thresholds=%" PRId64,
                             args->num_thresholds);
+    /* Only more than 0 is a number given; 0 stands for none. */
     if (!args->multi_label && args->num_labels > 0)
         return leati_refuse(err, VALUE, "`num_labels` is needed only when `multi_label` is True.");
     for (int32_t i = 0; i < args->thresholds.count; i++) {
@@ -103,6 +105,7 @@ static leat_status auc_check(const void *arguments, leat_error *err) {
             return leati_refuse(
                 err, VALUE, "threshold %g; expected values between 0 and 1 in rising order", value);
     }
+    /* The list may be as long as JSON allows, and auc_update copies it to the stack. */
     if (args->thresholds.count + 2 > LEATI_MOST_THRESHOLDS)
         return leati_refuse(err, VALUE, "%d thresholds; expected at most %d",
                             (int)args->thresholds.count, LEATI_MOST_THRESHOLDS - 2);
@@ -110,6 +113,7 @@ static leat_status auc_check(const void *arguments, leat_error *err) {
 }
 
 static int64_t points_of(const struct auc_args *args) {
+    /* One below 0 and one above 1 are added, so that the curve has both its ends. */
     return args->thresholds.count > 0 ? args->thresholds.count + 2 : args->num_thresholds;
 }
 
@@ -117,6 +121,7 @@ static leat_status auc_states(const void *arguments, const leat_shape *inputs, l
                               leat_error *err) {
     const struct auc_args *args = arguments;
     int64_t labels = args->multi_label ? args->num_labels : 0;
+    /* Not known yet, so the metric has no states before its first update. */
     if (args->multi_label && labels == 0 && inputs == NULL)
         return LEAT_OK;
     if (args->multi_label && inputs != NULL) {
@@ -125,6 +130,7 @@ static leat_status auc_states(const void *arguments, const leat_shape *inputs, l
                                 "`y_pred` must have rank 2 when `multi_label=True`, and a known "
                                 "number of labels. Found rank %d",
                                 (int)inputs[1].rank);
+        /* The update's own size, also where num_labels says one. */
         labels = inputs[1].dims[1];
     }
     leati_confusion_count_states(leati_all_counts, LEATI_NUM_COUNTS, points_of(args), labels, out);
@@ -136,11 +142,14 @@ static void auc_update(const leati_pass *pass) {
     double values[LEATI_MOST_THRESHOLDS];
     int64_t points = points_of(args);
     leati_confusion_spread_thresholds(points, values);
+    /* Just outside: a prediction of 0 is above the first, one of 1 below the last. */
     values[0] = -1e-7;
     values[points - 1] = 1 + 1e-7;
     for (int32_t i = 0; i < args->thresholds.count; i++)
+        /* Between the two ends that were just set; without own thresholds they stay spread. */
         values[i + 1] = args->thresholds.values[i];
     const leati_floats thresholds = {values, (int32_t)points};
+    /* With multi_label the weights are of areas instead (area_of). */
     bool weighs = !args->multi_label && args->label_weights.count > 0;
     leati_confusion_count_update(
         pass, leati_all_counts, LEATI_NUM_COUNTS, &thresholds,
@@ -153,6 +162,7 @@ static void auc_update(const leati_pass *pass) {
 /* All values but the last, or but the first. */
 static leat_value without(leat_value x, bool first) {
     leat_shape shape = leat_value_shape(x);
+    /* Only along the points; labels, if there are any, all stay. */
     const int64_t begin[2] = {first ? 1 : 0, 0}, size[2] = {shape.dims[0] - 1, -1};
     return leat_op_slice(x, begin, shape.rank, size, shape.rank);
 }
@@ -166,12 +176,14 @@ static leat_value area_of(const struct auc_args *args, leat_value parts) {
     if (args->label_weights.count == 0)
         return leat_op_reduce_mean(areas, NULL, 0, false);
     leat_value weights = leati_layer_numbers_value(areas, &args->label_weights);
+    /* The weighted mean; weights of 0 in all give 0. */
     return leat_op_divide_no_nan(
         leat_op_reduce_sum(leat_op_multiply(areas, weights), NULL, 0, false),
         leat_op_reduce_sum(weights, NULL, 0, false));
 }
 
 static leat_value fall(leat_value x) {
+    /* Thresholds rise, so counts fall from one point to the next. */
     return leat_op_subtract(without(x, false), without(x, true));
 }
 
@@ -181,12 +193,15 @@ static leat_value interpolated(const struct auc_args *args, leat_value tp, leat_
     leat_value p = leat_op_add(tp, fp), zero = leati_loss_number_like(tp, 0),
                last = without(p, true);
     leat_value falls = fall(tp);
+    /* Precision of the points between both, where tp rises by `slope` for each positive more. */
     leat_value slope = leat_op_divide_no_nan(falls, leat_op_maximum(fall(p), zero));
     leat_value intercept = leat_op_subtract(without(tp, true), leat_op_multiply(slope, last));
+    /* Where either end has no predicted positives the logarithm below is log(1) = 0. */
     leat_value both =
         leat_op_logical_and(leat_op_greater(without(p, false), zero), leat_op_greater(last, zero));
     leat_value ratio = leat_op_divide_no_nan(without(p, false), leat_op_maximum(last, zero));
     ratio = leat_op_select(both, ratio, leat_op_ones_like(last));
+    /* The integral of precision, slope + intercept / p, between both points. */
     leat_value part = leat_op_add(falls, leat_op_multiply(intercept, leat_op_log(ratio)));
     leat_value all = leat_op_maximum(leat_op_add(without(tp, true), without(fn, true)), zero);
     return area_of(args, leat_op_divide_no_nan(leat_op_multiply(slope, part), all));
@@ -196,10 +211,12 @@ static leat_value interpolated(const struct auc_args *args, leat_value tp, leat_
 static void gains(const leat_value *states, leat_value *x, leat_value *y) {
     leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
     leat_value zero = leati_loss_number_like(tp, 0), one = leati_loss_number_like(tp, 1);
+    /* Positives over negatives: how much a mistake weighs against always saying yes. */
     leat_value scale = leat_op_divide_no_nan(leat_op_add(tp, fn), leat_op_add(tn, fp));
     leat_value none = leat_op_equal(tp, zero);
     *x = leat_op_subtract(one, leat_op_multiply(scale, leat_op_divide_no_nan(fn, tp)));
     *y = leat_op_subtract(one, leat_op_multiply(scale, leat_op_divide_no_nan(fp, tp)));
+    /* Recall gains below 0 are cut off; precision gains stay. */
     *x = leat_op_maximum(leat_op_select(none, zero, *x), zero);
     *y = leat_op_select(none, one, *y);
 }
@@ -209,11 +226,13 @@ static leat_value auc_result(const void *arguments, const leat_value *states) {
     leat_value tp = states[0], fp = states[1], tn = states[2], fn = states[3];
     leat_value x = leati_confusion_share_of(tp, fn), y = leati_confusion_share_of(tp, fp);
     bool between = is(args->summation_method, "interpolation");
+    /* Lines between points of precision would promise too much, hence a way of its own. */
     if (is(args->curve, "PR") && between)
         return interpolated(args, tp, fp, fn);
     if (is(args->curve, "PRGAIN"))
         gains(states, &x, &y);
     if (is(args->curve, "ROC")) {
+        /* y of ROC is the recall, which x was so far. */
         y = x;
         x = leati_confusion_share_of(fp, tn);
     }

@@ -72,6 +72,7 @@ static leati_floats thresholds_of(const struct threshold_args *args, double *sta
 }
 
 static leat_value one_or_all(leat_value values) {
+    /* One threshold gives one number, not a vector of one. */
     return leat_value_shape(values).dims[0] == 1 ? leat_op_squeeze(values, NULL, 0) : values;
 }
 
@@ -82,6 +83,7 @@ static int64_t size_of(const void *arguments) {
 
 static void single_states(const void *args, leati_count wanted, leati_weights *out) {
     leati_confusion_count_states(&wanted, 1, size_of(args), 0, out);
+    /* Keras' name of a lone count, whatever it counts. */
     out->list[0].name = "accumulator";
 }
 
@@ -103,6 +105,7 @@ static void ratio_states(const void *args, leati_count other, leati_weights *out
 
 static void ratio_update(const leati_pass *pass, leati_count other) {
     const struct threshold_args *args = pass->args;
+    /* In the order of the states: what is divided, then what is added below it. */
     const leati_count wanted[2] = {LEATI_TRUE_POSITIVES, other};
     double standard = args->top_k > 0 ? -1e9 : 0.5; /* of the largest all are positive */
     const leati_floats thresholds = thresholds_of(args, &standard);
@@ -175,6 +178,7 @@ static void spread_update(const leati_pass *pass) {
 static leat_value largest_where(const void *arguments, leat_value held, leat_value wanted) {
     const struct spread_args *args = arguments;
     leat_value fits = leat_op_greater_equal(held, leati_loss_number_like(held, args->value));
+    /* Thresholds that do not reach it offer 0, so that is the result if none does. */
     leat_value found = leat_op_select(fits, wanted, leati_loss_number_like(wanted, 0));
     return leat_op_reduce_max(found, NULL, 0, false);
 }

@@ -34,6 +34,7 @@ static void center(leat_value x, const leati_ints *axes, leat_value *mean, leat_
                    leat_value *variance) {
     *mean = mean_over(x, axes, true);
     *rest = leat_op_subtract(x, *mean);
+    /* Centred once more: rounding leaves a mean in the rest, and Keras' variance takes it off. */
     leat_value offset = leat_op_subtract(*rest, mean_over(*rest, axes, true));
     *variance = mean_over(leat_op_square(offset), axes, true);
 }
@@ -45,9 +46,11 @@ static leat_value concordance_values(const void *arguments, const leat_value *in
         return leati_loss_failed_value(predictions);
     center(labels, &args->axis, &x_mean, &x, &x_var);
     center(predictions, &args->axis, &y_mean, &y, &y_var);
+    /* Labels less the mean of the predictions, as Keras has it, not less their own. */
     leat_value product = leat_op_multiply(leat_op_subtract(labels, y_mean), y);
     leat_value norm =
         leat_op_add(leat_op_add(x_var, y_var), leat_op_square(leat_op_subtract(x_mean, y_mean)));
+    /* Constant labels and predictions that agree divide by 0 otherwise. */
     leat_value part = leat_op_divide(leati_support_times(product, 2),
                                      leat_op_add(norm, leati_loss_number_like(norm, 1e-7)));
     return mean_over(part, &args->axis, false);

@@ -91,6 +91,7 @@ static leat_status f_score_states(const void *arguments, const leat_shape *input
                                                   "false_negatives", "intermediate_weights"};
     const struct f_score_args *args = arguments;
     leat_shape shape = LEAT_SCALAR;
+    /* How many classes there are is not known yet, so there are no states. */
     if (inputs == NULL)
         return LEAT_OK;
     if (inputs[0].rank != 2 || inputs[1].rank != 2 || inputs[1].dims[1] < 1)
@@ -118,8 +119,10 @@ static leat_value bits_of(const leati_pass *pass) {
                                leati_loss_number_like(predictions, args->threshold.values[0]));
     } else {
         leat_value most = leat_op_reduce_max(predictions, &last, 1, true);
+        /* A row of zeros has no largest: without this all of its classes would be predicted. */
         leat_value exists =
             leat_op_greater(leat_op_abs(predictions), leati_loss_number_like(predictions, 1e-9));
+        /* Equal largest ones all count, as in Keras. */
         bits = leat_op_logical_and(leat_op_greater_equal(predictions, most), exists);
     }
     return leati_metric_as_state(pass, bits);
@@ -136,6 +139,7 @@ static void f_score_update(const leati_pass *pass) {
                                      leat_op_multiply(bits, not_label),
                                      leat_op_multiply(not_bit, labels), labels};
     for (int i = 0; i < NUM_STATES; i++) {
+        /* Weights are one per row, [batch] against [batch, classes]. */
         if (pass->sample_weight != NULL)
             values[i] = leat_op_multiply(
                 values[i],
@@ -153,6 +157,7 @@ static leat_value ratio(leat_value a, leat_value b) {
 
 static leat_value f_score_result(const void *arguments, const leat_value *states) {
     const struct f_score_args *args = arguments;
+    /* F1Score has no row beta, so its member is 0. */
     double square = args->beta > 0 ? args->beta * args->beta : 1;
     leat_value hits = states[HITS];
     leat_value precision = ratio(hits, leat_op_add(hits, states[FALSE_ALARMS]));
@@ -163,7 +168,9 @@ static leat_value f_score_result(const void *arguments, const leat_value *states
     if (args->average == NULL)
         return score;
     if (!averages(args, "weighted"))
+        /* "macro"; of "micro" there is one score, which is its own mean. */
         return leat_op_reduce_mean(score, NULL, 0, false);
+    /* By how often each class is among the labels. */
     leat_value weights =
         ratio(states[SUPPORT], leat_op_reduce_sum(states[SUPPORT], NULL, 0, false));
     return leat_op_reduce_sum(leat_op_multiply(score, weights), NULL, 0, false);

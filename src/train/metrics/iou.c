@@ -12,6 +12,7 @@
 #include "train/frame/loss.h"
 #include "train/frame/metric.h"
 
+/* The matrix has the square of it: 128 MiB of int64. */
 #define MOST_CLASSES 4096
 
 struct iou_args {
@@ -120,6 +121,7 @@ static leat_value integer(leat_value like, int64_t number) {
 
 /* 0 <= x < count. */
 static leat_value is_class(leat_value x, int64_t count) {
+    /* Both bounds: numbers outside would count in the cell of another pair. */
     return leat_op_logical_and(leat_op_greater_equal(x, integer(x, 0)),
                                leat_op_less(x, integer(x, count)));
 }
@@ -134,6 +136,7 @@ static void iou_count(const leati_pass *pass, leat_value labels, leat_value pred
     if (pass->sample_weight != NULL) {
         weights = leat_op_cast(*pass->sample_weight, args->dtype);
         if (leat_value_shape(weights).rank > 1)
+            /* A weight per value; a scalar, or a vector, broadcasts as it is. */
             weights = flat(weights);
     }
     weights = leat_op_broadcast_like(weights, labels);
@@ -142,7 +145,9 @@ static void iou_count(const leati_pass *pass, leat_value labels, leat_value pred
     if (args->ignore_class.count > 0)
         counts = leat_op_logical_and(
             counts, leat_op_not_equal(labels, integer(labels, args->ignore_class.values[0])));
+    /* Row by label, column by prediction, in one number. */
     leat_value place = leat_op_add(leat_op_multiply(labels, integer(labels, classes)), predictions);
+    /* Negative segments are left out of an unsorted sum. */
     place = leat_op_select(counts, place, integer(place, -1));
     leat_value sums = leat_op_unsorted_segment_sum(weights, place, classes * classes);
     sums = leat_op_reshape(sums, (const int64_t[]){classes, classes}, 2);
@@ -163,6 +168,7 @@ static void binary_iou_update(const leati_pass *pass) {
     const struct iou_args *args = pass->args;
     leat_value predictions = leat_op_cast(pass->inputs[1], LEAT_FLOAT32);
     leat_value threshold = leati_loss_number_like(predictions, args->threshold);
+    /* The threshold itself is class 1, unlike in BinaryAccuracy. */
     iou_count(pass, pass->inputs[0], leat_op_greater_equal(predictions, threshold));
 }
 
@@ -173,6 +179,7 @@ static leat_value as_float(leat_value x) {
 static leat_value iou_result(const void *arguments, const leat_value *states) {
     const struct iou_args *args = arguments;
     const int64_t rows[1] = {0}, columns[1] = {1};
+    /* Rows and columns both hold the hits, which are taken off once: that is the union. */
     leat_value all = leat_op_add(leat_op_reduce_sum(states[0], rows, 1, false),
                                  leat_op_reduce_sum(states[0], columns, 1, false));
     leat_value hits = leat_op_diag_part(states[0], &(int64_t){0}, 1, 0, NULL);
@@ -190,6 +197,7 @@ static leat_value iou_result(const void *arguments, const leat_value *states) {
     leat_value share = leat_op_divide(hits, leat_op_add(all, least));
     share = leat_op_select(exists, share, leati_loss_number_like(all, 0));
     leat_value count = leat_op_reduce_sum(as_float(exists), NULL, 0, false);
+    /* Without any class the result is 0 / 1e-7 = 0. */
     return leat_op_divide(leat_op_reduce_sum(share, NULL, 0, false), leat_op_add(count, least));
 }
 

@@ -32,6 +32,8 @@ static void sum_update(const leati_pass *pass) {
         int32_t rank = leat_value_shape(values).rank, first = leat_value_shape(weights).rank;
         for (int32_t d = first; d < rank; d++)
             axes[d - first] = d;
+        /* Sums over what the weights lack, before they are multiplied: a weight counts for all of
+         * it. */
         if (rank > first)
             values = leat_op_reduce_sum(values, axes, rank - first, false);
         values = leat_op_multiply(values, weights);
@@ -55,6 +57,7 @@ static leat_value root_mean_squared_error_values(const void *args, const leat_va
 
 static leat_value root_mean_squared_error_result(const void *args, const leat_value *states) {
     (void)args;
+    /* Of the mean over all batches: a mean of their roots would be another number. */
     return leat_op_sqrt(leati_loss_divide_no_nan(states[0], states[1]));
 }
 

@@ -65,11 +65,13 @@ static leat_status r2_score_states(const void *args, const leat_shape *inputs, l
     static const char *const names[NUM_STATES] = {"num_samples", "squared_sum", "sum", "residual",
                                                   "count"};
     (void)args;
+    /* The number of rows is a scalar, whatever the shapes are, so it is there from the start. */
     out->count = 1;
     out->list[0] =
         (leati_weight){.name = names[NUM_SAMPLES], .initializer = "zeros", .fixed = true};
     if (inputs == NULL)
         return LEAT_OK;
+    /* Labels may lack the last dimension only where it has size 1. */
     bool paired = inputs[0].rank == inputs[1].rank || inputs[1].dims[1] == 1;
     if (inputs[1].rank != 2 || inputs[1].dims[1] < 1 || !paired)
         return leati_refuse(
@@ -95,6 +97,7 @@ static void r2_score_update(const leati_pass *pass) {
     if (pass->sample_weight != NULL) {
         weights = leati_metric_as_state(pass, *pass->sample_weight);
         if (leat_value_shape(weights).rank == 1)
+            /* A weight per row, for all its places. */
             weights = leat_op_expand_dims(weights, 1);
     }
     weights = leat_op_broadcast_like(weights, labels);
@@ -106,6 +109,7 @@ static void r2_score_update(const leati_pass *pass) {
         [RESIDUAL] = leat_op_multiply(square, weights),
         [COUNT] = weights,
     };
+    /* NUM_SAMPLES is no sum over rows; it counts labels and ignores weights. */
     for (int i = 1; i < NUM_STATES; i++)
         pass->updates[i] =
             leat_op_add(pass->weights[i], leat_op_reduce_sum(added[i], rows, 1, false));
@@ -118,6 +122,7 @@ static leat_value adjusted(leat_value score, leat_value n, int64_t regressors) {
     leat_value one = leati_loss_number_like(n, 1);
     leat_value left =
         leat_op_subtract(leat_op_subtract(n, leati_loss_number_like(n, (double)regressors)), one);
+    /* With so few rows the divisor is 0 or negative. */
     leat_value fits = leat_op_greater(left, leati_loss_number_like(n, 0));
     leat_value part = leat_op_multiply(leat_op_subtract(one, score), leat_op_subtract(n, one));
     part = leat_op_divide(part, leat_op_select(fits, left, one));
@@ -127,13 +132,16 @@ static leat_value adjusted(leat_value score, leat_value n, int64_t regressors) {
 static leat_value r2_score_result(const void *arguments, const leat_value *states) {
     const struct r2_score_args *args = arguments;
     leat_value mean = leat_op_divide(states[SUM], states[COUNT]);
+    /* The sum of squares less n times the squared mean: one pass over the data is enough. */
     leat_value total = leat_op_subtract(states[SQUARED_SUM], leat_op_multiply(states[SUM], mean));
     leat_value score =
         leat_op_subtract(leati_loss_number_like(total, 1), leat_op_divide(states[RESIDUAL], total));
+    /* Labels that are all equal divide by 0; where predictions match them that is NaN. */
     score = leat_op_select(leat_op_is_inf(score), leati_loss_number_like(score, 0), score);
     if (aggregates(args, "uniform_average"))
         score = leat_op_reduce_mean(score, NULL, 0, false);
     else if (aggregates(args, "variance_weighted_average"))
+        /* Weights are the labels' variances, by which places without any do not count. */
         score = leat_op_divide(leat_op_reduce_sum(leat_op_multiply(total, score), NULL, 0, false),
                                leat_op_reduce_sum(total, NULL, 0, false));
     return args->num_regressors > 0 ? adjusted(score, states[NUM_SAMPLES], args->num_regressors)

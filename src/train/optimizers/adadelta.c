@@ -35,16 +35,19 @@ static const char *const *adadelta_slots(const void *args) {
 }
 
 static leat_value root(leat_value x, double epsilon) {
+    /* Epsilon goes under the root, unlike Adam's: the first step, of mean 0, is not 0. */
     return leat_op_sqrt(leat_op_add(x, leati_loss_number_like(x, epsilon)));
 }
 
 static void adadelta_update(const leati_update *update) {
     const struct adadelta_args *args = update->args;
     leat_value g = update->gradient;
+    /* The mean of the steps before this one: it must be read before its slot is assigned below. */
     leat_value before = leat_graph_read(update->graph, update->slots[1]);
     leat_value mean = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
     leat_value change =
         leat_op_divide(leat_op_multiply(root(before, args->epsilon), g), root(mean, args->epsilon));
+    /* Without the learning rate, as Zeiler's paper has it: the mean is of the plain change. */
     (void)leati_optimizer_slot_mean(update, 1, leat_op_square(change), args->rho);
     leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, change));
 }

@@ -44,6 +44,7 @@ static const leati_row adafactor_rows[] = {
 
 static leat_status adafactor_check(const void *arguments, leat_error *err) {
     const struct adafactor_args *args = arguments;
+    /* It divides below. */
     if (!(args->clip_threshold > 0))
         return leati_refuse(err, VALUE, "clip_threshold is %g; expected a positive number",
                             args->clip_threshold);
@@ -57,16 +58,20 @@ static leat_status adafactor_slots(const void *args, const leat_variable *variab
     (void)args;
     (void)err;
     if (shape.rank >= 2) {
+        /* Both leave one of the last two dimensions out: rows the last one, columns the one before
+         * it. */
         rows = columns = shape;
         rows.rank = columns.rank = shape.rank - 1;
         columns.dims[shape.rank - 2] = shape.dims[shape.rank - 1];
     }
     const leati_weight slots[] = {
+        /* Keras makes int32 scalars in place of the factors that vectors do not use. */
         {.name = "row", .shape = rows, .dtype = shape.rank >= 2 ? dtype : LEAT_INT32},
         {.name = "column", .shape = columns, .dtype = shape.rank >= 2 ? dtype : LEAT_INT32},
         {.name = "velocity", .shape = shape, .dtype = dtype},
     };
     for (int i = 0; i < 3; i++) {
+        /* Behind what leati_optimizer_slots has put there already. */
         leati_weight *slot = &out->list[out->count++];
         *slot = slots[i];
         slot->initializer = "zeros";
@@ -95,9 +100,12 @@ static leat_value factored(const leati_update *update, leat_value keep, leat_val
     leat_value row = keep_mean(update, ROWS, keep, leat_op_reduce_mean(square, &last, 1, false));
     leat_value column =
         keep_mean(update, COLUMNS, keep, leat_op_reduce_mean(square, &before, 1, false));
+    /* Over their own mean, so that the product has the mean of the squares once. */
     leat_value scaled = leat_op_divide(row, leat_op_reduce_mean(row, &last, 1, true));
+    /* The matrix of rank 1 that has these means of rows and columns. */
     leat_value product =
         leat_op_multiply(leat_op_expand_dims(scaled, -1), leat_op_expand_dims(column, -2));
+    /* Keras keeps the product too, although the next step does not read it. */
     leat_graph_assign(update->graph, update->slots[VELOCITY], product);
     return product;
 }
@@ -106,17 +114,22 @@ static void adafactor_update(const leati_update *update) {
     const struct adafactor_args *args = update->args;
     leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
     leat_value step = leat_op_cast(update->step, leat_value_dtype(g));
+    /* relative_step's rule, which Keras applies whether it is set or not. */
     leat_value rate =
         leat_op_minimum(update->learning_rate, leat_op_divide(one, leat_op_sqrt(step)));
+    /* Steps are in proportion to the variable, at least to epsilon_2, so that zeros move. */
     leat_value own = root_mean_square(leat_graph_read(update->graph, update->variable));
     rate = leat_op_multiply(leat_op_maximum(leati_loss_number_like(g, args->epsilon_2), own), rate);
+    /* Epsilon on every square keeps the means above 0, which divide and stand under roots. */
     leat_value square = leat_op_add(leat_op_square(g), leati_loss_number_like(g, args->epsilon_1));
+    /* 1 - step^beta_2_decay is 0 at step 1: the first mean is this step's square alone. */
     leat_value keep =
         leat_op_subtract(one, leat_op_pow(step, leati_loss_number_like(g, args->beta_2_decay)));
     leat_value mean = leat_variable_shape(update->variable).rank >= 2
                           ? factored(update, keep, square)
                           : keep_mean(update, VELOCITY, keep, square);
     leat_value change = leat_op_divide(g, leat_op_sqrt(mean));
+    /* Clipped only if larger than 1, that is if the root mean square is above the threshold. */
     leat_value size =
         leat_op_divide(root_mean_square(change), leati_loss_number_like(g, args->clip_threshold));
     change = leat_op_divide(change, leat_op_maximum(one, size));

@@ -43,9 +43,11 @@ static double adagrad_start(const void *args, int slot) {
 static void adagrad_update(const leati_update *update) {
     const struct adagrad_args *args = update->args;
     leat_value g = update->gradient;
+    /* It only grows, so steps shrink for good; that is what tells it from RMSprop. */
     leat_value sum =
         leat_op_add(leat_graph_read(update->graph, update->slots[0]), leat_op_square(g));
     leat_graph_assign(update->graph, update->slots[0], sum);
+    /* Epsilon goes under the root, as Keras adds it. */
     leat_value divisor = leat_op_sqrt(leat_op_add(sum, leati_loss_number_like(g, args->epsilon)));
     leati_optimizer_step_back(update,
                               leat_op_divide(leat_op_multiply(update->learning_rate, g), divisor));

@@ -37,6 +37,7 @@ static const leati_row moment_rows[] = {MOMENT_ROWS, LEATI_OPTIMIZER_ROWS, {0}};
 
 static leat_status adam_check(const void *arguments, leat_error *err) {
     const struct adam_args *args = arguments;
+    /* 1 would make the correction 1 - beta^step a division by 0. */
     if (!(args->beta_1 >= 0 && args->beta_1 < 1 && args->beta_2 >= 0 && args->beta_2 < 1))
         return leati_refuse(err, VALUE,
                             "beta_1 is %g and beta_2 %g; expected numbers from 0 and below 1",
@@ -58,6 +59,8 @@ static void amsgrad_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_graph *graph = update->graph;
     leat_dtype dtype = leat_variable_dtype(update->variable);
+    /* Both corrections in one factor, sqrt(1 - beta_2^t) / (1 - beta_1^t), as in Adam's paper,
+     * section 2. */
     leat_value power_1 = leati_optimizer_power_of_step(update, args->beta_1);
     leat_value power_2 = leati_optimizer_power_of_step(update, args->beta_2);
     leat_value root = leat_op_sqrt(one_minus(power_2));
@@ -66,6 +69,7 @@ static void amsgrad_update(const leati_update *update) {
     leat_value m = leati_optimizer_slot_toward(update, 0, update->gradient, args->beta_1);
     leat_value v =
         leati_optimizer_slot_toward(update, 1, leat_op_square(update->gradient), args->beta_2);
+    /* The largest of the plain moments, not of the corrected ones, as Keras takes it. */
     leat_value largest = leat_op_maximum(leat_graph_read(graph, update->slots[2]), v);
     leat_graph_assign(graph, update->slots[2], largest);
     leat_value divisor =
@@ -103,11 +107,13 @@ static leat_value norm(leat_value x) {
     return leat_op_sqrt(leat_op_reduce_sum(leat_op_square(x), NULL, 0, false));
 }
 
+/* You et al., "Large Batch Optimization for Deep Learning". */
 static void lamb_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
     leat_value m = leati_optimizer_slot_toward(update, 0, g, args->beta_1);
     leat_value v = leati_optimizer_slot_toward(update, 1, leat_op_square(g), args->beta_2);
+    /* Bias corrections of the moments; the slots keep what is not corrected. */
     m = leat_op_divide(m,
                        leat_op_subtract(one, leati_optimizer_power_of_step(update, args->beta_1)));
     v = leat_op_divide(v,
@@ -115,7 +121,9 @@ static void lamb_update(const leati_update *update) {
     leat_value divisor = leat_op_add(leat_op_sqrt(v), leati_loss_number_like(g, args->epsilon));
     leat_value change = leat_op_divide(m, divisor), none = leati_loss_number_like(g, 0);
     leat_value own = norm(leat_graph_read(update->graph, update->variable)), step = norm(change);
+    /* A variable or a change that is all 0 has no size to take: the step is Adam's then. */
     leat_value both = leat_op_logical_and(leat_op_greater(own, none), leat_op_greater(step, none));
+    /* Divided without NaN, because both branches of a select are computed. */
     leat_value ratio = leat_op_select(both, leat_op_divide_no_nan(own, step), one);
     leati_optimizer_step_back(
         update, leat_op_multiply(leat_op_multiply(ratio, update->learning_rate), change));
@@ -124,6 +132,7 @@ static void lamb_update(const leati_update *update) {
 /* 1 - 0.96^(step + ahead) / 2. */
 static leat_value factor_of(const leati_update *update, int ahead) {
     leati_update then = *update;
+    /* Step t + 1 is needed at step t: Nesterov's look ahead takes the next step's momentum. */
     then.step = leat_op_add(update->step, leati_support_number(update->graph, LEAT_INT64, ahead));
     leat_value power = leati_optimizer_power_of_step(&then, 0.96);
     return leat_op_subtract(leati_loss_number_like(power, 1), leati_support_times(power, 0.5));
@@ -143,19 +152,25 @@ static void nadam_begin(const leati_update *update) {
         leat_op_multiply(leati_support_times(product, args->beta_1), factor_of(update, 0)));
 }
 
+/* Dozat, "Incorporating Nesterov Momentum into Adam". */
 static void nadam_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
     leat_value now = leati_support_times(factor_of(update, 0), args->beta_1);
     leat_value next = leati_support_times(factor_of(update, 1), args->beta_1);
+    /* Moved on by nadam_begin already, so it has this step's momentum in it. */
     leat_value product = leat_graph_read(update->graph, update->common);
+    /* The variables share one scalar, of the first one's dtype; another's must be cast. */
     if (leat_value_dtype(product) != leat_value_dtype(g))
         product = leat_op_cast(product, leat_value_dtype(g));
     leat_value m = leati_optimizer_slot_toward(update, 0, g, rounded(update, args->beta_1));
     leat_value v =
         leati_optimizer_slot_toward(update, 1, leat_op_square(g), rounded(update, args->beta_2));
+    /* The mean gradient under the next step's momentum, corrected by the product as it will then
+     * be. */
     leat_value ahead = leat_op_divide(leat_op_multiply(next, m),
                                       leat_op_subtract(one, leat_op_multiply(product, next)));
+    /* The gradient's own part under this step's. */
     leat_value own = leat_op_divide(leat_op_multiply(leat_op_subtract(one, now), g),
                                     leat_op_subtract(one, product));
     leat_value second = leat_op_divide(

@@ -39,9 +39,11 @@ static const char *const *adamax_slots(const void *args) {
 static void adamax_update(const leati_update *update) {
     const struct adamax_args *args = update->args;
     leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
+    /* Only the first moment is corrected: a maximum has no bias towards its start. */
     leat_value power = leati_optimizer_power_of_step(update, args->beta_1);
     leat_value m = leati_optimizer_slot_toward(update, 0, g, args->beta_1);
     leat_value norm = leat_graph_read(update->graph, update->slots[1]);
+    /* The infinity norm with decay (Kingma and Ba, section 7.1). */
     norm = leat_op_maximum(leati_support_times(norm, args->beta_2), leat_op_abs(g));
     leat_graph_assign(update->graph, update->slots[1], norm);
     leat_value divisor = leat_op_multiply(

@@ -66,28 +66,35 @@ static double ftrl_start(const void *args, int slot) {
     return slot == 0 ? ((const struct ftrl_args *)args)->initial_accumulator_value : 0;
 }
 
+/* McMahan et al., "Ad Click Prediction", with TensorFlow's names of the terms. */
 static void ftrl_update(const leati_update *update) {
     const struct ftrl_args *args = update->args;
     leat_value g = update->gradient, rate = update->learning_rate;
     leat_value w = leat_graph_read(update->graph, update->variable);
     leat_value sum = leat_graph_read(update->graph, update->slots[0]);
     leat_value linear = leat_graph_read(update->graph, update->slots[1]);
+    /* The exponent of the rows is 0 or less, so this one is 0 or more. */
     leat_value power = leati_loss_number_like(g, -args->learning_rate_power);
+    /* Shrinkage enters `linear` alone; the sum below takes the gradient without it. */
     leat_value shrunk =
         leat_op_add(g, leati_support_times(w, 2 * args->l2_shrinkage_regularization_strength));
     leat_value next = leat_op_add(sum, leat_op_square(g));
     leat_value raised = leat_op_pow(next, power);
+    /* By how much the inverse rate grows: it keeps `linear` right as rates fall. */
     leat_value rise = leat_op_divide(leat_op_subtract(raised, leat_op_pow(sum, power)), rate);
     linear = leat_op_add(linear, leat_op_subtract(shrunk, leat_op_multiply(rise, w)));
+    /* beta / (2 rate) on top of l2 acts as beta on the root of the sum. */
     leat_value l2 = leat_op_add(
         leat_op_divide(leati_loss_number_like(g, args->beta), leati_support_times(rate, 2)),
         leati_loss_number_like(g, args->l2_regularization_strength));
     leat_value quadratic = leat_op_add(leat_op_divide(raised, rate), leati_support_times(l2, 2));
     double l1 = args->l1_regularization_strength;
+    /* Where |linear| is at most l1 this cancels below and the weight is exactly 0. */
     leat_value clipped = leat_op_clip_by_value(linear, leati_loss_number_like(g, -l1),
                                                leati_loss_number_like(g, l1));
     leat_graph_assign(update->graph, update->slots[0], next);
     leat_graph_assign(update->graph, update->slots[1], linear);
+    /* Not a step from the old value: the variable is solved for anew from the sums. */
     leat_graph_assign(update->graph, update->variable,
                       leat_op_divide(leat_op_subtract(clipped, linear), quadratic));
 }

@@ -22,6 +22,7 @@ static const leati_row lion_rows[] = {
 
 static leat_status lion_check(const void *arguments, leat_error *err) {
     const struct lion_args *args = arguments;
+    /* 0 is refused though the sentence allows it: both are Keras'. */
     if (!(args->beta_1 > 0 && args->beta_1 <= 1))
         return leati_refuse(
             err, VALUE,
@@ -43,9 +44,11 @@ static void lion_update(const leati_update *update) {
     const struct lion_args *args = update->args;
     leat_value g = update->gradient;
     leat_value m = leat_graph_read(update->graph, update->slots[0]);
+    /* The direction mixes by beta_1, the slot below keeps by beta_2: that is Lion's point. */
     leat_value mixed =
         leat_op_add(leati_support_times(m, args->beta_1), leati_support_times(g, 1 - args->beta_1));
     leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, leat_op_sign(mixed)));
+    /* After the step, which reads the momentum of the steps before. */
     (void)leati_optimizer_slot_mean(update, 0, g, args->beta_2);
 }
 

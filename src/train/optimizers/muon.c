@@ -76,6 +76,7 @@ static bool names_embedding(const char *name) {
     static const char word[] = "embedding";
     for (; *name != '\0'; name++) {
         size_t i = 0;
+        /* A name that ends early has '\0' here, which no letter of the word equals. */
         while (word[i] != '\0' && tolower((unsigned char)name[i]) == word[i])
             i++;
         if (word[i] == '\0')
@@ -88,6 +89,7 @@ static bool names_embedding(const char *name) {
 static int is_excluded(const leat_string *expression, const char *name, leat_error *err) {
     char *pattern = leati_strndup(expression->data, expression->size);
     if (pattern == NULL)
+        /* -1 by the comma, because this function does not return a status. */
         return leati_no_memory(err), -1;
     leati_regex *regex = leati_regex_new(pattern, false, err);
     leati_free(pattern);
@@ -102,10 +104,12 @@ static int is_excluded(const leat_string *expression, const char *name, leat_err
 /* 1: Adam steps it, 0: Muon does, -1: failed. */
 static int is_adams(const struct muon_args *args, const leat_variable *variable, leat_error *err) {
     const char *name = leat_variable_name(variable);
+    /* Only of a matrix is there a nearest orthogonal one. */
     if (leat_variable_shape(variable).rank != 2 ||
         (args->exclude_embeddings && names_embedding(name)))
         return 1;
     int found = 0;
+    /* The first match decides, and so does the first failure. */
     for (int32_t i = 0; i < args->exclude_layers.count && found == 0; i++)
         found = is_excluded(&args->exclude_layers.values[i], name, err);
     return found;
@@ -116,6 +120,7 @@ static leat_status muon_slots(const void *arguments, const leat_variable *variab
     leat_error own = {0};
     int adams = is_adams(arguments, variable, &own);
     if (adams < 0)
+        /* Read from a record of its own, so that the argument's name stands in front. */
         return leati_fail(err, own.code, "exclude_layers: %s", own.text);
     for (int i = 0; i < (adams ? 2 : 1); i++)
         out->list[out->count++] = (leati_weight){.name = i == MOMENTUM ? "momentum" : "velocity",
@@ -128,6 +133,7 @@ static leat_status muon_slots(const void *arguments, const leat_variable *variab
 
 static double muon_decay(const void *arguments, int num_slots) {
     const struct muon_args *args = arguments;
+    /* Who has a velocity is stepped by Adam: no other mark is kept. */
     return num_slots == 2 ? args->adam_weight_decay : args->shared.weight_decay;
 }
 
@@ -138,13 +144,17 @@ static leat_value transposed(leat_value x) {
 /* Iterations of Newton and Schulz towards the nearest orthogonal matrix, over the shorter side. */
 static leat_value nearly_orthogonal(const struct muon_args *args, leat_value x,
                                     const leat_shape *shape) {
+    /* X X' is taken of the shorter side, which is the smaller matrix. */
     bool tall = shape->dims[0] > shape->dims[1];
     if (tall)
         x = transposed(x);
     leat_value norm = leat_op_sqrt(leat_op_reduce_sum(leat_op_square(x), NULL, 0, false));
+    /* Divided by the Frobenius norm no singular value is above 1, as the iteration needs. */
     x = leat_op_divide(x, leat_op_add(norm, leati_loss_number_like(norm, 1e-7)));
     for (int64_t i = 0; i < args->ns_steps; i++) {
         leat_value square = leat_op_matmul(x, x, false, true);
+        /* x' = a x + (b A + c A A) x with A = x x': a polynomial of degree 5 in the singular
+         * values. */
         leat_value fourth =
             leat_op_matmul(leati_support_times(square, args->muon_c), square, false, false);
         leat_value factor = leat_op_add(leati_support_times(square, args->muon_b), fourth);
@@ -166,12 +176,15 @@ static void muon_update(const leati_update *update) {
     leat_shape shape = leat_variable_shape(update->variable);
     leat_value g = update->gradient;
     leat_value old = leat_graph_read(update->graph, update->slots[MOMENTUM]);
+    /* momentum * old + g, in the order of operations in which Keras rounds it. */
     leat_value m = leat_op_add(old, leat_op_add(g, leati_support_times(old, args->momentum - 1)));
     leat_graph_assign(update->graph, update->slots[MOMENTUM], m);
     leat_value ahead = args->nesterov ? leat_op_add(g, leati_support_times(m, args->momentum)) : m;
     leat_value change =
         leat_op_multiply(update->learning_rate, nearly_orthogonal(args, ahead, &shape));
     if (args->rms_rate > 0) {
+        /* An orthogonal matrix has root mean square 1 / sqrt(longer side): the factor takes that
+         * back. */
         int64_t longer = LEATI_MAX(shape.dims[0], shape.dims[1]);
         change =
             leati_support_times(leati_support_times(change, sqrt((double)longer)), args->rms_rate);

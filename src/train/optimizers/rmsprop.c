@@ -41,6 +41,7 @@ static const char *const *rmsprop_slots(const void *arguments) {
                                             {"velocity", "momentum", NULL},
                                             {"velocity", "average_gradient", NULL},
                                             {"velocity", "momentum", "average_gradient", NULL}};
+    /* One of four lists: momentum counts 1, centered 2. */
     return names[(args->momentum > 0) + 2 * args->centered];
 }
 
@@ -49,14 +50,17 @@ static void rmsprop_update(const leati_update *update) {
     leat_value g = update->gradient;
     leat_value divisor = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
     if (args->centered) {
+        /* The average gradient stands behind the momentum, if there is one. */
         leat_value mean =
             leati_optimizer_slot_mean(update, args->momentum > 0 ? 2 : 1, g, args->rho);
+        /* E(g^2) - E(g)^2, the variance. */
         divisor = leat_op_subtract(divisor, leat_op_square(mean));
     }
     divisor = leat_op_sqrt(leat_op_add(divisor, leati_loss_number_like(g, args->epsilon)));
     leat_value change = leat_op_divide(leat_op_multiply(update->learning_rate, g), divisor);
     if (args->momentum > 0) {
         leat_value last = leat_graph_read(update->graph, update->slots[1]);
+        /* The slot keeps changes with their rates: a new rate does not scale old ones. */
         change = leat_op_add(leati_support_times(last, args->momentum), change);
         leat_graph_assign(update->graph, update->slots[1], change);
     }

@@ -33,6 +33,7 @@ static const leati_row schedule_free_rows[] = {
 
 static leat_status schedule_free_check(const void *arguments, leat_error *err) {
     const struct schedule_free_args *args = arguments;
+    /* It divides below, so 0 is refused; beta_2 = 1 would divide by 1 - 1. */
     if (!(args->beta_1 > 0 && args->beta_1 <= 1 && args->beta_2 >= 0 && args->beta_2 < 1))
         return leati_refuse(
             err, VALUE,
@@ -54,6 +55,7 @@ static leat_status schedule_free_slots(const void *args, const leat_variable *va
         leati_weight *slot = &out->list[out->count++];
         *slot = like;
         slot->name = i == STEPS ? "momentum" : "velocity";
+        /* The sequence starts where the variable starts; zeros would pull it away. */
         slot->copies = i == STEPS;
     }
     return LEAT_OK;
@@ -73,6 +75,7 @@ static void schedule_free_update(const leati_update *update) {
     if (args->warmup_steps > 0) {
         leat_value part =
             leat_op_divide(step, leati_loss_number_like(g, (double)args->warmup_steps));
+        /* The rate rises in a line and stays from warmup_steps on. */
         rate = leat_op_multiply(rate, leat_op_minimum(part, one));
     }
     leat_value before = leat_graph_read(update->graph, update->slots[STEPS]);
@@ -84,9 +87,11 @@ static void schedule_free_update(const leati_update *update) {
     leat_value after = leat_op_subtract(before, leat_op_divide(leat_op_multiply(rate, g), divisor));
     leat_graph_assign(update->graph, update->slots[STEPS], after);
     leat_value now = leat_graph_read(update->graph, update->variable);
+    /* The variable is near * mean + (1 - near) * sequence; solved for the mean here. */
     leat_value near = leati_loss_number_like(g, args->beta_1);
     leat_value rest = leat_op_multiply(leat_op_subtract(one, near), after);
     leat_value mean = leat_op_divide(leat_op_subtract(now, rest), near);
+    /* The running mean of all steps: the newest weighs 1 / step. */
     mean = between(mean, after, leat_op_divide(one, step));
     leat_graph_assign_copy(update->graph, update->variable, between(after, mean, near));
 }

@@ -33,12 +33,14 @@ static leat_status sgd_check(const void *arguments, leat_error *err) {
 
 static const char *const *sgd_slots(const void *args) {
     static const char *const names[] = {"momentum", NULL};
+    /* An optimizer without momentum keeps nothing: the list from its end on is empty. */
     return ((const struct sgd_args *)args)->momentum != 0 ? names : names + 1;
 }
 
 static void sgd_update(const leati_update *update) {
     const struct sgd_args *args = update->args;
     if (args->momentum != 0)
+        /* Keras' velocity has the rate in it, unlike TensorFlow's ApplyMomentum. */
         leat_op_apply_keras_momentum(update->variable, update->slots[0], update->gradient,
                                      update->learning_rate, args->momentum, args->nesterov);
     else

@@ -57,6 +57,7 @@ static leat_value not_below(leat_value part, double alpha) {
 
 static leat_value fall(const struct cosine_args *args, leat_value step, double rate) {
     leat_value span = leati_loss_number_like(step, args->shared.decay_steps);
+    /* Beyond the last step the cosine would rise again. */
     leat_value part = leat_op_divide(leat_op_minimum(step, span), span);
     return leati_support_times(not_below(half_cosine(part), args->alpha), rate);
 }
@@ -70,6 +71,7 @@ static leat_value cosine_rate(const void *arguments, leat_value step) {
     leat_value warm = leati_loss_number_like(step, args->warmup_steps);
     leat_value rise = leati_support_times(leat_op_divide(step, warm), target - start);
     rise = leat_op_add(rise, leati_loss_number_like(rise, start));
+    /* Both are computed; the fall before the rise's end is not used, whatever it gives. */
     return leat_op_select(leat_op_less(step, warm), rise,
                           fall(args, leat_op_subtract(step, warm), target));
 }
@@ -87,17 +89,22 @@ static leat_status restarts_check(const void *arguments, leat_error *err) {
 /* The number of the half cosine, and in `part` what of it is over. */
 static leat_value number_of(const struct restarts_args *args, leat_value *part) {
     leat_value one = leati_loss_number_like(*part, 1), number;
+    /* Cosines of one length: the formula below would divide by log(1) = 0. */
     if (args->t_mul == 1) {
         number = leat_op_floor(*part);
         *part = leat_op_subtract(*part, number);
         return number;
     }
+    /* After n cosines (1 - t^n) / (1 - t) first lengths are over; solved for n, 1 - part (1 - t) is
+     * t^n. */
     leat_value inner = leat_op_subtract(one, leati_support_times(*part, 1 - args->t_mul));
     number = leat_op_floor(
         leat_op_divide(leat_op_log(inner), leati_loss_number_like(inner, log(args->t_mul))));
     leat_value power = leati_schedule_number_power(args->t_mul, number);
+    /* What the cosines before this one took, in lengths of the first. */
     leat_value before = leat_op_divide(leat_op_subtract(one, power),
                                        leati_loss_number_like(power, 1 - args->t_mul));
+    /* This cosine is t^n times as long as the first. */
     *part = leat_op_divide(leat_op_subtract(*part, before), power);
     return number;
 }

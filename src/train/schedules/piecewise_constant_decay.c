@@ -32,9 +32,12 @@ static leat_status piecewise_check(const void *arguments, leat_error *err) {
 
 static leat_value piecewise_rate(const void *arguments, leat_value step) {
     const struct piecewise_args *args = arguments;
+    /* Every boundary has a value in front; the one behind them all is the start of the chain. */
     int32_t last = args->boundaries.count;
     leat_value rate = leati_loss_number_like(step, args->values.values[last]);
+    /* From the last to the first, so that the first boundary not yet passed decides. */
     for (int32_t i = last - 1; i >= 0; i--) {
+        /* A step on the boundary still has the value before it. */
         leat_value before =
             leat_op_less_equal(step, leati_loss_number_like(step, args->boundaries.values[i]));
         rate = leat_op_select(before, leati_loss_number_like(step, args->values.values[i]), rate);

@@ -29,11 +29,14 @@ static leat_value polynomial_rate(const void *arguments, leat_value step) {
     const struct polynomial_args *args = arguments;
     leat_value span = leati_loss_number_like(step, args->shared.decay_steps);
     leat_value one = leati_loss_number_like(step, 1);
+    /* At step 0 no span is over, yet the first one counts: hence at least 1. */
     if (args->cycle)
         span =
             leat_op_multiply(span, leat_op_maximum(leat_op_ceil(leat_op_divide(step, span)), one));
     else
+        /* The rate stays at its end. */
         step = leat_op_minimum(step, span);
+    /* A negative number under a broken power is NaN; the span above keeps it from 0 up. */
     leat_value left = leat_op_subtract(one, leat_op_divide(step, span));
     left = leat_op_pow(left, leati_loss_number_like(left, args->power));
     double height = args->shared.initial_learning_rate - args->end_learning_rate;

@@ -15,6 +15,7 @@ struct rate_decay_args {
 /* The spans of decay_steps that are over. */
 static leat_value spans_of(const struct rate_decay_args *args, leat_value step) {
     leat_value part = leat_op_divide(step, leati_loss_number_like(step, args->shared.decay_steps));
+    /* Steps in between then have the rate of the last full span. */
     return args->staircase ? leat_op_floor(part) : part;
 }
 

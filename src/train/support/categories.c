@@ -25,12 +25,16 @@ leat_value leati_categories_encode(leat_value numbers, const char *output_mode, 
             "the rank of the input is unknown; use leat_op_ensure_shape");
     bool one = strcmp(output_mode, "one_hot") == 0;
     if (shape.rank == 0)
+        /* One number is a row of one. */
         numbers = leat_op_expand_dims(numbers, 0);
     else if (one && shape.rank > 1 && shape.dims[shape.rank - 1] == 1)
+        /* [batch, 1] gives [batch, depth], not [batch, 1, depth], as in Keras. */
         numbers = leat_op_squeeze(numbers, (const int64_t[]){shape.rank - 1}, 1);
+    /* A number outside gives a vector of zeros, and none is counted. */
     leat_value vectors = leat_op_one_hot(
         numbers, depth,
         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
+    /* The dimension of a row's numbers: behind the batch's, where there is one. */
     const int64_t row[1] = {shape.rank > 1 ? 1 : 0};
     if (one)
         return vectors;

@@ -30,6 +30,7 @@ static leat_value flat(leat_value x) {
 /* The k largest predictions of each row as they are, of equal ones the first, the others far below
  * every threshold. */
 static leat_value largest(leat_value predictions, int64_t k) {
+    /* The dimension of the k places, in front of the one-hot vectors'. */
     const int64_t before = -2;
     leat_shape shape = leat_value_shape(predictions);
     int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
@@ -37,6 +38,8 @@ static leat_value largest(leat_value predictions, int64_t k) {
         return leati_support_build_error(predictions.graph, LEAT_REASON_SHAPE,
                                          "the number of classes is unknown; top_k needs it");
     for (int32_t d = 0; d < shape.rank; d++)
+        /* All of every dimension but the last, of which the first k places in falling order are
+         * taken. */
         size[d] = d == shape.rank - 1 ? k : -1;
     leat_value places = leat_op_slice(leat_op_argsort(predictions, -1, "DESCENDING", false), begin,
                                       shape.rank, size, shape.rank);
@@ -44,6 +47,7 @@ static leat_value largest(leat_value predictions, int64_t k) {
         places, shape.dims[shape.rank - 1],
         &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = LEAT_FLOAT32});
     leat_value kept = leat_op_reduce_sum(chosen, &before, 1, false);
+    /* -1e10 is below -1e9, with which top_k compares where no thresholds are given. */
     return leat_op_select(leat_op_greater(kept, leati_loss_number_like(kept, 0)), predictions,
                           leati_loss_number_like(predictions, -1e10));
 }
@@ -56,9 +60,11 @@ static leat_value column(leat_value x, int64_t index) {
 /* Do thresholds go from 0 to 1 in equal steps? */
 static bool is_even(const leati_floats *thresholds) {
     int32_t last = thresholds->count - 1;
+    /* Two thresholds, or one, are compared as they are: Keras finds no steps there. */
     bool even = last >= 2;
     for (int32_t i = 0; even && i <= last; i++) {
         double place = (double)i / last;
+        /* numpy.allclose, by which Keras decides it; AUC's ends, -1e-7 and 1 + 1e-7, count. */
         even = fabs(thresholds->values[i] - place) <= 1.01e-7 + 1e-5 * place;
     }
     return even;
@@ -71,9 +77,11 @@ static leat_value levels_of(leat_value *predictions, const leati_floats *thresho
         return leati_layer_numbers_value(*predictions, thresholds);
     double steps[LEATI_MOST_THRESHOLDS];
     for (int32_t i = 0; i < thresholds->count; i++)
+        /* AUC's first threshold lies below 0, which even a prediction of 0 exceeds. */
         steps[i] = thresholds->values[i] < 0 ? -1 : i;
     leat_value inside = leat_op_maximum(*predictions, leati_loss_number_like(*predictions, 0));
     inside = leat_op_minimum(inside, leati_loss_number_like(*predictions, 1));
+    /* Predictions in steps: then threshold number i is passed above i. */
     *predictions = leati_support_times(inside, thresholds->count - 1);
     return leati_layer_numbers_value(*predictions, &(leati_floats){steps, thresholds->count});
 }
@@ -84,9 +92,11 @@ static leat_value shares_of(const leati_pass *pass, leat_value *predictions,
     leat_value weights = leat_op_ones_like(*predictions);
     if (pass->sample_weight != NULL) {
         leat_value given = leati_metric_as_state(pass, *pass->sample_weight);
+        /* Before ranks are made equal, for [batch, 1] weights go with [batch] predictions. */
         leati_loss_same_rank(predictions, &given);
         while (leat_value_shape(given).rank < leat_value_shape(*predictions).rank &&
                leat_value_shape(given).rank > 0)
+            /* Dimensions of size 1 behind: a weight of a row weighs all its values. */
             given = leat_op_expand_dims(given, -1);
         weights = leat_op_broadcast_like(given, *predictions);
     }
@@ -111,6 +121,7 @@ static bool take_class(leat_value *labels, leat_value *predictions, int64_t clas
             "(num_samples, num_classes)");
         return false;
     }
+    /* Both: labels have a value for each class too. */
     *labels = column(*labels, class_id);
     *predictions = column(*predictions, class_id);
     return true;
@@ -122,13 +133,16 @@ void leati_confusion_count_update(const leati_pass *pass, const leati_count *wan
     leat_value predictions = leati_metric_as_state(pass, pass->inputs[1]);
     if (!leati_loss_align(&labels, &predictions))
         return;
+    /* Before top_k, whose -1e10 would else become a probability of 0. */
     if (taken->from_logits)
         predictions = leat_op_sigmoid(predictions);
     if (taken->top_k > 0)
         predictions = largest(predictions, taken->top_k);
     if (taken->class_id >= 0 && !take_class(&labels, &predictions, taken->class_id))
         return;
+    /* Before `levels`: weights may take a dimension of size 1 from the predictions. */
     leat_value shares = laid_out(shares_of(pass, &predictions, taken), taken);
+    /* [thresholds, 1] against [1, values]: every threshold meets every value. */
     leat_value levels = leat_op_expand_dims(levels_of(&predictions, thresholds), 1);
     if (taken->by_label)
         levels = leat_op_expand_dims(levels, 2);
@@ -149,6 +163,7 @@ void leati_confusion_count_update(const leati_pass *pass, const leati_count *wan
 
 void leati_confusion_spread_thresholds(int64_t count, double *out) {
     for (int64_t i = 0; i < count; i++)
+        /* Keras' only threshold is 0.5; the formula would divide by 0. */
         out[i] = count == 1 ? 0.5 : (double)i / (double)(count - 1);
 }
 

@@ -30,6 +30,7 @@ static leat_status check_output_padding(const struct leati_convolution_args *arg
     int64_t padding[LEATI_MOST_DIRECTIONS], strides[LEATI_MOST_DIRECTIONS];
     leati_layer_numbers_of(&args->output_padding, 0, directions, padding);
     leati_layer_numbers_of(&args->strides, 1, directions, strides);
+    /* None given is not 0: the size then follows from the strides. */
     for (int i = 0; i < directions && args->output_padding.count > 0; i++)
         if (padding[i] >= strides[i])
             return leati_refuse(
@@ -51,6 +52,7 @@ leat_status leati_convolution_check(const void *arguments, int directions, bool 
         LEATI_TRY(leati_layer_check_padding(args->padding, err));
     LEATI_TRY(leati_layer_check_channels_last(args->data_format, err));
     LEATI_TRY(leati_activation_check(args->activation, err));
+    /* The filters of a group are a whole number too; channels are looked at when it is built. */
     if (args->groups > 1 && args->filters % args->groups != 0)
         return leati_refuse(err, VALUE, "%lld groups do not divide %lld filters evenly",
                             (long long)args->groups, (long long)args->filters);
@@ -71,6 +73,7 @@ static leat_value pad_before(const struct leati_convolution_args *args, leat_val
     const leati_windows windows = leati_convolution_windows(args, 1);
     if (!is_causal(args))
         return x;
+    /* As many zeros as the window reaches back, so that no output sees what comes later. */
     const int64_t before[6] = {0, 0, (windows.size[0] - 1) * windows.dilations[0], 0, 0, 0};
     return leat_op_pad(x, before, 3);
 }
@@ -102,6 +105,7 @@ leat_status leati_convolution_weights(const struct leati_convolution_args *args,
         return leati_refuse(err, VALUE, "%lld groups do not divide %lld channels evenly",
                             (long long)args->groups, (long long)channels);
     out->list[0] = (leati_weight){
+        /* A kernel sees the channels of its group alone. */
         .name = "kernel",
         .shape = leati_convolution_kernel_shape(&windows, channels / args->groups, args->filters),
         .initializer = args->kernel_initializer};
@@ -123,6 +127,7 @@ static struct plane plane_of(const leati_windows *windows) {
                           .dilations = {1, 1},
                           .padding = windows->padding == LEAT_SAME ? "SAME" : "VALID"};
     for (int i = 0; i < 2 && i < windows->directions; i++) {
+        /* From behind: the last direction is the width, and one direction alone leaves height 1. */
         plane.strides[1 - i] = windows->strides[windows->directions - 1 - i];
         plane.dilations[1 - i] = windows->dilations[windows->directions - 1 - i];
     }
@@ -137,6 +142,7 @@ static leat_value convolve(leat_value x, leat_value kernel, const struct plane *
  * the output: x has its padding already. */
 static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t k, int64_t out) {
     const int64_t stride = windows->strides[0], start = k * windows->dilations[0];
+    /* Right behind the last slice, so that the padding's rest is not taken as one more. */
     const int64_t begin[2] = {0, start}, end[2] = {0, start + (out - 1) * stride + 1};
     const int64_t steps[2] = {1, stride};
     return leat_op_strided_slice(
@@ -149,15 +155,18 @@ static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t 
 static leat_value convolve_space(leat_value x, leat_value kernel, const leati_windows *windows) {
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel), plane;
     for (int d = 1; d < 5; d++)
+        /* The batch's may be unknown; space is reshaped, which needs numbers. */
         if (in.dims[d] < 1)
             return leati_support_build_error(
                 x.graph, LEAT_REASON_SHAPE,
                 "the sizes of space are unknown; they must be known where a "
                 "window has three directions");
+    /* How many places the window spans with its gaps. */
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1, total = 0;
     int64_t out = (in.dims[1] - reach) / windows->strides[0] + 1;
     if (windows->padding == LEAT_SAME) {
         out = (in.dims[1] + windows->strides[0] - 1) / windows->strides[0];
+        /* TensorFlow's SAME: what the last window lacks, split with the odd one behind. */
         total = (out - 1) * windows->strides[0] + reach - in.dims[1];
         total = LEATI_MAX(0, total);
         const int64_t pads[10] = {0, 0, total / 2, total - total / 2};
@@ -172,6 +181,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
     leat_value sum = {.graph = x.graph, .id = -1};
     for (int64_t k = 0; k < windows->size[0]; k++) {
         leat_value part = slices_of(x, windows, k, out);
+        /* Depth joins the batch: each slice is a picture of its own. */
         part = leat_op_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
         leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0}, 5,
                                           (const int64_t[]){1, -1, -1, -1, -1}, 5);
@@ -192,6 +202,7 @@ leat_value leati_convolution_run(leat_value x, leat_value kernel, const leati_wi
         return convolve_space(x, kernel, windows);
     if (windows->directions == 2)
         return convolve(x, kernel, &plane);
+    /* A row of height 1, with a window of height 1. */
     leat_value out = convolve(leat_op_expand_dims(x, 1), leat_op_expand_dims(kernel, 0), &plane);
     return leat_op_squeeze(out, (const int64_t[]){1}, 1);
 }
@@ -201,6 +212,7 @@ leat_value leati_convolution_run_depthwise(leat_value x, leat_value kernel,
     if (leati_support_value_failed(kernel))
         return kernel;
     leat_shape shape = leat_value_shape(kernel);
+    /* Channels and multipliers become filters, in the order of groups of one channel each. */
     shape.dims[shape.rank - 1] *= shape.dims[shape.rank - 2];
     shape.dims[shape.rank - 2] = 1;
     return leati_convolution_run(x, leat_op_reshape(kernel, shape.dims, shape.rank), windows);
@@ -210,6 +222,7 @@ leat_value leati_convolution_run_depthwise(leat_value x, leat_value kernel,
  * computed where it is unknown while the graph is built. */
 static leat_value size_found(leat_value x, const leati_windows *windows, int i, int64_t out,
                              const int64_t *base) {
+    /* Known: a constant. Else the size is computed in the run. */
     if (out >= 0)
         return leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, (double)out), 0);
     leat_value size = leat_op_slice(leat_op_shape(x, LEAT_INT64), (const int64_t[]){i + 1}, 1,
@@ -225,6 +238,7 @@ static leat_value zeros_of(leat_value x, const leati_windows *windows, const int
     const leat_dtype dtype = leat_value_dtype(x);
     int64_t batch = leat_value_shape(x).dims[0];
     bool line = windows->directions == 1;
+    /* [batch, 1, size, channels] of a line, [batch, height, width, channels] of a plane. */
     leat_shape shape = LEAT_SHAPE(batch, line ? 1 : out[0], line ? out[0] : out[1], channels);
     if (batch >= 0 && shape.dims[1] >= 0 && shape.dims[2] >= 0)
         return leat_op_zeros(x.graph, shape, dtype);
@@ -237,6 +251,7 @@ static leat_value zeros_of(leat_value x, const leati_windows *windows, const int
         leat_op_expand_dims(leati_support_number(x.graph, LEAT_INT64, (double)channels), 0)};
     leat_value zeros =
         leat_op_fill(leat_op_concat(sizes, 4, 0), leati_support_number(x.graph, dtype, 0));
+    /* What is known goes back onto a shape that a fill has lost. */
     return leat_op_ensure_shape(zeros, shape);
 }
 
@@ -248,6 +263,7 @@ static leat_value convolve_plane_back(leat_value x, leat_value kernel, const lea
     const struct plane plane = plane_of(windows);
     bool line = windows->directions == 1;
     leat_shape by = leat_value_shape(kernel);
+    /* The gradient's operation wants the shape of the input that it is the gradient of. */
     leat_value like = zeros_of(x, windows, out, base, by.dims[by.rank - 2]);
     if (line) {
         x = leat_op_expand_dims(x, 1);
@@ -263,7 +279,9 @@ static leat_value spread_slices(leat_value x, const leati_windows *windows, int6
                                 int64_t before, int64_t out) {
     leat_shape in = leat_value_shape(x);
     int64_t stride = windows->strides[0], first = k * windows->dilations[0];
+    /* Of the spread slices; `behind` fills up to what the cut below takes. */
     int64_t size = first + in.dims[1] * stride, behind = before + out - size;
+    /* stride - 1 empty places behind each slice: pairs before and behind of four dimensions. */
     const int64_t gaps[8] = {0, 0, 0, 0, 0, stride - 1, 0, 0};
     const int64_t ends[6] = {0, 0, first, LEATI_MAX(behind, 0), 0, 0};
     x = leat_op_pad(leat_op_expand_dims(x, 2), gaps, 4);
@@ -279,6 +297,7 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
         return (leat_value){.graph = x.graph, .id = -1};
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
     int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1;
+    /* What SAME had padded on the way there is cut off on the way back. */
     int64_t total = (in.dims[1] - 1) * windows->strides[0] + reach - out[0];
     int64_t before = windows->padding == LEAT_SAME && total > 0 ? total / 2 : 0;
     leati_windows plane = {.directions = 2, .padding = windows->padding};
@@ -293,8 +312,10 @@ static leat_value convolve_space_back(leat_value x, leat_value kernel, const lea
     for (int64_t k = 0; k < windows->size[0]; k++) {
         leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0}, 5,
                                           (const int64_t[]){1, -1, -1, -1, -1}, 5);
+        /* The planes' sizes, without the first direction's. */
         leat_value part = convolve_plane_back(planes, leat_op_reshape(filter, by.dims + 1, 4),
                                               &plane, out + 1, NULL);
+        /* A plane in one dimension: only whole slices are moved. */
         part = leat_op_reshape(part,
                                (const int64_t[]){-1, in.dims[1], out[1] * out[2] * by.dims[3]}, 3);
         part = spread_slices(part, windows, k, before, out[0]);
@@ -331,6 +352,7 @@ const char *leati_convolution_sizes_back(const struct leati_convolution_args *ar
             return "the sizes of space are zero, or unknown where the window has three directions; "
                    "the way back of a convolution needs them";
         int64_t reach = (windows.size[i] - 1) * windows.dilations[i] + 1;
+        /* The size for an input of 0: each place more adds a stride. */
         base[i] = size_back(0, reach, windows.strides[i], windows.padding == LEAT_SAME, padding[i]);
         out[i] = size < 0 ? -1 : size * windows.strides[i] + base[i];
     }

@@ -26,7 +26,9 @@ leat_value leati_mixing_call(const leati_pass *pass, const leati_tensor_op *op,
     if (wants_labels && p.single)
         labels = one_row(labels);
     else if (!wants_labels)
+        /* The operation mixes labels too: one number per picture stands in for them. */
         labels = leat_op_reshape(leati_pictures_corner(p.x), (const int64_t[]){-1, 1}, 2);
+    /* Draws depend on batch, height and width: one channel costs less than all. */
     leat_value pictures = leat_op_stop_gradient(wants_labels ? first_channel(p.x) : p.x);
     labels = leat_op_stop_gradient(labels);
     leat_value seed = leati_pictures_seeds(&p, draws);

@@ -22,6 +22,7 @@ leat_status leati_noise_check_rate(const char *name, double rate, leat_error *er
 
 void leati_noise_state(bool draws, leati_weights *out) {
     out->count = draws ? 1 : 0;
+    /* Filled in any case; `count` decides whether it is there. */
     out->list[0] = (leati_weight){.name = "seed_generator_state",
                                   .shape = LEAT_SHAPE(2),
                                   .initializer = "zeros",
@@ -39,6 +40,7 @@ leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int c
     leat_value state = pass->weights[weight];
     leat_graph *graph = state.graph;
     leat_value none = leati_support_number(graph, LEAT_INT64, 0);
+    /* The state after draw number `draw`: every draw of a call assigns anew, the last one stays. */
     pass->updates[weight] =
         leat_op_add(state, pair(none, leati_support_number(graph, LEAT_INT64, draw + count)));
     leat_value other = leat_op_cast(leat_op_replica_id(graph), LEAT_INT64);
@@ -46,6 +48,7 @@ leat_value leati_noise_seeds(const leati_pass *pass, int weight, int draw, int c
     other = leat_op_multiply(other, leati_support_number(graph, LEAT_INT64, 1000000007));
     leat_value seed =
         leat_op_add(state, pair(other, leati_support_number(graph, LEAT_INT64, draw)));
+    /* Modulo 2^31 - 2, within what the operations' int32 seeds hold. */
     return leat_op_cast(
         leat_op_floormod(seed, leati_support_number(graph, LEAT_INT64, INT32_MAX - 1)), LEAT_INT32);
 }
@@ -64,6 +67,7 @@ static leat_value shape_of_draws(leat_value x, const leati_ints *shape) {
     if (shape->count == 0)
         return all;
     for (int32_t d = 0; d < shape->count; d++)
+        /* -1: the size of the input, which is known in the run. */
         dims[d] = shape->values[d] >= 0
                       ? leati_support_number(x.graph, LEAT_INT64, (double)shape->values[d])
                       : leat_op_squeeze(leat_op_slice(all, (int64_t[]){d}, 1, (int64_t[]){1}, 1),
@@ -82,6 +86,7 @@ static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
                                          "noise_shape has not as many dimensions as the input");
     for (int32_t d = 0; d < shape->count; d++)
         static_shape.dims[d] = shape->values[d] < 0 ? static_shape.dims[d] : shape->values[d];
+    /* A shape that is known keeps the draw a plain operation, without a computed argument. */
     if (leati_shape_count(&static_shape) >= 0)
         return leati_stateless_build(seed, op, static_shape, dtype, low, high);
     const struct leati_random_args args = {
@@ -90,6 +95,7 @@ static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
     leat_value dims = shape_of_draws(x, shape);
     int32_t id = leati_graph_add_computed(x.graph, op, &args, &seed, 1, &name, &dims, 1);
     leat_value drawn = {.graph = x.graph, .id = id};
+    /* Dimensions that are known are not lost because another one is not. */
     return id < 0 ? drawn : leat_op_ensure_shape(drawn, static_shape);
 }
 
@@ -111,6 +117,8 @@ leat_value leati_noise_drop(const leati_pass *pass, double rate, const leati_int
     if (!pass->training || rate <= 0)
         return x;
     leat_value seed = leati_noise_seed(pass, 0);
+    /* After the seed, so that the state moves on as with any other rate; 1 / (1 - rate) is
+     * infinite. */
     if (rate >= 1)
         return leat_op_zeros_like(x);
     leat_value drawn = leati_noise_uniform(seed, x, shape);

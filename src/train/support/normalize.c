@@ -9,13 +9,16 @@
 
 static leati_moments of_all_replicas(leat_value x, const int64_t *axes, int count, bool keepdims) {
     leat_value ones = leat_op_ones_like(x), sums[3];
+    /* Counted and not multiplied out: sizes may be unknown, and replicas' batches differ. */
     const leat_value parts[3] = {leat_op_reduce_sum(x, axes, count, keepdims),
                                  leat_op_reduce_sum(leat_op_square(x), axes, count, keepdims),
                                  leat_op_reduce_sum(ones, axes, count, keepdims)};
     leat_op_all_reduce(parts, 3, LEAT_AGGREGATION_SUM, sums);
+    /* A replica may be without rows; all of them without any give 0. */
     leat_value mean = leat_op_divide_no_nan(sums[0], sums[2]);
     leat_value squares = leat_op_divide_no_nan(sums[1], sums[2]);
     leat_value variance = leat_op_subtract(squares, leat_op_square(mean));
+    /* E(x^2) - E(x)^2 can be a little negative by rounding. */
     return (leati_moments){mean, leat_op_maximum(variance, leat_op_zeros_like(variance))};
 }
 
@@ -23,7 +26,9 @@ leati_moments leati_normalize_moments(leat_value x, const int64_t *axes, int cou
                                       bool synchronized) {
     if (synchronized)
         return of_all_replicas(x, axes, count, keepdims);
+    /* Kept here in any case, so that it broadcasts against x below. */
     leat_value mean = leat_op_reduce_mean(x, axes, count, true);
+    /* The gradient through the mean is 0 in sum: sum(x - mean) is. */
     leat_value apart = leat_op_squared_difference(x, leat_op_stop_gradient(mean));
     leat_value variance = leat_op_reduce_mean(apart, axes, count, keepdims);
     return (leati_moments){keepdims ? mean : leat_op_squeeze(mean, axes, count), variance};
@@ -32,6 +37,7 @@ leati_moments leati_normalize_moments(leat_value x, const int64_t *axes, int cou
 /* A vector along dimension `axis` of `rank`. */
 static leat_value along(leat_value vector, int32_t axis, int32_t rank) {
     int64_t dims[LEAT_MAX_RANK];
+    /* Where it is last, or -1, broadcasting does it. */
     if (axis < 0 || axis == rank - 1)
         return vector;
     for (int32_t d = 0; d < rank; d++)
@@ -46,6 +52,8 @@ leat_value leati_normalize(leat_value x, leati_moments moments, const leati_affi
     if (leati_support_value_failed(variance))
         return variance;
     leat_value least = leati_support_number(x.graph, leat_value_dtype(variance), epsilon);
+    /* x * factor + (beta - mean * factor) needs one pass over x, as tf.nn.batch_normalization does
+     * it. */
     leat_value factor = leat_op_rsqrt(leat_op_add(variance, least));
     if (affine->gamma != NULL)
         factor = leat_op_multiply(factor, *affine->gamma);

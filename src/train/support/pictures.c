@@ -27,6 +27,7 @@ leat_status leati_pictures_check_factor(const leati_floats *factor, const char *
             "%d numbers",
             name, (int)factor->count);
     for (int32_t i = 0; i < factor->count; i++)
+        /* NaN is refused too. */
         if (!(factor->values[i] >= bounds.low && factor->values[i] <= bounds.high))
             return leati_refuse(
                 err, VALUE,
@@ -40,6 +41,7 @@ static bool is_among(const char *name, const char *const *names, size_t count) {
     for (size_t i = 0; name != NULL && i < count; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
+    /* A layer without the argument has none to check. */
     return name == NULL;
 }
 
@@ -76,6 +78,7 @@ leati_picture_range leati_pictures_factor_range(const leati_floats *factor, doub
     if (factor->count == 2)
         return sorted(factor->values[0], factor->values[1]);
     double size = fabs(factor->count == 1 ? factor->values[0] : standard);
+    /* Of one number the other bound is its opposite, but not below what the factor may be. */
     return (leati_picture_range){LEATI_MAX(least, -size), size};
 }
 
@@ -110,9 +113,11 @@ leati_picture_arguments leati_pictures_begin(const leati_pass *pass) {
         return pictures;
     }
     if (!leati_graph_dtype_is_floating(leat_value_dtype(pictures.x)))
+        /* Keras' layers compute integers as floats. */
         pictures.x = leat_op_cast(pictures.x, LEAT_FLOAT32);
     pictures.single = rank == 3;
     if (pictures.single)
+        /* One picture is a batch of one, until leati_pictures_end. */
         pictures.x = leat_op_expand_dims(pictures.x, 0);
     return pictures;
 }
@@ -123,6 +128,7 @@ leat_value leati_pictures_end(const leati_picture_arguments *pictures, leat_valu
 
 leat_value leati_pictures_seeds(leati_picture_arguments *pictures, int count) {
     int first = pictures->draws;
+    /* Numbered within the call, so that each draw has a seed of its own. */
     pictures->draws += count;
     return leati_noise_seeds(pictures->pass, 0, first, count);
 }
@@ -133,6 +139,7 @@ leat_value leati_pictures_seed(leati_picture_arguments *pictures) {
 
 leat_value leati_pictures_draw(leati_picture_arguments *pictures, int64_t count,
                                leati_picture_range range) {
+    /* One set of numbers for each picture, broadcasting over its pixels. */
     int64_t dims[4] = {-1, 1, 1, count};
     return leati_noise_between(leati_pictures_seed(pictures), pictures->x, &(leati_ints){dims, 4},
                                range.low, range.high);
@@ -152,6 +159,7 @@ leat_value leati_pictures_draw_normal(leati_picture_arguments *pictures) {
 leat_value leati_pictures_draw_integers(leati_picture_arguments *pictures,
                                         leati_picture_range range) {
     int64_t dims[4] = {-1, 1, 1, 1};
+    /* Only its dtype and batch's size are used. */
     leat_value like = leat_op_cast(leati_pictures_corner(pictures->x), LEAT_INT64);
     return leati_noise_between(leati_pictures_seed(pictures), like, &(leati_ints){dims, 4},
                                range.low, range.high);
@@ -180,6 +188,7 @@ leat_value leati_pictures_size(const leati_picture_arguments *pictures, int dime
         return x;
     int64_t known = leat_value_shape(x).dims[dimension];
     if (known >= 0)
+        /* A constant where it can be one, for the shapes that follow from it. */
         return leati_support_number(x.graph, dtype, (double)known);
     leat_value all = leat_op_shape(x, LEAT_INT64);
     leat_value one = leat_op_slice(all, (const int64_t[]){dimension}, 1, (const int64_t[]){1}, 1);
@@ -189,6 +198,7 @@ leat_value leati_pictures_size(const leati_picture_arguments *pictures, int dime
 leat_value leati_pictures_rows(const leati_picture_arguments *pictures, const leat_value *numbers,
                                int count) {
     leat_value rows[LEATI_PICTURE_NUMBERS];
+    /* Adding zeros of shape [batch, 1, 1, 1] gives numbers without a batch one row per picture. */
     leat_value none = leat_op_zeros_like(leati_pictures_corner(pictures->x));
     for (int i = 0; i < count; i++)
         rows[i] = leat_op_add(none, numbers[i]);
@@ -200,6 +210,7 @@ leat_value leati_pictures_project(const leati_picture_arguments *pictures,
     leat_value x = pictures->x;
     if (leati_support_value_failed(x))
         return x;
+    /* Classes must not be blended. */
     leat_value seen = leat_op_projective_transform(
         leat_op_cast(x, LEAT_FLOAT32), leat_op_cast(table, LEAT_FLOAT32),
         args->masks ? "nearest" : args->interpolation, args->fill_mode, args->fill_value);
@@ -209,6 +220,7 @@ leat_value leati_pictures_project(const leati_picture_arguments *pictures,
 leat_value leati_pictures_view(const leati_picture_arguments *pictures,
                                const struct leati_picture_args *args, const leat_value *numbers) {
     leat_value none = leati_support_number(pictures->x.graph, leat_value_dtype(pictures->x), 0);
+    /* The last two numbers are those of perspective, 0 for affine views. */
     const leat_value all[8] = {numbers[0], numbers[1], numbers[2], numbers[3],
                                numbers[4], numbers[5], none,       none};
     return leati_pictures_project(pictures, args, leati_pictures_rows(pictures, all, 8));
@@ -220,6 +232,7 @@ leat_value leati_pictures_linear(leat_value x, double number, double offset) {
     if (leati_support_value_failed(x))
         return x;
     x = leati_support_times(x, number);
+    /* No operation for adding nothing. */
     return offset == 0 ? x
                        : leat_op_add(x, leati_support_number(x.graph, leat_value_dtype(x), offset));
 }
@@ -241,6 +254,7 @@ leat_value leati_pictures_rescale(leat_value x, leati_picture_range from, leati_
 }
 
 leat_value leati_pictures_grey(leat_value x) {
+    /* TensorFlow's weights of rgb_to_grayscale. */
     const leati_floats parts = {(double[]){0.2989, 0.5870, 0.1140}, 3};
     if (leati_support_value_failed(x) || leat_value_shape(x).dims[3] == 1)
         return x;
@@ -287,8 +301,10 @@ void leati_pictures_brighten(leati_picture_arguments *pictures, leati_picture_ra
 
 void leati_pictures_contrast(leati_picture_arguments *pictures, leati_picture_range factor,
                              leati_picture_range values) {
+    /* The range's bounds are how much less and how much more than 1, hence the signs. */
     const leati_picture_range around = {1 - factor.low, 1 + factor.high};
     leat_value by = leati_pictures_draw(pictures, 1, around), x = pictures->x;
+    /* First along the height, then the width: Keras rounds in that order. */
     leat_value mean = leat_op_reduce_mean(x, (const int64_t[]){1}, 1, true);
     mean = leat_op_reduce_mean(mean, (const int64_t[]){2}, 1, true);
     x = leat_op_add(leat_op_multiply(leat_op_subtract(x, mean), by), mean);
@@ -309,6 +325,7 @@ void leati_pictures_saturate(leati_picture_arguments *pictures, leati_picture_ra
     leat_value by = leati_pictures_draw(pictures, 1, factor);
     if (leati_support_value_failed(by))
         return;
+    /* f / (1 - f), kept finite at f = 1. */
     leat_value rest = leat_op_subtract(leat_op_ones_like(by), by);
     by = leat_op_divide(by, leati_pictures_linear(rest, 1, 1e-7));
     leat_value x = leat_op_rgb_to_hsv(pictures->x);
@@ -320,6 +337,7 @@ void leati_pictures_shift_hue(leati_picture_arguments *pictures, leati_picture_r
                               leati_picture_range values) {
     const leati_picture_range unit = {0, 1};
     leat_value sign = leati_pictures_sign(pictures);
+    /* Two draws: which way, then how far. */
     leat_value by = leat_op_multiply(sign, leati_pictures_draw(pictures, 1, factor));
     leat_value x = leat_op_rgb_to_hsv(leati_pictures_rescale(pictures->x, values, unit));
     leat_value hue = leat_op_add(leati_pictures_part(x, 0), leati_pictures_linear(by, 0.5, 0));
@@ -327,6 +345,7 @@ void leati_pictures_shift_hue(leati_picture_arguments *pictures, leati_picture_r
         return;
     leat_value one = leati_support_number(hue.graph, leat_value_dtype(hue), 1);
     leat_value none = leati_support_number(hue.graph, leat_value_dtype(hue), 0);
+    /* Hues are a circle of length 1; a turn of less than that leaves it at most once. */
     hue = leat_op_select(leat_op_greater(hue, one), leat_op_subtract(hue, one), hue);
     hue = leat_op_select(leat_op_less(hue, none), leat_op_add(hue, one), hue);
     pictures->x =
@@ -350,6 +369,7 @@ static leat_value cut(leat_value x, const leati_scaling_layer *scaling, int64_t 
                       int64_t width) {
     int64_t rows = in_proportion(width, scaling->height, scaling->width);
     int64_t columns = in_proportion(height, scaling->width, scaling->height);
+    /* Rounded down it may be 0; a cut needs a pixel. */
     rows = rows > height ? height : LEATI_MAX(1, rows);
     columns = columns > width ? width : LEATI_MAX(1, columns);
     return leat_op_slice(x, (const int64_t[]){0, middle(height, rows), middle(width, columns), 0},
@@ -365,6 +385,7 @@ static leat_value pad(leat_value x, const leati_scaling_layer *scaling, int64_t 
     int64_t beside = columns > width ? middle(columns, width) : 0;
     const int64_t paddings[8] = {0, 0, above, above, beside, beside, 0, 0};
     leat_value fill = leati_support_number(x.graph, leat_value_dtype(x), scaling->fill);
+    /* Ones padded with zeros tell the pictures from the border, which then is filled. */
     leat_value inside = leat_op_pad(leat_op_ones_like(x), paddings, 4);
     return leat_op_select(leat_op_cast(inside, LEAT_BOOL), leat_op_pad(x, paddings, 4), fill);
 }

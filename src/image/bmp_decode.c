@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* As much as TensorFlow wants to see before it looks at sizes; all fields lie in it. */
 enum { HEADER = 32 };
 
 struct decoder {
@@ -73,10 +74,13 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
                             "truncated BMP: expected at least %d bytes of header, found %zu; read "
                             "the file again",
                             HEADER, size);
+    /* Where rows begin, then width and height: little-endian fields of BITMAPINFOHEADER. */
     uint32_t offset = word32(data + 10), width = word32(data + 18), height = word32(data + 22);
     int32_t bits = data[28] | data[29] << 8;
+    /* A negative height, read as an unsigned number. */
     decoder->top_down = height > INT32_MAX;
     if (decoder->top_down)
+        /* The magnitude; of -2^31 it is 2^31, which is refused below. */
         height = 0U - height;
     if ((bits != 8 && bits != 24 && bits != 32) || width > INT32_MAX || offset > INT32_MAX ||
         height > INT32_MAX)
@@ -88,6 +92,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     if (status != LEAT_OK)
         return status;
     int32_t channels = bits / 8;
+    /* Stored rows are padded to four bytes. */
     uint64_t row = ((uint64_t)width * (uint64_t)channels + 3) / 4 * 4;
     decoder->info =
         (leati_image_info){.format = "BMP",
@@ -124,6 +129,7 @@ static inline void convert(const uint8_t *in, uint8_t *out, int32_t width, int f
 }
 
 static void convert_row(const leati_image_info *info, const uint8_t *in, uint8_t *out) {
+    /* Stored bits and wanted channels in one number: each pair has a loop of its own. */
     switch (info->stored_channels * 8 + info->channels) {
     case 8 + 1: memcpy(out, in, (size_t)info->width); break;
     case 8 + 3: convert(in, out, info->width, 1, 3); break;
@@ -140,6 +146,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
     const leati_image_info *info = &decoder->info;
     leat_status status = leati_image_check_pixel_memory(info, pixels, stride, err);
     for (int32_t y = 0; y < info->height && status == LEAT_OK; y++) {
+        /* Without a mark the last row comes first. */
         int32_t stored = decoder->top_down ? y : info->height - 1 - y;
         convert_row(info, decoder->rows + (size_t)stored * decoder->stored_row,
                     (uint8_t *)pixels + (size_t)y * stride);

@@ -51,6 +51,8 @@ static bool starts_with(const uint8_t *data, size_t size, const void *magic, siz
 static size_t find_index(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < CODECS; i++) {
         const leati_picture_codec *codec = codecs[i];
+        /* WebP shares its first four bytes with all of RIFF; its mark stands behind a size, at byte
+         * 8. */
         size_t marked = codec->mark != NULL ? strlen(codec->mark) : 0;
         if (starts_with(data, size, codec->magic, codec->magic_size) &&
             (marked == 0 || (size >= 8 && starts_with(data + 8, size - 8, codec->mark, marked))))
@@ -85,6 +87,7 @@ void leati_image_decoder_free(leati_image_decoder *decoder) {
 
 /* ---- the store ---- */
 
+/* More decoders than threads use at once would only hold memory. */
 #define STORE_LIMIT 64
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -123,6 +126,7 @@ void leati_image_decoders_trim(void) {
     store = NULL;
     stored = 0;
     pthread_mutex_unlock(&store_lock);
+    /* Freed outside of the lock, which is a leaf. */
     while (decoder != NULL) {
         leati_image_decoder *next = decoder->next;
         leati_image_decoder_free(decoder);
@@ -138,6 +142,7 @@ static void list_titles(char *text, size_t size) {
     text[0] = '\0';
     for (size_t i = 0; i < CODECS && used < size; i++) {
         const char *glue = i == 0 ? "" : i + 1 == CODECS ? " or " : ", ";
+        /* May be more than there is room for; the loop ends then. */
         int added = snprintf(text + used, size - used, "%s%s", glue, codecs[i]->title);
         used += added > 0 ? (size_t)added : 0;
     }
@@ -152,6 +157,7 @@ static leat_status fail_unknown(const uint8_t *data, size_t size, leat_error *er
                             "file was written and the feature was read",
                             titles);
     for (size_t i = 0; i < size && i < 8; i++)
+        /* Each takes three places and the zero, which the next one overwrites. */
         (void)snprintf(bytes + 3 * i, 4, "%02x ", data[i]);
     return leati_refuse(err, VALUE,
                         "not a %s picture: found %zu bytes that start with %s; check that they are "
@@ -186,6 +192,7 @@ leat_status leati_image_begin(leati_image_decoder *decoder, const uint8_t *data,
         return fail_unknown(data, size, err);
     const leati_picture_codec *codec = codecs[index];
     if (decoder->states[index] == NULL) {
+        /* A record of its own, because `err` may be NULL and the status is read from it. */
         leat_error local = {0};
         decoder->states[index] = codec->state_new(&local);
         if (decoder->states[index] == NULL)
@@ -216,6 +223,7 @@ static const leati_picture_codec *take_current(leati_image_decoder *decoder, voi
     }
     const leati_picture_codec *codec = codecs[decoder->current];
     *state = decoder->states[decoder->current];
+    /* Kept beside `current`, for leati_image_recovered asks after the reading. */
     decoder->last = decoder->current;
     decoder->current = CODECS;
     return codec;
@@ -238,6 +246,7 @@ leat_status leati_image_adjust(leati_image_decoder *decoder, const leati_decode_
     const leati_picture_codec *codec = take_current(decoder, &state, err);
     LEATI_TRY(codec == NULL ? LEAT_FAILED_PRECONDITION
                             : codec->adjust(state, options, &decoder->info, err));
+    /* An adjusted picture is still to be read. */
     decoder->current = decoder->last;
     *out_info = decoder->info;
     return LEAT_OK;
@@ -268,6 +277,7 @@ leat_status leati_image_check_pixels(const char *title, uint64_t height, uint64_
                             "empty %s: expected at least one pixel, found height %" PRIu64
                             " and width %" PRIu64 "; leave the picture out",
                             title, height, width);
+    /* A quotient, since the product may not fit. */
     if (height <= max_pixels / width)
         return LEAT_OK;
     return leati_refuse(err, SHAPE,

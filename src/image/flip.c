@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Bytes that are exchanged at once, and from which on a result is more than caches hold. */
 enum { PIECE = 256, FAR = 4 << 20 };
 
 static void exchange(char *a, char *b, size_t size) {
@@ -60,6 +61,7 @@ void leati_flip_left_right(const void *in, size_t in_stride, void *out, size_t o
         char *to = (char *)out + y * out_stride;
         if (in != out)
             mirror((const char *)in + y * in_stride, to, width, pixel_size);
+        /* The middle pixel of an odd width stays. */
         for (size_t x = 0; in == out && x < width / 2; x++)
             exchange(to + x * pixel_size, to + (width - 1 - x) * pixel_size, pixel_size);
     }

@@ -25,6 +25,7 @@ static inline void mirror_some(const uint8_t *in, uint8_t *out, size_t first, si
 /* Where the bytes of a mirrored vector of 16 come from, whose pixels stand at the end of what is
  * read; of the result, what is behind them is written over. */
 static inline void fill_table(uint8_t *table, size_t pixel_size) {
+    /* Of RGB 15 of 16 bytes are pixels: what is read begins with one byte too many. */
     size_t pixels = 16 / pixel_size, unused = 16 - pixels * pixel_size;
     memset(table, 0, 16);
     for (size_t p = 0; p < pixels; p++)
@@ -58,6 +59,7 @@ AVX2 static bool avx2_rows(const leati_flip_picture *p) {
         uint8_t *out = p->out + y * p->out_stride;
         size_t x = 0;
         leati_flip_fetch(p, y);
+        /* Reads end with the pixels that are wanted, so the bytes before them must be there too. */
         for (; (width - x) * pixel_size >= 16; x += pixels) {
             const uint8_t *from = in + (width - x) * pixel_size - 16;
             __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
@@ -93,6 +95,7 @@ typedef struct flip_group {
 static bool group_init(flip_group *g, size_t pixel_size) {
     if (pixel_size == 0 || pixel_size > WIDE / 2 || MOST * WIDE % pixel_size != 0)
         return false;
+    /* 64 bytes of three channels hold no whole number of pixels, 192 do. */
     g->vectors = WIDE % pixel_size == 0 ? 1 : MOST;
     size_t bytes = g->vectors * WIDE;
     g->pixels = bytes / pixel_size;
@@ -104,6 +107,7 @@ static bool group_init(flip_group *g, size_t pixel_size) {
             low = LEATI_MIN(from[i], low);
             high = LEATI_MAX(from[i], high);
         }
+        /* Windows are moved inside the group: nothing around it may be read. */
         low = low + WIDE <= bytes ? low : bytes - WIDE;
         high = high >= WIDE - 1 ? high - (WIDE - 1) : 0;
         g->low[v] = low;
@@ -184,11 +188,13 @@ AVX512 static bool avx512_rows(const leati_flip_picture *p) {
         uint8_t *out = p->out + y * p->out_stride;
         leati_flip_fetch(p, y);
         size_t x = p->far ? first_at_border(out, width, pixel_size) : 0;
+        /* Without a border in the row streaming stores would fault. */
         bool far = p->far && x < width;
         x = far ? x : 0;
         mirror_some(in, out, 0, x, width, pixel_size);
         x = g->vectors == 1 ? groups_of_one(g, in, out, x, width, pixel_size, far)
                             : groups_of_three(g, in, out, x, width, pixel_size, far);
+        /* The rest of a row by a last group that lies over the one before. */
         if (x < width && width >= g->pixels && g->vectors == 1)
             groups_of_one(g, in, out, width - g->pixels, width, pixel_size, false);
         else if (x < width && width >= g->pixels)
@@ -197,6 +203,7 @@ AVX512 static bool avx512_rows(const leati_flip_picture *p) {
             mirror_some(in, out, x, width, width, pixel_size);
     }
     if (p->far)
+        /* Stores past the caches become visible to other threads by this alone. */
         _mm_sfence();
     return true;
 }

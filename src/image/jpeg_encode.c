@@ -12,6 +12,7 @@
 
 #define FIRST_CAPACITY ((size_t)16384)
 /* What a marker holds behind its length and the name of its content. */
+/* 65535 less the length's two bytes; the name of XMP and its zero have 29. */
 #define MOST_METADATA (65533 - 29)
 
 const leati_jpeg_encode_options leati_jpeg_encode_defaults = {
@@ -42,8 +43,10 @@ static j_common_ptr common(struct encoder *encoder) {
 static void grow(struct encoder *encoder) {
     size_t capacity = encoder->capacity == 0 ? FIRST_CAPACITY : 2 * encoder->capacity;
     uint8_t *out = leati_alloc_resize(encoder->out, capacity, 1);
+    /* NULL leaves the old memory valid, which leati_jpeg_encode frees. */
     if (out == NULL) {
         encoder->guard.missing = capacity;
+        /* libjpeg takes no error of this hook; nothing of its frames needs to be undone. */
         longjmp(encoder->guard.jump, 1);
     }
     encoder->target.next_output_byte = out + encoder->capacity;
@@ -77,13 +80,16 @@ static void set_parameters(struct encoder *encoder) {
     jpeg->in_color_space = encoder->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     jpeg_set_defaults(jpeg);
     jpeg->optimize_coding = options->optimize_size;
+    /* JFIF's codes: 1 is dots per inch, 2 per centimetre. */
     jpeg->density_unit = options->density_per_cm ? 2 : 1;
     jpeg->X_density = (UINT16)options->x_density;
     jpeg->Y_density = (UINT16)options->y_density;
+    /* TRUE keeps to the tables of baseline JPEG, entries of one byte. */
     jpeg_set_quality(jpeg, options->quality, TRUE);
     if (options->progressive)
         jpeg_simple_progression(jpeg);
     if (encoder->channels == 3 && !options->chroma_downsampling) {
+        /* Of the luminance: as many samples as the colours have, so none of theirs is left out. */
         jpeg->comp_info[0].h_samp_factor = 1;
         jpeg->comp_info[0].v_samp_factor = 1;
     }
@@ -108,6 +114,7 @@ static void encode(struct encoder *encoder) {
     jpeg_create_compress(jpeg);
     jpeg->client_data = encoder;
     jpeg->dest = &encoder->target;
+    /* After the object exists: creating it needs libjpeg's own manager. */
     leati_jpeg_guard_adopt(&encoder->guard, common(encoder));
     set_parameters(encoder);
     jpeg_start_compress(jpeg, TRUE);
@@ -124,6 +131,7 @@ static void encode(struct encoder *encoder) {
 }
 
 static leat_status guarded(struct encoder *encoder, leat_error *err) {
+    /* All state lies in *encoder: locals would be lost by the jump. */
     if (setjmp(encoder->guard.jump) != 0)
         return leati_jpeg_guard_failure(&encoder->guard, common(encoder), "encoding a JPEG",
                                         "check the picture's size and dtype", err);
@@ -186,6 +194,7 @@ leat_status leati_jpeg_encode(const uint8_t *pixels, size_t stride, int32_t heig
                                                     .term_destination = term_target};
     encoder->jpeg.err = leati_jpeg_guard_init(&encoder->guard);
     status = guarded(encoder, err);
+    /* Also where creation failed: the object's memory manager is NULL then. */
     jpeg_destroy_compress(&encoder->jpeg);
     leati_jpeg_guard_fini(&encoder->guard);
     if (status == LEAT_OK) {

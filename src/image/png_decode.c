@@ -49,6 +49,7 @@ static void state_free(void *state) {
 }
 
 static leat_status failed(const struct decoder *decoder, int code, leat_error *err) {
+    /* Missing memory first: libspng reports it in several ways. */
     if (leati_alloc_refused() != 0)
         return leati_no_memory(err);
     if (code == SPNG_IO_EOF || code == SPNG_EOF || code == SPNG_EIDAT_TOO_SHORT)
@@ -68,10 +69,12 @@ static int read_colours(struct decoder *decoder, bool *alpha) {
     struct spng_trns transparency = {0};
     int code = spng_get_trns(decoder->png, &transparency);
     *alpha = code == 0;
+    /* No tRNS chunk, which is no failure. */
     if (code != 0 && code != SPNG_ECHUNKAVAIL)
         return code;
     if (layout->colour_type != SPNG_COLOR_TYPE_INDEXED) {
         layout->has_key = *alpha;
+        /* The grey value lies in the first place, which the picture's samples are compared with. */
         layout->key[0] =
             layout->colour_type == SPNG_COLOR_TYPE_TRUECOLOR ? transparency.red : transparency.gray;
         layout->key[1] = transparency.green;
@@ -83,7 +86,9 @@ static int read_colours(struct decoder *decoder, bool *alpha) {
     if (code != 0)
         return code;
     memset(layout->palette, 0, sizeof layout->palette);
+    /* The alpha that libpng adds to a palette without one, 2^depth - 1. */
     uint8_t added = (uint8_t)((1U << layout->depth) - 1U);
+    /* All of them: entries that a damaged picture uses and the palette lacks are black. */
     for (uint32_t i = 0; i < 256; i++)
         layout->palette[i][3] = *alpha ? 255 : added;
     for (uint32_t i = 0; i < palette.n_entries && i < 256; i++) {
@@ -91,6 +96,7 @@ static int read_colours(struct decoder *decoder, bool *alpha) {
         layout->palette[i][1] = palette.entries[i].green;
         layout->palette[i][2] = palette.entries[i].blue;
     }
+    /* tRNS may list fewer alphas than there are colours; the others are opaque. */
     for (uint32_t i = 0; *alpha && i < transparency.n_type3_entries && i < 256; i++)
         layout->palette[i][3] = transparency.type3_alpha[i];
     return 0;
@@ -125,6 +131,7 @@ static leat_status begin_picture(struct decoder *decoder, const leati_decode_opt
     if (code != 0)
         return failed(decoder, code, err);
     int32_t channels = options->channels;
+    /* A palette stands for colours, so it never is one channel. */
     if (channels == 0 && layout->colour_type == SPNG_COLOR_TYPE_INDEXED)
         channels = alpha ? 4 : 3;
     else if (channels == 0)
@@ -175,6 +182,7 @@ static int decode_rows(struct decoder *decoder, uint8_t *rows, size_t stride, si
             break;
         uint8_t *target = rows + row.row_num * stride;
         code = spng_decode_row(decoder->png, target, row_size);
+        /* The last row comes with SPNG_EOI and is converted like the others. */
         if (stride == 0 && (code == 0 || code == SPNG_EOI))
             leati_png_convert_row(&decoder->layout, target, pixels + row.row_num * pixel_stride);
     }
@@ -184,6 +192,7 @@ static int decode_rows(struct decoder *decoder, uint8_t *rows, size_t stride, si
 static leat_status need_scratch(struct decoder *decoder, size_t row_size, size_t rows,
                                 leat_error *err) {
     size_t size;
+    /* Too large to be a number: asked for nevertheless, so that it fails as memory does. */
     if (!leati_mul_size(row_size, rows, &size))
         size = SIZE_MAX;
     void *scratch = decoder->scratch;
@@ -213,11 +222,13 @@ static leat_status read_picture(struct decoder *decoder, uint8_t *pixels, size_t
                            stride);
     }
     if (code == 0)
+        /* Up to IEND, so that a file that is cut off behind its pixels is refused. */
         code = spng_decode_chunks(decoder->png);
     if (code == 0)
         code = leati_png_source_check_end(&decoder->source);
     if (code != 0)
         return failed(decoder, code, err);
+    /* Only now are the rows of all passes whole. */
     for (uint32_t y = 0; !direct && interlaced && y < header->height; y++)
         leati_png_convert_row(layout, decoder->scratch + y * row_size, pixels + y * stride);
     return LEAT_OK;
@@ -226,6 +237,7 @@ static leat_status read_picture(struct decoder *decoder, uint8_t *pixels, size_t
 static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_error *err) {
     struct decoder *decoder = state;
     leat_status status = leati_image_check_pixel_memory(&decoder->info, pixels, stride, err);
+    /* Refusals of earlier work on this thread are not this picture's. */
     leati_alloc_refused_forget();
     if (status == LEAT_OK)
         status = read_picture(decoder, pixels, stride, err);

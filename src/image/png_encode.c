@@ -15,6 +15,7 @@ const leati_png_encode_options leati_png_encode_defaults = {.bits = 8, .compress
 static leat_status check(const void *pixels, size_t stride, int32_t height, int32_t width,
                          int32_t channels, const leati_png_encode_options *options,
                          leat_error *err) {
+    /* Computed before the arguments are checked; used only if they are good. */
     size_t row = (size_t)width * (size_t)channels * (size_t)(options->bits / 8);
     if (channels < 1 || channels > 4)
         return leati_refuse(err, VALUE, "encoding a PNG: channels is %" PRId32 "; expected 1 to 4",
@@ -43,6 +44,7 @@ static int write_rows(spng_ctx *png, const uint8_t *pixels, size_t stride,
                                  SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
     for (uint32_t y = 0; code == 0 && y < header->height; y++)
         code = spng_encode_row(png, pixels + y * stride, row_size);
+    /* The code that the last row gives. */
     return code == SPNG_EOI ? 0 : code;
 }
 
@@ -70,8 +72,10 @@ leat_status leati_png_encode(const void *pixels, size_t stride, int32_t height, 
         code = write_rows(png, pixels, stride, &header,
                           (size_t)width * (size_t)channels * (size_t)(options->bits / 8));
     if (code == 0)
+        /* The buffer is the caller's from here on; freeing the context leaves it. */
         result = spng_get_png_buffer(png, &size, &code);
     spng_ctx_free(png);
+    /* libspng does not always say that memory was missing. */
     if (result == NULL && leati_alloc_refused() != 0)
         return leati_no_memory(err);
     if (code != 0 || result == NULL)

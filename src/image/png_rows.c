@@ -23,11 +23,13 @@ typedef struct pixel {
 
 bool leati_png_row_is_direct(const leati_png_layout *layout) {
     static const uint8_t stored[7] = {[GREY] = 1, [RGB] = 3, [GREY_ALPHA] = 2, [RGBA] = 4};
+    /* The same depth, and as many channels as the file: nothing is to be done. */
     return layout->depth == layout->bits && stored[layout->colour_type] == layout->channels;
 }
 
 static uint32_t packed_sample(const uint8_t *row, uint32_t x, int32_t depth) {
     uint32_t bit = x * (uint32_t)depth;
+    /* The first sample of a byte is in its highest bits. */
     uint32_t shift = 8U - (uint32_t)depth - (bit & 7U);
     return (row[bit >> 3] >> shift) & ((1U << depth) - 1U);
 }
@@ -47,11 +49,13 @@ static pixel load_grey(const leati_png_layout *layout, const void *row, uint32_t
     uint32_t stored, scaled;
     if (depth < 8) {
         stored = packed_sample(row, x, depth);
+        /* Scaled to 8 bits; the key below is compared with what is stored. */
         scaled = stored * 255U / ((1U << depth) - 1U);
     } else {
         stored = whole_sample(row, x, depth);
         scaled = stored;
     }
+    /* libpng fills in stored bits, without scaling: 1 for a bitmap, not 255. */
     uint32_t alpha = (1U << depth) - 1U;
     if (layout->has_key)
         alpha = stored == layout->key[0] ? 0 : opaque;
@@ -107,6 +111,7 @@ static void store(uint32_t sample, int32_t depth, int32_t bits, void *out, size_
         ((uint8_t *)out)[index] = (uint8_t)(depth == 16 ? sample >> 8 : sample);
         return;
     }
+    /* 255 becomes 65535: both bytes are the same. */
     uint16_t wide = (uint16_t)(depth == 16 ? sample : sample * 257U);
     memcpy((uint8_t *)out + 2 * index, &wide, sizeof wide);
 }

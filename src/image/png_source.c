@@ -29,6 +29,7 @@ static bool is_letter(uint8_t byte) {
 /* Moves on to the next chunk that libspng is to see. */
 static int next_chunk(leati_png_source *source) {
     for (;;) {
+        /* Length and type at least; the checksum may be missing still. */
         if (source->size - source->at < FRAME - 4)
             return SPNG_IO_EOF;
         const uint8_t *chunk = source->data + source->at, *type = chunk + 4;
@@ -36,6 +37,7 @@ static int next_chunk(leati_png_source *source) {
         for (int i = 0; i < 4; i++)
             if (!is_letter(type[i]))
                 return SPNG_ECHUNK_TYPE;
+        /* A capital first letter, which bit 5 tells. */
         bool critical = (type[0] & 0x20) == 0;
         if (critical || memcmp(type, "tRNS", 4) == 0) {
             source->left = length + FRAME;
@@ -58,6 +60,7 @@ int leati_png_source_read(spng_ctx *png, void *user, void *out, size_t length) {
         if (source->left == 0) {
             int code = next_chunk(source);
             if (code != 0)
+                /* libspng takes no other codes of a reader. */
                 return code == SPNG_IO_EOF ? SPNG_IO_EOF : SPNG_IO_ERROR;
         }
         size_t count = LEATI_MIN(length, source->left);

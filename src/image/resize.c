@@ -78,6 +78,7 @@ const leati_resize_kernels leati_resize_plain = {.name = "plain",
 const leati_resize_kernels *leati_resize_kernels_at(int index) {
     int found = 0;
     for (int i = 0; leati_resize_fast[i] != NULL; i++)
+        /* Counts only what runs here: index 0 is the best of these, the plain one the last. */
         if (leati_resize_fast[i]->runs_here() && found++ == index)
             return leati_resize_fast[i];
     return found == index ? &leati_resize_plain : NULL;
@@ -105,6 +106,7 @@ void leati_resize_begin(leati_resize_stream *stream, leati_resize_plan *plan,
         .sink = *sink,
         .kernels = kernels,
         .rows = sink->far && kernels->rows_far != NULL ? kernels->rows_far : kernels->rows,
+        /* Asked once and not for each row. */
         .fast = kernels->takes(plan),
         .blended = {plan->rows, plan->rows + plan->row_width},
         .held = {-1, -1}};
@@ -117,6 +119,7 @@ static const float *blended_row(leati_resize_stream *stream, const uint8_t *u8, 
     for (int k = 0; k < 2; k++)
         if (stream->held[k] == y)
             return stream->blended[k];
+    /* Slot 1 if 0 holds the row above, which the output rows in between still need. */
     int slot = stream->held[0] == y - 1 && y > 0;
     float *row = stream->blended[slot];
     stream->held[slot] = y;
@@ -136,6 +139,7 @@ static bool blend_below(leati_resize_stream *stream, const uint8_t *u8, int32_t 
                         float *out) {
     const leati_resize_axis *axis = &stream->plan->y;
     bool far = stream->rows == stream->kernels->rows_far;
+    /* What goes past the caches must begin at a vector's border. */
     if (!stream->fast || u8 == NULL || stream->kernels->blend_below == NULL ||
         axis->lower[i] != y - 1 || axis->upper[i] != y || (far && (uintptr_t)out % 64 != 0))
         return false;
@@ -154,6 +158,7 @@ static void blend_rows(leati_resize_stream *stream, const float *below, int32_t 
                        float *out) {
     const leati_resize_plan *plan = stream->plan;
     const float *above = below;
+    /* At the upper border, and on a row itself, both neighbours are this row. */
     if (plan->y.lower[i] != y)
         above = stream->blended[below == stream->blended[0]];
     stream->rows(above, below, plan->y.lerp[i], out, (size_t)plan->x.out * (size_t)plan->channels);
@@ -165,6 +170,7 @@ static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const fl
     const leati_resize_axis *axis = &stream->plan->y;
     while (stream->next < axis->out && axis->lower[stream->next] <= y) {
         int32_t i = stream->next;
+        /* The lower neighbour is still to come: hold this row. */
         if (axis->upper[i] > y) {
             blended_row(stream, u8, f32, y);
             return LEAT_OK;
@@ -173,6 +179,7 @@ static leat_status push(leati_resize_stream *stream, const uint8_t *u8, const fl
         if (!blend_below(stream, u8, y, i, out))
             blend_rows(stream, blended_row(stream, u8, f32, y), y, i, out);
         stream->next++;
+        /* Settled once, before the last row is reported: others may read the result then. */
         if (stream->next == axis->out && stream->rows == stream->kernels->rows_far)
             stream->kernels->settle();
         leat_status status =
@@ -193,6 +200,7 @@ leat_status leati_resize_push_f32(leati_resize_stream *stream, const float *row,
     return push(stream, NULL, row, y, err);
 }
 
+/* Rows above the first neighbour of the next output are skipped. */
 bool leati_resize_wants(const leati_resize_stream *stream, int32_t y) {
     const leati_resize_axis *axis = &stream->plan->y;
     return stream->next < axis->out && axis->lower[stream->next] <= y;
@@ -253,6 +261,7 @@ static leat_status resize(leati_resize_plan *plan, const picture *in, const leat
     }
     const leati_resize_kernels *kernels = kernels_of(plan);
     for (int32_t i = 0; i < plan->y.out && status == LEAT_OK; i++) {
+        /* The working row is as wide as the input here, since columns are summed last. */
         sum_rows(plan, kernels, in, i, plan->rows);
         sum_columns(plan, kernels, plan->rows, sink->row(sink->context, i));
         if (sink->done != NULL)
@@ -279,6 +288,7 @@ static void resize_into(leati_resize_plan *plan, const picture *in, float *out, 
     const leati_resize_sink sink = {
         .row = row_at,
         .context = &rows,
+        /* The whole picture decides, not a row: it is what caches would have to hold. */
         .far = leati_resize_is_far((size_t)plan->y.out * (size_t)plan->x.out *
                                    (size_t)plan->channels * sizeof *out)};
     leat_status status = resize(plan, in, &sink, NULL);
@@ -317,6 +327,7 @@ void leati_resize_pick(const leati_resize_plan *plan, const void *in, size_t in_
     for (int32_t i = 0; i < plan->y.out; i++) {
         const char *from = (const char *)in + (size_t)plan->y.lower[i] * in_stride;
         char *to = (char *)out + (size_t)i * out_stride;
+        /* The same source row: copied from the result, which lies in a cache. */
         if (i > 0 && plan->y.lower[i] == plan->y.lower[i - 1])
             memcpy(to, to - out_stride, (size_t)plan->x.out * pixel_size);
         else if (pixel_size == 3)
@@ -334,6 +345,7 @@ void leati_resize_pick(const leati_resize_plan *plan, const void *in, size_t in_
 static int32_t taps(const leati_resize_axis *axis, int32_t i, int32_t channels, int32_t *places,
                     float *weights) {
     if (axis->span == 0) {
+        /* Places along a row are those of samples; divided they are pixels. */
         places[0] = axis->lower[i] / channels;
         places[1] = axis->upper[i] / channels;
         weights[0] = 1.0F - axis->lerp[i];
@@ -351,6 +363,7 @@ static void spread_row(const leati_resize_plan *plan, const float *gradient, flo
         int32_t count = taps(&plan->x, i, channels, places, blend);
         const float *weights =
             plan->x.span == 0 ? blend : plan->x.weights + (size_t)i * (size_t)plan->x.span;
+        /* Two places of a blend may be one pixel, at a border; each adds its share. */
         for (int32_t k = 0; k < count; k++) {
             int32_t place = plan->x.span == 0 ? places[k] : places[0] + k;
             float *to = row + (size_t)place * (size_t)channels;

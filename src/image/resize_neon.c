@@ -35,6 +35,7 @@ static inline void blend_pixels(const leati_resize_axis *x, const uint8_t *in, f
 
 static void neon_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
     const leati_resize_axis *x = &plan->x;
+    /* Outputs before `inside` touch the last pixel too, where the plan is mirrored. */
     blend_pixels(x, in, out, 0, x->inside);
     /* Each store writes a fourth float, which the next pixel overwrites. */
     for (int32_t i = x->inside; i < x->interior; i++)
@@ -78,6 +79,7 @@ static void neon_sum_x3(const leati_resize_axis *x, const float *in, float *out)
         float32x4_t sum = vdupq_n_f32(0);
         for (int32_t k = 0; k < x->count[i]; k++, source += 3)
             sum = vaddq_f32(sum, vmulq_f32(vld1q_f32(source), vdupq_n_f32(weights[k])));
+        /* The last pixel by three floats: what follows the row may be another's. */
         if (i + 1 < x->out) {
             vst1q_f32(out, sum);
         } else {

@@ -44,8 +44,11 @@ static int32_t clamp(int64_t value, int32_t high) {
 static void fill_neighbours(leati_resize_axis *axis) {
     float scale = axis->extent / (float)axis->out;
     for (int32_t i = 0; i < axis->out; i++) {
+        /* The middle of output pixel i, less half a pixel of the input. */
         float position = ((float)i + 0.5F) * scale - 0.5F + axis->start;
         float below = floorf(position);
+        /* Neighbours beyond the border are the border's pixel; `lerp` stays, between two equal
+         * ones. */
         axis->lower[i] = clamp((int64_t)below, axis->in - 1);
         axis->upper[i] = clamp((int64_t)ceilf(position), axis->in - 1);
         axis->lerp[i] = position - below;
@@ -82,6 +85,7 @@ static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t coun
             i++;
         }
     }
+    /* Places that a last, shorter group lacks blend byte 0 by 0. */
     for (int32_t k = 0; k < 16; k++) {
         for (int32_t side = 0; side < 2; side++) {
             pick->pairs[4 * k + 2 * side] = (uint8_t)(k < count ? places[side][k] - low : 0);
@@ -90,6 +94,7 @@ static void fill_pick(const leati_resize_plan *plan, int32_t first, int32_t coun
         pick->lerp[k] = k < count ? pick->lerp[k] : 0;
     }
     *from = low;
+    /* The widest of all groups decides which loop runs. */
     *reach = high - low + 1 > *reach ? high - low + 1 : *reach;
 }
 
@@ -100,6 +105,7 @@ static leat_status reserve_picks(leati_resize_plan *plan, leat_error *err) {
     leati_free(plan->picks);
     plan->pick_capacity = 0;
     size_t bytes = plan->num_picks * (sizeof *plan->picks + sizeof *plan->pick_from);
+    /* Groups are loaded as whole vectors. */
     plan->picks = leati_alloc_aligned(bytes, 64);
     if (plan->picks == NULL)
         return leati_no_memory(err);
@@ -112,6 +118,7 @@ static leat_status reserve_picks(leati_resize_plan *plan, leat_error *err) {
 static void fill_picks(leati_resize_plan *plan) {
     int32_t count = plan->x.out * plan->channels;
     plan->reach = 0;
+    /* Two vectors of bytes are all that one permutation takes from. */
     for (size_t g = 0; g < plan->num_picks && plan->reach <= 128; g++) {
         int32_t first = (int32_t)g * 16, left = count - first;
         fill_pick(plan, first, LEATI_MIN(left, 16), &plan->picks[g], &plan->pick_from[g],
@@ -132,6 +139,7 @@ static leat_status prepare_axis(const leati_resize_plan *plan, leati_resize_axis
     axis->span = blends(plan) ? 0 : leati_resize_span(axis, plan->method, plan->antialias);
     leat_status status = reserve_axis(axis, err);
     if (status != LEAT_OK) {
+        /* 0 fits no picture, so the tables are not taken for good ones. */
         axis->in = 0;
         return status;
     }
@@ -167,6 +175,7 @@ static void finish_neighbours(leati_resize_plan *plan) {
         plan->x.lower[i] *= plan->channels;
         plan->x.upper[i] *= plan->channels;
     }
+    /* In samples of a row, as the places are by now. */
     find_interior(&plan->x, (plan->x.in - 1) * plan->channels);
     fill_picks(plan);
 }
@@ -194,6 +203,7 @@ leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height
                             " and width %" PRId32 "; ask for at least one pixel",
                             out_height, out_width);
     /* The tables hold positions of samples in 32 bits. */
+    /* Both: tables hold places of the input, and picks count results. */
     int32_t widest = LEATI_MAX(in_width, out_width);
     if (in_height < 1 || in_width < 1 || channels < 1 || widest > INT32_MAX / channels)
         return leati_refuse(err, SHAPE,
@@ -227,6 +237,7 @@ leat_status leati_resize_prepare_view(leati_resize_plan *plan, int32_t in_height
     return LEAT_OK;
 }
 
+/* Where two neighbours are blended count and weights are swapped without effect. */
 static void swap_outputs(leati_resize_axis *x, int32_t i, int32_t k) {
     int32_t lower = x->lower[i], upper = x->upper[i], count = x->count[i];
     float lerp = x->lerp[i];

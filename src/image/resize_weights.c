@@ -39,16 +39,19 @@ static float kernel_scale(const leati_resize_axis *axis, bool antialias) {
 static float lanczos(float radius, float x) {
     if (x > radius)
         return 0.0F;
+    /* sin(x) / x near 0, where both are small; TensorFlow has this bound. */
     if (x <= 1e-3F)
         return 1.0F;
     return radius * sinf(pi * x) * sinf(pi * x / radius) / (pi * pi * x * x);
 }
 
 static float gaussian(float radius, float x) {
+    /* exp of doubles, as TensorFlow's kernel computes it. */
     float sigma = radius / 3.0F;
     return x >= radius ? 0.0F : (float)exp((double)(-x * x) / (2.0 * (double)(sigma * sigma)));
 }
 
+/* Keys' cubic with a = -1/2. */
 static float keys(float x) {
     if (x >= 2.0F)
         return 0.0F;
@@ -56,6 +59,7 @@ static float keys(float x) {
                      : ((1.5F * x - 2.5F) * x) * x + 1.0F;
 }
 
+/* Mitchell and Netravali's, B = C = 1/3. */
 static float mitchell(float x) {
     if (x >= 2.0F)
         return 0.0F;
@@ -84,16 +88,19 @@ int32_t leati_resize_span(const leati_resize_axis *axis, leati_resize_method met
     if (method == LEATI_RESIZE_NEAREST)
         span = 1;
     else if (method == LEATI_RESIZE_AREA)
+        /* A sample more on each side: borders fall between samples. */
         span = ceil((double)axis->extent / axis->out) + 2;
     else if (method == LEATI_RESIZE_BICUBIC && !antialias)
         span = 4;
     else
         span = 2 * ceil((double)(radius_of(method) * kernel_scale(axis, antialias))) + 1;
+    /* Never more weights than there are samples. */
     return span < (double)axis->in ? (int32_t)span : axis->in;
 }
 
 /* Makes the weights sum up to 1, unless they vanish. */
 static void normalise(float *weights, int32_t count, float total) {
+    /* Dividing by so little would give infinities. */
     if (fabsf(total) < 1000.0F * FLT_MIN)
         return;
     float normal = 1.0F / total;
@@ -109,6 +116,7 @@ static void fill_kernel(leati_resize_axis *axis, leati_resize_method method, boo
         int32_t first = clamp((int64_t)ceilf(centre - radius - 0.5F), axis->in - 1);
         int32_t last = clamp((int64_t)floorf(centre + radius - 0.5F), axis->in - 1);
         float *weights = axis->weights + (size_t)i * (size_t)axis->span;
+        /* Rounding may find one sample more than the span has room for. */
         if (last - first >= axis->span)
             last = first + axis->span - 1;
         for (int32_t source = first; source <= last; source++) {
@@ -134,6 +142,7 @@ static void fill_bicubic(leati_resize_axis *axis) {
     for (int32_t i = 0; i < axis->out; i++) {
         float position = ((float)i + 0.5F) * scale - 0.5F + axis->start, below = floorf(position);
         int64_t start = (int64_t)below - 1;
+        /* To the nearest of the table's steps, as TensorFlow looks it up. */
         float step = (float)lrintf((position - below) * STEPS) / STEPS, total = 0.0F;
         const float distances[4] = {1.0F + step, step, 1.0F - step, 2.0F - step};
         float *weights = axis->weights + (size_t)i * (size_t)axis->span;

@@ -40,6 +40,7 @@ static inline void blend_pixels(const leati_resize_axis *x, const uint8_t *in, f
 }
 
 AVX2 static void avx2_blend(const leati_resize_plan *plan, const uint8_t *in, float *out) {
+    /* Each of two factors four times: a pixel has one for its channels. */
     const __m256i spread = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
     const leati_resize_axis *x = &plan->x;
     int32_t i = x->inside;
@@ -48,6 +49,7 @@ AVX2 static void avx2_blend(const leati_resize_plan *plan, const uint8_t *in, fl
         __m256 left = load_pixels(in + x->lower[i], in + x->lower[i + 1]);
         __m256 right = load_pixels(in + x->upper[i], in + x->upper[i + 1]);
         double pair;
+        /* Both factors by one load of eight bytes. */
         memcpy(&pair, x->lerp + i, sizeof pair);
         __m256 lerp = _mm256_permutevar8x32_ps(
             _mm256_castps128_ps256(_mm_castpd_ps(_mm_set_sd(pair))), spread);
@@ -110,6 +112,7 @@ static inline void blend_values(const float *a, const float *b, float lerp, floa
 AVX2 static void avx2_rows_far(const float *a, const float *b, float lerp, float *out,
                                size_t count) {
     const __m256 factor = _mm256_set1_ps(lerp);
+    /* Stores past the caches want whole vectors at their borders. */
     size_t i = before_border(out, 8, count);
     blend_values(a, b, lerp, out, 0, i);
     for (; i + 8 <= count; i += 8) {
@@ -199,6 +202,7 @@ AVX512 static inline __m512 mix(__m512 a, __m512 b, __m512 lerp) {
 AVX512 static inline __m512i load_bytes(const uint8_t *from, int64_t bytes) {
     if (bytes >= 64)
         return _mm512_loadu_si512(from);
+    /* Bytes behind the row read as 0 and are not touched. */
     return _mm512_maskz_loadu_epi8((UINT64_C(1) << bytes) - 1, from);
 }
 
@@ -229,6 +233,7 @@ static inline picked_row picked(const leati_resize_plan *plan, const uint8_t *in
  * processors that foresee have caught up. */
 AVX512 static inline __m512 pick_blend(const picked_row *row, size_t g, bool near) {
     const leati_resize_pick_group *pick = row->picks + g;
+    /* Every second byte is kept: a byte becomes a word with 0 above it. */
     const __mmask64 words = UINT64_C(0x5555555555555555);
     int64_t left = row->size - row->from[g];
     const uint8_t *from = row->in + row->from[g];
@@ -237,10 +242,12 @@ AVX512 static inline __m512 pick_blend(const picked_row *row, size_t g, bool nea
     if (near) {
         pairs = _mm512_maskz_permutexvar_epi8(words, pairs, bytes);
     } else {
+        /* Without a second vector the places all lie in the first. */
         __m512i more = left > 64 ? load_bytes(from + 64, left - 64) : bytes;
         pairs = _mm512_maskz_permutex2var_epi8(words, bytes, pairs, more);
     }
     __m512 a = _mm512_cvtepi32_ps(_mm512_and_si512(pairs, _mm512_set1_epi32(0xffff)));
+    /* Times -1 and 1, then added: the right byte less the left one, as an integer of 32 bits. */
     __m512 step = _mm512_cvtepi32_ps(_mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001ffff)));
     return _mm512_add_ps(a, _mm512_mul_ps(step, _mm512_load_ps(pick->lerp)));
 }
@@ -269,6 +276,7 @@ below_groups(const leati_resize_plan *plan, const uint8_t *in, const float *abov
     for (; i + 16 <= count; i += 16, g++) {
         __m512 blend = pick_blend(&row, g, near);
         __m512 result = mix(_mm512_load_ps(above + i), blend, factor);
+        /* The blended row is kept for the next output row. */
         _mm512_store_ps(own + i, blend);
         if (far)
             _mm512_stream_ps(out + i, result);

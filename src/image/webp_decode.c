@@ -94,6 +94,7 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
     leat_status status = check_channels(&decoder->info, options->channels, err);
     if (status == LEAT_OK && decoder->animated)
         status = measure(decoder, err);
+    /* After measuring, which refuses an animation without a whole frame. */
     if (options->first_frame)
         decoder->info.frames = 1;
     if (status == LEAT_OK)
@@ -114,11 +115,13 @@ static leat_status read_picture(const struct decoder *decoder, uint8_t *pixels, 
     if (!WebPInitDecoderConfig(&config))
         return leati_fail(err, LEAT_INTERNAL, "libwebp has another version than its headers");
     config.output.colorspace = info->channels == 4 ? MODE_RGBA : MODE_RGB;
+    /* The library writes into the caller's rows and allocates none. */
     config.output.is_external_memory = 1;
     config.output.u.RGBA.rgba = pixels;
     config.output.u.RGBA.stride = (int)stride;
     config.output.u.RGBA.size = stride * (size_t)info->height;
     VP8StatusCode code = WebPDecode(decoder->data, decoder->size, &config);
+    /* Frees what the library has, not the pixels. */
     WebPFreeDecBuffer(&config.output);
     if (code == VP8_STATUS_OUT_OF_MEMORY)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
@@ -144,6 +147,7 @@ static leat_status read_frames(const struct decoder *decoder, uint8_t *pixels, s
     WebPAnimDecoderOptions options;
     if (!WebPAnimDecoderOptionsInit(&options))
         return leati_fail(err, LEAT_INTERNAL, "libwebpdemux has another version than its headers");
+    /* Frames are blended by alpha in any case; copy_canvas drops it. */
     options.color_mode = MODE_RGBA;
     options.use_threads = 0;
     WebPAnimDecoder *frames = WebPAnimDecoderNew(&data, &options);
@@ -154,6 +158,7 @@ static leat_status read_frames(const struct decoder *decoder, uint8_t *pixels, s
     for (int32_t i = 0; i < decoder->info.frames && status == LEAT_OK; i++) {
         uint8_t *canvas = NULL;
         int time = 0;
+        /* Borrowed: it is the library's until the next frame. */
         if (WebPAnimDecoderGetNext(frames, &canvas, &time))
             copy_canvas(&decoder->info, canvas,
                         pixels + (size_t)i * (size_t)decoder->info.height * stride, stride);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define BUFFER_SIZE (64u << 10)
+/* A name may be taken by a crashed process of the same number; one of so many is free. */
 #define MAX_ATTEMPTS 100
 
 struct leati_output {
@@ -53,6 +54,7 @@ static leat_status open_temporary(leati_output *output, leat_error *err) {
             return LEAT_OK;
         leati_free(output->temporary);
         output->temporary = NULL;
+        /* Only a name that is taken is worth another try. */
         if (status != LEAT_ALREADY_EXISTS || attempt == MAX_ATTEMPTS)
             return leati_fail_in_file(err, status, output->target, -1, false,
                                       "cannot start to write it: %s", opening.text);
@@ -67,6 +69,7 @@ static leat_status open_sink(leati_output *output, bool in_place, leat_error *er
     if (status == LEAT_OK && st.kind == LEATI_PATH_FOLDER)
         return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, output->target, -1, false,
                                   "cannot write it: it is a folder; name a file in it");
+    /* A pipe or device must not be replaced by a plain file. */
     if (in_place || (status == LEAT_OK && st.kind == LEATI_PATH_OTHER))
         return output->fs->create(output->fs, output->target, false, &output->sink, err);
     return open_temporary(output, err);
@@ -89,6 +92,7 @@ leat_status leati_atomic_open(const char *path, bool in_place, leati_output **ou
     if (output == NULL)
         return leati_no_memory(err);
     output->fs = fs;
+    /* Links are followed first: the file behind them is replaced, not the link. */
     status = fs->resolve(fs, rest, &output->target, err);
     if (status == LEAT_OK)
         status = open_sink(output, in_place, err);
@@ -111,6 +115,7 @@ static leat_status keep_failure(leati_output *output, leat_status status, const 
 static leat_status flush(leati_output *output, leat_error *err) {
     leat_error cause = {0};
     leat_status status = output->fs->write(output->sink, output->buffer, output->used, &cause);
+    /* Also where it failed: these bytes are not written a second time. */
     output->used = 0;
     return status != LEAT_OK ? keep_failure(output, status, &cause, err) : LEAT_OK;
 }
@@ -124,6 +129,7 @@ leat_status leati_atomic_write(leati_output *output, const void *data, size_t si
         status = flush(output, err);
     if (status != LEAT_OK)
         return status;
+    /* Fits by now; a larger piece goes to the file without a copy. */
     if (size < BUFFER_SIZE) {
         if (size > 0)
             memcpy(output->buffer + output->used, data, size);
@@ -144,16 +150,19 @@ leat_status leati_atomic_flush(leati_output *output, leat_error *err) {
 leat_status leati_atomic_commit(leati_output *output, leat_error *err) {
     const leati_fs *fs = output->fs;
     leat_error cause = {0};
+    /* The failure of an earlier write: nothing is put in place. */
     leat_status status =
         output->failure.code != LEAT_OK ? keep_failure(output, 0, &cause, err) : LEAT_OK;
     if (status == LEAT_OK && output->used > 0)
         status = flush(output, err);
     if (status == LEAT_OK && (status = fs->sync(output->sink, &cause)) != LEAT_OK)
         status = keep_failure(output, status, &cause, err);
+    /* Closed in any case, and its failure counts: some file systems report writes only then. */
     leat_status closing = fs->close_sink(output->sink, &cause);
     output->sink = NULL;
     if (status == LEAT_OK && closing != LEAT_OK)
         status = keep_failure(output, closing, &cause, err);
+    /* The rename is last, so the name never shows a file that is not whole. */
     if (status == LEAT_OK && output->temporary != NULL &&
         (status = fs->rename(fs, output->temporary, output->target, &cause)) != LEAT_OK)
         status = keep_failure(output, status, &cause, err);

@@ -19,6 +19,7 @@ leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compr
     if (status != LEAT_OK || position == 0)
         return status;
     status = leati_stream_seek(&chunks->stream, position, &local);
+    /* A saved position beyond the end means another file, not a wrong argument. */
     if (status == LEAT_OUT_OF_RANGE) {
         status = leati_fail_in_file(&local, LEAT_DATA_LOSS, path, -1, false,
                                     "the file is shorter than byte %lld, where reading stood; "
@@ -45,16 +46,19 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
     size_t have = chunks->chunk == NULL ? 0 : leat_buffer_size(chunks->chunk);
     if (chunks->end < have)
         return LEAT_OK;
+    /* Only if half of the chunk gets free: otherwise many moves would make room for short reads. */
     if (have > 0 && !chunks->shared && window <= have / 2) {
         memmove(chunks->data, chunks->data + chunks->begin, window);
     } else {
         size_t size = chunks->chunk_size;
+        /* The doubling below cannot overflow. */
         if (window > SIZE_MAX / 4)
             return leati_no_memory(err);
         size = LEATI_MAX(window * 2, size);
         leat_buffer *larger = leati_pools_take(chunks->pools, size, err);
         if (larger == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
+        /* There is no chunk to copy from at first. */
         if (window > 0)
             memcpy(leat_buffer_data(larger), chunks->data + chunks->begin, window);
         leat_buffer_unref(chunks->chunk);
@@ -62,6 +66,7 @@ static leat_status make_room(leati_chunks *chunks, leat_error *err) {
         chunks->data = leat_buffer_data(larger);
         chunks->shared = false;
     }
+    /* The chunk begins at the window's first byte now, from which origins are counted. */
     leati_buffer_set_path(chunks->chunk, chunks->stream.path, chunks->position);
     chunks->begin = 0;
     chunks->end = window;
@@ -77,6 +82,7 @@ leat_status leati_chunks_more(leati_chunks *chunks, leat_error *err) {
     }
     if (status == LEAT_OK) {
         chunks->end += got;
+        /* Only at the end does a read with room give nothing. */
         chunks->ended = got == 0;
     }
     return status;
@@ -105,6 +111,7 @@ void leati_chunks_take(leati_chunks *chunks, size_t n) {
 
 leat_status leati_chunks_share(leati_chunks *chunks, leat_buffer *owner, leat_error *err) {
     leat_status status = leati_buffer_hold(owner, chunks->chunk, err);
+    /* Once shared a chunk stays so: an earlier holder may still be there. */
     chunks->shared = chunks->shared || status == LEAT_OK;
     return status;
 }

@@ -32,6 +32,7 @@ leat_compression leati_compress_codec_guess(const uint8_t *first, size_t size) {
     for (int i = 0; i < NUM_CODECS; i++)
         if (codecs[i]->looks != NULL && codecs[i]->looks(first, size))
             return codecs[i]->compression;
+    /* None of the codecs knows the bytes: taken for uncompressed. */
     return LEAT_COMPRESSION_NONE;
 }
 
@@ -66,6 +67,7 @@ leat_status leat_compression_from_name(const char *text, leat_compression *out, 
     for (int i = 0; i < NUM_CODECS; i++) {
         if (strcmp(text, codecs[i]->name) != 0)
             continue;
+        /* A codec that was left out has its package's name in place of functions. */
         if (codecs[i]->package != NULL)
             return left_out(codecs[i], err);
         *out = codecs[i]->compression;
@@ -93,12 +95,14 @@ leati_unpacker *leati_compress_unpacker_new(leat_compression compression, leat_e
     const leati_compress_codec *codec = find_codec(compression, err);
     if (codec == NULL)
         return NULL;
+    /* The codec's own struct, which begins with a leati_unpacker. */
     leati_unpacker *unpacker = leati_alloc_zero(1, codec->unpacker_size);
     if (unpacker == NULL) {
         leati_no_memory(err);
         return NULL;
     }
     unpacker->codec = codec;
+    /* Freed as one that is open: closing takes what a failed opening left. */
     if (codec->unpacker_open != NULL && codec->unpacker_open(unpacker, err) != LEAT_OK) {
         leati_compress_unpacker_free(unpacker);
         return NULL;
@@ -137,6 +141,7 @@ leati_packer *leati_compress_packer_new(leat_compression compression, int64_t le
     const leati_compress_codec *codec = find_codec(compression, err);
     if (codec == NULL)
         return NULL;
+    /* Unset is the codec's default; 0 is no level of any. */
     if (level != LEAT_UNSET && (level < 1 || level > codec->max_level)) {
         leati_refuse(err, VALUE,
                      "the compression level is %lld; %s has 1 (fast) to %d (small), and %d if "

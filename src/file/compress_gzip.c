@@ -3,6 +3,7 @@
 #include "file/deflate.h"
 
 static bool looks(const uint8_t *first, size_t size) {
+    /* The two bytes of RFC 1952 (ID1, ID2). */
     return size > 2 && first[0] == 0x1f && first[1] == 0x8b;
 }
 

@@ -56,6 +56,7 @@ static void end_stream(leati_inflate *inflate) {
 /* Do the bytes here begin no stream of the kind? ISA-L would wait for the whole of a header. */
 static bool is_foreign(const leati_inflate *inflate, const uint8_t *in, size_t size) {
     if (size < 2)
+        /* One byte alone may still begin a header. */
         return false;
     if (inflate->base.codec->compression == LEAT_COMPRESSION_GZIP)
         return in[0] != 0x1f || in[1] != 0x8b;
@@ -83,6 +84,7 @@ static leat_status fail_behind_output(leati_inflate *inflate, uint8_t **out, siz
 /* Unpacks once; *moved: something was read or written. */
 static int inflate_some(struct inflate_state *state, const uint8_t **in, size_t *in_size,
                         uint8_t **out, size_t *out_size, bool *moved) {
+    /* ISA-L counts in 32 bits; the rest is taken by the next turn. */
     uint32_t in_part = *in_size < INT32_MAX ? (uint32_t)*in_size : INT32_MAX;
     uint32_t out_part = *out_size < INT32_MAX ? (uint32_t)*out_size : INT32_MAX;
     state->next_in = (uint8_t *)(uintptr_t)*in; /* ISA-L's field lacks const */
@@ -106,6 +108,7 @@ leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **
     for (;;) {
         if (inflate->failed != 0)
             return fail_behind_output(inflate, out, out_size, err);
+        /* ISA-L keeps bytes that it read ahead in a word: whole ones follow the stream too. */
         if (inflate->done && (*in_size > 0 || state->read_in_length >= 8))
             return leati_fail(err, LEAT_DATA_LOSS, "bytes follow the end of ZLIB data");
         if (inflate->base.between && *in_size == 0)
@@ -116,6 +119,7 @@ leat_status leati_deflate_inflate_run(leati_unpacker *unpacker, const uint8_t **
         bool moved = false;
         int code = inflate_some(state, in, in_size, out, out_size, &moved);
         if (code < 0 || code == ISAL_NEED_DICT) {
+            /* Kept, for what was decoded before the damage goes out first. */
             inflate->failed = code;
             continue;
         }

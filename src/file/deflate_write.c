@@ -9,6 +9,7 @@
 
 static voidpf take_memory(voidpf context, uInt count, uInt size) {
     (void)context;
+    /* Zeroed, since zlib reads parts of its window before it has written them. */
     return leati_alloc_zero(count, size);
 }
 
@@ -21,6 +22,7 @@ leat_status leati_deflate_open(leati_packer *packer, int level, leat_error *err)
     leati_deflate *self = (leati_deflate *)packer;
     self->stream.zalloc = take_memory;
     self->stream.zfree = give_memory;
+    /* The largest window; 16 more asks for gzip's header and checksum. */
     int window = 15 + (packer->codec->compression == LEAT_COMPRESSION_GZIP ? 16 : 0);
     if (deflateInit2(&self->stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         return leati_no_memory(err);
@@ -38,6 +40,7 @@ static leat_status run(leati_deflate *self, int flush, leat_error *err) {
             size ? self->base.sink(self->base.context, self->output, size, err) : LEAT_OK;
         if (status != LEAT_OK || code == Z_STREAM_END)
             return status;
+        /* No progress was possible: all input is taken and all output written. */
         if (code != Z_OK && code != Z_BUF_ERROR)
             return leati_fail(err, LEAT_INTERNAL, "zlib failed with %d while compressing", code);
         if (flush == Z_NO_FLUSH && self->stream.avail_out > 0)
@@ -50,6 +53,7 @@ leat_status leati_deflate_write(leati_packer *packer, const void *data, size_t s
     leati_deflate *self = (leati_deflate *)packer;
     leat_status status = LEAT_OK;
     for (size_t done = 0; done < size && status == LEAT_OK;) {
+        /* zlib counts in an unsigned int. */
         uInt part = size - done < (1u << 30) ? (uInt)(size - done) : 1u << 30;
         self->stream.next_in = (Bytef *)(uintptr_t)data + done; /* zlib's field lacks const */
         self->stream.avail_in = part;

@@ -70,6 +70,7 @@ static atomic_uint file_number;
 /* FOLDER/events.out.tfevents.SECONDS.HOST.PROCESS.NUMBERSUFFIX, TensorFlow's form. */
 static char *file_name(const char *folder, const char *suffix) {
     char host[256] = "";
+    /* One byte less, because a name that is cut off may lack its zero. */
     if (gethostname(host, sizeof host - 1) || !host[0])
         snprintf(host, sizeof host, "localhost");
     struct timespec now = {0};
@@ -96,8 +97,10 @@ static void put_event(leati_writer *out, int64_t step) {
     double seconds = (double)now.tv_sec + (double)(now.tv_nsec / 1000) * 1e-6;
     uint64_t bits;
     memcpy(&bits, &seconds, sizeof bits);
+    /* A double is eight bytes on the wire. */
     leati_put_uint(out, EVENT_TIME << 3 | LEATI_WIRE_FIXED64);
     leati_put_fixed64(out, bits);
+    /* 0 is protobuf's default and is left out. */
     if (step != 0)
         leati_tensor_proto_put_number_field(out, EVENT_STEP, (uint64_t)step);
 }
@@ -118,6 +121,7 @@ static leat_status write_event(leat_event_writer *writer, leati_writer *event, l
     if (status != LEAT_OK)
         return status;
     int64_t now = leati_now_ns();
+    /* The first that waits starts the clock. */
     if (writer->waiting++ == 0)
         writer->oldest_ns = now;
     if (writer->waiting <= writer->max_queue && now - writer->oldest_ns <= writer->flush_ns)
@@ -155,6 +159,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
     }
     writer->max_queue = LEATI_MAX(0, chosen.max_queue);
     int64_t millis = LEATI_MAX(0, chosen.flush_millis);
+    /* Too long to be counted in nanoseconds: never by age. */
     writer->flush_ns = millis < INT64_MAX / 1000000 ? millis * 1000000 : INT64_MAX;
     writer->path = file_name(folder, chosen.suffix != NULL ? chosen.suffix : "");
     if (writer->path == NULL) {
@@ -163,6 +168,7 @@ leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_o
         return NULL;
     }
     leat_tfrecord_writer_options in_place = {LEAT_TFRECORD_WRITER_DEFAULTS, .in_place = true};
+    /* The version goes out at once: TensorBoard may look before anything else is written. */
     if (leati_fs_mkdirs(folder, err) != LEAT_OK ||
         (writer->records = leat_tfrecord_writer_open(writer->path, &in_place, err)) == NULL ||
         write_version(writer, err) != LEAT_OK || leat_event_writer_flush(writer, err) != LEAT_OK) {
@@ -195,6 +201,7 @@ leat_status leat_event_writer_close(leat_event_writer *writer, leat_error *err) 
 /* ---- values ---- */
 
 static void put_metadata(leati_writer *value, const leat_event_metadata *metadata) {
+    /* Metadata that are serialised already go in whole, in place of the parts. */
     if (metadata->metadata.size > 0) {
         leati_tensor_proto_put_field(value, VALUE_METADATA, metadata->metadata.data,
                                      metadata->metadata.size);
@@ -270,6 +277,7 @@ leat_status leat_event_images(leat_event_writer *writer, const char *tag, int64_
                                   "%lld pictures; expected 0 or more, and their bytes",
                                   (long long)count);
     char sides[2][24];
+    /* TensorBoard wants width and height as texts in front of the pictures. */
     leat_string *values = leati_alloc((size_t)count + 2, sizeof *values);
     if (values == NULL)
         return leati_no_memory(err);
@@ -305,12 +313,15 @@ static void fill_buckets(const leat_tensor *values, int buckets, double *rows) {
     double least = 0, greatest = 0;
     int64_t count = leat_tensor_count(values), finite = range_of(values, &least, &greatest);
     double range = greatest - least; /* infinite only for doubles of both ends of their range */
+    /* Where greatest - least overflows each end is divided by itself. */
     double width = isfinite(range) ? range / buckets : greatest / buckets - least / buckets;
     for (int i = 0; i < buckets; i++) {
         rows[3 * i] = least + i * width;
+        /* Exactly, not by rounding: the last bucket has both its borders in. */
         rows[3 * i + 1] = i + 1 == buckets ? greatest : least + (i + 1) * width;
         rows[3 * i + 2] = 0;
     }
+    /* As TensorBoard's own summaries: all in the last bucket. */
     if (!(width > 0)) { /* one value, or none */
         rows[3 * (buckets - 1) + 2] = (double)finite;
         return;
@@ -320,6 +331,7 @@ static void fill_buckets(const leat_tensor *values, int buckets, double *rows) {
         if (!isfinite(value))
             continue;
         double place = isfinite(range) ? (value - least) / width : value / width - least / width;
+        /* The greatest value falls behind the last border and belongs to the last bucket. */
         int bucket = place > buckets - 1 ? buckets - 1 : place > 0 ? (int)place : 0;
         rows[3 * bucket + 2] += 1;
     }

@@ -15,6 +15,7 @@
 
 static int compare_names(const void *a, const void *b) {
     const leati_plan_name *x = a, *y = b;
+    /* By size first: most names differ there, and no byte needs to be looked at. */
     if (x->size != y->size)
         return x->size < y->size ? -1 : 1;
     return memcmp(x->text, y->text, x->size);
@@ -40,6 +41,7 @@ static leat_status check_request(const leati_feature_request *request, leat_erro
 }
 
 static leat_status check_twice(const leati_example_plan *plan, leat_error *err) {
+    /* Equal names stand side by side in the sorted list. */
     for (int i = 1; i < plan->count; i++)
         if (compare_names(&plan->sorted[i - 1], &plan->sorted[i]) == 0)
             return leati_refuse(err, VALUE,
@@ -56,16 +58,20 @@ static leat_status fill_plan(leati_example_plan *plan, const leati_feature_reque
         LEATI_TRY(check_request(&requests[i], err));
         size_t size = strlen(requests[i].name);
         plan->requests[i] = requests[i];
+        /* A lent plan borrows the names and lies in the caller's arena. */
         if (!plan->lent)
             plan->requests[i].name = leati_strndup(requests[i].name, size);
         if (plan->requests[i].name == NULL)
             return leati_no_memory(err);
+        /* Counted one by one, so that a failure frees just the names that were copied. */
         plan->count = i + 1;
         leati_plan_name name = {.text = plan->requests[i].name, .size = size, .index = i};
+        /* The first eight bytes as a word, and which of them count: names are compared by it. */
         memcpy(&name.head, name.text, LEATI_MIN(size, 8));
         memset(&name.mask, 0xff, LEATI_MIN(size, 8));
         plan->by_index[i] = plan->sorted[i] = name;
     }
+    /* Only lists of fixed length have their places known beforehand. */
     plan->dense = count <= LEATI_QUICK_FEATURES;
     for (int i = 0; i < count; i++)
         plan->dense = plan->dense && requests[i].length >= 0;
@@ -84,6 +90,7 @@ static void *take(leati_arena *arena, size_t count, size_t size) {
 
 static leat_status make_plan(const leati_feature_request *requests, int count, leati_arena *arena,
                              leati_example_plan **out, leat_error *err) {
+    /* An order remembers request numbers plus 1 in 16 bits. */
     if (count < 0 || count >= INT16_MAX)
         return leati_refuse(err, VALUE, "parse_example: %d features; expected 0 to %d", count,
                             INT16_MAX - 1);
@@ -136,6 +143,7 @@ int leati_example_plan_look_up(const leati_example_plan *plan, leati_wire text, 
     const leati_plan_name *found =
         bsearch(&key, plan->sorted, (size_t)plan->count, sizeof key, compare_names);
     if (order != NULL && entry < LEATI_REMEMBERED_FEATURES)
+        /* 0 stands for a name that no request has. */
         order->request[entry] = found != NULL ? (int16_t)(found->index + 1) : 0;
     return found != NULL ? found->index : -1;
 }
@@ -164,11 +172,13 @@ static leat_status walk_features(walk *w, leati_wire features, leat_error *err) 
         if (!leati_wire_next(&features, &field))
             return malformed(w->record, bad, err);
         if (field.number != 1 || field.type != LEATI_WIRE_BYTES)
+            /* Unknown fields are passed over, as protobuf demands. */
             continue;
         if (!leati_feature_split(field.bytes, &entry, &bad))
             return malformed(w->record, bad, err);
         int index =
             leati_example_plan_find(w->plan, entry.name, features.end, w->entry++, w->order);
+        /* Of a name that comes twice the last entry counts, as in a protobuf map. */
         if (index >= 0) {
             w->spans[index].list = (const char *)entry.feature.at;
             w->spans[index].size = (size_t)(entry.feature.end - entry.feature.at);
@@ -179,6 +189,7 @@ static leat_status walk_features(walk *w, leati_wire features, leat_error *err) 
 
 static leat_status walk_record(walk *w, leat_error *err) {
     const uint8_t *start = (const uint8_t *)w->record.data;
+    /* An empty record is an Example without features, and its data may be NULL. */
     if (w->record.size == 0)
         return LEAT_OK;
     leati_wire example = {start, start + w->record.size};
@@ -202,6 +213,7 @@ static leat_status missing(const leati_feature_request *request, leati_feature_s
                             "default or leave it out",
                             request->name, leat_dtype_name(request->dtype),
                             (long long)request->length);
+    /* No list: the reader takes the defaults, which are so many. */
     *span = (leati_feature_span){.count = request->length >= 0 ? request->length : 0};
     return LEAT_OK;
 }
@@ -233,6 +245,7 @@ static leat_status check_span(const leati_feature_request *request, leat_string 
     leat_dtype dtype;
     int64_t count = -1;
     if (leati_feature_list(feature, &dtype, &list, &bad)) {
+        /* A Feature without a list counts as missing, as in TensorFlow. */
         if (dtype == LEAT_INVALID)
             return missing(request, span, err);
         if (dtype != request->dtype)
@@ -256,6 +269,7 @@ leat_status leati_example_parse(const leati_example_plan *plan, leat_string reco
                                 leati_example_order *order, leati_feature_span *spans,
                                 leat_error *err) {
     for (int i = 0; i < plan->count; i++)
+        /* NULL until an entry is found; size and count mean nothing before. */
         spans[i].list = NULL;
     walk w = {plan, order, spans, record, 0};
     leat_status status = walk_record(&w, err);
@@ -268,6 +282,7 @@ void leati_example_read(const leati_example_plan *plan, int index, const leati_f
                         void *to) {
     const leati_feature_request *request = &plan->requests[index];
     if (span->list == NULL) {
+        /* Without defaults nothing is copied: lists of any length are empty then. */
         if (span->count > 0)
             memcpy(to, request->defaults, (size_t)span->count * leat_dtype_size(request->dtype));
         return;

@@ -12,6 +12,7 @@
 /* Protobuf's limit for a message. */
 #define MAX_MESSAGE ((size_t)INT32_MAX)
 /* The outer head: a tag and the length of the features. */
+/* A varint of at most 2^31 - 1 takes up to five bytes. */
 #define HEAD (1 + 5)
 /* Above this the sizes inside one entry could overflow what the head may say. */
 #define MAX_NAME 65535
@@ -96,6 +97,7 @@ static leat_status too_large(const char *name, leat_error *err) {
 static uint8_t *start_entry(leat_example *example, const char *name, int number, size_t list_size,
                             leat_error *err) {
     size_t name_size = strlen(name);
+    /* Room for the name and all heads of the entry, so the sums below cannot overflow. */
     if (list_size > MAX_MESSAGE - 2 * MAX_NAME) {
         too_large(name, err);
         return NULL;
@@ -137,10 +139,12 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
             return leati_refuse(err, VALUE,
                                 "feature \"%.100s\": value %lld is NULL with a size of %zu", name,
                                 (long long)i, values[i].size);
+        /* Checked before each addition: two such sizes fit into a size_t. */
         if (values[i].size > MAX_MESSAGE || size > MAX_MESSAGE)
             return too_large(name, err);
         size += 1 + leati_wire_varint_size(values[i].size) + values[i].size;
     }
+    /* A record of its own, because `err` may be NULL. */
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, LEATI_BYTES_LIST, size, &failure);
     if (to == NULL)
@@ -159,6 +163,7 @@ leat_status leat_example_add_bytes(leat_example *example, const char *name,
  * values) and gives where those go in *out. */
 static leat_status start_packed(leat_example *example, const char *name, int number, size_t packed,
                                 uint8_t **out, leat_error *err) {
+    /* Without values the list is empty: an empty packed field would be a byte for nothing. */
     size_t list = packed ? 1 + leati_wire_varint_size(packed) + packed : 0;
     leat_error failure = {0};
     uint8_t *to = start_entry(example, name, number, list, &failure);
@@ -181,6 +186,7 @@ leat_status leat_example_add_int64(leat_example *example, const char *name, cons
         return too_large(name, err);
     size_t packed = 0;
     for (int64_t i = 0; i < count; i++)
+        /* Negative numbers take ten bytes, as two's complement of 64 bits. */
         packed += leati_wire_varint_size((uint64_t)values[i]);
     uint8_t *to = NULL;
     status = start_packed(example, name, LEATI_INT64_LIST, packed, &to, err);
@@ -210,6 +216,7 @@ leat_status leat_example_serialize(leat_example *example, leat_string *out, leat
     if (example == NULL)
         return leati_refuse(err, VALUE, "leat_example_serialize: example is NULL");
     size_t features = example->size - HEAD;
+    /* The head is written backwards from the entries, into the room that was left for it. */
     uint8_t *start = example->data + HEAD - 1 - leati_wire_varint_size(features);
     start[0] = TAG(1);
     leati_wire_put_varint(start + 1, features);

@@ -20,7 +20,9 @@ static inline bool enter(const uint8_t **at, const uint8_t *limit, uint8_t tag,
         return false;
     size_t size = p[1];
     p += 2;
+    /* A bit above the ones read so far says that another byte follows; it is masked off there. */
     for (int shift = 7; size >> shift; shift += 7) {
+        /* Five bytes at most: a message is below 2 GiB. */
         if (p == limit || shift > 28)
             return false;
         size = (size & (((size_t)1 << shift) - 1)) | (size_t)*p++ << shift;
@@ -49,6 +51,7 @@ static inline bool read_values(const leati_feature_request *request, const uint8
         *(leat_string *)to = (leat_string){(const char *)at, (size_t)(end - at)};
         return true;
     case LEAT_FLOAT32:
+        /* Another number of values is refused by the thorough parser, with the name. */
         if (end - at != count * 4)
             return false;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -66,6 +69,7 @@ static inline bool read_values(const leati_feature_request *request, const uint8
                 return false;
             integers[i] = (int64_t)value;
         }
+        /* Bytes left over: more values than were asked for. */
         return packed.at == end;
     }
 }
@@ -90,6 +94,7 @@ static bool read_feature(const leati_feature_request *request, const uint8_t **a
     uint8_t tag = strings ? 0x0a : request->dtype == LEAT_FLOAT32 ? 0x12 : 0x1a;
     if (!enter_whole(at, end, tag))
         return false;
+    /* Several strings are walked one by one; of no values there is just the end of the list. */
     if (request->length != 1 && (strings || request->length == 0)) {
         bool good = read_strings(*at, end, request->length, to);
         *at = NULL;
@@ -129,6 +134,7 @@ static void remember(const walk *w, int entry, const uint8_t *at, size_t prefix,
                      int request) {
     struct leati_entry_shape *shape = &w->order->shape[entry];
     shape->prefix = 0;
+    /* Long names do not fit the pattern, and are walked along each time. */
     if (prefix > sizeof shape->head || size > UINT32_MAX)
         return;
     *shape = (struct leati_entry_shape){
@@ -140,10 +146,13 @@ static void remember(const walk *w, int entry, const uint8_t *at, size_t prefix,
 static inline bool resembles(const struct leati_entry_shape *shape, const uint8_t *at,
                              const uint8_t *end) {
     uint64_t word, differences = 0;
+    /* Near the record's end the 32 bytes of a pattern may not be there to read. */
     size_t left = (size_t)(end - at);
     if (left < sizeof shape->head || shape->prefix == 0 || shape->size > left)
         return false;
     for (int i = 0; i < 4; i++) {
+        /* Four words at once, with bytes beyond the prefix masked out, instead of a loop over
+         * bytes. */
         memcpy(&word, at + 8 * i, sizeof word);
         differences |= (word & shape->mask[i]) ^ shape->head[i];
     }
@@ -184,6 +193,7 @@ static bool note_feature(walk *w, int index, const uint8_t **at, const uint8_t *
     uint8_t tag = dtype == LEAT_STRING ? 0x0a : dtype == LEAT_FLOAT32 ? 0x12 : 0x1a;
     if (!enter_whole(at, end, tag))
         return false;
+    /* A list without values has no packed field. */
     if (dtype != LEAT_STRING && *at != end && !enter_whole(at, end, 0x0a))
         return false;
     return note(w, index, *at, end);
@@ -207,6 +217,7 @@ static bool read_entry(walk *w, const uint8_t **at, int entry) {
             return false;
         found(w, index);
     }
+    /* Entries whose values are not in one piece have no prefix to remember. */
     if (values != NULL && entry < LEATI_REMEMBERED_FEATURES)
         remember(w, entry, start, (size_t)(values - start), (size_t)(stop - start), index);
     *at = stop;
@@ -245,6 +256,7 @@ static inline bool read_record(walk *w, const leat_string *record) {
 static void expect(const leati_example_plan *plan, uint64_t *bits) {
     for (int i = 0; i < plan->count; i++)
         if (plan->requests[i].length >= 0)
+            /* One bit each: whether all were found is one comparison. */
             bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
@@ -259,6 +271,7 @@ int64_t leati_example_parse_dense(const leati_example_plan *plan, const leat_str
     while (w.row < n) {
         memcpy(w.missing, all, sizeof all);
         if (!read_record(&w, &records[w.row]))
+            /* The thorough parser goes on at this row, and says what is wrong if anything is. */
             break;
         w.row++;
     }

@@ -21,6 +21,7 @@ static leat_status fill(leat_string record, leati_wire message, leat_feature *ou
     int64_t count = -1;
     if (leati_feature_split(message, &entry, &bad) &&
         leati_feature_list(entry.feature, &dtype, &list, &bad))
+        /* A Feature without a list is shown as one without values. */
         count = dtype == LEAT_INVALID ? 0 : leati_feature_count(dtype, list, &bad);
     if (count < 0)
         return malformed(record, bad, err);
@@ -60,14 +61,17 @@ leat_status leat_example_next(leat_string record, size_t *position, leat_feature
         leati_wire_field field;
         if (!leati_wire_next(&example, &field))
             return malformed(record, bad, err);
+        /* The whole message lies before the position. */
         if (field.number != 1 || field.type != LEATI_WIRE_BYTES ||
             *position >= (size_t)(field.bytes.end - start))
             continue;
         leati_wire features = field.bytes;
+        /* Entries before it were given out by earlier calls. */
         if (*position > (size_t)(features.at - start))
             features.at = start + *position;
         bool found = false;
         LEATI_TRY(next_entry(record, &features, out, &found, err));
+        /* Also without an entry: the fields passed need not be walked again. */
         *position = (size_t)(features.at - start);
         if (found) {
             *end = false;

@@ -19,6 +19,7 @@ const char *leati_feature_word(leat_dtype dtype) {
 }
 
 bool leati_feature_split(leati_wire entry, leati_feature_entry *out, const uint8_t **bad) {
+    /* Both empty at first: proto3 leaves out an empty name and an empty Feature. */
     *out = (leati_feature_entry){{entry.end, entry.end}, {entry.end, entry.end}};
     while (entry.at < entry.end) {
         leati_wire_field field;
@@ -43,6 +44,7 @@ bool leati_feature_list(leati_wire feature, leat_dtype *dtype, leati_wire *list,
         *bad = feature.at;
         if (!leati_wire_next(&feature, &field))
             return false;
+        /* A oneof: the last of several lists counts. */
         if (field.type == LEATI_WIRE_BYTES && field.number <= LEATI_INT64_LIST) {
             *dtype = dtypes[field.number];
             *list = field.bytes;
@@ -72,6 +74,7 @@ int64_t leati_feature_count_varints(leati_wire packed) {
             return -1;
         }
     }
+    /* A varint that the end cuts off is none. */
     return run == 0 ? count : -1;
 }
 
@@ -112,6 +115,7 @@ int64_t leati_feature_count(leat_dtype dtype, leati_wire list, const uint8_t **b
 static int64_t copy_floats(leati_wire packed, float *to, int64_t room) {
     int64_t count = (packed.end - packed.at) / 4;
     if (count > room)
+        /* A buffer smaller than the list gets its first values. */
         count = room;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (count > 0)
@@ -137,6 +141,7 @@ static int64_t copy_varints(leati_wire packed, int64_t *to, int64_t room) {
     int64_t count = 0;
     uint64_t value;
     while (count < room && packed.at < packed.end) {
+        /* Only where four bytes can be read, and the first says that it is not alone. */
         if (packed.end - packed.at >= 4 && (packed.at[0] & 0x80) != 0) {
             /* Two and three bytes are the most frequent after one. */
             uint32_t word = leati_wire_load32(packed.at);
@@ -190,6 +195,7 @@ int64_t leati_feature_values(leat_dtype dtype, leati_wire list, void *to, int64_
         leati_wire_field field;
         if (!leati_wire_next(&list, &field))
             break;
+        /* Fields that hold no value, or none that fits the type, are passed over. */
         if (count_field(dtype, &field) > 0)
             done += read_field(dtype, &field, to, done, capacity - done);
     }

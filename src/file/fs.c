@@ -54,6 +54,7 @@ leat_status leati_fs_of(const char *path, const leati_fs **out, const char **res
                             LEATI_MAX_PATH - 1);
     size_t n = scheme_length(path);
     if (n == 0) {
+        /* The first line of the table is the local file system. */
         *out = fs_table[0];
         *rest = path;
         return LEAT_OK;
@@ -116,8 +117,10 @@ leat_status leati_fs_mkdir(const char *path, leat_error *err) {
 
 leat_status leati_fs_mkdirs(const char *path, leat_error *err) {
     leat_error local = {0};
+    /* The last folder first: mostly it is all that is missing. */
     leat_status status = leati_fs_mkdir(path, &local);
     const char *slash = strrchr(path, '/');
+    /* Not of the slashes of "://", nor of the root, above which there is nothing to make. */
     if (status == LEAT_NOT_FOUND && slash != NULL && slash > path && slash[-1] != '/') {
         char *above = leati_strndup(path, (size_t)(slash - path));
         if (above == NULL)
@@ -149,7 +152,9 @@ leat_status leati_fs_append(const char *path, const void *data, size_t size, lea
 static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, leat_error *err) {
     size_t capacity = 0;
     for (;;) {
+        /* leati_grow takes a void pointer: a cast of its address would be another type's. */
         void *memory = *data;
+        /* Room for a whole read, so that the file's end shows as a short one. */
         if (!leati_grow(&memory, &capacity, *size + 65536, 1))
             return leati_no_memory(err);
         *data = memory;
@@ -178,6 +183,7 @@ static leat_status read_unknown(leati_file *file, leat_buffer **out, leat_error 
         leati_free(data);
         return status;
     }
+    /* The buffer owns the memory from here on. */
     *out = leat_buffer_adopt(data, size, free_data, NULL, err);
     return *out != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
@@ -188,6 +194,7 @@ static leat_status read_known(leati_file *file, leat_buffer **out, leat_error *e
         return LEAT_RESOURCE_EXHAUSTED;
     size_t size = (size_t)file->size, got = 0;
     leat_status status = leati_file_read_at(file, 0, leat_buffer_data(buffer), size, &got, err);
+    /* Somebody cut the file between its opening and now. */
     if (status == LEAT_OK && got != size)
         status = leati_fail_in_file(err, LEAT_DATA_LOSS, file->path, -1, false,
                                     "%zu bytes could be read, expected %zu; it was cut while being "

@@ -97,6 +97,7 @@ static leati_path_kind kind_of_mode(mode_t mode) {
 static int open_again(const char *path, int flags) {
     int fd;
     do
+        /* Children of the process shall not hold the file open. */
         fd = open(path, flags | O_CLOEXEC, 0666);
     while (fd < 0 && errno == EINTR);
     return fd;
@@ -109,6 +110,7 @@ static leat_status open_into(const leati_fs *fs, const char *path, local_file *f
     if (fd < 0)
         return leati_fs_local_fail(err, errno, path, "open it for reading");
     struct stat st;
+    /* open takes folders for reading, too; only a read would fail. */
     if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
         leat_status status =
             leati_fs_local_fail(err, S_ISDIR(st.st_mode) ? EISDIR : errno, path, "read it");
@@ -116,6 +118,7 @@ static leat_status open_into(const leati_fs *fs, const char *path, local_file *f
         return status;
     }
     bool plain = S_ISREG(st.st_mode);
+    /* Only of plain files is the size a promise. */
     *file = (local_file){.base = {fs, (char *)(uintptr_t)path, plain ? (int64_t)st.st_size : -1,
                                   plain || lseek(fd, 0, SEEK_CUR) >= 0},
                          .fd = fd};
@@ -134,6 +137,7 @@ static leat_status local_open(const leati_fs *fs, const char *path, leati_file *
         close(opened.fd);
         return leati_no_memory(err);
     }
+    /* By value: the descriptor has one owner, which is the new struct. */
     *file = opened;
     file->base.path = name;
     *out = &file->base;
@@ -154,6 +158,7 @@ static leat_status local_use(const leati_fs *fs, const char *path, leati_file_us
 static leat_status local_read_at(leati_file *base, int64_t offset, void *data, size_t size,
                                  size_t *got, leat_error *err) {
     local_file *file = (local_file *)base;
+    /* A pipe has no other place than the one where it stands. */
     if (!base->seekable && offset != file->position)
         return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, base->path, -1, false,
                                   "it can only be read from start to end (a pipe?), asked for byte "
@@ -167,12 +172,14 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
                                    : read(file->fd, (char *)data + done, part);
         if (n == 0)
             break;
+        /* Nothing was read; the call is repeated. */
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return leati_fs_local_fail(err, errno, base->path, "read it");
         done += (size_t)n;
     }
+    /* Behind the loop: a failed read of a pipe leaves the position where it was. */
     if (!base->seekable)
         file->position += (int64_t)done;
     *got = done;
@@ -201,6 +208,7 @@ static leati_path_kind kind_of_entry(const struct dirent *entry) {
     switch (entry->d_type) {
     case DT_REG: return LEATI_PATH_FILE;
     case DT_DIR: return LEATI_PATH_FOLDER;
+    /* Some file systems do not say, and a link may lead to anything: a stat has to tell. */
     case DT_UNKNOWN:
     case DT_LNK: return LEATI_PATH_UNKNOWN;
     default: return LEATI_PATH_OTHER;
@@ -215,6 +223,7 @@ static leat_status local_list(const leati_fs *fs, const char *path, leati_list_f
         return leati_fs_local_fail(err, errno, path, "list the folder");
     leat_status status = LEAT_OK;
     while (status == LEAT_OK) {
+        /* readdir returns NULL at the end too; only errno tells a failure from it. */
         errno = 0;
         struct dirent *entry = readdir(folder);
         if (entry == NULL) {
@@ -234,6 +243,7 @@ static leat_status local_resolve(const leati_fs *fs, const char *path, char **ou
     (void)fs;
     char resolved[PATH_MAX];
     const char *name = realpath(path, resolved) != NULL ? resolved : path;
+    /* A file that is not there yet is what a writer is going to make. */
     if (name == path && errno != ENOENT)
         return leati_fs_local_fail(err, errno, path, "find it");
     *out = leati_strdup(name);
@@ -250,6 +260,7 @@ static leat_status local_create(const leati_fs *fs, const char *path, bool exclu
         goto free_all;
     }
     sink->base = (leati_file_sink){fs, name};
+    /* Exclusive: a temporary name that another process took is not written over. */
     sink->fd = open_again(path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
     if (sink->fd < 0) {
         status = leati_fs_local_fail(err, errno, path, "open it for writing");
@@ -301,6 +312,7 @@ static leat_status local_close_sink(leati_file_sink *base, leat_error *err) {
 static void sync_folder_of(const char *path) {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
+    /* The root keeps its slash. */
     size_t n = slash != NULL ? (size_t)(slash - path) + (slash == path) : 0;
     if (n >= sizeof folder)
         return;
@@ -325,10 +337,12 @@ static leat_status local_rename(const leati_fs *fs, const char *from, const char
 static leat_status local_append(const leati_fs *fs, const char *path, const void *data, size_t size,
                                 leat_error *err) {
     (void)fs;
+    /* One write of a file opened so lands whole behind what others append. */
     int fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0)
         return leati_fs_local_fail(err, errno, path, "open it for appending");
     ssize_t n = write(fd, data, size);
+    /* A short write of a plain file means that the disk is full. */
     int number = n < 0 ? errno : ENOSPC;
     leat_status status = LEAT_OK;
     if (n != (ssize_t)size)
@@ -351,6 +365,7 @@ static leat_status local_mkdir(const leati_fs *fs, const char *path, leat_error 
     if (mkdir(path, 0777) == 0)
         return LEAT_OK;
     int number = errno;
+    /* Somebody made it before, or at the same time: that is what was wanted. */
     if (number == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return LEAT_OK;
     return leati_fs_local_fail(err, number, path, "make the folder");

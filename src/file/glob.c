@@ -87,6 +87,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
             status = keep(&lv, pattern, LEATI_PATH_UNKNOWN, false, err);
             continue;
         }
+        /* A record of its own: a folder without a match must leave no error behind. */
         leat_error listing = {0};
         status = leati_fs_list(lv.folder, keep_match, &lv, &listing);
         if (is_no_match(status))

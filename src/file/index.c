@@ -35,6 +35,7 @@ enum {
     FIRST_AT = COUNT_AT + 8,
     LAST_AT = FIRST_AT + 4,
     SUM_AT = LAST_AT + 4,
+    /* 4 KiB of numbers: one read finds a record. */
     BLOCK = 512,
     TAR_MAGIC_AT = 257,
     END_BYTES = 4096 /* of the data file, at either end */
@@ -43,11 +44,13 @@ enum {
 static const char magic[MAGIC + 1] = "leat-index\r\n";
 
 /* Bytes of a block of n records: their starts, the last one's end, the checksum. */
+/* The next record starts where one ends, so only the end of the last one is stored. */
 static size_t block_bytes(size_t n) {
     return (n + 1) * 8 + 4;
 }
 
 static uint32_t block_sum(const uint8_t *data, size_t n, uint64_t number) {
+    /* Mixed in, so that a block at the place of another one is found out. */
     return leati_crc_mask(leati_crc_crc32c(data, (n + 1) * 8)) ^ (uint32_t)number;
 }
 
@@ -90,6 +93,7 @@ static leat_status read_ends(const char *path, struct ends *out, leat_error *err
         status = leati_refuse(
             err, VALUE, "%.250s is a pipe or a device; only plain files can have an index", path);
     } else {
+        /* Of a small file both ends are the whole. */
         size_t part = file->size < END_BYTES ? (size_t)file->size : END_BYTES;
         status = sum_part(file, 0, part, &out->first, err);
         if (status == LEAT_OK)
@@ -134,6 +138,7 @@ static leat_status read_part(leati_index *index, int64_t offset, void *data, siz
 
 /* Do blocks of `count` records fill the index? */
 static bool size_fits(int64_t size, uint64_t count) {
+    /* Each record takes 8 bytes at least, so the sums below cannot overflow. */
     if (count > (uint64_t)size / 8)
         return false;
     uint64_t whole = count / BLOCK, rest = count % BLOCK;
@@ -157,8 +162,10 @@ static leat_status check_frame(leati_index *index, const char *kind, const struc
                           "it again",
                           index->path, LEATI_INDEX_ENDING, leati_wire_load32(head + MAGIC), VERSION,
                           index->path);
+    /* Before any number of the tail is believed. */
     if (leati_wire_load32(tail + SUM_AT) != frame_sum(head, tail))
         return damaged(index->path, "the checksum of its head and tail does not fit", err);
+    /* The checksum may fit a tail that somebody made up. */
     uint64_t count = leati_wire_load64(tail + COUNT_AT);
     if (!size_fits(size, count))
         return damaged(index->path, "its size does not fit its number of records", err);
@@ -199,6 +206,7 @@ leat_status leati_index_open(const char *path, const char *kind, leati_index **o
     leati_index *index = leati_alloc_zero(1, sizeof *index);
     if (index == NULL)
         return leati_no_memory(err);
+    /* 0 would be a block that is loaded already. */
     index->block = -1;
     status = open_sidecar(index, path, err);
     if (status == LEAT_OK)
@@ -225,6 +233,7 @@ int64_t leati_index_count(const leati_index *index) {
 static leat_status load_block(leati_index *index, int64_t block, leat_error *err) {
     int64_t left = index->count - block * BLOCK;
     size_t n = left < BLOCK ? (size_t)left : BLOCK;
+    /* `data` holds no block while it is being replaced. */
     index->block = -1;
     LEATI_TRY(read_part(index, HEAD + block * (int64_t)block_bytes(BLOCK), index->data,
                         block_bytes(n), err));
@@ -245,6 +254,7 @@ leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin,
         return status;
     const uint8_t *at = index->data + number % BLOCK * 8;
     uint64_t from = leati_wire_load64(at), to = leati_wire_load64(at + 8);
+    /* Also where the checksum fits: a reader must not be led outside of the file. */
     if (from >= to || to > (uint64_t)index->data_size)
         return damaged(index->path, "a record ends before it starts or beyond the file", err);
     *begin = (int64_t)from;
@@ -261,6 +271,7 @@ struct builder {
 };
 
 static leat_status write_block(struct builder *b, size_t n, int64_t end, leat_error *err) {
+    /* The block of the last record that was added. */
     uint64_t number = (uint64_t)(b->count - 1) / BLOCK;
     leati_wire_store64(b->data + n * 8, (uint64_t)end);
     leati_wire_store32(b->data + (n + 1) * 8, block_sum(b->data, n, number));
@@ -270,6 +281,7 @@ static leat_status write_block(struct builder *b, size_t n, int64_t end, leat_er
 /* Adds the record that starts at `begin`; records follow one another. */
 static leat_status add_record(struct builder *b, int64_t begin, leat_error *err) {
     size_t at = (size_t)(b->count % BLOCK);
+    /* Written once the next record begins, because that is where its last one ends. */
     if (at == 0 && b->count > 0)
         LEATI_TRY(write_block(b, BLOCK, begin, err));
     leati_wire_store64(b->data + at * 8, (uint64_t)begin);
@@ -288,6 +300,7 @@ static leat_status write_end(struct builder *b, const uint8_t *head, const char 
     uint8_t tail[TAIL] = {0};
     leat_status status = LEAT_OK;
     if (b->count > 0)
+        /* The last block may be short, but is never empty. */
         status = write_block(b, (size_t)((b->count - 1) % BLOCK) + 1, end, err);
     if (status != LEAT_OK)
         return status;
@@ -303,6 +316,7 @@ static leat_status write_end(struct builder *b, const uint8_t *head, const char 
 /* Passes over all records of a TFRecord file; *end is where the last one ends. */
 static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *end,
                                   leat_error *err) {
+    /* A record that is cut off must not be left out silently. */
     leati_tfrecord_options options = {.strict_tail = true};
     leati_tfrecord *reader = NULL;
     leat_status status = leati_tfrecord_open(path, &options, &reader, err);
@@ -310,6 +324,7 @@ static leat_status find_tfrecords(struct builder *b, const char *path, int64_t *
         leat_error own = {0};
         int64_t passed = 0;
         *end = leati_tfrecord_position(reader);
+        /* Headers alone are read and checked; data are passed over. */
         leati_record_outcome outcome = leati_tfrecord_skip(reader, 1, &passed, &own);
         if (outcome == LEATI_RECORD_END)
             break;
@@ -324,6 +339,7 @@ static leat_status add_member(struct builder *b, const leati_tar_member *member,
                               leat_error *err) {
     size_t size = 0;
     const char *extension = NULL;
+    /* Members of one sample follow each other: only the first of them is a start. */
     if (!member->is_file || !leati_tar_sample(&member->name, &size, &extension) ||
         (b->count > 0 && key->size == size && memcmp(key->data, member->name.data, size) == 0))
         return LEAT_OK;
@@ -345,6 +361,7 @@ static leat_status find_samples(struct builder *b, const char *path, int64_t *en
     while (status == LEAT_OK && outcome == LEATI_TAR_MEMBER) {
         leat_error own = {0};
         outcome = leati_tar_next(&chunks, &member, &own);
+        /* At the end mark this is where the last member ended; values before it are replaced. */
         *end = chunks.position;
         if (outcome == LEATI_TAR_MEMBER) {
             status = add_member(b, &member, &key, err);
@@ -368,6 +385,7 @@ static leat_status build(struct builder *b, const char *path, const char *kind, 
     LEATI_TRY(read_ends(path, &before, err));
     LEATI_TRY(write_head(b, head, err));
     LEATI_TRY(tar ? find_samples(b, path, &end, err) : find_tfrecords(b, path, &end, err));
+    /* A file that is still being written would have an index of a part of it. */
     LEATI_TRY(read_ends(path, &after, err));
     if (before.size != after.size || before.first != after.first || before.last != after.last)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -387,6 +405,7 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
     if (status == LEAT_OK)
         status = leati_file_read_at(file, 0, first, sizeof first, &got, err);
     leati_file_close(file);
+    /* Zeros where nothing was read, which is no "ustar". */
     bool magic_found = memcmp(first + TAR_MAGIC_AT, "ustar", 5) == 0;
     if (status == LEAT_OK && !magic_found)
         status = leat_compression_guess(path, &compression, err);

@@ -26,6 +26,7 @@ static leat_status visit_all(leati_tfrecord *reader, leat_record_function functi
         int64_t offset = leati_tfrecord_position(reader), n = 0;
         leat_string record;
         leat_error own = {0};
+        /* No owner: the record is looked at before the next read can move it. */
         leati_record_outcome outcome = leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &own);
         if (outcome == LEATI_RECORD_END)
             return LEAT_OK;
@@ -51,6 +52,7 @@ leat_status leat_records_inspect(const char *path, leat_compression compression,
         return status;
     leat_record_summary summary = {.file_size = leati_tfrecord_file_size(reader)};
     status = visit_all(reader, function, context, &summary, err);
+    /* All records were good, yet the compressed stream is not whole. */
     if (status == LEAT_OK && leati_tfrecord_cut(reader)) {
         status = leati_fail_in_file(err, LEAT_DATA_LOSS, path, -1, false,
                                     "the file ends inside its compressed stream; get the whole "
@@ -72,6 +74,7 @@ leat_status leat_compression_guess(const char *path, leat_compression *out, leat
     leat_status status = leati_file_open(path, &file, err);
     if (status != LEAT_OK)
         return status;
+    /* A record's header and enough for every codec's first bytes. */
     uint8_t first[LEATI_RECORD_HEADER] = {0};
     size_t got = 0;
     status = leati_file_read_at(file, 0, first, sizeof first, &got, err);

@@ -23,6 +23,7 @@ static const char magic[] = "\x93NUMPY";
 /* ---- pieces of Python ---- */
 
 static void fail(struct parser *p, const char *expected) {
+    /* The first thing that was missing is what is told. */
     if (!p->failed) {
         p->failed = true;
         p->expected = expected;
@@ -67,6 +68,7 @@ static leat_string read_string(struct parser *p) {
     }
     p->at++;
     text.data = (const char *)p->data + p->at;
+    /* An escape ends it: no header of numpy has one. */
     while (p->at < p->end && p->data[p->at] != (uint8_t)quote && p->data[p->at] != '\\' &&
            p->data[p->at] != '\n')
         p->at++;
@@ -81,6 +83,7 @@ static int64_t read_number(struct parser *p) {
     bool any = false;
     pass_blanks(p);
     for (; p->at < p->end && p->data[p->at] >= '0' && p->data[p->at] <= '9'; p->at++, any = true) {
+        /* Dimensions come from outside. */
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, p->data[p->at] - '0', &number)) {
             fail(p, "a number below 2^63");
@@ -105,6 +108,7 @@ static void read_shape(struct parser *p, leat_shape *shape) {
             return;
         }
         shape->dims[shape->rank++] = size;
+        /* "(3)" is a number in Python, but taken for one dimension; "(3,)" is what numpy writes. */
         more = accept(p, ',');
         if (!more)
             expect(p, ')', "the end of the shape");
@@ -131,8 +135,10 @@ static leat_dtype dtype_of(char kind, int size) {
 /* `descr` like "<f4": byte order, kind, bytes. */
 static leat_status read_descr(const leat_string *descr, leati_npy *out, leat_error *err) {
     const uint16_t one = 1;
+    /* Asked of the machine: values are swapped where the order of the file is the other one. */
     bool little = *(const uint8_t *)&one == 1;
     const char *text = descr->data;
+    /* strchr would find the zero that ends its text. */
     bool shaped = descr->size == 3 && strchr("<>=|", text[0]) != NULL && text[0] != 0;
     out->dtype = shaped ? dtype_of(text[1], text[2] - '0') : LEAT_INVALID;
     if (out->dtype == LEAT_INVALID) {
@@ -143,6 +149,7 @@ static leat_status read_descr(const leat_string *descr, leati_npy *out, leat_err
                           descr->size > 1 && text[1] == 'O' ? " (Python objects)" : "");
     }
     bool other = text[0] == (little ? '>' : '<');
+    /* Single bytes have no order. */
     out->swapped = other && leat_dtype_size(out->dtype) > 1;
     return LEAT_OK;
 }
@@ -177,6 +184,7 @@ static void read_dict(struct parser *p, leati_npy *out, leat_string *descr) {
             seen |= SHAPE;
             read_shape(p, &out->shape);
         }
+        /* A key that is unknown, or comes again, adds nothing. */
         if (seen == before)
             fail(p, "each of descr, fortran_order and shape once");
         if (!accept(p, ',')) {
@@ -217,6 +225,7 @@ static leat_status find_text(const uint8_t *data, size_t size, size_t *need, str
     *need = p->at;
     if (size < *need)
         return LEAT_OK;
+    /* Little-endian, two bytes in version 1. */
     size_t text = data[8] | (size_t)data[9] << 8;
     text |= wide ? (size_t)data[10] << 16 | (size_t)data[11] << 24 : 0;
     if (text > LEATI_NPY_MOST) {

@@ -20,6 +20,7 @@ struct leati_safetensors {
     int count;
 };
 
+/* The format's names, of which those that leat has no dtype for are refused. */
 static const struct {
     leat_dtype dtype;
     const char *name;
@@ -53,6 +54,7 @@ static json_t *entry_of(const leat_tensor *tensor, size_t *at) {
     for (int32_t d = 0; good && d < tensor->rank; d++)
         good = json_array_append_new(shape, json_integer(tensor->dims[d])) == 0;
     size_t end = *at + leat_tensor_bytes(tensor);
+    /* O takes a reference of its own, so `shape` is released in any case. */
     json_t *entry =
         good ? json_pack("{s:s, s:O, s:[I, I]}", "dtype", name_of(tensor->dtype), "shape", shape,
                          "data_offsets", (json_int_t)*at, (json_int_t)end)
@@ -67,6 +69,7 @@ static leat_status add_tensor(json_t *header, const leati_named_tensor *one, siz
     if (name_of(one->tensor.dtype) == NULL)
         return leati_refuse(err, DTYPE, "tensor \"%.80s\" is %s; a safetensors file holds numbers",
                             one->name, leat_dtype_name(one->tensor.dtype));
+    /* JSON objects would silently keep the last of two. */
     if (json_object_get(header, one->name) != NULL)
         return leati_refuse(
             err, VALUE, "two tensors are called \"%.80s\"; names in a file are unique", one->name);
@@ -103,6 +106,7 @@ static leat_status make_header(const leati_named_tensor *tensors, int count,
 
 static leat_status write_all(leati_output *output, const char *header,
                              const leati_named_tensor *tensors, int count, leat_error *err) {
+    /* Blanks behind the header, which JSON ignores. */
     size_t size = strlen(header), padding = (8 - size % 8) % 8;
     uint8_t length[8];
     for (int i = 0; i < 8; i++)
@@ -151,6 +155,7 @@ static leat_status read_entry(const json_t *entry, char *values, size_t size, le
     const json_t *places = json_object_get(entry, "data_offsets");
     json_int_t begin = json_integer_value(json_array_get(places, 0));
     json_int_t end = json_integer_value(json_array_get(places, 1));
+    /* 0 where "shape" is none; that is refused below. */
     leat_shape dims = {.rank = (int32_t)json_array_size(shape)};
     leat_dtype dtype = dtype_of(json_string_value(json_object_get(entry, "dtype")));
     *wrong = "an entry's dtype or shape";
@@ -160,11 +165,13 @@ static leat_status read_entry(const json_t *entry, char *values, size_t size, le
     for (int32_t d = 0; d < dims.rank; d++) {
         const json_t *dim = json_array_get(shape, (size_t)d);
         dims.dims[d] = json_integer_value(dim);
+        /* 0 for what is no integer, so the type is asked as well. */
         if (!json_is_integer(dim) || dims.dims[d] < 0 ||
             !leati_mul_size(bytes, (size_t)dims.dims[d], &bytes))
             return LEAT_DATA_LOSS;
     }
     *wrong = "an entry's place in the file";
+    /* Missing places are 0 and 0, hence the count of two. */
     if (json_array_size(places) != 2 || begin < 0 || end < begin || (uint64_t)end > size ||
         (uint64_t)(end - begin) != bytes)
         return LEAT_DATA_LOSS;
@@ -199,14 +206,17 @@ static leat_status read_header(leati_safetensors *file, const char *path, leat_e
         return damaged(path, "it has less than 8 bytes", err);
     for (int i = 0; i < 8; i++)
         length |= (uint64_t)bytes[i] << (8 * i);
+    /* The length comes from outside: held against the file before it is added to anything. */
     if (length > LEATI_SAFETENSORS_MOST || length > size - 8)
         return damaged(path, "the header is longer than the file", err);
     leat_error inner = {0};
     file->header = leati_json_parse((const char *)bytes + 8, (size_t)length, &inner);
     if (file->header == NULL && inner.code == LEAT_RESOURCE_EXHAUSTED)
         return leati_no_memory(err);
+    /* NULL, for text that is no JSON, is none either. */
     if (!json_is_object(file->header))
         return damaged(path, "the header is no object of JSON", err);
+    /* Tensors are views of the file's buffer, which lives as long as they do. */
     return read_entries(file, path, (char *)(uintptr_t)bytes + 8 + length,
                         size - 8 - (size_t)length, err);
 }

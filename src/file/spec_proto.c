@@ -92,6 +92,8 @@ static leat_status put_children(leati_writer *out, const leat_spec *spec, leat_e
     leat_status status = LEAT_OK;
     for (int i = 0; i < leat_spec_num_children(spec) && status == LEAT_OK; i++) {
         leati_writer child = {0}, entry = {0};
+        /* A child that failed is written all the same: `status` ends the loop, and put_message
+         * frees it. */
         status = leati_tensor_proto_put_spec(&child, leat_spec_child(spec, i), err);
         if (dict) {
             const char *key = leat_spec_key(spec, i);
@@ -135,6 +137,7 @@ static leat_spec *damaged(leat_error *err) {
 static bool find(leati_wire message, uint32_t number, leati_wire_type type, leati_wire_field *out) {
     leati_wire_field field;
     bool found = false;
+    /* The last one, as protobuf takes a field that comes twice. */
     while (message.at < message.end && leati_wire_next(&message, &field)) {
         if (field.number == number && field.type == type) {
             *out = field;
@@ -189,6 +192,7 @@ static leat_spec *read_type_spec(leati_wire message, leat_error *err) {
     while (n < 4 && tuple.at < tuple.end && leati_wire_next(&tuple, &state[n]))
         n++;
     leat_shape shape;
+    /* Zigzag: odd numbers are negative. */
     if (n < 4 || !read_shape(state[0].bytes, VALUE_SHAPE, &shape) ||
         !find(state[2].bytes, VALUE_INT64, LEATI_WIRE_VARINT, &field) || field.value % 2 != 0 ||
         field.value / 2 > LEAT_MAX_RANK)
@@ -210,6 +214,7 @@ typedef struct children {
 
 static bool add_child(children *all, leati_wire value, const leati_wire *key, int depth,
                       leat_error *err) {
+    /* Room for both before the child is read, so that it cannot be lost. */
     if (!leati_grow((void **)&all->specs, &all->spec_room, all->count + 1, sizeof *all->specs) ||
         !leati_grow((void **)&all->keys, &all->key_room, all->count + 1, sizeof *all->keys)) {
         leati_no_memory(err);
@@ -227,6 +232,7 @@ static bool add_child(children *all, leati_wire value, const leati_wire *key, in
         return false;
     }
     all->keys[all->count] = text;
+    /* Counted only now: what failed above left nothing in the lists. */
     all->specs[all->count++] = spec;
     return true;
 }
@@ -237,10 +243,12 @@ static bool read_children(leati_wire message, uint32_t number, bool entries, boo
     leati_wire_field field, key = {0}, value;
     while (message.at < message.end) {
         if (!leati_wire_next(&message, &field))
+            /* damaged gives NULL, so this is false. */
             return damaged(err) != NULL;
         if (field.number != number || field.type != LEATI_WIRE_BYTES)
             continue;
         value = field;
+        /* Looked for by number: the order of an entry's fields does not matter. */
         if (entries && (!find(field.bytes, ENTRY_VALUE, LEATI_WIRE_BYTES, &value) ||
                         !find(field.bytes, ENTRY_KEY, LEATI_WIRE_BYTES, &key)))
             return damaged(err) != NULL;
@@ -277,6 +285,7 @@ static leat_spec *read_value(leati_wire message, int depth, leat_error *err) {
         return damaged(err);
     switch (field.number) {
     case VALUE_TENSOR_SPEC:
+    /* Bounds do not change what is read: shape and dtype stand in the same fields. */
     case VALUE_BOUNDED_SPEC: return read_tensor_spec(field.bytes, err);
     case VALUE_TYPE_SPEC: return read_type_spec(field.bytes, err);
     case VALUE_NONE: return leat_spec_none(err);

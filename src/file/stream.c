@@ -34,6 +34,7 @@ leat_status leati_stream_open(leati_stream *stream, const char *path, leat_compr
     if (compression == LEAT_COMPRESSION_NONE)
         return LEAT_OK;
     stream->unpacker = leati_compress_unpacker_new(compression, err);
+    /* Without an unpacker no input buffer is needed; both failures are told below. */
     stream->input = stream->unpacker != NULL ? leati_alloc(INPUT_SIZE, 1) : NULL;
     if (stream->input == NULL) {
         leati_stream_close(stream);
@@ -54,6 +55,7 @@ void leati_stream_close(leati_stream *stream) {
 int64_t leati_stream_left(const leati_stream *stream) {
     if (stream->unpacker != NULL || stream->file->size < 0)
         return -1;
+    /* A file that shrank has nothing left, not less than nothing. */
     return stream->file->size > stream->position ? stream->file->size - stream->position : 0;
 }
 
@@ -85,12 +87,14 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
     uint8_t *out = data;
     size_t room = size;
     bool end = false;
+    /* Until the first bytes come out: a header alone gives none. */
     while (room == size && !end && stream->failure.code == LEAT_OK) {
         if (stream->input_begin == stream->input_end) {
             leat_status status = fill_input(stream, &end, err);
             if (status != LEAT_OK)
                 return status;
         }
+        /* Also at the end of the file, without input: output may still wait in the codec. */
         const uint8_t *in = stream->input + stream->input_begin;
         size_t in_size = stream->input_end - stream->input_begin;
         leat_error bad = {0};
@@ -100,12 +104,15 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
         stream->input_begin = stream->input_end - in_size;
     }
     *got = size - room;
+    /* A failure behind good bytes waits for the next read. */
     if (room < size)
         return LEAT_OK;
+    /* The file ended, and the codec is not between two streams. */
     stream->cut = stream->failure.code == LEAT_OK && !stream->unpacker->between;
     leat_status status = stream->failure.code;
     if (status != LEAT_OK && err != NULL)
         *err = stream->failure;
+    /* Memory may be there later: the next read unpacks again from the start. */
     if (status == LEAT_RESOURCE_EXHAUSTED && stream->file->seekable) {
         stream->restart = true;
         stream->failure = (leat_error){0};
@@ -133,6 +140,7 @@ leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, siz
         rewind_compressed(stream);
         status = read_away(stream, position, err);
         if (status != LEAT_OK) {
+            /* As before the call, so that the next one tries again. */
             stream->position = position;
             stream->restart = true;
             return status;
@@ -183,6 +191,7 @@ leat_status leati_stream_seek(leati_stream *stream, int64_t position, leat_error
         return LEAT_OK;
     }
     if (stream->unpacker != NULL && position < stream->position)
+        /* No codec can go back, except to the start. */
         rewind_compressed(stream);
     if (position < stream->position)
         return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, stream->file->path, -1, false,

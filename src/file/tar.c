@@ -35,6 +35,7 @@ bool leati_tar_sample(const leati_text *path, size_t *key_size, const char **ext
     const char *base = slash != NULL ? slash + 1 : path->data;
     size_t base_size = path->size - (size_t)(base - path->data);
     const char *dot = base_size > 0 ? memchr(base, '.', base_size) : NULL;
+    /* WebDataset's rule: the key is the path up to the base name's first dot. */
     if (dot == NULL || dot == base || strncmp(base, "__", 2) == 0)
         return false;
     *key_size = (size_t)(dot - path->data);
@@ -54,8 +55,10 @@ static leati_tar_outcome damaged(const leati_chunks *chunks, leat_error *err, co
 /* An octal number with blanks around, or GNU's binary form; -1 if it is neither or does not fit. */
 static int64_t number_of(const uint8_t *field, size_t size) {
     uint64_t value = 0;
+    /* GNU's form: the bit marks it, the rest is the number in base 256. */
     if (field[0] == 0x80) {
         for (size_t i = 1; i < size; i++) {
+            /* The next byte would shift bits out of 63. */
             if (value >> 55 != 0)
                 return -1;
             value = value << 8 | field[i];
@@ -66,6 +69,7 @@ static int64_t number_of(const uint8_t *field, size_t size) {
     while (at < size && field[at] == ' ')
         at++;
     for (; at < size && field[at] >= '0' && field[at] <= '7'; at++)
+        /* Twelve octal digits are 36 bits at most. */
         value = value << 3 | (uint64_t)(field[at] - '0');
     while (at < size && (field[at] == ' ' || field[at] == '\0'))
         at++;
@@ -78,6 +82,7 @@ static bool sum_fits(const uint8_t *header) {
     for (int i = 0; i < LEATI_TAR_BLOCK; i++) {
         bool in_sum = i >= SUM_AT && i < SUM_AT + SUM_SIZE;
         plain += in_sum ? ' ' : header[i];
+        /* The sum is made with blanks in its own place. */
         with_sign += in_sum ? ' ' : (int8_t)header[i];
     }
     return expected == plain || expected == with_sign;
@@ -98,6 +103,7 @@ static leat_status set_name(leati_text *name, const char *text, size_t size, lea
 
 static leat_status name_of(const uint8_t *header, leati_text *name, leat_error *err) {
     const char *base = (const char *)header + NAME_AT, *prefix = (const char *)header + PREFIX_AT;
+    /* GNU's older format has "ustar " there, and other fields where the prefix stands. */
     bool prefixed = memcmp(header + MAGIC_AT, "ustar\0", 6) == 0 && prefix[0] != '\0';
     leat_status status = set_name(name, prefix, prefixed ? strnlen(prefix, PREFIX_SIZE) : 0, err);
     if (status == LEAT_OK && prefixed)
@@ -128,6 +134,7 @@ static size_t read_record(const char *text, size_t size, leati_tar_member *membe
                           struct extension *extension, leat_error *err) {
     size_t length = 0, at = 0;
     for (; at < size && text[at] >= '0' && text[at] <= '9' && length <= size; at++)
+        /* Ends once it is beyond `size`, so it cannot overflow. */
         length = length * 10 + (size_t)(text[at] - '0');
     if (at == 0 || at >= size || text[at] != ' ' || length <= at + 1 || length > size ||
         text[length - 1] != '\n')
@@ -217,13 +224,16 @@ leati_tar_outcome leati_tar_next(leati_chunks *chunks, leati_tar_member *member,
         if (!sum_fits(header))
             return damaged(chunks, err, "a header whose check sum does not fit");
         int64_t size = number_of(header + SIZE_AT, SIZE_SIZE);
+        /* Room for the padding, and for positions beyond it. */
         if (size < 0 || size > INT64_MAX / 4)
             return damaged(chunks, err, "a header whose size is no number");
         char type = (char)header[TYPE_AT];
+        /* 'K' names the target of a link, which nobody reads; it is passed over. */
         bool extends = type == 'x' || type == 'g' || type == 'L' || type == 'K';
         if (!extends) {
             if (!extension.named && name_of(header, &member->name, err) != LEAT_OK)
                 return LEATI_TAR_FAILED;
+            /* A pax size stands in for one that does not fit into octal digits. */
             member->size = extension.size >= 0 ? extension.size : size;
             member->is_file = type == '0' || type == '\0' || type == '7';
             leati_chunks_take(chunks, LEATI_TAR_BLOCK);

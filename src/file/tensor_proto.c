@@ -43,6 +43,7 @@ static const struct {
     [LEAT_FLOAT64] = {2, TENSOR_DOUBLE}, [LEAT_STRING] = {7, TENSOR_STRING},
 };
 
+/* 0, TensorFlow's DT_INVALID, for what has no number. */
 uint64_t leati_tensor_proto_of_dtype(leat_dtype dtype) {
     return (unsigned)dtype < LEAT_NUM_DTYPES ? protos[dtype].number : 0;
 }
@@ -84,6 +85,7 @@ static bool dim_of_proto(leati_wire wire, int64_t *out) {
     leati_wire_field field;
     *out = 0;
     while (wire.at < wire.end) {
+        /* Without a size field the size is 0. */
         if (!leati_wire_next(&wire, &field))
             return false;
         if (field.number == DIM_SIZE && field.type == LEATI_WIRE_VARINT)
@@ -117,6 +119,7 @@ static void put_strings(leati_writer *out, const leat_string *values, int64_t co
     uint64_t size = 0;
     for (int64_t i = 0; i < count; i++)
         size += leati_wire_varint_size(values[i].size) + values[i].size;
+    /* No strings: no content, as with any other default. */
     if (size == 0)
         return;
     leati_put_uint(out, TENSOR_CONTENT << 3 | LEATI_WIRE_BYTES);
@@ -132,6 +135,7 @@ static void put_head(leati_writer *out, leat_dtype dtype, const leat_shape *shap
     leati_tensor_proto_put_shape(&dims, shape);
     leati_tensor_proto_put_number_field(out, TENSOR_DTYPE, leati_tensor_proto_of_dtype(dtype));
     leati_tensor_proto_put_field(out, TENSOR_SHAPE, dims.data, dims.size);
+    /* A writer that failed has less than it should, so the whole is void. */
     out->failed = out->failed || dims.failed;
     leati_writer_fini(&dims);
 }
@@ -196,6 +200,7 @@ leat_status leati_tensor_proto_read(leati_wire message, leati_tensor_proto *out,
             "%llu bytes, the most that are allowed; leave it out, or " LEATI_RAISE_LIMITS,
             (size_t)(message.end - message.at), (long long)out->count, leat_dtype_name(out->dtype),
             (unsigned long long)most);
+    /* Every value takes a byte at least, a string its length. */
     if (out->content.at != out->content.end && out->count > out->content.end - out->content.at)
         return damaged("its content does not fit its shape", err);
     return LEAT_OK;
@@ -248,9 +253,11 @@ static leat_status read_list(const leati_tensor_proto *proto, void *to, leat_err
     leati_wire wire = proto->message;
     leati_wire_field field, value = {0};
     int64_t n = 0;
+    /* More values than the shape has are left unread. */
     while (wire.at < wire.end && n < proto->count && leati_wire_next(&wire, &field)) {
         if (field.number != protos[proto->dtype].list)
             continue;
+        /* A value on its own, or one string, whatever its wire type. */
         if (field.type != LEATI_WIRE_BYTES || proto->dtype == LEAT_STRING) {
             value = field;
             put_value(proto->dtype, &value, to, n++);
@@ -275,6 +282,7 @@ leat_status leati_tensor_proto_values(const leati_tensor_proto *proto, void *to,
         return read_list(proto, to, err);
     if (proto->dtype == LEAT_STRING)
         return read_strings(proto->content, to, proto->count, err);
+    /* Cannot overflow: the count is at most the content's size. */
     if (size != (size_t)proto->count * leat_dtype_size(proto->dtype))
         return damaged("its content does not fit its shape", err);
     memcpy(to, proto->content.at, size);

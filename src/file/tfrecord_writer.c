@@ -34,11 +34,13 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
     }
     bool good = true;
     if (chosen.compression != LEAT_COMPRESSION_NONE) {
+        /* The output is opened below: opening a packer writes nothing. */
         writer->packer =
             leati_compress_packer_new(chosen.compression, chosen.level, write_through, writer, err);
         good = writer->packer != NULL;
     }
     if (!good || leati_atomic_open(path, chosen.in_place, &writer->output, err) != LEAT_OK) {
+        /* It takes a writer of which parts are missing. */
         leat_tfrecord_writer_discard(writer);
         return NULL;
     }
@@ -58,6 +60,7 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
                             writer != NULL ? "data" : "writer",
                             writer != NULL ? "bytes" : "what leat_tfrecord_writer_open returned");
     uint8_t header[LEATI_RECORD_HEADER], footer[LEATI_RECORD_FOOTER];
+    /* Length, its masked checksum, data, their masked checksum: TensorFlow's record. */
     leati_wire_store64(header, size);
     leati_wire_store32(header + 8, leati_crc_mask(leati_crc_crc32c(header, 8)));
     leati_wire_store32(footer, leati_crc_mask(leati_crc_crc32c(data, size)));
@@ -74,6 +77,7 @@ leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
     if (writer == NULL)
         return LEAT_OK;
+    /* Before the output is committed: the end of a compressed stream is part of the file. */
     leat_status status =
         writer->packer != NULL ? leati_compress_packer_finish(writer->packer, err) : LEAT_OK;
     if (status != LEAT_OK) {

@@ -10,11 +10,13 @@
 
 LEATI_LANES1_SIGNED(relu, LEATI_MAX(x, 0))
 LEATI_LANES1_UNSIGNED(relu, x)
+/* A comparison with NaN is false, so of `x < 0 ? 0 : x` a NaN comes through. */
 LEATI_LANES1_FLOAT(relu, x < 0 ? (T)0 : x, x < 0 ? (T)0 : x)
 LEATI_ELEMENTWISE_TABLE(relu, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(relu))
 
 LEATI_LANES1_SIGNED(relu6, x<0 ? 0 : x> 6 ? 6 : x)
 LEATI_LANES1_UNSIGNED(relu6, LEATI_MIN(6, x))
+/* LEATI_MIN(6, NaN) is NaN in this order of operands alone; NaN is asked for first to be sure. */
 LEATI_LANES1_FLOAT(relu6,
                    x != x  ? x
                    : x < 0 ? 0
@@ -24,8 +26,10 @@ LEATI_LANES1_FLOAT(relu6,
                            : LEATI_MIN(6, x))
 LEATI_ELEMENTWISE_TABLE(relu6, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(relu6))
 
+/* expm1 keeps the digits of a small x, which exp(x) - 1 would cancel. */
 LEATI_FLOATS1(elu, x < 0 ? expm1f(x) : x, x < 0 ? expm1(x) : x)
 LEATI_FLOATS1(sigmoid, 1.0f / (1.0f + expf(-x)), 1.0 / (1.0 + exp(-x)))
+/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): no exponential is above 1. */
 LEATI_FLOATS1(softplus, LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))),
               LEATI_MAX(x, 0) + log1p(exp(-fabs(x))))
 LEATI_FLOATS2(relu_grad, y > 0 ? x : (T)0, y > 0 ? x : (T)0)
@@ -40,9 +44,11 @@ static leat_value inside_six(leat_value g, leat_value x) {
 
 LEATI_GRADIENT1(relu, leat_op_relu_grad(g, x))
 LEATI_GRADIENT1(relu6, inside_six(g, x))
+/* exp(x) is above 1 where x is positive; the minimum makes the slope 1 there, without a choice. */
 LEATI_GRADIENT1(elu, leat_op_multiply(g, leat_op_minimum(leat_op_exp(x), leat_op_ones_like(x))))
 LEATI_GRADIENT1(sigmoid, leat_op_multiply(g, leat_op_subtract(y, leat_op_square(y))))
 LEATI_GRADIENT1(softplus, leat_op_multiply(g, leat_op_sigmoid(x)))
+/* Linear in the gradient: what flows back is masked by the same features. Those get nothing. */
 LEATI_GRADIENT1(relu_grad, leat_op_relu_grad(g, call->inputs[1]))
 
 /* The builder and the descriptor of an operation on features. */

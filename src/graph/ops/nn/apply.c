@@ -29,8 +29,10 @@ static leat_status apply_gradient_descent_kernel(leati_kernel_call *call, leat_e
     const struct leati_variable_args *args = call->args;
     const leati_operand *gradient = &call->inputs[0], *rate = &call->inputs[1];
     void *variable = NULL;
+    /* Everything is checked before the first value is written. */
     LEATI_TRY(leati_slot_check(call, err));
     LEATI_TRY(leati_slot_copy(call, args->variable, &variable, err));
+    /* Each row is a whole update, and starts from what the row before left. */
     for (int64_t row = 0; row < call->n; row++) {
         const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
         if (gradient->dtype == LEAT_FLOAT32)
@@ -91,6 +93,7 @@ static leat_status apply_keras_momentum_infer(leati_infer_call *call, leat_error
             variable[i] += nesterov ? slot[i] * momentum - step : slot[i];                         \
         }                                                                                          \
     }
+/* Nesterov's rule takes the step that the slot would make next, not the one that it made. */
 ROLL(float)
 ROLL(double)
 
@@ -160,6 +163,7 @@ static const leati_row adam_rows[] = {
 static leat_status apply_adam_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_adam_args *args = call->args;
     LEATI_TRY(leati_support_want_dtype(call, 2, LEAT_INT64, "the step", err));
+    /* A scalar, as bias correction raises the betas to one power for all values. */
     LEATI_TRY(leati_support_want_rank(call, 2, 0, "the step", err));
     return leati_slot_infer(call, args->slots, 2, err);
 }
@@ -175,6 +179,8 @@ static leat_status apply_adam_infer(leati_infer_call *call, leat_error *err) {
             variable[i] -= m[i] * alpha / (SQRT(v[i]) + epsilon);                                  \
         }                                                                                          \
     }
+/* The AVX variants differ in vector width alone. Contraction is off (cmake/flags.cmake), so no
+ * multiplication and addition become one with a single rounding: the bits are the same. */
 UPDATE(update_double, , double, sqrt)
 UPDATE(update_plain, , float, sqrtf)
 #if defined(__x86_64__)
@@ -182,6 +188,7 @@ UPDATE(update_avx2, __attribute__((target("avx2"))), float, sqrtf)
 UPDATE(update_avx512, __attribute__((target("avx512f"))), float, sqrtf)
 #endif
 
+/* Step 0 would divide by 1 - beta^0 = 0. */
 leat_status leati_adam_check_step(int64_t step, leat_error *err) {
     return step >= 1 ? LEAT_OK
                      : leati_refuse(err, VALUE, "the step is %lld; expected 1 at the first update",
@@ -189,6 +196,8 @@ leat_status leati_adam_check_step(int64_t step, leat_error *err) {
 }
 
 leati_adam_float leati_adam_float_of(const struct leati_adam_args *args, float rate, int64_t step) {
+    /* The bias corrections of both moments are one factor, alpha, for all values; 1 - beta is
+     * rounded after the subtraction, which Keras leaves to Python. */
     float power_1 = powf((float)args->beta_1, (float)step);
     float power_2 = powf((float)args->beta_2, (float)step);
     return (leati_adam_float){.alpha = rate * sqrtf(1 - power_2) / (1 - power_1),
@@ -212,6 +221,7 @@ void leati_adam_run_float(const leati_adam_float *adam, float *variable, float *
                      n);
 }
 
+/* Of float64: nothing is prepared for several threads, executors share float32 alone. */
 static void run_double(const struct leati_adam_args *args, double *variable, double *m, double *v,
                        const double *gradient, double rate, int64_t step, int64_t n) {
     double power_1 = pow(args->beta_1, (double)step), power_2 = pow(args->beta_2, (double)step);
@@ -230,6 +240,7 @@ static leat_status apply_adam_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++) {
         int64_t step = leati_support_index_at(&call->inputs[2], row, 0);
         const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
+        /* Steps may differ by row; rows before a bad one are applied already. */
         LEATI_TRY(leati_adam_check_step(step, err));
         if (gradient->dtype == LEAT_FLOAT32) {
             leati_adam_float adam = leati_adam_float_of(args, *(const float *)r, step);

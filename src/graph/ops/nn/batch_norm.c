@@ -32,6 +32,7 @@ static leat_status want_channels(const leati_infer_call *call, int index, const 
                                  const char *what, leat_error *err) {
     const leat_shape *vector = &call->inputs[index].shape;
     LEATI_TRY(leati_support_want_rank(call, index, 1, what, err));
+    /* Nothing to compare yet: the kernel asks again, with the shapes of the run. */
     if (x->rank < 0 || vector->rank < 0)
         return LEAT_OK;
     if (x->rank == 0)
@@ -88,6 +89,8 @@ static leat_status batch_norm_infer(leati_infer_call *call, leat_error *err) {
                 y[i * channels + c] = x[i * channels + c] * factor + offset;                       \
         }                                                                                          \
     }
+/* Two passes, as sum x^2 - (sum x)^2 / n cancels where the mean is large beside the deviation. The
+ * factor is made of the rounded variance, which is all that the gradient will know of it. */
 BATCH_NORM(float)
 BATCH_NORM(double)
 
@@ -135,6 +138,7 @@ static leat_status batch_norm_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &x, err));
     LEATI_TRY(leati_support_output_like(call, 1, &vector, err));
     LEATI_TRY(leati_support_output_like(call, 2, &vector, err));
+    /* Without channels there are no values, and no x->count / channels. */
     return vector.dims[0] > 0 ? batch_norm_rows(call, vector.dims[0], err) : LEAT_OK;
 }
 
@@ -145,10 +149,12 @@ static leat_value through_moments(const leati_gradient_call *call) {
     leat_value of_mean = call->output_gradients[1], of_variance = call->output_gradients[2];
     if (of_mean.id < 0 && of_variance.id < 0)
         return total;
+    /* The number of pixels as a value, because dimensions may be unknown until the run. */
     leat_value count = leat_op_sum_like(leat_op_ones_like(x), call->inputs[1]);
     if (of_mean.id >= 0)
         total = leat_op_broadcast_like(leat_op_divide(of_mean, count), x);
     if (of_variance.id >= 0) {
+        /* The mean moves with x too, but by sum (x - mean) = 0 that adds nothing. */
         leat_value apart = leat_op_subtract(x, call->outputs[1]);
         leat_value part =
             leat_op_multiply(apart, leat_op_divide(leati_support_times(of_variance, 2), count));
@@ -159,6 +165,7 @@ static leat_value through_moments(const leati_gradient_call *call) {
 
 static leat_status batch_norm_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Most models do not read the moments' gradients; flows is then no value (id -1). */
     leat_value flows = through_moments(call);
     call->input_gradients[0] = flows;
     if (call->output_gradients[0].id < 0)
@@ -167,8 +174,10 @@ static leat_status batch_norm_gradient(leati_gradient_call *call, leat_error *er
                                   call->outputs[1], call->outputs[2]};
     leat_value first =
         leati_graph_node(call->graph, &leati_tensor_op_batch_norm_grad, call->args, inputs, 5);
+    /* The graph keeps the error of a node that could not be added, and refuses to be finished. */
     if (leati_support_value_failed(first))
         return LEAT_OK;
+    /* Outputs of a node are values in a row, so ids follow from the first one's. */
     for (int i = 0; i < 3; i++)
         call->input_gradients[i] = (leat_value){.graph = call->graph, .id = first.id + i};
     if (flows.id >= 0)
@@ -201,10 +210,12 @@ static leat_status batch_norm_grad_infer(leati_infer_call *call, leat_error *err
     for (int i = 2; i < 5; i++) {
         LEATI_TRY(want_channels(call, i, x, names[i], err));
         if (call->inputs[i].shape.rank == 1 && vector.dims[0] == LEAT_UNKNOWN_DIM)
+            /* Whichever vector is known first says how many channels there are. */
             vector = call->inputs[i].shape;
     }
     if (x->rank > 0 && vector.dims[0] == LEAT_UNKNOWN_DIM)
         vector.dims[0] = x->dims[x->rank - 1];
+    /* x and its gradient have one shape; whichever is known says which. */
     LEATI_TRY(leati_op_infer_output(call, dtype, x->rank < 0 ? gradient : x, NULL, err));
     LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
     return leati_op_infer_output(call, dtype, &vector, NULL, err);
@@ -234,6 +245,8 @@ static leat_status batch_norm_grad_infer(leati_infer_call *call, leat_error *err
             }                                                                                      \
         }                                                                                          \
     }
+/* products holds sum g (x - mean), that is sum (g h) / r: one factor of r makes gamma's gradient of
+ * it, two and the (x - mean) outside make x's. */
 BATCH_NORM_GRAD(float)
 BATCH_NORM_GRAD(double)
 
@@ -280,6 +293,7 @@ static leat_status batch_norm_grad_kernel(leati_kernel_call *call, leat_error *e
                                 names[i], leati_shape_text(&found, texts[0]),
                                 leati_shape_text(&vector, texts[1]));
     }
+    /* Both vectors are as long as x has channels, as gamma and beta are. */
     LEATI_TRY(leati_support_output_like(call, 0, &x, err));
     LEATI_TRY(leati_support_output_like(call, 1, &vector, err));
     LEATI_TRY(leati_support_output_like(call, 2, &vector, err));
@@ -290,9 +304,9 @@ static leat_status batch_norm_grad_kernel(leati_kernel_call *call, leat_error *e
 
 /* Values that it is made of; vectors of the channels but for g, x, h and a. */
 struct second {
-    leat_value g, x, gamma, root; /* root: 1 / sqrt(variance + epsilon) */
-    leat_value apart, h;          /* x - mean, and that times root */
-    leat_value count, sum, product;
+    leat_value g, x, gamma, root;         /* root: 1 / sqrt(variance + epsilon) */
+    leat_value apart, h;                  /* x - mean, and that times root */
+    leat_value count, sum, product;       /* sum, product: means, over the pixels, of g and g h */
     leat_value a, sum_a, product_a, both; /* a: what flows into x's gradient; both: sum a g */
 };
 
@@ -313,6 +327,7 @@ static void find_parts(const leati_gradient_call *call, struct second *s) {
     s->sum = leat_op_divide(sum_of(s, s->g), s->count);
     s->product = leat_op_divide(sum_of(s, leat_op_multiply(s->g, s->h)), s->count);
     s->a = call->output_gradients[0];
+    /* Only gamma's or beta's gradient is differentiated: a zero keeps one set of formulas. */
     if (s->a.id < 0)
         s->a = leat_op_zeros_like(s->x);
     s->sum_a = leat_op_divide(sum_of(s, s->a), s->count);
@@ -327,6 +342,8 @@ static leat_value reach_of(const struct second *s) {
     return leat_op_subtract(s->both, leat_op_multiply(s->count, lost));
 }
 
+/* With q = gamma root, x's gradient is q (g - sum - h product); mean and variance are inputs of
+ * their own here, so h and root lead back to x, the mean and the variance. */
 static leat_status batch_norm_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     struct second s;
@@ -339,14 +356,17 @@ static leat_status batch_norm_grad_gradient(leati_gradient_call *call, leat_erro
     to_g = leat_op_multiply(to_g, factor);
     to_h = leat_op_multiply(to_h, factor);
     leat_value of_gamma = call->output_gradients[1], of_beta = call->output_gradients[2];
+    /* gamma's gradient is sum g h, beta's sum g. */
     if (of_gamma.id >= 0) {
         to_g = leat_op_add(to_g, leat_op_multiply(s.h, of_gamma));
         to_h = leat_op_add(to_h, leat_op_multiply(s.g, of_gamma));
     }
     if (of_beta.id >= 0)
         to_g = leat_op_add(to_g, of_beta);
+    /* root stands in h = apart root, and as a factor of x's whole gradient. */
     leat_value to_root =
         leat_op_add(sum_of(&s, leat_op_multiply(to_h, s.apart)), leat_op_multiply(s.gamma, reach));
+    /* root = (variance + epsilon)^(-1/2) has the slope -1/2 root^3. */
     leat_value cube = leat_op_multiply(leat_op_square(s.root), s.root);
     call->input_gradients[0] = to_g;
     call->input_gradients[1] = leat_op_multiply(to_h, s.root);

@@ -4,6 +4,7 @@
  * no locks. */
 #include "graph/support/support.h"
 
+/* As strict as TensorFlow, where add would broadcast a bias of one value. */
 static leat_status check_bias(const leat_shape *x, const leat_shape *bias, leat_error *err) {
     char texts[2][128];
     if (x->rank < 0 || bias->rank < 0)
@@ -20,6 +21,8 @@ static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(check_bias(&call->inputs[0].shape, &call->inputs[1].shape, err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     leati_type sum;
+    /* add's rule checks the dtype; its shape is thrown away, as add takes an unknown dimension for
+     * one that may be 1 where a bias must have the input's last one. */
     leati_infer_call inner = *call;
     inner.outputs = &sum;
     inner.num_outputs = 0;
@@ -35,6 +38,7 @@ static leat_status bias_add_infer(leati_infer_call *call, leat_error *err) {
 static leat_status bias_add_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape x = leati_support_operand_shape(&call->inputs[0]);
     leat_shape bias = leati_support_operand_shape(&call->inputs[1]);
+    /* Inference may not have known the shapes, and add's kernel would broadcast whatever it can. */
     LEATI_TRY(check_bias(&x, &bias, err));
     return leati_tensor_op_add.kernel(call, err);
 }
@@ -43,6 +47,7 @@ static leat_status bias_add_gradient(leati_gradient_call *call, leat_error *err)
     (void)err;
     leat_value g = call->output_gradients[0];
     call->input_gradients[0] = g;
+    /* The bias went to every line: what flows back is the sum over all of them. */
     call->input_gradients[1] = leat_op_sum_like(g, call->inputs[1]);
     return LEAT_OK;
 }

@@ -45,9 +45,12 @@ static void conv_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
                        const char *filter, int64_t y, int64_t x, char *out) {
     size_t size = leat_dtype_size(dtype);
     int64_t ky0, ky1, kx0, kx1, c = plan->channels, k = plan->filters;
+    /* own: channels that a group reads; made: filters that it has. */
     int64_t own = c / plan->groups, made = k / plan->groups;
+    /* Only the taps [k0, k1) that meet a pixel: padding is never read. */
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
+    /* The sum begins at 0; taps on padding would add nothing to it, and are left out. */
     memset(out, 0, (size_t)k * size);
     for (int64_t ky = ky0; ky < ky1; ky++) {
         int64_t iy = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
@@ -56,6 +59,8 @@ static void conv_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
             const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             const char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
             for (int64_t g = 0; g < plan->groups; g++)
+                /* The filter's row has the filters of all groups side by side: k apart, of which
+                 * made are used. */
                 leati_gemm_add_products(dtype, made, own, pixel + (size_t)(g * own) * size, 1,
                                         tap + (size_t)(g * made) * size, k,
                                         out + (size_t)(g * made) * size);
@@ -86,6 +91,7 @@ static leat_status conv2d_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status conv2d_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Of the one that a gradient is for, input or filter, the shape alone is read. */
     leat_value g = call->output_gradients[0], input = call->inputs[0], filter = call->inputs[1];
     call->input_gradients[0] =
         leati_graph_build3(&leati_tensor_op_conv2d_backprop_input, call->args, input, filter, g);
@@ -123,6 +129,7 @@ static void send_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
             char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             const char *tap = turned + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
             for (int64_t i = 0; i < plan->groups; i++)
+                /* Transposed, a tap is k rows of own values: the matrix of a group is dense. */
                 leati_gemm_add_products(dtype, own, made, g + (size_t)(i * made) * size, 1,
                                         tap + (size_t)(i * made * own) * size, own,
                                         pixel + (size_t)(i * own) * size);
@@ -143,6 +150,7 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
     int64_t own = plan.channels / plan.groups;
     size_t matrix = (size_t)(own * plan.filters) * size;
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
+    /* Transposed once for each row, so that the inner loop runs along a pixel's channels. */
     char *turned = leati_arena_alloc(call->arena, bytes);
     if (turned == NULL)
         return leati_no_memory(err);
@@ -153,6 +161,7 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
                                  turned + (size_t)i * matrix);
         char *out = leati_support_row_of(&call->outputs[0], row);
         const char *g = leati_support_row_of(gradient, row);
+        /* Windows overlap and add up; pixels that none reads keep the gradient 0. */
         memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t i = 0; i < plan.batch; i++, out += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
@@ -166,6 +175,7 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
 static leat_status conv2d_backprop_input_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value h = call->output_gradients[0];
+    /* h has the input's shape, so it stands in the input's place in both. */
     call->input_gradients[1] = leati_graph_build3(&leati_tensor_op_conv2d_backprop_filter,
                                                   call->args, h, call->inputs[1], call->inputs[2]);
     call->input_gradients[2] =
@@ -200,6 +210,7 @@ static void add_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char 
             int64_t ix = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
             const char *pixel = picture + (size_t)((iy * plan->x.in + ix) * c) * size;
             char *tap = filter + (size_t)((ky * plan->x.kernel + kx) * own * k) * size;
+            /* One outer product of all channels; in groups, a channel meets its own filters. */
             if (plan->groups == 1)
                 leati_gemm_add_outer(dtype, c, k, pixel, g, tap);
             for (int64_t i = 0; i < c && plan->groups > 1; i++) {
@@ -239,6 +250,7 @@ static leat_status conv2d_backprop_filter_kernel(leati_kernel_call *call, leat_e
 static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value h = call->output_gradients[0];
+    /* h has the filter's shape, so it stands in the filter's place in both. */
     call->input_gradients[0] = leati_graph_build3(&leati_tensor_op_conv2d_backprop_input,
                                                   call->args, call->inputs[0], h, call->inputs[2]);
     call->input_gradients[2] =

@@ -37,11 +37,13 @@ static leat_status in_top_k_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }
 
+/* Counts what lies above the target instead of sorting: what ties with it does not push it out. */
 static bool is_in(const float *line, int64_t classes, int64_t target, int64_t k) {
     int64_t larger = 0;
     if (target < 0 || target >= classes || !isfinite(line[target]))
         return false;
     for (int64_t c = 0; c < classes; c++) {
+        /* As TensorFlow has it, a line that cannot be put in order is false for any target. */
         if (!isfinite(line[c]))
             return false;
         larger += line[c] > line[target];

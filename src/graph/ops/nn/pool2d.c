@@ -52,6 +52,7 @@ static void pool_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
                        int64_t y, int64_t x, char *out) {
     size_t size = leat_dtype_size(dtype), pixel = (size_t)plan->channels * size;
     int64_t ky0, ky1, kx0, kx1;
+    /* The first pixel is copied: no start value is needed, such as minus infinity. */
     bool first = true;
     leati_window_range(&plan->y, y, &ky0, &ky1);
     leati_window_range(&plan->x, x, &kx0, &kx1);
@@ -78,6 +79,7 @@ static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
+    /* Without values there is no memory, and no pixel to step by. */
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         char *out = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++)
@@ -116,6 +118,7 @@ static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *er
         for (int64_t c = 0; c < n; c++)                                                            \
             out[c] /= count;                                                                       \
     }
+/* The mean is over the pixels that exist: those of the padding count neither above nor below. */
 MEAN_TYPE(float)
 MEAN_TYPE(double)
 
@@ -133,6 +136,7 @@ static leat_status avg_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
         const char *in = leati_support_row_of(input, row);
         for (int64_t k = 0; k < plan.batch * pixels; k++, out += pixel) {
             const char *from_picture = in + (size_t)(k / pixels) * picture;
+            /* pixels is a multiple of x.out, so x needs no k % pixels. */
             int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
             if (input->dtype == LEAT_FLOAT32)
                 mean_float(&plan, (const float *)(const void *)from_picture, y, x,
@@ -161,6 +165,7 @@ static leat_status max_pool2d_grad_infer(leati_infer_call *call, leat_error *err
     LEATI_TRY(leati_window_want_rank4(call, 1, "the output", &output, err));
     LEATI_TRY(leati_window_want_rank4(call, 2, "the gradient", &gradient, err));
     LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
+    /* TensorFlow's operation has the pooling's output; the kernel looks into the input alone. */
     LEATI_TRY(leati_window_want_result_shape(&output, &shape, err));
     LEATI_TRY(leati_window_want_result_shape(&gradient, &shape, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
@@ -188,6 +193,7 @@ typedef struct span {
                 to[best] += from[c];                                                               \
         }                                                                                          \
     }
+/* `>` lets the first of equal values win, and a window's first pixel if it is NaN. */
 ROUTE_TYPE(float)
 ROUTE_TYPE(double)
 
@@ -219,6 +225,7 @@ static leat_status route(leati_kernel_call *call, bool fetch, leat_error *err) {
     for (int64_t row = 0; row < call->n && given->count > 0; row++) {
         const char *in = leati_support_row_of(input, row), *g = leati_support_row_of(given, row);
         char *out = leati_support_row_of(&call->outputs[0], row);
+        /* A fetch writes each value once; gradients add up where windows share a pixel. */
         if (!fetch)
             memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t i = 0; i < plan.batch * windows; i++) {
@@ -243,6 +250,7 @@ static leat_status max_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status max_pool2d_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Where the maxima lie does not change with small steps: input and output get nothing. */
     call->input_gradients[2] =
         leati_graph_build3(&leati_tensor_op_max_pool2d_grad_grad, call->args, call->inputs[0],
                            call->inputs[1], call->output_gradients[0]);
@@ -307,6 +315,7 @@ SHARE_TYPE(float)
 SHARE_TYPE(double)
 
 static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
+    /* Input 0 is asked for its shape alone: a mean's gradient does not depend on the values. */
     const leati_operand *gradient = &call->inputs[1];
     leat_shape from = leati_support_operand_shape(&call->inputs[0]);
     leat_shape found = leati_support_operand_shape(gradient), shape;
@@ -335,6 +344,7 @@ static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Spreading a gradient is linear, and its transpose is the pooling itself. */
     call->input_gradients[1] =
         leati_graph_build1(&leati_tensor_op_avg_pool2d, call->args, call->output_gradients[0]);
     return LEAT_OK;

@@ -23,6 +23,7 @@
         }                                                                                          \
         return sum > 0 ? LOG(sum) : sum; /* it is 1 or more, or NaN */                             \
     }
+/* LEATI_MAX passes over a NaN that is not the first, but the sum of exponentials is NaN then. */
 SHIFT_LOGITS(float, expf, logf)
 SHIFT_LOGITS(double, exp, log)
 
@@ -41,6 +42,7 @@ static leat_status over_lines(leati_kernel_call *call, line_function function, l
     if (shape.rank == 0)
         return leati_refuse(err, SHAPE, "the input is a scalar; expected at least one dimension");
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Lines without values are none: the functions read in[0]. */
     int64_t n = shape.dims[shape.rank - 1], lines = n > 0 ? in->count / n : 0;
     size_t bytes = (size_t)n * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n; row++)
@@ -79,11 +81,13 @@ static leat_status softmax_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status softmax_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
+    /* dy_i/dx_j = y_i (1[i = j] - y_j), so x_j gets y_j (g_j - sum_i g_i y_i). */
     leat_value sum = leat_op_reduce_sum(leat_op_multiply(g, y), (int64_t[]){-1}, 1, true);
     call->input_gradients[0] = leat_op_multiply(leat_op_subtract(g, sum), y);
     return LEAT_OK;
 }
 
+/* The output holds the shifted logits between the two passes, so no scratch is needed. */
 static void log_softmax_line(leat_dtype dtype, const char *in, char *out, int64_t n) {
     if (dtype == LEAT_FLOAT32) {
         float *to = (float *)out, log_sum = shift_logits_float((const float *)in, to, n);
@@ -103,6 +107,7 @@ static leat_status log_softmax_kernel(leati_kernel_call *call, leat_error *err) 
 static leat_status log_softmax_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_value g = call->output_gradients[0], y = call->outputs[0];
+    /* dy_i/dx_j = 1[i = j] - softmax_j, and softmax is exp(y). */
     leat_value sum = leat_op_reduce_sum(g, (int64_t[]){-1}, 1, true);
     call->input_gradients[0] = leat_op_subtract(g, leat_op_multiply(sum, leat_op_exp(y)));
     return LEAT_OK;
@@ -115,6 +120,7 @@ static leat_status label_shape(const leat_shape *labels, const leat_shape *logit
     *out = *logits;
     if (logits->rank >= 0)
         out->rank = logits->rank - 1;
+    /* rank 0 is asked for by itself: one less is -1, which stands for an unknown rank. */
     if (logits->rank == 0 || !leati_shape_compatible(out, labels))
         return leati_refuse(
             err, SHAPE,
@@ -123,6 +129,7 @@ static leat_status label_shape(const leat_shape *labels, const leat_shape *logit
             leati_shape_text(labels, texts[0]), leati_shape_text(logits, texts[1]));
     if (out->rank < 0)
         *out = *labels;
+    /* What one of the two does not know the other may. */
     for (int32_t d = 0; d < out->rank && labels->rank >= 0; d++)
         if (out->dims[d] == LEAT_UNKNOWN_DIM)
             out->dims[d] = labels->dims[d];
@@ -148,6 +155,7 @@ static leat_status sparse_infer(leati_infer_call *call, leat_error *err) {
         gradient[label] -= 1;                                                                      \
         return loss;                                                                               \
     }
+/* The gradient's memory holds the shifted logits until the loss is read from them. */
 CROSS_ENTROPY(float, expf)
 CROSS_ENTROPY(double, exp)
 
@@ -159,6 +167,7 @@ static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t clas
     for (int64_t i = 0; i < labels->count; i++) {
         int64_t label = leati_support_index_at(labels, row, i);
         if (label < 0 || label >= classes) {
+            /* Lines before it are written already; the output is thrown away. */
             call->failed_row = row;
             return leati_refuse(err, VALUE,
                                 "label %lld of row %lld is outside [0, %lld), the classes of the "
@@ -194,6 +203,7 @@ static leat_status sparse_gradient(leati_gradient_call *call, leat_error *err) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "no second derivative; build it from log_softmax and gather");
     if (call->output_gradients[0].id >= 0)
+        /* One gradient for each line's loss: it scales that line of softmax minus one-hot. */
         call->input_gradients[1] =
             leat_op_multiply(leat_op_expand_dims(call->output_gradients[0], -1), call->outputs[1]);
     return LEAT_OK;

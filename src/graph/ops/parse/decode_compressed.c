@@ -54,11 +54,13 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
     const uint8_t *in = (const uint8_t *)s.data;
     size_t left = s.size, before = out->size;
     uint8_t piece[16384];
+    /* One unpacker serves all strings, so that its tables are allocated once. */
     leati_compress_unpacker_reset(context);
     for (bool more = left > 0; more;) {
         uint8_t *to = piece;
         size_t room = sizeof piece;
         LEATI_TRY(leati_compress_unpacker_run(context, &in, &left, &to, &room, err));
+        /* The limit is per string, and asked before the bytes of a piece are kept. */
         if (out->size - before > leati_limits_max_unpacked() - (sizeof piece - room))
             return leati_refuse(
                 err, VALUE,
@@ -66,6 +68,8 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
                 "leave the string out, or " LEATI_RAISE_LIMITS,
                 s.size, (unsigned long long)leati_limits_max_unpacked());
         leati_put_raw(out, piece, sizeof piece - room);
+        /* A full piece may hide more output although the input is used up. Room and no input left
+         * is an end, whether the stream says so or was cut short. */
         more = room == 0 || left > 0;
     }
     return LEAT_OK;
@@ -75,6 +79,7 @@ static leat_status decode_compressed_kernel(leati_kernel_call *call, leat_error 
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leat_compression compression;
     (void)compression_of(call->args, &compression);
+    /* Nothing to unpack: the output shares the input's bytes. */
     if (compression == LEAT_COMPRESSION_NONE)
         return leati_support_view_as(call, &shape, err);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));

@@ -55,6 +55,7 @@ static leat_status check_columns(const struct decode_csv_args *args, int columns
         return leati_refuse(err, SHAPE, "select_cols has %d columns for %d defaults",
                             (int)selected->count, columns);
     for (int32_t i = 0; i < selected->count; i++)
+        /* Records are walked once from the left, so columns must come in that order. */
         if (selected->values[i] < 0 || (i > 0 && selected->values[i] <= selected->values[i - 1]))
             return leati_refuse(err, VALUE, "select_cols is not strictly rising from 0 on");
     return LEAT_OK;
@@ -64,6 +65,7 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_csv_args *args = call->args;
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the records", err));
     if (args->field_delim == NULL || strlen(args->field_delim) != 1 ||
+        /* These bytes have a meaning of their own within a record. */
         strchr("\"\n\r", args->field_delim[0]) != NULL)
         return leati_refuse(
             err, VALUE,
@@ -80,6 +82,7 @@ static leat_status decode_csv_infer(leati_infer_call *call, leat_error *err) {
                                 "the default of field %d is %s; expected float32, float64, int32, "
                                 "int64 or string",
                                 i - 1, leat_dtype_name(dtype));
+        /* An empty vector passes: it says that the field must be there. */
         if (shape->rank > 1 || (shape->rank == 1 && shape->dims[0] > 1))
             return leati_refuse(err, SHAPE,
                                 "there should only be 1 default per field, but field %d has more",
@@ -100,16 +103,18 @@ typedef struct field {
 static const char *take_quoted(const char *at, const char *end, char delimiter, field *out,
                                const char **reason) {
     const char *begin = ++at;
+    /* The reason if the record ends within the quotes. */
     *reason = "a quoted field has to end with a quote followed by the delimiter or the end";
     for (; at < end; at++) {
         if (*at != '"')
             continue;
         if (at + 1 < end && at[1] == '"') {
             out->doubled = true;
-            at++;
+            at++; /* both quotes are passed over; undouble drops one */
             continue;
         }
         out->text = (leat_string){.data = begin, .size = (size_t)(at - begin)};
+        /* Returned is the delimiter's place, as take_field does. */
         if (at + 1 == end || at[1] == delimiter)
             return at + 1;
         *reason = "a quote inside a field has to be escaped by another quote";
@@ -118,6 +123,7 @@ static const char *take_quoted(const char *at, const char *end, char delimiter, 
     return NULL;
 }
 
+/* Takes one field at `at`; returns the delimiter behind it or the end, NULL where it is wrong. */
 static const char *take_field(const struct decode_csv_args *args, const char *at, const char *end,
                               field *out, const char **reason) {
     const char *begin = at;
@@ -137,11 +143,13 @@ static const char *take_field(const struct decode_csv_args *args, const char *at
 /* A text without the first of two quotes. */
 static leat_status undouble(leati_kernel_call *call, int output, leat_string *text,
                             leat_error *err) {
+    /* The result is never longer than the text. A column of numbers has such memory, too. */
     char *to = leati_op_kernel_text(call, output, text->size, err), *at = to;
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (size_t i = 0; i < text->size; i++) {
         *at++ = text->data[i];
+        /* take_quoted let quotes come in pairs only. */
         i += text->data[i] == '"';
     }
     *text = (leat_string){.data = to, .size = (size_t)(at - to)};
@@ -171,6 +179,7 @@ static leat_status put_field(leati_kernel_call *call, int column, place p, field
     char *to = leati_support_row_of(out, p.row) + (size_t)p.index * leat_dtype_size(out->dtype);
     if (f->doubled)
         LEATI_TRY(undouble(call, column, &f->text, err));
+    /* An empty field is a missing one, also in quotes, and also where na_value is a text. */
     if (f->text.size == 0 ||
         (f->text.size == strlen(na) && memcmp(f->text.data, na, f->text.size) == 0))
         return put_default(call, column, p, to, err);
@@ -191,11 +200,12 @@ static leat_status put_record(leati_kernel_call *call, place p, leat_error *err)
     const char *at = record.size > 0 ? record.data : "", *end = at + record.size, *reason = "";
     bool all = args->select_cols.count == 0;
     int columns = call->num_outputs, column = 0;
-    int64_t count = 0;
+    int64_t count = 0; /* fields passed, selected or not; column: outputs written */
     for (; at <= end && (all || column < columns); count++) {
         field f = {.doubled = false};
         while (at < end && (*at == '\n' || *at == '\r'))
             at++;
+        /* At the end only a delimiter has one more field behind it, an empty one. */
         if (at == end && (record.size == 0 || end[-1] != args->field_delim[0]))
             break;
         at = take_field(args, at, end, &f, &reason);
@@ -227,10 +237,12 @@ static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
         for (int64_t i = 0; i < call->inputs[0].count; i++)
             LEATI_TRY(put_record(call, (place){row, i}, err));
     }
+    /* What fails from here on is no row's fault. */
     call->failed_row = 0;
     for (int i = 0; i < call->num_outputs && call->n > 0; i++) {
         if (call->outputs[i].dtype != LEAT_STRING)
             continue;
+        /* A string may be a view of a record or of the column's default. */
         LEATI_TRY(leati_op_kernel_hold(call, i, 0, err));
         LEATI_TRY(leati_op_kernel_hold(call, i, i + 1, err));
     }
@@ -243,6 +255,7 @@ int leat_op_decode_csv(leat_value records, const leat_value *defaults, int num_d
     struct decode_csv_args args = {.field_delim = comma, .use_quote_delim = true};
     leat_value inputs[LEAT_MAX_OUTPUTS + 1] = {records};
     if (num_defaults < 0 || num_defaults > LEAT_MAX_OUTPUTS) {
+        /* The graph keeps the error; without a graph there is nobody to tell. */
         (void)leati_support_build_error(records.graph, LEAT_REASON_VALUE,
                                         "decode_csv: too many columns for one operation");
         return -1;

@@ -27,8 +27,10 @@ static leat_status refuse(const char *where, const char *expected, leat_error *e
 
 /* ---- values of a list ---- */
 
+/* The value of a digit of base64, of either of its two alphabets; -1: no digit. */
 static int bits_of(char c) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    /* strchr would find the zero byte that ends the letters. */
     const char *found = c == '\0' ? NULL : strchr(letters, c);
     if (found != NULL)
         return (int)(found - letters);
@@ -42,6 +44,7 @@ static leat_status put_bytes(const json_t *value, const char *name, leati_writer
     size_t size = text == NULL ? 0 : json_string_length(value), at = 0;
     uint32_t bits = 0;
     bool good = text != NULL || json_is_null(value);
+    /* Padding says nothing that the number of digits does not. */
     while (size > 0 && text[size - 1] == '=')
         size--;
     for (; at < size && good; at++) {
@@ -49,10 +52,12 @@ static leat_status put_bytes(const json_t *value, const char *name, leati_writer
         char byte;
         good = found >= 0;
         bits = bits << 6 | (uint32_t)found;
+        /* Of four digits the first gives no byte; behind digit k, 6 - 2 k bits are left. */
         byte = (char)(bits >> (6 - 2 * (at % 4)) & 255);
         if (at % 4 > 0)
             leati_put_raw(&bytes, &byte, 1);
     }
+    /* One digit left over has 6 bits: no byte. */
     good = good && size % 4 != 1;
     if (good)
         leati_tensor_proto_put_field(out, 1, bytes.data, bytes.size);
@@ -71,6 +76,7 @@ static bool float_of(const json_t *value, float *out) {
     leat_string text = text_of(value);
     if (json_is_string(value) && !leati_number_parse(text, LEAT_FLOAT64, &number))
         return false;
+    /* What is too large for a float32 became infinite by the cast, and is refused. */
     bool named = json_is_string(value) && strpbrk(text.data, "nN") != NULL; /* inf, nan */
     *out = (float)number;
     return (json_is_number(value) || json_is_null(value) || json_is_string(value)) &&
@@ -84,6 +90,7 @@ static bool integer_of(const json_t *value, int64_t *out) {
     if (json_is_string(value)) {
         if (text.size == 0 || strpbrk(text.data, " \t\n\v\f\r") != NULL)
             return false;
+        /* As an integer first: a double would round what is above 2^53. */
         if (leati_number_parse(text, LEAT_INT64, out))
             return true;
         if (!leati_number_parse(text, LEAT_FLOAT64, &real))
@@ -92,6 +99,7 @@ static bool integer_of(const json_t *value, int64_t *out) {
     *out = (int64_t)json_integer_value(value);
     if (!json_is_real(value) && !json_is_string(value))
         return json_is_integer(value) || json_is_null(value);
+    /* 2^63 is the first double beyond int64; infinity equals its floor, and ends here. */
     if (real != floor(real) || !(fabs(real) < 9223372036854775808.0))
         return false;
     *out = (int64_t)real;
@@ -102,6 +110,7 @@ static leat_status put_float(const json_t *value, const char *name, leati_writer
                              leat_error *err) {
     float number = 0;
     uint32_t bits;
+    /* Not packed: values come one by one, each with its tag. */
     uint8_t bytes[5] = {1 << 3 | LEATI_WIRE_FIXED32};
     if (!float_of(value, &number))
         return refuse(name, "a number", err);
@@ -130,6 +139,7 @@ typedef struct list_kind {
     value_writer put;
 } list_kind;
 
+/* protobuf's JSON takes both spellings of a name. */
 static const list_kind list_kinds[] = {
     {{"bytesList", "bytes_list"}, LEATI_BYTES_LIST, put_bytes},
     {{"floatList", "float_list"}, LEATI_FLOAT_LIST, put_float},
@@ -149,9 +159,11 @@ static leat_status put_list(const json_t *list, const list_kind *kind, const cha
     json_t *values;
     if (!json_is_object(list))
         return refuse(name, "an object with \"value\"", err);
+    /* jansson's macro takes no const object; nothing is changed by it. */
     json_object_foreach((json_t *)(uintptr_t)list, key, values) {
         if (strcmp(key, "value") != 0)
             return refuse(name, "an object with \"value\"", err);
+        /* A single value stands for a list of one, null for an empty list. */
         size_t count = json_is_array(values) ? json_array_size(values) : !json_is_null(values);
         for (size_t i = 0; i < count; i++)
             LEATI_TRY(kind->put(json_is_array(values) ? json_array_get(values, i) : values, name,
@@ -180,6 +192,7 @@ static leat_status put_feature(const json_t *feature, const char *name, leati_wr
     json_object_foreach((json_t *)(uintptr_t)feature, key, list) {
         const list_kind *kind = kind_of(key);
         leati_writer inner = {0};
+        /* The lists are a oneof: a second one that is not null is an error, as for protobuf. */
         if (kind == NULL || (set && !json_is_null(list)))
             return refuse(name, "one of bytesList, floatList and int64List", err);
         if (json_is_null(list))

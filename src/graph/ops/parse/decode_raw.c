@@ -34,6 +34,7 @@ static const leati_row decode_raw_rows[] = {
     {0},
 };
 
+/* The row's default stands for "no length": numbers from 0 down are refused as wrong ones. */
 static bool is_fixed(const struct decode_raw_args *args) {
     return args->fixed_length != INT64_MIN;
 }
@@ -66,6 +67,7 @@ static leat_status one_length(const leati_kernel_call *call, size_t size, size_t
                               leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     const leat_string *strings = leati_text_strings_of(in, 0);
+    /* Of no strings the new dimension has no values. */
     *length = in->count > 0 ? strings[0].size : 0;
     for (int64_t i = 1; i < in->count; i++)
         if (strings[i].size != *length)
@@ -80,6 +82,7 @@ static leat_status one_length(const leati_kernel_call *call, size_t size, size_t
     return LEAT_OK;
 }
 
+/* Turns the bytes of each number around, in place. */
 static void turn_bytes(char *at, size_t length, size_t size) {
     for (char *end = at + length; at < end; at += size) {
         for (size_t i = 0; i < size / 2; i++) {
@@ -102,11 +105,14 @@ static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
+        /* Strings of no bytes leave an output without memory. */
         for (int64_t i = 0; i < in->count && length > 0; i++, to += length) {
             leat_string s = leati_text_strings_of(in, row)[i];
             size_t taken = LEATI_MIN(s.size, length);
+            /* An empty string may have no address, which memcpy must not be given. */
             if (taken > 0)
                 memcpy(to, s.data, taken);
+            /* The zeros are those of missing bytes, so they are turned with the rest. */
             memset(to + taken, 0, length - taken);
             if (turn)
                 turn_bytes(to, length, size);

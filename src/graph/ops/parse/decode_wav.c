@@ -35,6 +35,7 @@ static const leati_row decode_wav_rows[] = {
 
 static leat_status decode_wav_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_wav_args *args = call->args;
+    /* -1 in both arguments means "as in the file", which is an unknown dimension's number, too. */
     leat_shape audio = LEAT_SHAPE(args->desired_samples, args->desired_channels);
     leat_shape scalar = LEAT_SCALAR;
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
@@ -60,6 +61,7 @@ static leat_status cut_off(const char *what, leat_error *err) {
 /* Reads the chunk "fmt "; *at goes behind it. */
 static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out, leat_error *err) {
     const uint8_t *p = *at;
+    /* RIFF and its size, WAVE, and a format chunk: 12 + 8 + 16 bytes. */
     if (end - p < 36)
         return cut_off("the header", err);
     if (memcmp(p, "RIFF", 4) != 0 || memcmp(p + 8, "WAVE", 4) != 0 ||
@@ -70,6 +72,7 @@ static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out
     uint32_t channels = load16(p + 22), each = load16(p + 32),
              per_second = leati_wire_load32(p + 28);
     out->rate = leati_wire_load32(p + 24);
+    /* PCM's 16 bytes, or 18 where a count of further bytes follows. */
     if (size != 16 && size != 18)
         return leati_refuse(err, VALUE, "a format chunk of %u bytes; expected 16 or 18", size);
     if (format != 1)
@@ -80,6 +83,7 @@ static leat_status read_format(const uint8_t **at, const uint8_t *end, wave *out
                             "bad number of channels for WAV: expected at least 1, but got 0");
     if (bits != 16)
         return leati_refuse(err, VALUE, "can only read 16-bit WAV files, but received %u", bits);
+    /* In 64 bits: the product of a crafted header's numbers does not wrap to the expected one. */
     if (each != channels * 2 || (uint64_t)per_second != (uint64_t)each * out->rate)
         return leati_refuse(err, VALUE,
                             "%u bytes for each sample and %u a second; expected %u and %llu", each,
@@ -104,6 +108,7 @@ static leat_status read_wave(const uint8_t *at, const uint8_t *end, wave *out, l
                                 "more than one data chunk found in a WAV file; expected one");
         if (data) { /* of what is no whole sample nothing has to be there */
             out->data = at;
+            /* A count of bytes that ends within a sample is rounded down. */
             out->samples = size / (2 * out->channels);
             size = (uint32_t)(out->samples * 2 * out->channels);
         }
@@ -122,6 +127,7 @@ static void put_samples(const wave *w, int64_t samples, int64_t channels, float 
     for (int64_t s = 0; s < samples; s++) {
         for (int64_t c = 0; c < channels; c++) {
             int64_t from = s * w->channels + (c < w->channels ? c : w->channels - 1);
+            /* Little-endian on any machine; -2^15 stands for -1. */
             *to++ = s < w->samples ? (float)(int16_t)load16(w->data + 2 * from) / 32768.0F : 0;
         }
     }
@@ -133,6 +139,7 @@ static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     if (call->inputs[0].rank != 0)
         return leati_refuse(err, SHAPE, "the contents have rank %d; expected rank 0",
                             (int)call->inputs[0].rank);
+    /* The rate's shape is known without the file. The audio's may not be: then there is one row. */
     LEATI_TRY(leati_support_output_like(call, 1, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         const leat_string *contents = leati_text_strings_of(&call->inputs[0], row);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define HEADER 44
+#define HEADER 44 /* RIFF 12, format chunk 8 + 16, head of the data chunk 8 */
 
 static leat_status encode_wav_infer(leati_infer_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
@@ -28,9 +28,10 @@ static void store16(uint8_t *to, uint32_t value) {
 
 static void put_header(uint8_t *to, uint32_t bytes, uint32_t channels, uint32_t rate) {
     memcpy(to, "RIFF....WAVEfmt ", 16);
+    /* RIFF counts what follows its own 8 bytes. */
     leati_wire_store32(to + 4, HEADER - 8 + bytes);
-    leati_wire_store32(to + 16, 16);
-    store16(to + 20, 1);
+    leati_wire_store32(to + 16, 16); /* bytes of the format chunk */
+    store16(to + 20, 1);             /* PCM */
     store16(to + 22, channels);
     leati_wire_store32(to + 24, rate);
     leati_wire_store32(to + 28, rate * channels * 2);
@@ -43,6 +44,7 @@ static void put_header(uint8_t *to, uint32_t bytes, uint32_t channels, uint32_t 
 static uint32_t sample_of(float value) {
     if (isnan(value))
         return 0;
+    /* 32768 = 2^15 makes -1 the lowest sample; 1 would be one above the highest, and is cut. */
     float scaled = roundf(value * 32768.0F);
     float cut = scaled > 32767.0F ? 32767.0F : LEATI_MAX(-32768.0F, scaled);
     return (uint32_t)(int32_t)cut;
@@ -51,6 +53,7 @@ static uint32_t sample_of(float value) {
 static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     const leati_operand *audio = &call->inputs[0];
     int32_t rate = *(const int32_t *)(const void *)leati_support_row_of(&call->inputs[1], row);
+    /* In 64 bits, so that nothing wraps before it is compared. */
     int64_t channels = audio->dims[1], bytes = audio->count * 2;
     if (rate <= 0)
         return leati_refuse(err, VALUE, "sample_rate must be in (0, 2^32), got: %lld",

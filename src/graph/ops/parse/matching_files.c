@@ -20,6 +20,7 @@ static leat_status matching_files_infer(leati_infer_call *call, leat_error *err)
 
 static leat_status put_names(leati_kernel_call *call, const leati_paths *found, leat_error *err) {
     leat_shape shape = LEAT_SHAPE((int64_t)found->count);
+    /* All names go into one piece of memory, as found is released when the kernel returns. */
     size_t total = 0;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (size_t i = 0; i < found->count; i++)
@@ -47,6 +48,7 @@ static leat_status matching_files_kernel(leati_kernel_call *call, leat_error *er
     if (patterns == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < in->count; i++) {
+        /* Returning here leaks nothing: the patterns lie in the arena. */
         LEATI_TRY(leati_path_text(call, leati_text_strings_of(in, 0)[i], &patterns[count], err));
         count += patterns[count][0] != '\0'; /* nothing is called so */
     }

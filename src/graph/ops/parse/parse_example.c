@@ -58,6 +58,7 @@ static void places_of(const leati_features *f, const run *r, int64_t at,
         int64_t values = leati_example_plan_request(f->plan, i)->length;
         int64_t step = r->by_rows ? out->row_stride : values * (int64_t)leat_dtype_size(out->dtype);
         char *first = leati_support_row_of(out, r->row);
+        /* A feature without values may have no memory: NULL must not be moved. */
         places[i] =
             (leati_example_column){first == NULL || values == 0 ? first : first + at * step, step};
     }
@@ -81,6 +82,8 @@ static leat_status parse_dense(const leati_features *f, const run *r, leati_exam
         return leati_no_memory(err);
     for (int64_t at = 0; at < r->n; at++) {
         places_of(f, r, at, places);
+        /* The quick parser stops at a record that it does not understand. That one is read
+         * thoroughly, which may fail or not, and the quick one goes on behind it. */
         at += leati_example_parse_dense(f->plan, r->records + at, r->n - at, order, places);
         if (at == r->n)
             break;
@@ -130,9 +133,12 @@ static leat_status parse_rows(leati_features *f, leat_error *err) {
     const leati_operand *in = &f->call->inputs[0];
     leat_shape records = leati_support_operand_shape(in);
     leati_example_order order = {0};
+    /* Records of scalars are one array only where rows lie side by side; a shared row (stride 0) or
+     * one in a wider block is read by itself. */
     bool by_rows = in->rank == 0 && in->row_stride == sizeof(leat_string);
     LEATI_TRY(leati_features_open(f, err));
     LEATI_TRY(prepare(f, &records, err));
+    /* Where a length is data there is one row a call anyway. */
     int64_t step = by_rows && f->dense && f->call->n > 0 ? f->call->n : 1;
     for (int64_t row = 0; row < f->call->n; row += step) {
         run r = {leati_text_strings_of(in, row), by_rows ? step : in->count, row, by_rows};
@@ -159,6 +165,7 @@ int leat_op_parse_example(leat_value serialized, const leat_spec *features,
     leat_value first = leati_graph_build1(&leati_tensor_op_parse_example, &args, serialized);
     if (leati_support_value_failed(first))
         return -1;
+    /* The number that there are, even if there was room for fewer: so the caller learns it. */
     int count = leati_features_outputs(features);
     for (int i = 0; i < count && i < capacity; i++)
         outputs[i] = (leat_value){.graph = first.graph, .id = first.id + i};

@@ -59,6 +59,8 @@ static leat_status infer_list(leati_infer_call *call, const char *key, const lea
     bool good = shape.rank > 0 && shape.dims[0] == LEAT_UNKNOWN_DIM &&
                 (dtype == LEAT_STRING || dtype == LEAT_INT64 || dtype == LEAT_FLOAT32);
     if (good && kind == LEAT_SPEC_TENSOR) {
+        /* The size of a step has to be known, as a step with another number of values is
+         * refused. */
         rest.dims[0] = 1;
         good = leati_shape_count(&rest) >= 0;
     }
@@ -70,11 +72,13 @@ static leat_status infer_list(leati_infer_call *call, const char *key, const lea
     if (kind == LEAT_SPEC_TENSOR) {
         LEATI_TRY(leati_features_shape(records, &shape, &all, err));
         LEATI_TRY(leati_op_infer_output(call, dtype, &all, NULL, err));
+        /* Behind the values, the number of steps of each record. */
         LEATI_TRY(leati_features_shape(records, &scalar, &all, err));
         return leati_op_infer_output(call, LEAT_INT64, &all, NULL, err);
     }
     if (kind == LEAT_SPEC_SPARSE) {
         indices.rank = 2;
+        /* Step and value, and the record in front where there are several. */
         indices.dims[1] = records->rank < 0 ? LEAT_UNKNOWN_DIM : records->rank + 2;
         LEATI_TRY(leati_op_infer_output(call, LEAT_INT64, &indices, NULL, err));
         LEATI_TRY(leati_op_infer_output(call, dtype, &vector, NULL, err));
@@ -156,6 +160,7 @@ static leat_status note_lists(const parse *p, leat_string record, leati_wire mes
             return malformed(record, bad, err);
         list_span *list = wanted(p, lists, entry.name);
         if (list != NULL)
+            /* A name that comes twice: the last one counts, as for protobuf's maps. */
             *list = (list_span){.features = entry.feature, .found = true};
     }
     return LEAT_OK;
@@ -190,6 +195,8 @@ static int64_t step_size(const leat_spec *spec) {
     return leati_shape_count(&shape);
 }
 
+/* The first walk over a list: checks every step and adds up what the outputs' shapes need. A list
+ * that was not found has an empty message, and so no steps. */
 static leat_status count_steps(const parse *p, leat_string record, int index, list_span *list,
                                leat_error *err) {
     const leat_spec *spec = leat_spec_child(p->args->sequence, index);
@@ -200,12 +207,14 @@ static leat_status count_steps(const parse *p, leat_string record, int index, li
     const uint8_t *bad;
     for (; next_step(&left, &dtype, &values, &bad); list->steps++) {
         int64_t count = 0;
+        /* A Feature without any list is a step without values, of any dtype. */
         if (dtype != LEAT_INVALID && dtype != expected)
             return leati_refuse(
                 err, VALUE, "feature list \"%.100s\", step %lld holds %s values; expected %s", key,
                 (long long)list->steps, leati_feature_word(dtype), leati_feature_word(expected));
         if (dtype != LEAT_INVALID)
             count = leati_feature_count(dtype, values, &bad);
+        /* leati_feature_count said where in `bad`. */
         if (count < 0)
             break;
         if (size >= 0 && count != size)
@@ -221,6 +230,7 @@ static leat_status count_steps(const parse *p, leat_string record, int index, li
 static bool may_lack(const parse *p, int index) {
     const char *key = leat_spec_key(p->args->sequence, index);
     const leati_strings *names = &p->args->allow_missing;
+    /* As in TensorFlow, VarLen and ragged lists may always be missing. */
     if (leat_spec_get_kind(leat_spec_child(p->args->sequence, index)) != LEAT_SPEC_TENSOR)
         return true;
     for (int32_t i = 0; i < names->count; i++)
@@ -241,6 +251,8 @@ static leat_status find_lists(const parse *p, leat_string record, list_span *lis
         leati_wire_field field;
         if (!leati_wire_next(&message, &field))
             return malformed(record, bad, err);
+        /* SequenceExample: 1 is the context, which leati_example_parse reads, 2 the feature
+         * lists. */
         if (field.number == 2 && field.type == LEATI_WIRE_BYTES)
             LEATI_TRY(note_lists(p, record, field.bytes, lists, err));
     }
@@ -289,6 +301,7 @@ static char *put_steps(const parse *p, int index, const list_span *list, char *t
     while (list->found && next_step(&left, &dtype, &values, &bad)) {
         int64_t count = dtype == LEAT_INVALID ? 0 : leati_feature_count(dtype, values, &bad);
         if (count > 0)
+            /* The first walk has checked these bytes: it cannot fail. */
             (void)leati_feature_values(dtype, values, to, count);
         if (count > 0)
             to += (size_t)count * leat_dtype_size(wanted_dtype);
@@ -303,6 +316,7 @@ static leat_status put_tensor(const parse *p, int index, int output, leat_error 
     leat_shape shape = leat_spec_shape(spec),
                records = leati_support_operand_shape(&p->call->inputs[0]);
     leat_shape all, scalar = LEAT_SCALAR;
+    /* Every record gets as many steps as the longest has; the rest is 0, and empty strings. */
     shape.dims[0] = add_up(p, index).most_steps;
     LEATI_TRY(leati_features_shape(&records, &shape, &all, err));
     LEATI_TRY(leati_support_output_like(p->call, output, &all, err));
@@ -315,6 +329,7 @@ static leat_status put_tensor(const parse *p, int index, int output, leat_error 
     for (int64_t r = 0; r < p->n; r++) {
         const list_span *list = &p->lists[r * p->count + index];
         lengths[r] = list->steps;
+        /* The output has no memory then, but lengths are written all the same. */
         if (bytes == 0)
             continue;
         char *end = put_steps(p, index, list, to, NULL);
@@ -348,11 +363,13 @@ static leat_status put_sparse(const parse *p, int index, int output, leat_error 
     LEATI_TRY(leati_support_output_like(p->call, output, &indices, err));
     LEATI_TRY(leati_support_output_like(p->call, output + 1, &values, err));
     LEATI_TRY(leati_support_output_like(p->call, output + 2, &dense, err));
+    /* Values are written on the way, straight into their output. */
     LEATI_TRY(count_all(p, index, output_of(p, output + 1), t.steps, &counts, err));
     int64_t *to = output_of(p, output), *shape = output_of(p, output + 2);
     for (int64_t r = 0; r < p->n; r++) {
         for (int64_t s = 0; s < p->lists[r * p->count + index].steps; s++, counts++) {
             for (int64_t v = 0; v < *counts; v++, to += rank) {
+                /* Of a single record the rank is 2, and the step overwrites the record's number. */
                 to[0] = r;
                 to[rank - 2] = s;
                 to[rank - 1] = v;
@@ -386,6 +403,7 @@ static leat_status put_ragged(const parse *p, int index, int output, leat_error 
                             (long long)t.values);
     LEATI_TRY(count_all(p, index, output_of(p, output), t.steps, &counts, err));
     for (int64_t s = 0; s <= t.steps; s++) {
+        /* Row splits are the ends so far, with a 0 in front: one more than steps. */
         put_split(p, output + 1, s, end);
         end += s < t.steps ? counts[s] : 0;
     }
@@ -398,6 +416,7 @@ static leat_status put_ragged(const parse *p, int index, int output, leat_error 
 }
 
 static leat_status put_lists(const parse *p, leat_error *err) {
+    /* The lists' outputs follow those of the context. */
     int output = leati_features_outputs(p->args->context);
     for (int i = 0; i < p->count; i++) {
         switch (leat_spec_get_kind(leat_spec_child(p->args->sequence, i))) {
@@ -441,6 +460,8 @@ static leat_status parse_row(parse *p, leati_feature_span *spans, leati_example_
 static leat_status parse_rows(parse *p, leat_error *err) {
     leati_example_order order = {0};
     size_t features = (size_t)leat_spec_num_children(p->args->context), bytes = 0;
+    /* One product bounds both arrays, so those below cannot overflow; all rows use the same
+     * memory. */
     size_t each =
         (features + 1) * sizeof(leati_feature_span) + (size_t)p->count * sizeof(list_span);
     LEATI_TRY(leati_features_open(&p->context, err));

@@ -48,6 +48,7 @@ static leat_status parse_tensor_kernel(leati_kernel_call *call, leat_error *err)
     const uint8_t *data = (const uint8_t *)bytes->data;
     leati_wire message = {.at = data, .end = bytes->size > 0 ? data + bytes->size : data};
     LEATI_TRY(refuse(leati_tensor_proto_read(message, &proto, err), err));
+    /* The graph was built with this dtype. */
     if (proto.dtype != args->out_type)
         return leati_refuse(err, DTYPE, "type mismatch between parsed tensor (%s) and dtype (%s)",
                             leat_dtype_name(proto.dtype), leat_dtype_name(args->out_type));

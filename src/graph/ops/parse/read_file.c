@@ -43,6 +43,7 @@ static leat_status read_open(void *context, leati_file *file, leat_error *err) {
     char *to = leati_op_kernel_text(r->call, 0, size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* A file that shrank since it was opened gives fewer bytes: `got` counts. */
     LEATI_TRY(leati_file_read_at(file, 0, to, size, &got, err));
     *r->out = (leat_string){.data = to, .size = got};
     return LEAT_OK;

@@ -25,6 +25,7 @@ static void put_strings(leati_writer *out, const leat_shape *shape, const leat_s
     out->failed = out->failed || inner.failed;
     leati_writer_fini(&inner);
     for (int64_t i = 0; i < count; i++)
+        /* TensorProto: 1 dtype, 2 tensor_shape, 8 string_val. */
         leati_tensor_proto_put_field(out, 8, values[i].data, values[i].size);
 }
 
@@ -39,6 +40,7 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leati_writer *o
             leati_tensor_proto_put(out, in->dtype, &shape, leati_support_row_of(in, row), err));
     if (out->failed)
         return leati_no_memory(err);
+    /* Built in a growing buffer, as the length is known behind the last field; then copied once. */
     char *to = leati_op_kernel_text(call, 0, out->size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;

@@ -66,6 +66,7 @@ static const void *key_at(leat_dtype dtype, const void *data, int64_t i, size_t 
 /* The slot of a key of these bytes: the one that has it, or an empty one. */
 static uint64_t slot_of(const table_index *t, const leat_tensor *keys, const void *key,
                         size_t size) {
+    /* Linear probing ends, as at most half of the slots are taken. */
     uint64_t at = leati_hash(key, size, 0) & t->mask;
     for (; t->slots[at] > 0; at = (at + 1) & t->mask) {
         size_t other_size = 0;
@@ -90,6 +91,7 @@ static leat_status fill_index(table_index *t, const leat_tensor *keys, const lea
         size_t size = 0;
         const void *key = key_at(keys->dtype, keys->data, i, &size);
         uint64_t slot = slot_of(t, keys, key, size);
+        /* As in TensorFlow's table the same pair may come again. */
         if (t->slots[slot] == 0)
             t->slots[slot] = i + 1;
         else if (!same_values(values, t->slots[slot] - 1, i))
@@ -123,6 +125,7 @@ static leat_status table_find_complete(leat_graph *graph, void *node_args, leat_
     (void)graph;
     LEATI_TRY(check_table(args, err));
     uint64_t slots = 2;
+    /* A power of two, for the mask. */
     while (slots < 2 * (uint64_t)args->keys.tensors[0].dims[0])
         slots *= 2;
     table_index *t = leati_alloc_zero(1, sizeof *t);
@@ -131,6 +134,7 @@ static leat_status table_find_complete(leat_graph *graph, void *node_args, leat_
     leati_object_init(&t->object, &index_type);
     t->mask = slots - 1;
     t->slots = leati_alloc_zero(slots, sizeof *t->slots);
+    /* On failure the object frees slots, NULL included. */
     leat_status status = t->slots == NULL
                              ? leati_no_memory(err)
                              : fill_index(t, args->keys.tensors, args->values.tensors, err);
@@ -163,10 +167,14 @@ static leat_status table_find_kernel(leati_kernel_call *call, leat_error *err) {
     if (t == NULL)
         return leati_fail(err, LEAT_INTERNAL, "the table has no index");
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Strings take a first pass that adds up bytes: they are copied, as the table is the graph's,
+     * which an output may outlive. */
     size_t bytes = 0; /* of the strings that are found: they live as long as the output */
     char *text = NULL;
     for (int pass = values->dtype == LEAT_STRING ? 0 : 1; pass < 2; pass++) {
         if (pass == 1 && values->dtype == LEAT_STRING) {
+            /* At least 1 byte, as a text of NULL tells the loop below that values are no
+             * strings. */
             text = leati_op_kernel_text(call, 0, bytes > 0 ? bytes : 1, err);
             if (text == NULL)
                 return LEAT_RESOURCE_EXHAUSTED;

@@ -26,12 +26,15 @@ static leat_status write_row(leati_kernel_call *call, int64_t row, leat_error *e
     if (path[0] == '\0')
         return leati_fail(err, LEAT_NOT_FOUND, "an empty file name; expected a path");
     slash = strrchr(path, '/');
+    /* In "/name" the folder is the root, which is there. */
     if (slash != NULL && slash != path) {
         *slash = '\0';
         LEATI_TRY(leati_fs_mkdirs(path, err));
         *slash = '/';
     }
     LEATI_TRY(leati_atomic_write_file(path, contents.data, contents.size, err));
+    /* The input's bytes, kept alive by the hold below: `path` lies in the arena and has been
+     * cut. */
     *leati_text_strings_of(&call->outputs[0], row) = name;
     return LEAT_OK;
 }

@@ -19,6 +19,7 @@ static leat_status length_of(const char *key, const leat_shape *shape, int64_t *
     bool open = shape->rank > 0 && shape->dims[0] == LEAT_UNKNOWN_DIM;
     char text[128];
     if (open)
+        /* What is left is the size of one step. */
         rest.dims[0] = 1;
     int64_t count = leati_shape_count(&rest);
     if (count < 0)
@@ -267,6 +268,7 @@ static leat_status put_sparse(const batch *b, leat_error *err) {
             *index++ = i;
         }
     }
+    /* Of a single record the rank is 1: the number of records is overwritten. */
     dense[0] = b->n;
     dense[rank - 1] = longest;
     return put_flat(b, 1, count, err);
@@ -319,6 +321,7 @@ static leat_status put_dense(const batch *b, leat_error *err) {
     int64_t longest, size = request->length;
     (void)count_values(b, &longest);
     if (size < 0) {
+        /* No length was planned: a batch is as long as its longest record. */
         size = longest;
         shape.dims[0] = request->multiple > 0 ? longest / request->multiple : 0;
     }

@@ -11,6 +11,7 @@ leat_status leati_path_text(leati_kernel_call *call, leat_string name, char **ou
         return leati_refuse(err, VALUE,
                             "a file name of %zu bytes; expected at most %d and no zero byte",
                             name.size, LEATI_MAX_PATH);
+    /* A copy, as strings of a tensor do not end in a zero byte, which the system asks for. */
     char *path = leati_arena_alloc(call->arena, name.size + 1);
     if (path == NULL)
         return leati_no_memory(err);

@@ -59,6 +59,7 @@ static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
     const struct as_string_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
     const char *fill = args->fill == NULL ? "" : args->fill;
+    /* Dtypes are ordered: the comparisons below take ranges of their numbers. */
     bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64, is_text = dtype == LEAT_STRING;
     if ((dtype < LEAT_BOOL || dtype > LEAT_FLOAT64) && !is_text)
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers, bool or string",
@@ -81,6 +82,7 @@ static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
 /* ---- whole numbers, which need no format ---- */
 
 static size_t write_unsigned(uint64_t value, bool negative, char *to) {
+    /* 20 digits of 2^64 - 1 and a sign fit; they come from the last to the first. */
     char digits[24];
     size_t at = sizeof digits;
     do {
@@ -128,11 +130,13 @@ static size_t plain_text(const leati_kernel_call *call, int64_t row, int64_t ind
     if (!is_signed(in->dtype))
         return write_unsigned(unsigned_of(in->dtype, at), false, to);
     int64_t value = signed_of(in->dtype, at);
+    /* Negated as unsigned, since the lowest int64 has no positive counterpart. */
     return write_unsigned(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, to);
 }
 
 /* ---- by a format of printf's ---- */
 
+/* float16 and bfloat16 have no value that a double cannot hold. */
 static double float_of(leat_dtype dtype, const char *at) {
     switch (dtype) {
     case LEAT_FLOAT16: return (double)leati_float_of_half(*(const uint16_t *)(const void *)at);
@@ -149,6 +153,7 @@ typedef struct format {
 } format;
 
 static format format_of(const struct as_string_args *args, leat_dtype dtype) {
+    /* Every integer is widened to 64 bits before it is printed, so two conversions do. */
     const char *end = is_signed(dtype) ? "lld" : "llu";
     format f = {.width = args->width > 0 ? (int)args->width : 0,
                 .precision = args->precision >= 0 ? (int)args->precision : -1};
@@ -156,10 +161,12 @@ static format format_of(const struct as_string_args *args, leat_dtype dtype) {
         end = args->shortest ? "g" : args->scientific ? "e" : "f";
     else if (dtype == LEAT_STRING && args->width <= 0)
         f.precision = -1; /* without a width TensorFlow leaves strings as they are */
+    /* "%", a flag, "*.*" and up to three letters fit. A negative precision is none. */
     (void)snprintf(f.text, sizeof f.text, "%%%s*.*%s", args->fill == NULL ? "" : args->fill, end);
     return f;
 }
 
+/* The format is built above from checked parts; the compiler cannot know them. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
@@ -179,6 +186,7 @@ static void put_string(const format *f, const char *fill, const leat_string *s, 
     size_t size =
         f->precision >= 0 && s->size > (size_t)f->precision ? (size_t)f->precision : s->size;
     size_t blanks = (size_t)f->width > size ? (size_t)f->width - size : 0;
+    /* "-" is the only one of printf's flags that matters to %s. */
     bool left = fill != NULL && fill[0] == '-';
     for (size_t i = 0; i < blanks && !left; i++)
         leati_put_raw(out, " ", 1);
@@ -193,12 +201,14 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
     const leati_operand *in = &call->inputs[0];
     const format *f = context;
     const char *at = leati_support_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    /* Doubles have up to 309 digits before the point: few results are longer. */
     char text[512], *longer = NULL;
     if (in->dtype == LEAT_STRING) {
         put_string(f, args->fill, (const leat_string *)(const void *)at, out);
         return LEAT_OK;
     }
     int size = print(f, in->dtype, at, text, sizeof text);
+    /* snprintf said how much it needs; a width or precision can ask for MOST_DIGITS. */
     if (size >= (int)sizeof text) {
         longer = leati_alloc(1, (size_t)size + 1);
         if (longer == NULL)
@@ -218,11 +228,13 @@ static leat_status as_string_kernel(leati_kernel_call *call, leat_error *err) {
     bool whole = (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64) && dtype != LEAT_STRING;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (dtype == LEAT_BOOL ||
+        /* Nothing to format: digits are written without printf. */
         (whole && args->width <= 1 && (args->fill == NULL || args->fill[0] == '\0')))
         return leati_text_write(call, plain_text, err);
     format f = format_of(args, dtype);
     locale_t plain = leati_number_c_locale(), before = (locale_t)0;
     if (plain != (locale_t)0)
+        /* Of this thread alone; where there is no such locale, the user's stays. */
         before = uselocale(plain);
     leat_status status = leati_text_collect(call, write_value, &f, err);
     if (plain != (locale_t)0)

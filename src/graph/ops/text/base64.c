@@ -32,6 +32,7 @@ static size_t encoded(const leati_kernel_call *call, int64_t row, int64_t index,
     const struct encode_base64_args *args = call->args;
     const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
     size_t at = 0;
+    /* Three bytes are four letters of 6 bits; a rest of `left` bytes needs left + 1 of them. */
     for (size_t i = 0; i < s->size; i += 3) {
         size_t left = s->size - i;
         uint32_t bits = (uint32_t)(uint8_t)s->data[i] << 16;
@@ -70,6 +71,7 @@ static int bits_of(char c) {
 /* The letters before the filling at the end, of at most two. */
 static size_t letters_of(const leat_string *s) {
     size_t size = s->size;
+    /* Filling only completes a group of four; a third "=" is then found to be no letter. */
     for (int i = 0; i < 2 && s->size % 4 == 0 && size > 0 && s->data[size - 1] == '='; i++)
         size--;
     return size;
@@ -77,6 +79,7 @@ static size_t letters_of(const leat_string *s) {
 
 static leat_status check_text(const leat_string *s, leat_error *err) {
     size_t size = letters_of(s);
+    /* One letter of 6 bits cannot be a byte. */
     if (size % 4 == 1)
         return leati_refuse(err, VALUE,
                             "base64 string length cannot be 1 modulo 4; found %zu letters", size);
@@ -94,6 +97,7 @@ static size_t decoded(const leati_kernel_call *call, int64_t row, int64_t index,
     uint32_t bits = 0;
     for (size_t i = 0; i < size; i++) {
         bits = bits << 6 | (uint32_t)bits_of(s->data[i]);
+        /* The first letter of four gives no byte yet. */
         if (i % 4 == 0)
             continue;
         if (to != NULL)
@@ -107,6 +111,7 @@ static leat_status decode_base64_kernel(leati_kernel_call *call, leat_error *err
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Everything is checked first: the function that writes runs twice and cannot fail. */
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
         for (int64_t i = 0; i < in->count; i++)

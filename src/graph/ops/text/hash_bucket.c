@@ -62,6 +62,7 @@ static leat_status run(leati_kernel_call *call, hash_function hash, leat_error *
 /* ---- MurmurHash2 ---- */
 static uint64_t murmur(const struct hash_bucket_args *args, const uint8_t *at, size_t size) {
     (void)args;
+    /* MurmurHash64A by Austin Appleby; the seed is that of TensorFlow's Hash64. */
     const uint64_t by = UINT64_C(0xc6a4a7935bd1e995), seed = UINT64_C(0xDECAFCAFFE);
     uint64_t sum = seed ^ ((uint64_t)size * by);
     for (; size >= 8; size -= 8, at += 8) {
@@ -69,6 +70,7 @@ static uint64_t murmur(const struct hash_bucket_args *args, const uint8_t *at, s
         word = (word ^ word >> 47) * by;
         sum = (sum ^ word) * by;
     }
+    /* The last 0 to 7 bytes, as a number with the lowest byte first. */
     for (size_t i = 0; i < size; i++)
         sum ^= (uint64_t)at[i] << (8 * i);
     if (size > 0)
@@ -78,6 +80,8 @@ static uint64_t murmur(const struct hash_bucket_args *args, const uint8_t *at, s
 }
 
 /* ---- FarmHash's fingerprint ---- */
+/* FarmHash's k0, k1 and k2: primes between 2^63 and 2^64. The functions below are its farmhashna,
+ * where by is "mul"; their numbers have no other reason than that they mix well. */
 #define K0 UINT64_C(0xc3a5c85c97cb3127)
 #define K1 UINT64_C(0xb492b66fbe98f273)
 #define K2 UINT64_C(0x9ae16a3b2f90404f)
@@ -98,6 +102,7 @@ static uint64_t fold(uint64_t value) {
     return value ^ value >> 47;
 }
 
+/* HashLen16 with a multiplier. */
 static uint64_t mix(uint64_t u, uint64_t v, uint64_t by) {
     uint64_t a = fold((u ^ v) * by);
     return fold((v ^ a) * by) * by;
@@ -106,6 +111,7 @@ static uint64_t mix(uint64_t u, uint64_t v, uint64_t by) {
 static uint64_t hash_to_16(const uint8_t *s, size_t size) {
     uint64_t by = K2 + 2 * (uint64_t)size;
     if (size >= 8) {
+        /* The two words overlap where the string is shorter than 16 bytes. */
         uint64_t a = load(s, 8) + K2, b = load(s + size - 8, 8);
         return mix(rotate_right(b, 37) * by + a, (rotate_right(a, 25) + b) * by, by);
     }
@@ -113,10 +119,12 @@ static uint64_t hash_to_16(const uint8_t *s, size_t size) {
         return mix(size + (load(s, 4) << 3), load(s + size - 4, 4), by);
     if (size == 0)
         return K2;
+    /* First, middle and last byte: of one byte all three are the same. */
     uint64_t y = s[0] + ((uint64_t)s[size / 2] << 8), z = size + ((uint64_t)s[size - 1] << 2);
     return fold(y * K2 ^ z * K0) * K2;
 }
 
+/* HashLen17to32 and HashLen33to64, which begin alike but for one constant. */
 static uint64_t hash_to_64(const uint8_t *s, size_t size) {
     uint64_t by = K2 + 2 * (uint64_t)size, b = load(s + 8, 8);
     uint64_t a = load(s, 8) * (size <= 32 ? K1 : K2);
@@ -163,11 +171,14 @@ static uint64_t fingerprint(const struct hash_bucket_args *args, const uint8_t *
         return hash_to_16(s, size);
     if (size <= 64)
         return hash_to_64(s, size);
+    /* 81 is FarmHash's seed, and x, y and z follow from it. */
     long_state t = {.x = 81 * K2 + load(s, 8), .y = 81 * K1 + 113};
     t.z = fold(t.y * K2 + 113) * K2;
+    /* size - 1, as a string of whole pieces keeps one for the end, which has its own multiplier. */
     size_t rest = (size - 1) % 64;
     for (size_t at = 0; at < size - 1 - rest; at += 64)
         take_piece(&t, s + at, K1, 1);
+    /* An odd multiplier, as K1 is odd and what is added even. */
     uint64_t by = K1 + ((t.z & 255) << 1);
     t.w[0] += rest;
     t.v[0] += t.w[0];
@@ -199,6 +210,7 @@ static void rounds(sip *s, int count) {
     }
 }
 
+/* SipHash takes a word into d, mixes by two rounds, and takes it into a. */
 static void take(sip *s, uint64_t word) {
     s->d ^= word;
     rounds(s, 2);
@@ -207,14 +219,17 @@ static void take(sip *s, uint64_t word) {
 
 static uint64_t sip_hash(const struct hash_bucket_args *args, const uint8_t *at, size_t size) {
     uint64_t key0 = (uint64_t)args->key.values[0], key1 = (uint64_t)args->key.values[1];
+    /* The constants spell "somepseudorandomlygeneratedbytes". */
     sip s = {UINT64_C(0x736f6d6570736575) ^ key0, UINT64_C(0x646f72616e646f6d) ^ key1,
              UINT64_C(0x6c7967656e657261) ^ key0, UINT64_C(0x7465646279746573) ^ key1};
+    /* The last word has the length's lowest byte at the top and up to 7 bytes of the rest. */
     uint64_t last = (uint64_t)size << 56;
     for (; size >= 8; size -= 8, at += 8)
         take(&s, leati_wire_load64(at));
     for (size_t i = 0; i < size; i++)
         last |= (uint64_t)at[i] << (8 * i);
     take(&s, last);
+    /* SipHash-2-4: two rounds for each word, and four at the end. */
     s.c ^= 0xff;
     rounds(&s, 4);
     return s.a ^ s.b ^ s.c ^ s.d;

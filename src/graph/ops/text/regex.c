@@ -49,6 +49,7 @@ static const char *text_of(const char *text) {
 static leat_status want_pattern(const leati_infer_call *call, leat_error *err) {
     const struct regex_args *args = call->args;
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    /* Compiled as a check alone: a regex is for one thread, so each kernel makes its own. */
     leati_regex *regex = leati_regex_new(text_of(args->pattern), false, err);
     if (regex == NULL)
         return err == NULL ? LEAT_INVALID_ARGUMENT : err->code;
@@ -64,6 +65,7 @@ static leat_status with_regex(leati_kernel_call *call,
     const struct regex_args *args = call->args;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Of few strings the time to prepare a regex for many would not come back. */
     bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN;
     leati_regex *regex = leati_regex_new(text_of(args->pattern), often, err);
     if (regex == NULL)
@@ -117,6 +119,7 @@ static int most_group(const char *rewrite, bool *good) {
             most = *rewrite - '0' > most ? *rewrite - '0' : most;
         else if (*rewrite != '\\')
             *good = false;
+        /* A backslash ends the text: the loop's step must not pass the zero byte. */
         if (*rewrite == '\0')
             break;
     }
@@ -135,6 +138,7 @@ static void put_rewrite(const leati_regex *regex, const char *rewrite, leat_stri
         if (*rewrite == '\\')
             leati_put_raw(out, rewrite, 1);
         else if (*rewrite < '0' || *rewrite > '9')
+            /* RE2's GlobalReplace writes what came before a bad escape. */
             return;
         else if (leati_regex_group(regex, *rewrite - '0', &begin, &end) && end > begin)
             leati_put_raw(out, text.data + begin, end - begin);
@@ -155,6 +159,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
     leati_regex *regex = context;
     leat_string text = leati_text_strings_of(&call->inputs[0], row)[index];
     size_t at = 0, last = SIZE_MAX; /* the end of the last match */
+    /* Without `names` nothing is replaced, nor by a bad escape if the first match alone counts. */
     bool good, names = most_group(rewrite, &good) <= leati_regex_groups(regex);
     while (names && (good || args->replace_global) && at <= text.size) {
         size_t begin = 0, end = 0;
@@ -166,6 +171,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
         if (begin > at)
             leati_put_raw(out, text.data + at, begin - at);
         at = end;
+        /* An empty match where the last one ended is none: one character is passed instead. */
         if (begin != end || begin != last) {
             put_rewrite(regex, rewrite, text, out);
             last = end;
@@ -176,7 +182,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
             leati_put_raw(out, text.data + at, size);
             at += size;
         } else {
-            at++;
+            at++; /* beyond the end: the loop is left */
         }
     }
     if (at < text.size)

@@ -19,11 +19,13 @@ static leat_status string_bytes_split_kernel(leati_kernel_call *call, leat_error
     leat_shape splits = LEAT_SHAPE(in->count + 1), values = LEAT_SHAPE(0);
     LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
+    /* Row splits are both counts and places: the last one is the number of values. */
     ends[0] = 0;
     for (int64_t i = 0; i < in->count; i++)
         ends[i + 1] = ends[i] + (int64_t)strings[i].size;
     values.dims[0] = ends[in->count];
     LEATI_TRY(leati_support_output_like(call, 0, &values, err));
+    /* NULL where there are no values, and then nothing is written. */
     leat_string *to = leati_text_strings_of(&call->outputs[0], 0);
     for (int64_t i = 0; i < in->count; i++)
         for (size_t b = 0; b < strings[i].size; b++)

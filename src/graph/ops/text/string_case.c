@@ -27,6 +27,7 @@ static leat_status case_infer(leati_infer_call *call, leat_error *err) {
 static size_t turned(const leati_kernel_call *call, int64_t row, int64_t index, char first,
                      char other, char *to) {
     const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
+    /* Bytes of UTF-8 beyond ASCII are negative or above 'z', and so never a letter here. */
     for (size_t i = 0; to != NULL && i < s->size; i++) {
         char c = s->data[i];
         to[i] = (char)(c >= first && c <= first + 25 ? c - first + other : c);
@@ -53,6 +54,7 @@ static leat_status case_kernel(leati_kernel_call *call, bool to_upper, leat_erro
     const struct case_args *args = call->args;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Letters of Unicode may change their number of bytes, so texts are collected. */
     if (args->encoding != NULL && args->encoding[0] != '\0')
         return leati_text_collect(call, turned_by_unicode, &to_upper, err);
     return leati_text_write(call, to_upper ? upper : lower, err);

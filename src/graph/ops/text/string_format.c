@@ -46,6 +46,7 @@ static leat_status string_format_infer(leati_infer_call *call, leat_error *err) 
     int places = 0;
     if (args->placeholder == NULL || args->placeholder[0] == '\0')
         return leati_refuse(err, VALUE, "the placeholder is empty; expected a text like {}");
+    /* Placeholders do not overlap: the search goes on behind each. */
     while ((at = strstr(at, args->placeholder)) != NULL) {
         at += strlen(args->placeholder);
         places++;
@@ -68,6 +69,7 @@ static void put_string(leati_writer *out, leat_string s) {
     leati_put_raw(out, "\"", 1);
     for (size_t i = 0; i < s.size; i++) {
         unsigned char c = (unsigned char)s.data[i];
+        /* strchr would find the zero byte that ends the list. */
         const char *found = c == 0 ? NULL : strchr(escaped, c);
         char text[8];
         if (found != NULL)
@@ -84,9 +86,11 @@ static void put_string(leati_writer *out, leat_string s) {
 /* With the usual digits where they read back, else with enough. */
 static void put_float(leati_writer *out, double value, bool wide) {
     char text[40];
+    /* Decimals of 6 and 15 digits come back from float32 and float64; 9 and 17 tell all apart. */
     (void)snprintf(text, sizeof text, "%.*g", wide ? 15 : 6, value);
     if (wide ? strtod(text, NULL) != value : strtof(text, NULL) != (float)value)
         (void)snprintf(text, sizeof text, "%.*g", wide ? 17 : 9, value);
+    /* printf shows the sign of a NaN. */
     if (value != value)
         (void)snprintf(text, sizeof text, "nan");
     put(out, text);
@@ -143,10 +147,12 @@ static void put_axis(leati_writer *out, const leati_operand *in, const char *at,
         return;
     }
     count = in->dims[axis];
+    /* Bytes from one value of this axis to the next: all that lies within it. */
     for (int32_t d = axis + 1; d < in->rank; d++)
         step *= in->dims[d];
     leati_put_raw(out, "[", 1);
     for (int64_t i = 0; i < count; i++) {
+        /* Jumps to the last `ends` values. With none of them there is nothing behind the dots. */
         if (i == ends && count > 2 * ends) {
             put_space(out, axis, in->rank);
             put(out, "...");
@@ -172,8 +178,10 @@ static leat_status write_template(const leati_kernel_call *call, int64_t row, in
         const leati_operand *in = &call->inputs[i];
         const char *place = strstr(at, args->placeholder);
         int64_t ends = args->summarize;
+        /* Capped, so that 2 * ends in put_axis does not overflow. */
         if (ends < 0 || ends > in->count)
             ends = in->count;
+        /* Inference has counted the placeholders: there is one for each input. */
         leati_put_raw(out, at, (size_t)(place - at));
         put_axis(out, in, leati_support_row_of(in, row), 0, ends);
         at = place + strlen(args->placeholder);
@@ -187,6 +195,7 @@ static leat_status string_format_kernel(leati_kernel_call *call, leat_error *err
     locale_t plain = leati_number_c_locale(), before = (locale_t)0;
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     if (plain != (locale_t)0)
+        /* printf and strtod must agree on a point, whatever the program's locale. */
         before = uselocale(plain);
     leat_status status = leati_text_collect(call, write_template, NULL, err);
     if (plain != (locale_t)0)

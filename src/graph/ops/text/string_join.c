@@ -43,6 +43,7 @@ static leat_status string_join_infer(leati_infer_call *call, leat_error *err) {
     for (int i = 0; i < call->num_inputs; i++) {
         LEATI_TRY(leati_support_want_dtype(call, i, LEAT_STRING, "an input", err));
         unknown = unknown || call->inputs[i].shape.rank < 0;
+        /* Once a rank is unknown, the run finds what does not fit. */
         if (!unknown)
             LEATI_TRY(join_shape(&shape, &call->inputs[i].shape, i, err));
     }
@@ -51,6 +52,7 @@ static leat_status string_join_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, LEAT_STRING, &shape, NULL, err);
 }
 
+/* Writes only where there is memory, so that the pass that counts takes the same way. */
 static size_t append(char *to, size_t at, const char *bytes, size_t size) {
     if (to != NULL && size > 0)
         memcpy(to + at, bytes, size);
@@ -63,6 +65,7 @@ static size_t joined(const leati_kernel_call *call, int64_t row, int64_t index, 
     size_t at = 0, between = strlen(separator);
     for (int i = 0; i < call->num_inputs; i++) {
         const leati_operand *in = &call->inputs[i];
+        /* A scalar gives its one string to every place. */
         const leat_string *s = leati_text_strings_of(in, row) + (in->rank == 0 ? 0 : index);
         if (i > 0)
             at = append(to, at, separator, between);

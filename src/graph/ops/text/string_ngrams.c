@@ -62,6 +62,7 @@ static leat_status string_ngrams_infer(leati_infer_call *call, leat_error *err) 
     LEATI_TRY(leati_support_want_index(call, 1, "the row splits", err));
     LEATI_TRY(leati_support_want_rank(call, 1, 1, "the row splits", err));
     for (int32_t i = 0; i < args->ngram_widths.count; i++)
+        /* The upper bound keeps sums of widths and paddings far from an overflow. */
         if (args->ngram_widths.values[i] < 1 || args->ngram_widths.values[i] > INT32_MAX)
             return leati_refuse(err, VALUE, "ngram_widths has %lld; expected numbers from 1 on",
                                 (long long)args->ngram_widths.values[i]);
@@ -78,6 +79,7 @@ typedef struct sequence {
     const struct string_ngrams_args *args;
 } sequence;
 
+/* A negative pad_width stands for as much as the width allows, as with TensorFlow. */
 static int64_t padding(const sequence *s, int64_t width) {
     int64_t pad = s->args->pad_width;
     return pad < 0 || pad > width - 1 ? width - 1 : pad;
@@ -95,6 +97,7 @@ static int64_t short_width(const sequence *s) {
     for (int32_t i = 0; i < s->args->ngram_widths.count; i++)
         if (grams_of(s, s->args->ngram_widths.values[i]) > 0)
             return 0;
+    /* Here the whole padding counts, as with TensorFlow; only without widths is it negative. */
     return s->count + 2 * LEATI_MAX(s->args->pad_width, 0);
 }
 
@@ -123,6 +126,7 @@ static void put_gram(const sequence *s, int64_t from, int64_t width, int64_t pad
 static sequence row_of(const leati_kernel_call *call, int64_t row) {
     int64_t from = leati_support_index_at(&call->inputs[1], 0, row);
     const leat_string *strings = leati_text_strings_of(&call->inputs[0], 0);
+    /* NULL, of no strings at all, must not be moved. */
     return (sequence){.strings = from > 0 ? strings + from : strings,
                       .count = leati_support_index_at(&call->inputs[1], 0, row + 1) - from,
                       .args = call->args};
@@ -139,6 +143,7 @@ static leat_status put_next(const leati_kernel_call *call, int64_t row, int64_t 
     (void)row;
     (void)index;
     (void)err;
+    /* Ends, as no more n-grams are asked for than count_grams found. */
     for (;; c->row++, c->width = 0, c->at = 0) {
         sequence s = row_of(call, c->row);
         int64_t whole = short_width(&s);
@@ -183,6 +188,7 @@ static leat_status string_ngrams_kernel(leati_kernel_call *call, leat_error *err
             ((int32_t *)(void *)ends)[row] = (int32_t)grams.dims[0];
         if (row + 1 == splits.dims[0])
             break;
+        /* The split of the row behind is what rows so far add up to. */
         sequence s = row_of(call, row);
         grams.dims[0] += count_grams(&s);
         if (!wide && grams.dims[0] > INT32_MAX)

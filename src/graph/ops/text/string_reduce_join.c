@@ -60,6 +60,7 @@ static int32_t order_of(const leati_ints *axes, int32_t rank, int32_t *order) {
         order[count] = (int32_t)(axis < 0 ? axis + rank : axis);
         joined[order[count++]] = true;
     }
+    /* No list at all means every dimension, an empty one none: each value stays alone. */
     if (axes->values == NULL)
         for (int32_t d = rank - 1; d >= 0; d--)
             order[count++] = d;
@@ -81,8 +82,10 @@ static size_t joined_text(const leati_kernel_call *call, int64_t row, int64_t in
     int64_t count = 1;
     for (int32_t i = 0; i < joined; i++)
         count *= in->dims[order[i]];
+    /* Of no strings the result is empty; place_of would divide by 0. */
     if (count == 0)
         return 0;
+    /* Where the first string lies; the others are found from there, along the joined dimensions. */
     int64_t start = place_of(in, order + joined, in->rank - joined, index);
     for (int64_t i = 0; i < count; i++) {
         const leat_string *s = &strings[start + place_of(in, order, joined, i)];

@@ -6,7 +6,7 @@
  * is, even an empty one; 0 leaves strings whole. How many parts there are is data, so rows run one
  * at a time; parts are views of the input's bytes. Fails where the input is no vector of strings.
  * No gradient, no locks. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* memmem */
 #include "graph/support/text/texts.h"
 
 #include <string.h>
@@ -39,6 +39,7 @@ static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* An empty string may have no address: NULL must not be moved. */
 static leat_string skip(leat_string s, size_t size) {
     return size == 0 ? s : (leat_string){.data = s.data + size, .size = s.size - size};
 }
@@ -74,13 +75,16 @@ static bool next_part(leat_string *rest, const char *sep, size_t sep_size, leat_
 static int64_t split_one(leat_string s, const struct string_split_args *args, leat_string *to) {
     const char *sep = args->sep == NULL ? "" : args->sep;
     size_t sep_size = strlen(sep);
+    /* White space in front is no empty part; with maxsplit 0 the string stays as it is. */
     leat_string rest = sep_size > 0 || args->maxsplit == 0 ? s : skip_space(s), part;
     int64_t count = 0;
+    /* A negative maxsplit is never reached: there are as many cuts as there can be. */
     while (count != args->maxsplit && next_part(&rest, sep, sep_size, &part)) {
         if (to != NULL)
             to[count] = part;
         count++;
     }
+    /* By white space a rest is left only where cutting stopped early. */
     if (sep_size == 0 && count != args->maxsplit)
         return count;
     if (to != NULL)

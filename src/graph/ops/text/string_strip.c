@@ -7,6 +7,7 @@ static leat_status string_strip_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_same(call, err);
 }
 
+/* C's isspace, whatever the locale: \t, \n, \v, \f and \r are in a row. */
 static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }

@@ -40,9 +40,11 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
         for (int64_t i = 0; i < in->count; i++) {
             leat_string s = leati_text_strings_of(in, row)[i];
             char *to = leati_support_row_of(out, row);
+            /* Parsed straight into the output: a failure discards that anyway. */
             if (leati_number_parse(s, out->dtype, to + (size_t)i * leat_dtype_size(out->dtype)))
                 continue;
             call->failed_row = row;
+            /* A long text is shown in part; one without bytes has no address to print from. */
             return leati_refuse(err, VALUE, "\"%.*s\" is not a number of %s",
                                 (int)LEATI_MIN(s.size, 60), s.data == NULL ? "" : s.data,
                                 leat_dtype_name(out->dtype));

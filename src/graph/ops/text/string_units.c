@@ -132,6 +132,7 @@ static bool cut_bytes(leat_string *s, int64_t at, int64_t most) {
  */
 static size_t pass_characters(const leat_string *s, size_t at, int64_t count, int64_t *passed) {
     for (*passed = 0; *passed < count && at < s->size; ++*passed) {
+        /* At least one byte, also where the string begins in the middle of a character. */
         at++;
         while (at < s->size && leati_text_is_trail(s->data[at]))
             at++;
@@ -148,10 +149,12 @@ static bool cut_characters(leat_string *s, int64_t at, int64_t most) {
         while (begin > 0 && leati_text_is_trail(s->data[begin]))
             begin--;
     }
+    /* The string ended, or began, before as many characters were passed. */
     if (passed != at)
         return false;
     size_t end = pass_characters(s, begin, most, &passed); /* none for a negative number */
     s->size = end - begin;
+    /* An empty string may have no address. */
     s->data = begin > 0 ? s->data + begin : s->data;
     return true;
 }
@@ -181,6 +184,7 @@ static leat_status substr_kernel(leati_kernel_call *call, leat_error *err) {
     const struct unit_args *args = call->args;
     bool wide = call->inputs[1].dtype == LEAT_INT64;
     leati_lane_function lane = wide ? bytes_int64 : bytes_int32;
+    /* Broadcasting would take other shapes, which TensorFlow's operation refuses. */
     leat_shape pos = leati_support_operand_shape(&call->inputs[1]);
     leat_shape len = leati_support_operand_shape(&call->inputs[2]);
     LEATI_TRY(want_equal_shapes(&pos, &len, err));

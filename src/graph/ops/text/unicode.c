@@ -55,6 +55,7 @@ static leat_status open_decoder(const struct unicode_args *args, leati_decoder *
                                 leat_error *err) {
     *out = (leati_decoder){.replacement = (int32_t)args->replacement_char,
                            .replace_controls = args->replace_control_characters};
+    /* Checked before the converter is opened, so that a failure leaves nothing open. */
     LEATI_TRY(leati_unicode_want_errors(args->errors, &out->errors, err));
     return leati_unicode_decoder_open(out, args->input_encoding, err);
 }
@@ -71,6 +72,7 @@ static leat_status unicode_decode_infer(leati_infer_call *call, leat_error *err)
     leati_decoder decoder;
     leat_shape unknown = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
+    /* Opened to learn whether the encoding is known. */
     LEATI_TRY(open_decoder(call->args, &decoder, err));
     leati_unicode_decoder_close(&decoder);
     LEATI_TRY(leati_text_infer_parts(call, LEAT_INT32, LEAT_INT64, err));
@@ -102,6 +104,7 @@ static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, l
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
     ends[0] = 0;
     for (int64_t i = 0; i < in->count; i++) {
+        /* A decoder is at its beginning behind each string, so both passes find the same. */
         int64_t count = decode(decoder, strings[i], NULL, NULL);
         if (count < 0)
             return malformed(i, err);
@@ -156,6 +159,7 @@ static leat_status transcode(const leati_kernel_call *call, int64_t row, int64_t
     const char *at = s.size > 0 ? s.data : "", *begin = at, *end = at + s.size;
     int32_t point;
     int found;
+    /* A user's replacement may itself be no character: U+FFFD stands for it. */
     while ((found = leati_unicode_decoder_next(&t->decoder, &at, end, &point, &begin)) > 0)
         leati_unicode_put_point(out, t->encoding,
                                 leati_unicode_is_character(point) ? point : 0xfffd);
@@ -205,6 +209,7 @@ static leat_status encode(const leati_kernel_call *call, int64_t row, int64_t in
     leati_text_errors errors;
     LEATI_TRY(leati_unicode_want_errors(args->errors, &errors, err));
     int32_t other = (int32_t)args->replacement_char;
+    /* Checked row by row where they are used: splits come from the user. */
     if (from < 0 || to < from || to > call->inputs[0].count)
         return leati_refuse(err, VALUE,
                             "row splits that do not rise from 0 to the number of code points");

@@ -8,13 +8,14 @@
 #include <pcre2.h>
 
 struct leati_regex {
-    pcre2_general_context *memory;
+    pcre2_general_context *memory; /* all below are allocated by it */
     pcre2_code *code;
     pcre2_match_data *match;
     pcre2_match_context *limits;
     uint32_t groups;
 };
 
+/* So PCRE2's memory counts as the library's own, and a test can make it fail. */
 static void *allocate(PCRE2_SIZE size, void *context) {
     (void)context;
     return leati_alloc(1, size);
@@ -75,6 +76,7 @@ leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err) {
     leati_writer_fini(&text);
     if (status == LEAT_OK)
         return r;
+    /* Whatever of it there is: PCRE2 frees NULL, too. */
     leati_regex_free(r);
     return NULL;
 }
@@ -95,17 +97,20 @@ int leati_regex_groups(const leati_regex *r) {
 
 int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole, leat_error *err) {
     uint32_t options = whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
+    /* An empty text may have no address, and PCRE2 is given no NULL. */
     int found = pcre2_match(r->code, (PCRE2_SPTR)(text.size > 0 ? text.data : ""), text.size, from,
                             options, r->match, r->limits);
     if (found == PCRE2_ERROR_NOMATCH)
         return 0;
     if (found >= 0) { /* where bytes are no UTF-8, the ends of what lies between count as ends */
         const PCRE2_SIZE *places = pcre2_get_ovector_pointer(r->match);
+        /* ENDANCHORED is also met before a wild byte, so the places are asked once more. */
         return !whole || (places[0] == from && places[1] == text.size);
     }
     if (found == PCRE2_ERROR_NOMEMORY)
         (void)leati_no_memory(err);
     else
+        /* What is left are PCRE2's limits on steps, depth and the machine code's stack. */
         (void)leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                          "a regular expression goes back too often in a text of %zu bytes; nested "
                          "repetition like (a+)+ does that: write it without",
@@ -115,6 +120,7 @@ int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole
 
 bool leati_regex_group(const leati_regex *r, int group, size_t *begin, size_t *end) {
     const PCRE2_SIZE *places = pcre2_get_ovector_pointer(r->match);
+    /* The places of a group that took no part are PCRE2_UNSET, which is no index. */
     if ((uint32_t)group > r->groups || places[2 * group] == PCRE2_UNSET)
         return false;
     *begin = places[2 * group];

@@ -30,6 +30,7 @@ static void take(walk *w, const char *to) {
     w->at = to;
 }
 
+/* Braces, as digits that follow in the pattern would otherwise join the code. */
 static void put_code(walk *w, long code) {
     char text[24];
     (void)snprintf(text, sizeof text, "\\x{%lx}", code);
@@ -55,6 +56,7 @@ static leat_status take_octal(walk *w) {
     int count = 0;
     while (count < 3 && is_digit(digits[count], 8))
         code = code * 8 + (digits[count++] - '0');
+    /* RE2 refuses what others read as \1, and takes \0 and \12 as octal numbers. */
     if (count == 0 || (digits[0] != '0' && count == 1))
         return refuse(w, "invalid escape sequence", w->at, digits + 1);
     put_code(w, code);
@@ -68,6 +70,7 @@ static leat_status take_hex(walk *w) {
     if (*digits == '{') {
         end = strchr(digits, '}');
         for (const char *c = digits + 1; end != NULL && c < end; c++)
+            /* At most six digits, so that strtol cannot overflow. */
             end = is_hex(*c) && end - digits < 8 ? end : NULL;
         if (end == NULL || end == digits + 1 || strtol(digits + 1, NULL, 16) > 0x10ffff)
             return refuse(w, "invalid escape sequence", w->at, digits + 1);
@@ -101,6 +104,7 @@ static leat_status take_property(walk *w) {
     take(w, ++name);
     if (*name == '^')
         take(w, ++name);
+    /* Categories have one letter or two; "Any" is neither a category nor a script. */
     bool script = end - name > 2 && strncmp(name, "Any", 3) != 0;
     if (script ? *name < 'A' || *name > 'Z' : strchr(categories, *name) == NULL && *name != 'A')
         return refuse(w, "invalid character class range", start, end + 1);
@@ -132,9 +136,11 @@ static leat_status take_escape(walk *w, bool in_class) {
         return refuse(w, "a single byte is not supported", w->at, w->at + 2);
     if (is_letter(c) && strchr(in_class ? "afnrtvdDsSwW" : "afnrtvdDsSwWbBAz", c) == NULL)
         return refuse(w, "invalid escape sequence", w->at, w->at + 2);
+    /* RE2's \v is the vertical tab alone, PCRE2's every vertical space. */
     if (c == 'v')
         put(w, "\\x0b");
     else if (c == 's')
+        /* RE2's \s leaves out the vertical tab, which PCRE2's has; so \S must have it. */
         put(w, in_class ? "\\t\\n\\f\\r " : "[\\t\\n\\f\\r ]");
     else if (c == 'S')
         put(w, in_class ? "\\S\\x0b" : "[^\\t\\n\\f\\r ]");
@@ -150,6 +156,7 @@ static leat_status take_escape(walk *w, bool in_class) {
 static leat_status take_class(walk *w) {
     const char *start = w->at;
     take(w, w->at + (w->at[1] == '^' ? 2 : 1));
+    /* A bracket that comes first is a member of the class, not its end. */
     if (*w->at == ']') {
         put(w, "\\]");
         w->at++;
@@ -180,6 +187,7 @@ static const char *group_end(const char *at) {
     if (c[0] == 'P' && c[1] == '<') {
         for (c += 2; is_letter(*c) || is_digit(*c, 10) || *c == '_';)
             c++;
+        /* An empty name is none. */
         return *c == '>' && c > at + 4 ? c + 1 : NULL;
     }
     while (*c != '\0' && strchr("imsU-", *c) != NULL) {
@@ -212,6 +220,7 @@ static const char *repetition_end(const char *at, long *most) {
     char *end;
     if (!is_digit(at[1], 10))
         return NULL;
+    /* An overflow gives LONG_MAX, which is above every limit. */
     *most = strtol(at + 1, &end, 10);
     if (*end == ',' && is_digit(end[1], 10)) {
         long high = strtol(end + 1, &end, 10);
@@ -236,6 +245,7 @@ static leat_status take_piece(walk *w) {
     const char *end;
     switch (*w->at) {
     case '\\':
+        /* Quoted text goes through as it is: PCRE2 reads \Q and \E alike, also without an end. */
         if (w->at[1] == 'Q') {
             end = strstr(w->at, "\\E");
             take(w, end == NULL ? w->at + strlen(w->at) : end + 2);
@@ -253,6 +263,7 @@ static leat_status take_piece(walk *w) {
             return refuse(w, "invalid repetition size", w->at, end);
         if (end != NULL)
             return take_repetition(w, end);
+        /* A brace that begins no repetition is itself, which PCRE2 need not read so. */
         put(w, "\\{");
         w->at++;
         return LEAT_OK;
@@ -268,6 +279,7 @@ static leat_status take_piece(walk *w) {
 leat_status leati_regex_translate(const char *pattern, leati_writer *out, leat_error *err) {
     walk w = {.pattern = pattern, .at = pattern, .out = out, .err = err};
     while (*w.at != '\0') {
+        /* A piece that is no repetition leaves `repeats` as the one before set it. */
         bool repeated = w.repeats;
         LEATI_TRY(take_piece(&w));
         w.repeats = w.repeats && !repeated;

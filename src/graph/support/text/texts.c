@@ -13,6 +13,7 @@ leat_status leati_text_write(leati_kernel_call *call, leati_text_function functi
                 return leati_no_memory(err);
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
+    /* One piece for all rows: a block of short strings costs one allocation. */
     char *to = leati_op_kernel_text(call, 0, total, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -59,11 +60,13 @@ leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer
             status = writer(call, row, i, context, &all, err);
             if (status == LEAT_OK && all.failed)
                 status = leati_no_memory(err);
+            /* Only the size is right for now: the buffer moves while it grows. */
             leati_text_strings_of(out, row)[i] =
                 (leat_string){.data = "", .size = all.size - before};
         }
     }
     if (status == LEAT_OK) {
+        /* What fails from here on is no row's fault. */
         call->failed_row = 0;
         status = hand_out(call, &all, err);
     }
@@ -79,6 +82,7 @@ size_t leati_text_utf8_next(const char *at, const char *end, int32_t *point) {
     if (s[0] < 0x80)
         return 1;
     *point = -1;
+    /* 0x80 to 0xbf begin nothing, 0xc0 and 0xc1 longer forms of ASCII, 0xf5 lies beyond Unicode. */
     if (s[0] < 0xc2 || s[0] > 0xf4)
         return 1;
     size = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
@@ -86,6 +90,7 @@ size_t leati_text_utf8_next(const char *at, const char *end, int32_t *point) {
         low = s[0] == 0xe0 ? 0xa0 : 0x90; /* shorter forms exist */
     if (s[0] == 0xed || s[0] == 0xf4)
         high = s[0] == 0xed ? 0x9f : 0x8f; /* surrogates, beyond Unicode */
+    /* The first byte has as many bits at the top as bytes, then a 0, then bits of the point. */
     int32_t found = s[0] & (0x7f >> size);
     for (; i < size; i++) {
         if (i >= left || s[i] < low || s[i] > high)
@@ -106,6 +111,7 @@ size_t leati_text_utf8_put(int32_t point, char *to) {
     size_t size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
     for (size_t i = size - 1; i > 0; i--, point >>= 6)
         to[i] = (char)(0x80 | (point & 0x3f));
+    /* 0xc0, 0xe0 and 0xf0 of 2, 3 and 4 bytes. */
     to[0] = (char)((0xf00 >> size & 0xff) | point);
     return size;
 }
@@ -115,6 +121,7 @@ leat_status leati_text_infer_parts(leati_infer_call *call, leat_dtype dtype, lea
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), ends = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     const leat_shape *in = &call->inputs[0].shape;
     LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
+    /* Row splits are one more than rows. */
     if (in->rank == 1 && in->dims[0] >= 0 && in->dims[0] < INT64_MAX)
         ends.dims[0] = in->dims[0] + 1;
     LEATI_TRY(leati_op_infer_output(call, dtype, &values, NULL, err));

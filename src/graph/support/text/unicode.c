@@ -66,11 +66,13 @@ void leati_unicode_put_point(leati_writer *out, leati_encoding encoding, int32_t
         leati_put_raw(out, bytes, leati_text_utf8_put(point, bytes));
         return;
     }
+    /* A surrogate pair: 0xd7c0 is 0xd800 less the 0x10000 >> 10 that the format takes off first. */
     if (encoding == LEATI_UTF_16_BE && point >= 0x10000) {
         leati_unicode_put_point(out, encoding, 0xd7c0 + (point >> 10));
         point = 0xdc00 | (point & 0x3ff);
     }
     for (int i = 0; i < 4; i++)
+        /* Big-endian; UTF-16 keeps the last two bytes. */
         bytes[i] = (char)(point >> (24 - 8 * i));
     leati_put_raw(out, encoding == LEATI_UTF_32_BE ? bytes : bytes + 2,
                   encoding == LEATI_UTF_32_BE ? 4 : 2);
@@ -80,6 +82,7 @@ void leati_unicode_put_point(leati_writer *out, leati_encoding encoding, int32_t
 
 leat_status leati_unicode_decoder_open(leati_decoder *d, const char *encoding, leat_error *err) {
     d->converter = NULL;
+    /* UTF-8 needs no ICU, whatever the case of its letters, as ICU compares names. */
     if (encoding != NULL &&
         (strcasecmp(encoding, "UTF-8") == 0 || strcasecmp(encoding, "UTF8") == 0))
         return LEAT_OK;
@@ -91,6 +94,7 @@ leat_status leati_unicode_decoder_open(leati_decoder *d, const char *encoding, l
         return leati_refuse(err, VALUE, "could not create converter for input encoding: %.60s",
                             encoding == NULL ? "" : encoding);
     d->converter = converter;
+    /* Malformed bytes are to be reported, not replaced as ICU does by itself. */
     ucnv_setToUCallBack(converter, UCNV_TO_U_CALLBACK_STOP, NULL, NULL, NULL, &code);
 #endif
     return LEAT_OK;
@@ -113,10 +117,12 @@ static bool next_point(leati_decoder *d, const char **at, const char *end, int32
 #ifdef LEATI_HAVE_ICU
     UErrorCode code = U_ZERO_ERROR;
     *point = ucnv_getNextUChar(d->converter, at, end, &code);
+    /* What is left stands for no character, such as a sequence that switches a state. */
     if (code == U_INDEX_OUTOFBOUNDS_ERROR)
         return false;
     if (U_FAILURE(code)) {
         *point = -1;
+        /* Goes on behind the malformed bytes: *at has passed them. */
         ucnv_resetToUnicode(d->converter);
     }
 #endif
@@ -126,6 +132,7 @@ static bool next_point(leati_decoder *d, const char **at, const char *end, int32
 int leati_unicode_decoder_next(leati_decoder *d, const char **at, const char *end, int32_t *point,
                                const char **begin) {
 #ifdef LEATI_HAVE_ICU
+    /* Before a string's first character *begin is *at: what the last string left is forgotten. */
     if (d->converter != NULL && *at == *begin)
         ucnv_resetToUnicode(d->converter);
 #endif

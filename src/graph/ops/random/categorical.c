@@ -39,6 +39,7 @@ static leat_status categorical_infer(leati_infer_call *call, leat_error *err) {
         shape.dims[0] = logits->dims[0];
     if (call->unknown == 0)
         shape.dims[1] = args->num_samples;
+    /* Refused here where it is known, else by the kernel. */
     if (logits->rank == 2 && logits->dims[1] == 0)
         return leati_refuse(err, SHAPE, "the logits have no classes; expected at least one");
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
@@ -61,6 +62,7 @@ static leat_status categorical_begin(leati_kernel_call *call, uint64_t *out_bloc
 
 /* The sums of the classes' weights up to each. */
 static void sum_weights(const double *logits, int64_t count, double *sums) {
+    /* The largest finite logit is subtracted, so that no exponential overflows. */
     double most = -HUGE_VAL, total = 0;
     for (int64_t i = 0; i < count; i++)
         most = isfinite(logits[i]) && logits[i] > most ? logits[i] : most;
@@ -70,10 +72,12 @@ static void sum_weights(const double *logits, int64_t count, double *sums) {
     }
 }
 
+/* The first class whose sum is above `wanted`: classes of weight 0 are never found. */
 static int64_t find_class(const double *sums, int64_t count, double wanted) {
     int64_t low = 0, high = count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
+        /* `>`, not `>=`: u may be 0, and a first class of weight 0 must not be found then. */
         if (sums[middle] > wanted)
             high = middle;
         else
@@ -88,6 +92,7 @@ static leat_status categorical_row(leati_kernel_call *call, int64_t row, leati_p
     leati_operand one = call->inputs[0], logits;
     int64_t classes = one.dims[1];
     char *to = leati_support_row_of(&call->outputs[0], row);
+    /* Without lines there is no memory. */
     if (one.count == 0 || args->num_samples == 0)
         return LEAT_OK;
     LEATI_TRY(leati_support_inner_cast(call, &one, LEAT_FLOAT64, &logits, err));
@@ -95,12 +100,13 @@ static leat_status categorical_row(leati_kernel_call *call, int64_t row, leati_p
     double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
     if (sums == NULL)
         return leati_no_memory(err);
-    leati_words words = {.philox = stream, .used = 4};
+    leati_words words = {.philox = stream, .used = 4}; /* used 4: the first word takes a block */
     int64_t at = 0;
     for (int64_t line = 0; line < one.dims[0]; line++) {
         sum_weights(values + line * classes, classes, sums);
         for (int64_t i = 0; i < args->num_samples; i++, at++) {
             uint32_t first = leati_words_next(&words);
+            /* Two statements, as the order in which arguments are evaluated is not defined. */
             double u = leati_uniform_double(first, leati_words_next(&words));
             int64_t found = find_class(sums, classes, u * sums[classes - 1]);
             if (args->dtype == LEAT_INT32)
@@ -119,6 +125,7 @@ static leat_status random_categorical_kernel(leati_kernel_call *call, leat_error
     LEATI_TRY(categorical_begin(call, &blocks, err));
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
+        /* Reserved as TensorFlow does, even where less is drawn. */
         LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_categorical, row, blocks,
                                       &stream, err));
         LEATI_TRY(categorical_row(call, row, stream, err));

@@ -6,6 +6,7 @@
  * They fail in inference on an unknown shape. Nothing flows through them. No state, no locks. */
 #include "graph/support/random/stateless.h"
 
+/* Same rows, but for the seed: the random ones have it as an attribute, the others as input 0. */
 static const leati_row random_rows[] =
     LEATI_RANDOM_ROWS("mean", "The mean.", "stddev", 1, "The standard deviation.");
 static const leati_row stateless_rows[] = {
@@ -38,6 +39,7 @@ static const leati_row stateless_rows[] = {
     NORMAL(OP, .inputs = "seed", .signature = "shape seed mean stddev dtype alg",                  \
            .types = "Tseed", .rows = stateless_rows, .min_inputs = 1, .max_inputs = 1,             \
            .infer = leati_stateless_infer, __VA_ARGS__)
+/* The flag says that each call draws anew; a stateless node is a plain function of its seed. */
 RANDOM(random_normal, LEATI_NORMAL,
        .doc = "Random floats of a normal distribution (tf.random.normal).",
        .names = "random.normal")

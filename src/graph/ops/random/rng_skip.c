@@ -18,6 +18,7 @@ static leat_status rng_skip_infer(leati_infer_call *call, leat_error *err) {
 
 static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
+    /* The three numbers are read below without a further question. */
     if (call->inputs[0].rank != 1 || call->inputs[0].count != 3 || call->inputs[1].rank != 0)
         return leati_refuse(err, SHAPE,
                             "the state has %lld values; expected a counter of two and a key",
@@ -28,9 +29,11 @@ static leat_status rng_skip_kernel(leati_kernel_call *call, leat_error *err) {
             (const uint64_t *)(const void *)leati_support_row_of(&call->inputs[0], row);
         uint64_t *to = (uint64_t *)(void *)leati_support_row_of(&call->outputs[0], row);
         uint64_t low = from[0], high = from[1], key = from[2];
+        /* Wraps for a negative delta, as TensorFlow's unsigned one does. */
         uint64_t steps =
             (uint64_t)leati_support_index_at(&call->inputs[1], row, 0) * LEATI_BLOCKS_PER_VALUE;
         to[0] = low + steps;
+        /* The carry: an unsigned sum below an addend has wrapped. */
         to[1] = high + (to[0] < low);
         to[2] = key;
     }

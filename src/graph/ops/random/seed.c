@@ -15,6 +15,7 @@ static leat_status seed_fold_in_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_stateless_want_seed(call, 0, false, err));
     LEATI_TRY(leati_support_want_index(call, 1, "data", err));
     LEATI_TRY(leati_support_want_rank(call, 1, 0, "data", err));
+    /* The new seed has the integer's dtype, as the integer stands in it unchanged. */
     return leati_op_infer_output(call, call->inputs[1].dtype, &shape, NULL, err);
 }
 
@@ -30,7 +31,9 @@ static leat_status seed_fold_in_kernel(leati_kernel_call *call, leat_error *err)
         leati_philox stream;
         call->failed_row = row;
         LEATI_TRY(leati_stateless_stream(call, 0, false, row, &stream, err));
+        /* Width 0: all bits of the word. */
         leati_draw_integers(out->dtype, stream, 0, 0, 1, leati_support_row_of(out, row));
+        /* The integer itself is the second number, so no two integers give one seed. */
         memcpy(leati_support_row_of(out, row) + size, leati_support_row_of(&call->inputs[1], row),
                size);
     }
@@ -70,6 +73,7 @@ static leat_status seed_split_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_random_args *args = call->args;
     leat_shape shape = {.rank = 2,
                         .dims = {call->unknown ? LEAT_UNKNOWN_DIM : args->num_samples, 2}};
+    /* Any algorithm that TensorFlow's CPU has is Philox; the argument is checked and not used. */
     LEATI_TRY(leati_stateless_check_alg(args, err));
     LEATI_TRY(leati_stateless_want_seed(call, 0, false, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);

@@ -18,9 +18,11 @@ static leat_status permute_infer(leati_infer_call *call, leat_error *err) {
 static leat_status permute_begin(leati_kernel_call *call, uint64_t *out_blocks, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
+    /* A shuffle of n rows takes n - 1 words, four a block, rounded up. One row takes none. */
     *out_blocks =
         in->rank == 0 || in->count <= 1 || in->dims[0] <= 1 ? 0 : ((uint64_t)in->dims[0] + 2) / 4;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Once for all rows: the output keeps the input's bytes alive. */
     return in->dtype == LEAT_STRING ? leati_support_hold_strings(call, 0, err) : LEAT_OK;
 }
 
@@ -32,19 +34,24 @@ static leat_status permute_row(leati_kernel_call *call, int64_t row, leati_philo
     int64_t count = in->rank == 0 ? 1 : in->dims[0]; /* a scalar is a row */
     if (in->count == 0)
         return LEAT_OK;
+    /* A row of the first dimension, in bytes; strings are moved as pointers. */
     size_t size = (size_t)(in->count / count) * leat_dtype_size(in->dtype);
     int64_t *order = leati_arena_alloc(call->arena, (size_t)count * sizeof *order);
     if (order == NULL)
         return leati_no_memory(err);
     for (int64_t i = 0; i < count; i++)
         order[i] = i;
+    /* Fisher-Yates from the front, as TensorFlow does it. */
     leati_words words = {.philox = stream, .used = 4};
+    /* The last place has nothing left to change with. */
     for (int64_t i = 0; i + 1 < count && in->count > 1; i++) {
+        /* The remainder is not quite even, which is TensorFlow's choice, too. */
         int64_t other = i + leati_words_next(&words) % (uint32_t)(count - i), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }
     for (int64_t i = 0; i < count; i++)
+        /* Copied once: swapping the rows themselves would move each several times. */
         memcpy(to + (size_t)i * size, from + (size_t)order[i] * size, size);
     return LEAT_OK;
 }

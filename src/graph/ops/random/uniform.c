@@ -10,6 +10,7 @@
 /* Bounds of integers that were given as doubles; fails unless low < high within the dtype. */
 static leat_status integer_range(leat_dtype dtype, double low, double high, int64_t *out_low,
                                  uint64_t *out_width, leat_error *err) {
+    /* int64's end may be the double 2^63 itself, which stands for the number below it. */
     double limit = dtype == LEAT_INT32 ? 0x1p31 : 0x1p63;
     bool inside = low >= -limit && high <= (dtype == LEAT_INT32 ? limit - 1 : limit);
     if (!inside || !(low < high))
@@ -18,6 +19,7 @@ static leat_status integer_range(leat_dtype dtype, double low, double high, int6
     /* 2^63 - 1 is no double; the one next to it stands for it. */
     int64_t end = high >= 0x1p63 ? INT64_MAX : (int64_t)high;
     *out_low = (int64_t)low;
+    /* As unsigned: the whole range of int64 does not fit an int64. */
     *out_width = (uint64_t)end - (uint64_t)*out_low;
     return LEAT_OK;
 }
@@ -36,6 +38,7 @@ static leat_status random_uniform_infer(leati_infer_call *call, leat_error *err)
     if (!is_integer(&floats))
         return leati_random_infer(call, err);
     floats.dtype = LEAT_FLOAT32; /* what is checked of integers is the same */
+    /* The call borrows the changed copy as long as this check runs. */
     call->args = &floats;
     leat_status status = leati_random_infer(call, err);
     call->args = args;
@@ -51,6 +54,7 @@ static leat_status random_uniform_kernel(leati_kernel_call *call, leat_error *er
     int64_t low = 0;
     if (!is_integer(args))
         return leati_random_floats(call, &leati_tensor_op_random_uniform, LEATI_UNIFORM, err);
+    /* In the run, since bounds may be values that are computed there. */
     LEATI_TRY(integer_range(args->dtype, args->low, args->high, &low, &width, err));
     LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
@@ -94,6 +98,7 @@ static leat_status stateless_uniform_infer(leati_infer_call *call, leat_error *e
     const struct leati_random_args *args = call->args;
     if (!is_integer(args))
         return leati_stateless_infer(call, err);
+    /* leati_stateless_infer would ask for a float dtype. */
     LEATI_TRY(leati_stateless_check_alg(args, err));
     LEATI_TRY(leati_stateless_want_seed(call, 0, true, err));
     return leati_support_infer_said(call, args->dtype, &args->shape, err);
@@ -105,6 +110,7 @@ static leat_status stateless_uniform_kernel(leati_kernel_call *call, leat_error 
     int64_t low = 0;
     if (!is_integer(args))
         return leati_stateless_floats(call, LEATI_UNIFORM, err);
+    /* The width is asked for once: all rows have one range. */
     LEATI_TRY(integer_range(args->dtype, args->low, args->high, &low, &width, err));
     LEATI_TRY(leati_support_output_like(call, 0, &args->shape, err));
     const leati_operand *out = &call->outputs[0];
@@ -171,6 +177,7 @@ static leat_status stateless_integers_kernel(leati_kernel_call *call, leat_error
         leati_philox stream;
         call->failed_row = row;
         LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
+        /* No range: all bits, which is why unsigned dtypes are allowed here alone. */
         leati_draw_integers(args->dtype, stream, 0, 0, out->count, leati_support_row_of(out, row));
     }
     return LEAT_OK;

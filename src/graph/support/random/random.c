@@ -19,6 +19,7 @@ leat_status leati_random_infer(leati_infer_call *call, leat_error *err) {
 /* What calls of an operation that is computed at once share a stream by; 0: nothing. */
 static uint64_t shared_by(const leati_tensor_op *op, const struct leati_random_args *args) {
     const int64_t parts[3] = {args->dtype, args->graph_seed, args->op_seed};
+    /* Drawn seeds belong to one node: nobody shares its stream. */
     bool drawn = args->unseeded || !args->seed.given;
     return drawn ? 0 : leati_hash(parts, sizeof parts, leati_hash(op->name, strlen(op->name), 5));
 }
@@ -32,18 +33,22 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
         pair[0] = 87654321;
         pair[1] = args->seed.given ? args->seed.value : call->number;
     }
+    /* A drawn pair is fixed when the graph is built: the run's pair makes each run draw anew. */
     if (args->unseeded) {
         pair[0] ^= context->seed;
         pair[1] ^= context->seed2;
     }
+    /* With nothing mixed in, the numbers are TensorFlow's. */
     uint64_t mixed = context->draws != NULL ? 0 : context->scope;
     if (context->replica > 0)
         mixed = leati_hash(&context->replica, sizeof context->replica, mixed);
     if (mixed != 0) {
+        /* Two hashes, so that both numbers of the pair change, each in its own way. */
         pair[0] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 1);
         pair[1] ^= (int64_t)leati_hash(&mixed, sizeof mixed, 2);
     }
     *out = leati_philox_new((uint64_t)pair[0], (uint64_t)pair[1]);
+    /* The ordinal tells a pipeline's calls apart, the step those of training. */
     uint64_t begin = ((uint64_t)(context->ordinal + row) + (uint64_t)context->step) * blocks;
     if (context->draws != NULL)
         LEATI_TRY(

@@ -44,6 +44,7 @@ leat_status leati_stateless_stream(const leati_kernel_call *call, int index, boo
         return LEAT_OK;
     }
     uint64_t key = (uint64_t)number_at(seed, row, 2);
+    /* A generator's state is counter and key as they are: 128 bits, low half first, and 64. */
     *out = (leati_philox){.counter = {(uint32_t)first, (uint32_t)(first >> 32), (uint32_t)second,
                                       (uint32_t)(second >> 32)},
                           .key = {(uint32_t)key, (uint32_t)(key >> 32)}};
@@ -73,6 +74,7 @@ leat_status leati_stateless_floats(leati_kernel_call *call, leati_distribution d
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
+        /* The seed alone says where the stream begins: calls and replicas change nothing. */
         LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
         leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
                    leati_support_row_of(out, row));

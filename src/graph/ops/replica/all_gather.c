@@ -28,11 +28,13 @@ static leat_status exchange(const leati_kernel_call *call, const leati_gathering
     const leati_operand *part = &call->inputs[0];
     size_t size = leat_dtype_size(part->dtype), block = (size_t)g->block_count * size;
     char *sent = leati_support_row_of(part, row);
+    /* Blocks have one size: a shorter part is sent from a copy filled up with zeros. */
     if (part->count < g->block_count) {
         size_t own = (size_t)part->count * size;
         char *filled = blocks + (size_t)collective->num_ranks * block;
         if (own > 0)
             memcpy(filled, sent, own);
+        /* Never copied out, but bytes that nobody wrote are not sent to others. */
         memset(filled + own, 0, block - own);
         sent = filled;
     }
@@ -47,16 +49,19 @@ static leat_status all_gather_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *part = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(part), whole;
     leati_gathering g;
+    /* What does not fit fails before anything is exchanged. */
     LEATI_TRY(leati_gathering_init(call, part, &g, err));
     LEATI_TRY(leati_gathering_shape(args, &shape, &whole, err));
     LEATI_TRY(leati_support_output_like(call, 0, &whole, err));
     size_t size = leat_dtype_size(part->dtype);
     if (call->context == NULL || call->context->collective == NULL) {
+        /* Of one replica the whole is its part. */
         for (int64_t row = 0; row < call->n && part->count > 0; row++)
             memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(part, row),
                    (size_t)part->count * size);
         return LEAT_OK;
     }
+    /* One block more for what this replica sends. leati_gathering_init has bounded the product. */
     size_t bytes = (size_t)g.block_count * size * (size_t)(g.sizes->count + 1);
     char *blocks = leati_arena_alloc(call->arena, bytes);
     if (blocks == NULL)
@@ -68,6 +73,7 @@ static leat_status all_gather_kernel(leati_kernel_call *call, leat_error *err) {
 
 static leat_status all_gather_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Each replica's loss depends on every part: the gradients of all come back, summed. */
     call->input_gradients[0] = leati_graph_build2(&leati_tensor_op_all_gather_grad, call->args,
                                                   call->output_gradients[0], call->inputs[0]);
     return LEAT_OK;

@@ -17,6 +17,7 @@ static leat_status all_gather_grad_infer(leati_infer_call *call, leat_error *err
     LEATI_TRY(leati_gathering_shape(call->args, &call->inputs[1].shape, &whole, err));
     if (whole.rank != LEAT_UNKNOWN_RANK)
         LEATI_TRY(leati_support_want_rank(call, 0, whole.rank, "the gradient", err));
+    /* An unknown rank of the gathered values is -1 here: nothing is compared. */
     for (int32_t d = 0; d < whole.rank && call->inputs[0].shape.rank >= 0; d++)
         LEATI_TRY(leati_support_want_equal_dims(
             call->inputs[0].shape.dims[d], whole.dims[d],
@@ -30,6 +31,7 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
     leati_gathering g;
     LEATI_TRY(leati_gathering_init(call, part, &g, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* leati_gathering_copy trusts these sizes. */
     if (whole->rank != part->rank || whole->count != g.outer * g.total * g.inner)
         return leati_refuse(err, SHAPE, "the gradient has %lld values, what was gathered %lld",
                             (long long)whole->count, (long long)(g.outer * g.total * g.inner));
@@ -41,8 +43,10 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
     if (blocks == NULL)
         return leati_no_memory(err);
     if (bytes > 0)
+        /* Zeros behind shorter parts, which add nothing to the sums; rows write the parts alone. */
         memset(blocks, 0, bytes);
     for (int64_t row = 0; row < call->n; row++) {
+        /* reduce_scatter may put the sum where this replica's own block lies. */
         char *mine = collective == NULL ? blocks : blocks + (size_t)context->replica * block;
         leati_gathering_copy(&g, size, leati_support_row_of(whole, row), blocks, true);
         if (collective != NULL)
@@ -57,6 +61,7 @@ static leat_status all_gather_grad_kernel(leati_kernel_call *call, leat_error *e
 
 static leat_status all_gather_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* The transpose of a sum of which each keeps a part is to hand the part to everybody. */
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_all_gather, call->args, call->output_gradients[0]);
     return LEAT_OK;

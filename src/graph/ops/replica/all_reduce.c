@@ -26,6 +26,7 @@ static const leati_row all_reduce_rows[] = {
 };
 
 static leat_status parse_reduction(const char *text, leati_reduction *out, leat_error *err) {
+    /* In the order of leati_reduction. */
     static const char *const names[] = {"SUM", "MEAN", "MAX"};
     for (int i = 0; i < 3; i++)
         if (text != NULL && strcmp(text, names[i]) == 0) {
@@ -42,6 +43,7 @@ static leat_status all_reduce_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     LEATI_TRY(parse_reduction(args->reduction, &reduction, err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
+    /* The mean of integers would have to be rounded. */
     bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64 ||
         (reduction == LEATI_REDUCTION_MEAN && !is_float))
@@ -65,6 +67,7 @@ static leat_status place_packs(leati_kernel_call *call, const leati_packing *pac
         void *values = leati_arena_alloc(call->arena, bytes);
         if (values == NULL)
             return leati_no_memory(err);
+        /* Packs are freed with leati_packs; their values lie in the arena, and are not. */
         leati_packs_place(packs, i, values);
     }
     return LEAT_OK;
@@ -73,6 +76,7 @@ static leat_status place_packs(leati_kernel_call *call, const leati_packing *pac
 static leat_status exchange_row(const leati_kernel_call *call, leati_packs *packs, int64_t row,
                                 leat_error *err) {
     const leati_call_context *context = call->context;
+    /* Outside of a step there is no context or no collective: the sums are then the values. */
     leati_packs_begin(packs, context == NULL ? NULL : context->collective,
                       context == NULL ? 0 : context->replica);
     for (int i = 0; i < call->num_inputs; i++) {
@@ -80,9 +84,11 @@ static leat_status exchange_row(const leati_kernel_call *call, leati_packs *pack
         if (bytes > 0)
             memcpy(leati_packs_values(packs, i), leati_support_row_of(&call->inputs[i], row),
                    bytes);
+        /* Not beside anything else: this kernel has nothing to compute meanwhile. */
         LEATI_TRY(leati_packs_ready(packs, i, false, err));
     }
     LEATI_TRY(leati_packs_await(packs, 0, err));
+    /* Sums lie in the packs; all tensors of one call are one group, number 0. */
     for (int i = 0; i < call->num_inputs; i++) {
         size_t bytes = leati_kernel_operand_row_bytes(&call->inputs[i]);
         if (bytes > 0)
@@ -97,6 +103,7 @@ static leat_status exchange(leati_kernel_call *call, const leati_packing *packin
     leati_packs *packs = leati_packs_new(packing, err);
     leat_status status =
         packs == NULL ? LEAT_RESOURCE_EXHAUSTED : place_packs(call, packing, packs, err);
+    /* The packs' memory serves all rows, one after the other. */
     for (int64_t row = 0; status == LEAT_OK && row < call->n; row++)
         status = exchange_row(call, packs, row, err);
     leati_packs_free(packs);
@@ -112,6 +119,7 @@ static leat_status all_reduce_kernel(leati_kernel_call *call, leat_error *err) {
         leat_shape shape = leati_support_operand_shape(&call->inputs[i]);
         LEATI_TRY(leati_support_output_like(call, i, &shape, err));
     }
+    /* Packs depend on shapes, dtype and limit alone, so every replica makes the same ones. */
     leati_pack_tensor *tensors = leati_arena_alloc(call->arena, count * sizeof *tensors);
     if (tensors == NULL)
         return leati_no_memory(err);
@@ -130,9 +138,11 @@ static leat_status all_reduce_gradient(leati_gradient_call *call, leat_error *er
     const struct all_reduce_args *args = call->args;
     leati_reduction reduction = LEATI_REDUCTION_SUM;
     LEATI_TRY(parse_reduction(args->reduction, &reduction, err));
+    /* Which replica had the maximum is not known after the exchange. */
     if (reduction == LEATI_REDUCTION_MAX)
         return leati_fail(err, LEAT_UNIMPLEMENTED, "a maximum over replicas has no gradient");
     for (int i = 0; i < call->num_inputs; i++)
+        /* A sum over all that all receive is its own transpose, and so is a mean. */
         if (call->output_gradients[i].id >= 0)
             call->input_gradients[i] =
                 leati_graph_build1(&leati_tensor_op_all_reduce, args, call->output_gradients[i]);
@@ -149,6 +159,7 @@ void leat_op_all_reduce(const leat_value *values, int count, leat_aggregation ag
                                           "all_reduce: the aggregation is neither SUM nor MEAN");
     else if (count > 0)
         first = leati_graph_build_many(&leati_tensor_op_all_reduce, &args, values, count);
+    /* Each in its own value's graph, so a failed call still gives values that say so. */
     for (int i = 0; i < count; i++)
         out[i] = (leat_value){.graph = values[i].graph, .id = first.id < 0 ? -1 : first.id + i};
 }

@@ -39,9 +39,11 @@ static leat_status broadcast_kernel(leati_kernel_call *call, leat_error *err) {
     if (status == LEAT_OK && collective != NULL && args->root >= collective->num_ranks)
         status = leati_refuse(err, VALUE, "root is %lld, but there are %d replicas",
                               (long long)args->root, collective->num_ranks);
+    /* In place: on the root the value is there, on the others the copy is overwritten. */
     for (int64_t row = 0; status == LEAT_OK && row < call->n; row++) {
         const leati_operand *output = &call->outputs[0];
         char *to = output->data + row * output->row_stride;
+        /* Of nothing there is no memory, but others wait for this exchange. */
         if (input->count)
             memcpy(to, input->data + row * input->row_stride,
                    leati_kernel_operand_row_bytes(input));

@@ -17,7 +17,7 @@
             out[i] = (TYPE)STORE(UPDATE);                                                          \
         }                                                                                          \
     }
-#define PLAIN(x) (x)
+#define PLAIN(x) (x) /* dtypes that C computes with need no LOAD and STORE */
 /* SMALL and LARGE: the types of signed integers up to 32 and of 64 bits while they are combined. */
 #define COMBINE_TYPES(KIND, SMALL, LARGE, UPDATE)                                                  \
     COMBINE_LOOP(KIND##_int8, int8_t, SMALL, PLAIN, PLAIN, UPDATE)                                 \
@@ -35,9 +35,12 @@
     COMBINE_LOOP(KIND##_float32, float, float, PLAIN, PLAIN, UPDATE)                               \
     COMBINE_LOOP(KIND##_float64, double, double, PLAIN, PLAIN, UPDATE)
 
+/* Signed integers are added as unsigned ones, which wrap; a signed overflow would be undefined. */
 COMBINE_TYPES(sum, uint32_t, uint64_t, a + v)
 COMBINE_TYPES(difference, uint32_t, uint64_t, a - v)
 COMBINE_TYPES(product, uint32_t, uint64_t, a *v)
+/* LEATI_MIN(v, a) keeps a where they cannot be compared: a NaN that is there stays, one that comes
+ * is passed over. */
 COMBINE_TYPES(minimum, int32_t, int64_t, LEATI_MIN(v, a))
 COMBINE_TYPES(maximum, int32_t, int64_t, LEATI_MAX(v, a))
 
@@ -73,6 +76,7 @@ static void store_extreme(leat_dtype dtype, bool high, char *to) {
         return;
     }
     bool has_sign = dtype >= LEAT_INT8 && dtype <= LEAT_INT64;
+    /* The sign bit of two's complement: alone the lowest number, all bits below it the highest. */
     uint64_t top = (uint64_t)1 << (8 * size - 1);
     uint64_t bits = has_sign ? (high ? top - 1 : top) : (high ? UINT64_MAX : 0);
     memcpy(to, &bits, size); /* little-endian: the low bytes */
@@ -80,7 +84,7 @@ static void store_extreme(leat_dtype dtype, bool high, char *to) {
 
 void leati_combine_start(leati_combine_kind kind, leat_dtype dtype, char *to, int64_t n) {
     size_t size = leat_dtype_size(dtype);
-    char value[16] = {0};
+    char value[16] = {0}; /* the widest dtype, and 0 for sums and differences */
     if (kind == LEATI_COMBINE_PRODUCT)
         (void)leati_support_store_number(dtype, 1, value);
     else if (kind == LEATI_COMBINE_MINIMUM || kind == LEATI_COMBINE_MAXIMUM)

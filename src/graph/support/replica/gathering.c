@@ -55,6 +55,7 @@ leat_status leati_gathering_shape(const struct leati_gathering_args *args, const
         return leati_refuse(err, SHAPE,
                             "scalars are not gathered along an axis; add a dimension first");
     LEATI_TRY(leati_support_normal_axis(args->axis, part->rank, &axis, err));
+    /* Which replica this is shows in the run: here it must be one of them. */
     if (part->dims[axis] != LEAT_UNKNOWN_DIM && !has_size(&args->sizes, part->dims[axis]))
         return leati_refuse(err, SHAPE, "dimension %d is %lld, which is the size of no replica",
                             (int)axis, (long long)part->dims[axis]);
@@ -72,6 +73,7 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
     *out = (leati_gathering){.sizes = &args->sizes, .outer = 1, .inner = 1};
     LEATI_TRY(add_sizes(&args->sizes, &out->total, err));
     LEATI_TRY(leati_support_normal_axis(args->axis, part->rank, &out->axis, err));
+    /* Before anything indexes sizes by a replica. */
     if (args->sizes.count != replicas)
         return leati_refuse(err, SHAPE, "%d sizes for %d replicas", (int)args->sizes.count,
                             replicas);
@@ -87,6 +89,7 @@ leat_status leati_gathering_init(const leati_kernel_call *call, const leati_oper
             out->inner *= part->dims[d];
     for (int r = 0; r < replicas; r++)
         most = LEATI_MAX(args->sizes.values[r], most);
+    /* 16 bytes a value and a block for each replica: the bytes of all blocks fit an int64. */
     if (__builtin_mul_overflow(most, out->outer * out->inner, &out->block_count) ||
         out->block_count > INT64_MAX / 16 / replicas)
         return leati_fail(err, LEAT_OUT_OF_RANGE, "the gathered values are too many");
@@ -100,6 +103,7 @@ void leati_gathering_copy(const leati_gathering *gathering, size_t size, char *w
     for (int32_t r = 0; r < gathering->sizes->count; r++) {
         size_t bytes = (size_t)(gathering->sizes->values[r] * gathering->inner) * size;
         for (int64_t o = 0; o < gathering->outer && bytes > 0; o++) {
+            /* Within each outer index replicas take turns; a block has one's parts side by side. */
             char *all = whole + (size_t)o * step, *one = blocks + (size_t)o * bytes;
             memcpy(into_blocks ? one : all, into_blocks ? all : one, bytes);
         }

@@ -12,12 +12,14 @@ bool leati_support_value_failed(leat_value value) {
 
 leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, const char *text) {
     leat_error err = {0};
+    /* No graph can keep the error: a value without one says that it failed. */
     if (graph == NULL)
         return (leat_value){.graph = NULL, .id = -1};
     leati_fail_for(&err, LEAT_INVALID_ARGUMENT, reason, "%s", text);
     return leati_graph_error(graph, &err);
 }
 
+/* Copies: where inputs are one value, or one is computed from another, each gets its own part. */
 void leati_support_gradient_sources(const leati_gradient_call *call, leat_value *sources) {
     for (int i = 0; i < call->num_inputs; i++)
         sources[i] = leati_graph_build1(&leati_tensor_op_identity, NULL, call->inputs[i]);
@@ -30,6 +32,7 @@ leat_status leati_support_gradient_through(leati_gradient_call *call, const leat
     for (int i = 0; i < call->num_outputs; i++) {
         if (call->output_gradients[i].id < 0)
             continue;
+        /* The gradient of sum(result * g) by a source is what flows back to it. */
         leat_value part = leat_op_reduce_sum(
             leat_op_multiply(results[i], call->output_gradients[i]), NULL, 0, false);
         target = target.id < 0 ? part : leat_op_add(target, part);
@@ -42,6 +45,7 @@ leat_status leati_support_gradient_through(leati_gradient_call *call, const leat
     if (target.id < 0 || count == 0)
         return LEAT_OK;
     leat_value_gradients(target, found, count, gradients);
+    /* gradients has the floating inputs alone: counting down finds each its own. */
     for (int i = call->num_inputs; i-- > 0;)
         if (leati_graph_dtype_is_floating(leat_value_dtype(sources[i])))
             call->input_gradients[i] = gradients[--count];
@@ -78,6 +82,7 @@ leat_value leati_support_number(leat_graph *graph, leat_dtype dtype, double numb
         return leati_graph_error(graph, &err);
     }
     leat_value value = leat_graph_tensor(graph, &tensor);
+    /* The graph has a reference of its own. */
     leat_tensor_unref(&tensor);
     return value;
 }
@@ -143,6 +148,7 @@ leat_status leati_support_want_rank(const leati_infer_call *call, int index, int
 }
 
 leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
+    /* An unknown dimension may turn out to fit; a kernel asks again. */
     if (a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)
         return LEAT_OK;
     return leati_refuse(err, SHAPE, "%s: %lld and %lld; expected equal numbers", what, (long long)a,
@@ -153,6 +159,7 @@ leat_status leati_support_unknown_dims(const leati_ints *list, leat_shape *out, 
     if (list->count > LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",
                             (int)list->count, LEAT_MAX_RANK);
+    /* No list at all: not even its length is known. An empty list is that of a scalar. */
     *out = (leat_shape){.rank = list->values == NULL ? LEAT_UNKNOWN_RANK : list->count};
     for (int32_t d = 0; d < out->rank; d++)
         out->dims[d] = LEAT_UNKNOWN_DIM;
@@ -180,6 +187,7 @@ leat_status leati_support_mark_axes(const leati_ints *axes, int32_t rank, bool *
     for (int32_t i = 0; i < axes->count; i++) {
         int32_t axis = 0;
         LEATI_TRY(leati_support_normal_axis(axes->values[i], rank, &axis, err));
+        /* Found only after axes are counted from the front: -1 may name the last one again. */
         if (mask[axis])
             return leati_refuse(err, VALUE, "axis %d is named twice", (int)axis);
         mask[axis] = true;
@@ -190,6 +198,7 @@ leat_status leati_support_mark_axes(const leati_ints *axes, int32_t rank, bool *
 leat_status leati_support_infer_said(leati_infer_call *call, leat_dtype dtype,
                                      const leat_shape *shape, leat_error *err) {
     char text[128];
+    /* The count is negative where a dimension is unknown and where the product overflows. */
     if (leati_shape_count(shape) < 0 && call->unknown == 0)
         return leati_refuse(err, SHAPE,
                             "shape is %s; expected known dimensions of a size that fits",
@@ -199,6 +208,7 @@ leat_status leati_support_infer_said(leati_infer_call *call, leat_dtype dtype,
 
 leat_status leati_support_output_like(leati_kernel_call *call, int index, const leat_shape *shape,
                                       leat_error *err) {
+    /* Inference knew the shape, so the executor has made the memory, for all rows. */
     if (call->outputs[index].data != NULL)
         return LEAT_OK;
     return leati_op_kernel_output(call, index, shape->rank, shape->dims, err);
@@ -213,6 +223,7 @@ leat_shape leati_support_operand_shape(const leati_operand *operand) {
 
 int64_t leati_support_index_at(const leati_operand *operand, int64_t row, int64_t index) {
     const char *data = leati_support_row_of(operand, row);
+    /* Any other dtype is read as int64, so infer must have asked by leati_support_want_index. */
     return operand->dtype == LEAT_INT32 ? ((const int32_t *)data)[index]
                                         : ((const int64_t *)data)[index];
 }
@@ -220,12 +231,14 @@ int64_t leati_support_index_at(const leati_operand *operand, int64_t row, int64_
 leat_status leati_support_view_as(leati_kernel_call *call, const leat_shape *shape,
                                   leat_error *err) {
     const leati_operand *in = &call->inputs[0];
+    /* Nothing is copied: the output keeps the owner of input 0's memory alive, if there is one. */
     return leati_op_kernel_view(call, 0, shape->rank, shape->dims, in->data, in->row_stride,
                                 in->owner, err);
 }
 
 leat_status leati_support_hold_strings(leati_kernel_call *call, int first, leat_error *err) {
     for (int i = first; i < call->num_inputs; i++)
+        /* Strings are pointers: a copy of them is valid as long as the bytes of the input are. */
         if (call->inputs[i].dtype == LEAT_STRING && call->outputs[0].dtype == LEAT_STRING)
             LEATI_TRY(leati_op_kernel_hold(call, 0, i, err));
     return LEAT_OK;
@@ -242,10 +255,12 @@ void leati_support_dense_steps(const leat_shape *shape, size_t size, int64_t *st
 /* One dimension of values of 1, 2, 4, 8 or 16 bytes. */
 static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                       size_t size) {
+    /* Dense on both sides: one copy for the whole line. */
     if (to_step == (int64_t)size && from_step == (int64_t)size) {
         memcpy(to, from, (size_t)n * size);
         return;
     }
+    /* A constant size becomes one load and store; other sizes call memcpy. */
     switch (size) {
     case 4:
         for (int64_t i = 0; i < n; i++)
@@ -264,6 +279,7 @@ static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_
 void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
                                 const int64_t *from_steps, const int64_t *dims, int32_t rank,
                                 size_t size) {
+    /* A scalar is one value; the recursion below ends at rank 1, in the quick loop. */
     if (rank == 0) {
         memcpy(to, from, size);
         return;

@@ -19,6 +19,7 @@
 static float draw_float(leati_philox *philox, double low, double high) {
     uint32_t words[4];
     leati_philox_next(philox, words);
+    /* Scaled in float32, as TensorFlow's random_uniform does. */
     float from = (float)low;
     return leati_uniform_float(words[0]) * ((float)high - from) + from;
 }
@@ -39,6 +40,7 @@ static leat_status run_row(leati_kernel_call *call, int64_t row, const leati_ten
     inner.inputs = &in;
     inner.num_inputs = 1;
     inner.args = args;
+    /* Of one row the output may have no memory yet: the kernel then makes it. */
     if (call->n > 1) {
         out.data = leati_support_row_of(&out, row);
         inner.outputs = &out;
@@ -52,8 +54,10 @@ static leat_status infer_as(leati_infer_call *call, const leati_tensor_op *op, c
     leati_infer_call inner = *call;
     inner.args = args;
     inner.num_inputs = 1;
+    /* The number is drawn, so for the other operation it is no value that the run computes. */
     inner.unknown = 0;
     leat_status status = op->infer(&inner, err);
+    /* The outputs are an array that both calls share. */
     call->num_outputs = inner.num_outputs;
     return status;
 }
@@ -67,6 +71,7 @@ static leat_status infer_adjusted(leati_infer_call *call, const leati_tensor_op 
 static leat_status adjust(leati_kernel_call *call, int64_t row, leati_philox philox,
                           const leati_tensor_op *op, bool symmetric, leat_error *err) {
     const struct leati_augment_args *args = args_of(call->args);
+    /* The symmetric forms have max_delta alone. */
     double low = symmetric ? -args->random.high : args->random.low;
     const struct leati_adjust_args adjusted = {
         .amount = (double)draw_float(&philox, low, args->random.high)};
@@ -129,6 +134,7 @@ static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
 static leat_status quality_apply(leati_kernel_call *call, int64_t row, leati_philox philox,
                                  leat_error *err) {
     const struct leati_random_args *range = &args_of(call->args)->random;
+    /* Bounds are integers in TensorFlow: they are truncated here. */
     uint32_t words[4], width = (uint32_t)((int64_t)range->high - (int64_t)range->low);
     leati_philox_next(&philox, words);
     const struct leati_quality_args args = {.jpeg_quality = (int64_t)range->low + words[0] % width};
@@ -154,10 +160,12 @@ static leat_status flip(leati_kernel_call *call, int64_t row, leati_philox philo
     const char *from = leati_support_row_of(&call->inputs[0], row);
     char *to = leati_support_row_of(&call->outputs[0], row);
     for (int64_t i = 0; i < in.count && picture > 0; i++, from += picture, to += picture) {
+        /* A block of the stream has four words, one for each picture. */
         if (i % 4 == 0)
             leati_philox_next(&philox, words);
         float number = leati_uniform_float(words[i % 4]);
         bool one = call->inputs[0].rank == 3;
+        /* TensorFlow's two kernels: one picture is mirrored below 0.5, each of several above it. */
         if (one ? number >= 0.5F : number <= 0.5F)
             memcpy(to, from, picture);
         else if (up_down)
@@ -218,6 +226,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     if (call->inputs[0].dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the value is %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
+    /* The rank stays, whatever the size will be. */
     for (int32_t d = 0; d < shape.rank && call->unknown != 0; d++)
         shape.dims[d] = LEAT_UNKNOWN_DIM;
     if (call->unknown == 0)
@@ -250,6 +259,7 @@ static leat_status crop_apply(leati_kernel_call *call, int64_t row, leati_philox
     leati_support_dense_steps(&shape, size, to_steps);
     draw_begin(philox, &whole, &shape, begin);
     for (int32_t d = 0; d < shape.rank; d++)
+        /* The crop is a view of the value with the value's own steps, from here on. */
         offset += begin[d] * steps[d];
     if (call->outputs[0].count > 0)
         leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), to_steps,
@@ -284,6 +294,7 @@ const leati_augment leati_augment_crop = {.infer = crop_infer,
 leat_status leati_augment_infer(leati_infer_call *call, const leati_augment *augment,
                                 leat_error *err) {
     LEATI_TRY(leati_stateless_want_seed(call, call->num_inputs - 1, false, err));
+    /* Arguments that the run computes are checked by the kernel. */
     if (augment->check != NULL && call->unknown == 0)
         LEATI_TRY(augment->check(call->args, err));
     return augment->infer(call, err);
@@ -308,6 +319,7 @@ leat_status leati_augment_window(const leati_kernel_call *call, const leati_augm
     leati_philox philox;
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
+    /* The same stream as the kernel's, so the window is the one that it would take. */
     LEATI_TRY(leati_stateless_stream(call, call->num_inputs - 1, false, 0, &philox, err));
     return augment->window(call, philox, out, err);
 }
@@ -328,6 +340,7 @@ leat_status leati_augment_gradient_same(leati_gradient_call *call, leat_error *e
 leat_status leati_augment_gradient_flip(leati_gradient_call *call, const leati_tensor_op *op,
                                         leat_error *err) {
     (void)err;
+    /* By the same seed the same pictures are mirrored, back to what they were. */
     if (is_float(call->inputs[0]))
         call->input_gradients[0] =
             leati_graph_build2(op, call->args, call->output_gradients[0], call->inputs[1]);
@@ -343,6 +356,7 @@ leat_status leati_augment_gradient_crop(leati_gradient_call *call, leat_error *e
     if (!is_float(x))
         return LEAT_OK;
     leat_value all = leat_op_reshape(x, &flat, 1);
+    /* 0, 1, 2 and so on: an exclusive sum of ones. */
     leat_value places =
         leat_op_cumsum(leat_op_cast(leat_op_ones_like(all), LEAT_INT64), 0, true, false);
     leat_value taken = leati_graph_build2(&leati_tensor_op_stateless_random_crop, call->args,
@@ -366,6 +380,7 @@ leat_status leati_augment_image_infer(leati_infer_call *call, const leati_augmen
 /* Row `row`'s numbers: those that random_uniform would draw there. */
 static leat_status random_stream(const leati_kernel_call *call, const leati_augment *augment,
                                  int64_t row, leati_philox *out, leat_error *err) {
+    /* The dtype that TensorFlow draws belongs to the key under which eager calls share a stream. */
     struct leati_random_args drawn = args_of(call->args)->random;
     leati_kernel_call drawing = *call;
     int64_t numbers = augment->numbers != NULL ? augment->numbers(&call->inputs[0]) : 1;
@@ -394,6 +409,7 @@ leat_status leati_augment_image_window(const leati_kernel_call *call, const leat
     leati_philox philox;
     if (augment->check != NULL)
         LEATI_TRY(augment->check(call->args, err));
+    /* Row 0: of a chain of operations each row is a call of its own, with its ordinal. */
     LEATI_TRY(random_stream(call, augment, 0, &philox, err));
     return augment->window(call, philox, out, err);
 }

@@ -55,6 +55,7 @@ static leati_frames frames_of(const leat_shape *shape, int32_t rank) {
         else
             frames.count *= shape->dims[d];
     }
+    /* Where only pixels count, all dimensions in front are one line of them. */
     if (rank < 3) {
         frames.width *= frames.count * frames.height;
         frames.count = frames.height = 1;
@@ -93,12 +94,14 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     if (colour->out_channels > 0 && shape.rank > 0)
         shape.dims[shape.rank - 1] = colour->out_channels;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Functions divide by sizes, and there may be no memory. */
     if (in.count == 0)
         return LEAT_OK;
     if (in.dtype != LEAT_FLOAT32 && colour->unscaled)
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     else
         LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
+    /* float32 is written where it stays, all else into the arena and converted. */
     out = call->outputs[0];
     if (out.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));

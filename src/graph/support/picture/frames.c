@@ -29,6 +29,7 @@ leat_status leati_frames_infer(leati_infer_call *call, int64_t height, int64_t w
 
 leat_status leati_frames_of(const leat_shape *shape, leati_frames *out, leat_error *err) {
     LEATI_TRY(check_rank(shape, err));
+    /* The last three dimensions are a picture; one in front is a batch. */
     const int64_t *dims = &shape->dims[shape->rank - 3];
     *out = (leati_frames){.count = shape->rank == 4 ? shape->dims[0] : 1,
                           .height = dims[0],
@@ -53,6 +54,7 @@ static void copy_window(const leati_window *w, size_t pixel, const leati_frames 
     size_t line = (size_t)w->width * pixel;
     for (int64_t y = 0; y < w->height; y++, to += line) {
         int64_t source = y + w->top;
+        /* A row above or below the picture, or a window that is beside it altogether. */
         if (source < 0 || source >= in->height || end <= first) {
             memset(to, 0, line);
             continue;
@@ -88,6 +90,7 @@ leat_status leati_frames_walk(leati_kernel_call *call, int64_t height, int64_t w
     int64_t pixel = in.channels * (int64_t)leat_dtype_size(call->inputs[0].dtype);
     int64_t picture = in.height * in.width * pixel;
     const int64_t dims[3] = {in.count, height, width};
+    /* Of the result, dense; a pixel with all channels is moved as one value. */
     const int64_t steps[3] = {picture, width * pixel, pixel};
     const int64_t from_steps[3] = {picture, y_step * pixel, x_step * pixel};
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)

@@ -20,6 +20,7 @@ static bool is_float(leat_dtype dtype) {
 
 /* Keras makes a seed an int32 by a remainder. */
 static int64_t wrapped(int64_t number) {
+    /* Keras takes the remainder by 2^31 - 2, of Python's kind: never negative. */
     const int64_t size = INT32_MAX - 1;
     int64_t rest = number % size;
     return rest < 0 ? rest + size : rest;
@@ -27,6 +28,7 @@ static int64_t wrapped(int64_t number) {
 
 /* Both numbers of a draw's seed are `shift` larger than usual, in int32. */
 static leati_philox shifted_stream(const int64_t seed[2], int64_t k, uint32_t shift) {
+    /* Added as unsigned, as a user's seed may be the largest int64. */
     int64_t second = wrapped((int64_t)((uint64_t)seed[1] + (uint64_t)k));
     return leati_philox_stateless((int32_t)((uint32_t)wrapped(seed[0]) + shift),
                                   (int32_t)((uint32_t)second + shift));
@@ -50,6 +52,7 @@ static int compare_places(const void *a, const void *b) {
     const struct place *x = a, *y = b;
     if (x->number != y->number)
         return x->number < y->number ? -1 : 1;
+    /* By the index where numbers are equal: qsort does not keep an order by itself. */
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
@@ -59,6 +62,7 @@ static leat_status draw_order(leati_kernel_call *call, leati_philox stream, int6
     struct place *places = leati_arena_alloc(call->arena, bytes);
     if (places == NULL)
         return leati_no_memory(err);
+    /* Behind the places, in the same piece of memory. */
     float *numbers = (float *)(void *)(places + count);
     draw_uniforms(stream, 0, 1, count, numbers);
     for (int64_t i = 0; i < count; i++)
@@ -75,6 +79,7 @@ void leati_mix_weights(const int64_t seed[2], int64_t k, float alpha, int64_t co
     leati_draw_gamma(leati_mix_stream(seed, k), (double)alpha, count, to);
     leati_draw_gamma(shifted_stream(seed, k, 12), (double)alpha, count, scratch);
     for (int64_t i = 0; i < count; i++)
+        /* Two gamma numbers of one parameter, one over their sum: a symmetric beta distribution. */
         to[i] = to[i] / (to[i] + scratch[i]);
 }
 
@@ -93,6 +98,7 @@ static void blend(leat_dtype dtype, const char *from, const int64_t *order, cons
                     (double)w * own[k] + (double)(1.0F - w) * other[k];
             continue;
         }
+        /* 1 - w in float32, as Keras computes it, also for the pictures of float64 above. */
         const float *own = (const float *)(const void *)from + i * size;
         const float *other = (const float *)(const void *)from + order[i] * size;
         float *out = (float *)(void *)to + i * size;
@@ -110,10 +116,12 @@ static leat_status blend_input(leati_kernel_call *call, int index, int64_t row,
     leat_dtype work = out.dtype == LEAT_FLOAT64 ? LEAT_FLOAT64 : LEAT_FLOAT32;
     in.data = leati_support_row_of(&in, row);
     out.data = leati_support_row_of(&out, row);
+    /* One row at a time: the order and the weights are this row's. */
     one.n = 1;
     if (in.dtype != work)
         LEATI_TRY(leati_support_inner_cast(&one, &in, work, &in, err));
     mixed = out;
+    /* Narrow floats are blended in float32 and rounded once. */
     if (out.dtype != work) {
         size_t bytes = (size_t)out.count * leat_dtype_size(work);
         mixed.dtype = work;
@@ -171,6 +179,7 @@ static leat_status check_factor(const struct leati_mix_args *args, leat_error *e
 static void cut(float ratio, float number, int64_t length, float bounds[2], int64_t *first,
                 int64_t *end) {
     float part = ratio * (float)length;
+    /* The part has fractions of pixels: a pixel is in it if its number is. */
     bounds[0] = number * ((float)length - part);
     bounds[1] = bounds[0] + part;
     *first = 0;
@@ -193,6 +202,7 @@ static void paste(const leati_kernel_call *call, int64_t row, const int64_t *ord
     if (in->count > 0)
         memcpy(to, from, (size_t)count * picture);
     for (int64_t i = 0; i < count; i++) {
+        /* The window has 1 - weight of the area, and the picture's proportions. */
         float ratio = sqrtf(1.0F - weights[i]), x[2], y[2];
         int64_t left, right, top, bottom;
         cut(ratio, numbers[i], width, x, &left, &right);
@@ -201,6 +211,7 @@ static void paste(const leati_kernel_call *call, int64_t row, const int64_t *ord
         for (int64_t line = top; line < bottom && bytes > 0; line++)
             memcpy(to + (size_t)i * picture + (size_t)line * stride + offset,
                    from + (size_t)order[i] * picture + (size_t)line * stride + offset, bytes);
+        /* By the window's real size, not by whole pixels, as Keras counts it. */
         weights[i] = 1.0F - (x[1] - x[0]) * (y[1] - y[0]) / (float)(width * height);
     }
 }
@@ -215,6 +226,7 @@ static leat_status apply_cut(leati_kernel_call *call, int64_t row, const int64_t
         return leati_no_memory(err);
     factors_of(call->args, range);
     draw_uniforms(leati_mix_stream(seed, 0), range[0], range[1], 1, &alpha);
+    /* Keras adds this, as a gamma distribution needs a parameter above 0. */
     leati_mix_weights(seed, 1, alpha + 1e-6F, count, weights, weights + count);
     draw_uniforms(leati_mix_stream(seed, 2), 0, 1, count, numbers);
     draw_uniforms(leati_mix_stream(seed, 3), 0, 1, count, numbers + count);
@@ -271,6 +283,7 @@ leat_status leati_mix_seed(const leati_kernel_call *call, int index, const leati
     if (op == NULL) {
         out[0] = leati_support_index_at(&call->inputs[index], row, 0);
         out[1] = leati_support_index_at(&call->inputs[index], row, 1);
+        /* Only asked whether it is a seed; the draws make streams of their own from it. */
         return leati_stateless_stream(call, index, false, row, &philox, err);
     }
     LEATI_TRY(leati_random_stream(call, op, row, LEATI_BLOCKS_PER_VALUE, &philox, err));
@@ -284,6 +297,7 @@ leat_status leati_mix_kernel(leati_kernel_call *call, const leati_mix *mix,
                              const leati_tensor_op *op, leat_error *err) {
     LEATI_TRY(begin(call, err));
     int64_t count = call->inputs[IMAGES].dims[0];
+    /* The order, and twice as many weights as there are pictures: the second half is scratch. */
     size_t bytes = (size_t)count * (sizeof(int64_t) + 2 * sizeof(float));
     int64_t *order = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
     if (order == NULL)
@@ -294,6 +308,7 @@ leat_status leati_mix_kernel(leati_kernel_call *call, const leati_mix *mix,
         call->failed_row = row;
         LEATI_TRY(leati_mix_seed(call, SEED, op, row, seed, err));
         LEATI_TRY(mix->apply(call, row, seed, order, weights, err));
+        /* Labels of both operations are blended, by the weights that apply has left. */
         LEATI_TRY(blend_input(call, LABELS, row, order, weights, err));
     }
     call->failed_row = 0;

@@ -26,6 +26,7 @@ leat_status leati_picture_infer(leati_infer_call *call, int64_t channels, leat_d
 }
 
 leat_status leati_picture_dct(const char *name, leati_dct *out, leat_error *err) {
+    /* TensorFlow's default. */
     *out = LEATI_DCT_FAST;
     if (name == NULL || strcmp(name, "") == 0 || strcmp(name, "INTEGER_FAST") == 0)
         return LEAT_OK;
@@ -41,8 +42,10 @@ static void widen(const void *from, int bits, leat_dtype dtype, void *to, int64_
     for (int64_t i = 0; i < n; i++) {
         uint16_t sample = bits == 8 ? ((const uint8_t *)from)[i] : ((const uint16_t *)from)[i];
         if (dtype == LEAT_FLOAT32)
+            /* A product with the reciprocal, as TensorFlow scales. */
             ((float *)to)[i] = (float)sample * (1.0f / (bits == 8 ? 255 : 65535));
         else
+            /* TensorFlow multiplies by 256, so 255 becomes 65280, not 65535. */
             ((uint16_t *)to)[i] = bits == 8 ? (uint16_t)(sample * 256) : sample;
     }
 }
@@ -114,6 +117,7 @@ static leat_status read_pixels(leati_kernel_call *call, leati_image_decoder *dec
     const leati_operand *out = &call->outputs[0];
     LEATI_TRY(leati_support_output_like(call, 0, shape, err));
     size_t stride = (size_t)info->width * (size_t)info->channels * (size_t)(info->bits / 8);
+    /* The common case: the decoder writes where the pixels stay. */
     if ((dtype == LEAT_UINT8 && info->bits == 8) || (dtype == LEAT_UINT16 && info->bits == 16))
         return leati_image_read(decoder, out->data, stride, err);
     size_t bytes = stride * (size_t)info->height * (size_t)info->frames;
@@ -133,6 +137,7 @@ leat_status leati_picture_begin(leati_image_decoder *decoder, const leat_string 
         leati_codec_find((const uint8_t *)contents->data, contents->size);
     bool deep = codec != NULL && codec->deep;
     LEATI_TRY(check_format(op, codec, err));
+    /* 16 bits are asked for only where the format may have them. */
     wanted.bits = dtype == LEAT_UINT8 || !deep ? 8 : 16;
     wanted.first_frame = op == LEATI_PICTURE_FRAME;
     LEATI_TRY(leati_image_begin(decoder, (const uint8_t *)contents->data, contents->size, &wanted,

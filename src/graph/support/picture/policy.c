@@ -11,6 +11,7 @@
 enum { IMAGES };
 
 static void pair_of(const leati_floats *given, double low, double high, double out[2]) {
+    /* One number is the upper end, the lower one being the standard. */
     out[0] = given->values != NULL && given->count == 2 ? given->values[0] : low;
     out[1] = given->values != NULL && given->count > 0 ? given->values[given->count - 1] : high;
 }
@@ -73,6 +74,7 @@ static void draw(leati_drawing *d, double low, double high) {
 static void draw_pair(leati_drawing *d, const double range[2], bool second_first,
                       leati_strength *out) {
     for (int k = 0; k < 2; k++) {
+        /* For shear and translation Keras draws the pair's second number first. */
         draw(d, range[0], range[1]);
         for (int64_t i = 0; i < d->count; i++)
             *((k == 0) == second_first ? &out[i].b : &out[i].a) = d->numbers[i];
@@ -99,6 +101,7 @@ static void draw_shear(leati_drawing *d, const double range[2], leati_strength *
 
 /* From one bit to a number of them, the end not reached, are kept of eight. */
 static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
+    /* Where no more than one bit may be kept, nothing is drawn. */
     int64_t most = (int64_t)(8 * factor), kept = 1;
     leati_philox stream = {0};
     uint32_t words[4] = {0};
@@ -106,6 +109,7 @@ static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
         stream = leati_policy_drawing_next(d);
     for (int64_t i = 0; i < d->count; i++) {
         if (most > 1) {
+            /* TensorFlow draws int64 here: two words each, the low one first. */
             if (i % 2 == 0)
                 leati_philox_next(&stream, words);
             uint64_t bits = (uint64_t)words[i % 2 * 2 + 1] << 32 | words[i % 2 * 2];
@@ -117,6 +121,7 @@ static void draw_bits(leati_drawing *d, double factor, leati_strength *out) {
 
 void leati_policy_draw_strengths(leati_drawing *d, leati_distortion which, const double factor[2],
                                  leati_strength *out) {
+    /* Keras scales the upper factor alone to bytes. */
     const double bytes[2] = {factor[0], factor[1] * 255};
     switch (which) {
     case LEATI_SHEAR: draw_shear(d, factor, out); break;
@@ -140,6 +145,7 @@ static leat_status run_row(leati_kernel_call *call, leati_policy_work *work, con
     int64_t count = work->canvas.count;
     if (chosen == NULL)
         return leati_no_memory(err);
+    /* The choice is draw 0, before all strengths. */
     leati_draw_integers(LEAT_INT32, leati_policy_drawing_next(&work->drawing), 0, LEATI_DISTORTIONS,
                         args->num_ops, chosen);
     for (int i = 0; i < LEATI_DISTORTIONS; i++)
@@ -162,6 +168,7 @@ leat_status leati_policy_begin(leati_kernel_call *call, const struct leati_polic
     size_t pixels = (size_t)(frames.height * frames.width * frames.channels) * sizeof(float);
     size_t numbers = (size_t)frames.count * (2 * sizeof(float)),
            strengths = (size_t)frames.count * LEATI_DISTORTIONS * sizeof(leati_strength);
+    /* One piece: strengths, which need the widest alignment, numbers, and a scratch picture. */
     char *memory = leati_arena_alloc(call->arena, strengths + numbers + pixels + 1);
     if (memory == NULL)
         return leati_no_memory(err);
@@ -188,6 +195,7 @@ leat_status leati_policy_kernel(leati_kernel_call *call, const leati_tensor_op *
     LEATI_TRY(leati_policy_begin(call, call->args, range, &work, err));
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         call->failed_row = row;
+        /* Draws are counted anew for each call, that is for each row. */
         work.drawing.next = 0;
         LEATI_TRY(leati_mix_seed(call, 1, op, row, work.drawing.seed, err));
         work.canvas.pixels = (float *)(void *)leati_support_row_of(&call->outputs[0], row);

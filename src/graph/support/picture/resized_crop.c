@@ -26,6 +26,7 @@ static range range_of(const leati_floats *given, double low, double high) {
 }
 
 static leat_status check_range(const leati_floats *given, const char *name, leat_error *err) {
+    /* Above 0, since the ratio's logarithm is taken; finite, since it is multiplied. */
     if (given->values == NULL ||
         (given->count == 2 && given->values[0] > 0 && given->values[0] <= given->values[1] &&
          given->values[1] < HUGE_VAL))
@@ -48,6 +49,7 @@ static leat_status check(const struct leati_augment_args *args, leat_error *err)
 
 static leat_status infer(leati_infer_call *call, leat_error *err) {
     const struct leati_augment_args *args = call->args;
+    /* The slot `check` has been asked before, so a known size has two numbers. */
     bool known = call->unknown == 0;
     leati_resize_method method;
     leat_dtype dtype;
@@ -61,6 +63,7 @@ static leat_status infer(leati_infer_call *call, leat_error *err) {
 static leati_window middle(range ratio, int64_t height, int64_t width) {
     leati_window part = {.height = height, .width = width};
     double own = (double)width / (double)height;
+    /* Too narrow: all of the width, and the height that gives the lowest ratio. */
     if (own < ratio.low)
         part.height = (int64_t)fmax(1, rint((double)width / ratio.low));
     else if (own > ratio.high)
@@ -75,14 +78,18 @@ static leati_window draw_part(leati_philox philox, range scale, range ratio, int
     double low = log(ratio.low), high = log(ratio.high);
     for (int i = 0; i < ATTEMPTS; i++) {
         uint32_t words[4];
+        /* A block for each attempt, of which no word is left for the next. */
         leati_philox_next(&philox, words);
         double share = scale.low + (double)leati_uniform_float(words[0]) * (scale.high - scale.low);
         double area = (double)height * (double)width * share;
         double own = exp(low + (double)leati_uniform_float(words[1]) * (high - low));
+        /* height^2 ratio = area = width^2 / ratio. */
         double tall = rint(sqrt(area / own)), wide = rint(sqrt(area * own));
+        /* Compared as doubles, as an area above the picture's may give any size, or NaN. */
         if (!(tall >= 1 && wide >= 1 && tall <= (double)height && wide <= (double)width))
             continue;
         leati_window part = {.height = (int64_t)tall, .width = (int64_t)wide};
+        /* A remainder; the sides are below 2^31, so the divisor is not 0. */
         part.top = (int64_t)(words[2] % (uint32_t)(height - part.height + 1));
         part.left = (int64_t)(words[3] % (uint32_t)(width - part.width + 1));
         return part;
@@ -111,6 +118,7 @@ static leat_status window(const leati_kernel_call *call, leati_philox philox, le
     leati_frames frames;
     LEATI_TRY(leati_frames_of(&shape, &frames, err));
     LEATI_TRY(check_frames(&frames, err));
+    /* The same draw as apply's for its first picture. */
     *out = draw(call->args, philox, &frames);
     return LEAT_OK;
 }
@@ -131,10 +139,12 @@ static leat_status apply(leati_kernel_call *call, int64_t row, leati_philox phil
     one.n = 1;
     one.inputs = &in;
     one.outputs = &out;
+    /* Cast as a whole, once, for all parts that are read from it. */
     LEATI_TRY(leati_resize_scale_readable(&one, method, &in, err));
     for (int64_t i = 0; i < frames.count; i++) {
         leati_window part = draw(args, philox, &frames);
         LEATI_TRY(leati_resize_scale_part(&one, i, &part, method, args->antialias, err));
+        /* draw had a copy of the stream: pictures are 16 blocks apart in any case. */
         leati_philox_skip(&philox, BLOCKS_PER_PICTURE);
     }
     return LEAT_OK;

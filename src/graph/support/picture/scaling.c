@@ -19,6 +19,7 @@ leati_resize_plan leati_resize_plan_take(int32_t height, int32_t width) {
     leati_resize_plan plan = {0};
     pthread_mutex_lock(&store_lock);
     if (num_idle > 0) {
+        /* Without one of these sizes any will do: its memory may be large enough. */
         int found = num_idle - 1;
         for (int i = 0; i < num_idle; i++)
             if (store[i].y.in == height && store[i].x.in == width)
@@ -36,6 +37,7 @@ void leati_resize_plan_give(leati_resize_plan *plan) {
     if (kept)
         store[num_idle++] = *plan;
     pthread_mutex_unlock(&store_lock);
+    /* Freed outside of the lock: nobody waits for an allocator. */
     if (!kept)
         leati_resize_fini(plan);
 }
@@ -44,6 +46,7 @@ void leati_resize_plans_trim(void) {
     leati_resize_plan idle[MAX_IDLE];
     pthread_mutex_lock(&store_lock);
     int count = num_idle;
+    /* Taken out under the lock, freed behind it. */
     memcpy(idle, store, sizeof idle);
     num_idle = 0;
     pthread_mutex_unlock(&store_lock);
@@ -95,6 +98,7 @@ static void scale_picture(leati_resize_plan *plan, leat_dtype dtype, const char 
                           int64_t width, char *to, size_t to_stride) {
     size_t size = leat_dtype_size(dtype), pixel = (size_t)plan->channels * size;
     size_t stride = (size_t)width * pixel;
+    /* Nearest copies whole pixels, of any dtype. */
     if (plan->method == LEATI_RESIZE_NEAREST)
         leati_resize_pick(plan, from, stride, to, to_stride, pixel);
     else if (dtype == LEAT_UINT8)
@@ -111,6 +115,7 @@ static void scale_row(leati_resize_plan *plan, const leati_scaling *scaling,
     size_t stride = (size_t)scaling->canvas_width * pixel;
     size_t step = (size_t)plan->y.in * (size_t)plan->x.in * (size_t)plan->channels *
                   leat_dtype_size(in->dtype);
+    /* Cleared for the padding alone: pixels are all written. */
     if (scaling->canvas_height != scaling->height || scaling->canvas_width != scaling->width)
         memset(to, 0, (size_t)count * (size_t)scaling->canvas_height * stride);
     to += (size_t)scaling->top * stride + (size_t)scaling->left * pixel;
@@ -140,6 +145,7 @@ leat_status leati_resize_scale(leati_kernel_call *call, const leati_scaling *sca
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
         scale_row(&plan, scaling, &in, leati_support_row_of(&in, row), &call->outputs[0],
                   leati_support_row_of(&call->outputs[0], row), frames.count);
+    /* Also after a failure: what the plan has of memory is kept for the next one. */
     leati_resize_plan_give(&plan);
     return status;
 }
@@ -155,6 +161,7 @@ leat_status leati_resize_scale_part(const leati_kernel_call *call, int64_t index
     LEATI_TRY(leati_frames_of(&to_shape, &to, err));
     size_t pixel = (size_t)from.channels * leat_dtype_size(in->dtype);
     size_t to_stride = (size_t)(to.width * to.channels) * leat_dtype_size(out->dtype);
+    /* The part is read where it lies, by the stride of the whole picture. */
     const char *first =
         in->data +
         (size_t)((index * from.height + window->top) * from.width + window->left) * pixel;

@@ -12,6 +12,7 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
                                 .kernel = kernel,
                                 .stride = stride,
                                 .dilation = dilation};
+    /* So that products such as (kernel - 1) * dilation stay within 64 bits. */
     const int64_t limit = INT32_MAX;
     if (stride < 1 || dilation < 1 || stride > limit || dilation > limit || in > limit ||
         kernel > limit || kernel == 0)
@@ -22,10 +23,12 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
                             (long long)dilation);
     if (in < 0 || kernel < 0)
         return LEAT_OK;
+    /* From the first pixel of a window to its last. */
     int64_t reach = (kernel - 1) * dilation + 1;
     if (same) {
         axis->out = (in + stride - 1) / stride;
         int64_t padding = (axis->out - 1) * stride + reach - in;
+        /* An odd pixel of padding is behind, as in TensorFlow. */
         axis->before = padding > 0 ? padding / 2 : 0;
         return LEAT_OK;
     }
@@ -41,6 +44,7 @@ leat_status leati_window_axis_init(leati_window_axis *axis, int64_t in, int64_t 
 
 void leati_window_range(const leati_window_axis *axis, int64_t i, int64_t *first, int64_t *last) {
     int64_t start = i * axis->stride - axis->before;
+    /* Taps before the first pixel are left out; where none meets one, *last may be less. */
     *first = start < 0 ? (-start + axis->dilation - 1) / axis->dilation : 0;
     int64_t behind = axis->in - start; /* positions before the end */
     *last = behind <= 0 ? 0 : (behind + axis->dilation - 1) / axis->dilation;
@@ -62,6 +66,7 @@ static leat_status two_of(const leati_ints *ints, const int64_t *standard, const
     if (ints->count != 0 && ints->count != 2)
         return leati_refuse(err, VALUE, "%s has %d numbers; expected 2, for height and width", name,
                             (int)ints->count);
+    /* No strides of pooling: those of the window, so windows lie side by side. */
     out[0] = ints->count ? ints->values[0] : standard[0];
     out[1] = ints->count ? ints->values[1] : standard[1];
     return LEAT_OK;
@@ -94,6 +99,7 @@ static leat_status find_groups(leati_conv_plan *plan, const leat_shape *input,
             "numbers, or for groups of channels a multiple",
             (long long)channels, (long long)own);
     plan->groups = channels / own;
+    /* 0 groups: an input without channels. */
     if (plan->groups == 0 || (plan->filters >= 0 && plan->filters % plan->groups != 0))
         return leati_refuse(err, VALUE, "%lld groups of channels do not divide %lld filters evenly",
                             (long long)plan->groups, (long long)plan->filters);
@@ -128,6 +134,7 @@ leat_status leati_window_pool_plan_init(leati_conv_plan *plan, const struct leat
     LEATI_TRY(parse_padding(args->padding, &same, err));
     LEATI_TRY(two_of(&args->ksize, one_one, "ksize", ksize, err));
     LEATI_TRY(two_of(&args->strides, ksize, "strides", strides, err));
+    /* Asked here, as a negative window would be an unknown one below. */
     if (ksize[0] < 1 || ksize[1] < 1)
         return leati_refuse(err, VALUE, "ksize is [%lld, %lld]; expected numbers from 1",
                             (long long)ksize[0], (long long)ksize[1]);

@@ -52,6 +52,7 @@ SLOTS(adjust_brightness)
 
 static leat_status adjust_brightness_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* A sum passes on what flows to it. Clipping is for integers, to which nothing flows. */
     call->input_gradients[0] = call->output_gradients[0];
     return LEAT_OK;
 }
@@ -61,6 +62,7 @@ static const leati_row adjust_contrast_rows[] = ADJUST_ROWS("contrast_factor", "
 /* Adds up the pixels of a picture, in `sums`, which has room for half of them and one. The second
  * half is added to the first until one pixel is left. */
 static void add_up(const float *in, float *sums, int64_t pixels, int64_t channels) {
+    /* Of an odd number the first half has one more, which stays without a partner in this round. */
     int64_t right = pixels / 2, left = pixels - right;
     for (int64_t i = 0; i < right * channels; i++)
         sums[i] = in[i] + in[left * channels + i];
@@ -78,13 +80,16 @@ static void adjust_contrast(const float *in, float *out, const leati_frames *fra
                             const void *context) {
     float factor = (float)((const struct leati_adjust_args *)context)->amount;
     int64_t pixels = frames->height * frames->width, channels = frames->channels;
+    /* TensorFlow multiplies with the reciprocal, which rounds otherwise than a division. */
     float normal = 1.0F / (float)pixels;
     for (int64_t i = 0; i < frames->count; i++) {
+        /* The output has room for a picture, so it is the scratch of the sums as well. */
         add_up(in, out, pixels, channels);
         for (int64_t c = 0; c < channels; c++)
             out[c] *= normal;
         /* The means of the first pixel are copied to all others, then moved. */
         for (int64_t done = 1; done < pixels; done *= 2) {
+            /* Doubles what is filled, so few long copies do. */
             int64_t more = LEATI_MIN(done, pixels - done);
             memcpy(out + done * channels, out, (size_t)(more * channels) * sizeof *out);
         }
@@ -126,6 +131,7 @@ static void adjust_gamma(const float *in, float *out, const leati_frames *frames
     float gamma = (float)args->gamma, gain = (float)args->gain;
     int64_t count = frames->count * frames->height * frames->width * frames->channels;
     for (int64_t i = 0; i < count; i++)
+        /* A negative value to a power that is no integer is NaN, as in TensorFlow. */
         out[i] = gain * powf(in[i], gamma);
 }
 
@@ -133,6 +139,7 @@ static const leati_colour adjust_gamma_colour = {
     .function = adjust_gamma, .dtype = LEAT_BOOL, .saturate = true};
 
 static leat_status check(const struct adjust_gamma_args *args, leat_error *err) {
+    /* Written so that NaN is refused. */
     if (args->gamma >= 0)
         return LEAT_OK;
     return leati_refuse(err, VALUE, "gamma is %.9g; expected 0 or more", args->gamma);
@@ -153,6 +160,7 @@ static leat_status adjust_gamma_gradient(leati_gradient_call *call, leat_error *
     const struct adjust_gamma_args *args = call->args;
     leat_value x = call->inputs[0];
     (void)err;
+    /* d/dx gain x^gamma = gain gamma x^(gamma - 1). */
     leat_value power = leati_support_number(call->graph, leat_value_dtype(x), args->gamma - 1);
     call->input_gradients[0] =
         leat_op_multiply(leati_support_times(leat_op_pow(x, power), args->gain * args->gamma),
@@ -168,6 +176,7 @@ static const leati_row adjust_hue_rows[] =
 static const signed char order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
                                         {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
 
+/* The channels' order decides the sixth; of equal channels any does, as the hue is the same. */
 static int sixth_of(const float *rgb) {
     float r = rgb[0], g = rgb[1], b = rgb[2];
     if (r < g)
@@ -178,6 +187,7 @@ static int sixth_of(const float *rgb) {
 static void turn(const float *rgb, float by, float *out) {
     int sixth = sixth_of(rgb);
     float high = rgb[order[sixth][0]], low = rgb[order[sixth][2]], hue = 0.0F;
+    /* A grey has no hue: 0 by agreement, and the turn does not change it. */
     if (high != low) {
         float ratio = (rgb[order[sixth][1]] - low) / (high - low);
         hue = (float)sixth + ((sixth & 1) == 0 ? ratio : 1.0F - ratio);
@@ -187,6 +197,7 @@ static void turn(const float *rgb, float by, float *out) {
         hue += 6.0F;
     while (hue >= 6.0F)
         hue -= 6.0F;
+    /* A NaN passes both loops, and may not become an index. */
     sixth = hue >= 0.0F ? (int)hue : 5;
     float ratio = hue - (float)sixth;
     if ((sixth & 1) != 0)
@@ -199,6 +210,7 @@ static void turn(const float *rgb, float by, float *out) {
 
 static void adjust_hue(const float *in, float *out, const leati_frames *frames,
                        const void *context) {
+    /* Of six sixths; the turn is of a circle of 1. */
     float by = (float)((const struct leati_adjust_args *)context)->amount * 6.0F;
     int64_t pixels = frames->count * frames->height * frames->width;
     for (int64_t i = 0; i < pixels; i++)
@@ -242,9 +254,11 @@ static float hue_of(const float *rgb, float value, float range) {
     float norm = 1.0F / (6.0F * range), hue;
     if (range <= 0.0F)
         return 0.0F;
+    /* Red counts before green and green before blue where two are highest. */
     if (rgb[0] == value)
         hue = norm * (rgb[1] - rgb[2]);
     else if (rgb[1] == value)
+        /* The constant of a third is a double in TensorFlow, so this sum is one, too. */
         hue = (float)((double)(norm * (rgb[2] - rgb[0])) + 2.0 / 6.0);
     else
         hue = (float)((double)(norm * (rgb[0] - rgb[1])) + 4.0 / 6.0);
@@ -257,13 +271,16 @@ static void saturate(const float *rgb, float factor, float *out) {
     float saturation = (value > 0.0F ? range / value : 0.0F) * factor;
     saturation = LEATI_MAX(saturation, 0.0F);
     saturation = LEATI_MIN(saturation, 1.0F);
+    /* HSV's way back: the lowest channel is low, the highest low + chroma. */
     float chroma = saturation * value, low = value - chroma;
+    /* 1 - |turn - 1| is 0 at even sixths and 1 at odd ones: the height of the middle channel. */
     float sixth = hue_of(rgb, value, range) * 6.0F, turn = fmodf(sixth, 2.0F);
     float middle = chroma * (1.0F - fabsf(turn - 1.0F));
     /* Which channel is highest and which lies between, by the sixth of the circle. */
     static const signed char high[6] = {0, 1, 1, 2, 2, 0}, between[6] = {1, 0, 2, 1, 0, 2};
     int part = (int)sixth;
     out[0] = out[1] = out[2] = low;
+    /* A hue of 1 itself, or none that is a number: the colour stays grey. */
     if (part < 0 || part > 5)
         return;
     out[high[part]] = chroma + low;

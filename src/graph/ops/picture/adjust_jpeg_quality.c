@@ -56,21 +56,25 @@ static leat_status pass(uint8_t *pixels, const leati_operand *shape,
     uint8_t *file = NULL;
     leati_image_info info;
     encoding.quality = (int32_t)args->jpeg_quality;
+    /* As many as came, so that the pixels fit where they are read to. */
     decoding.channels = channels;
     LEATI_TRY(leati_picture_dct(args->dct_method, &decoding.dct, err));
     LEATI_TRY(
         leati_jpeg_encode(pixels, stride, height, width, channels, &encoding, &file, &size, err));
+    /* From the process's store, to which every path below gives it back; NULL passes. */
     leati_image_decoder *decoder = leati_image_decoder_take(err);
     leat_status status = decoder == NULL
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leati_image_begin(decoder, file, size, &decoding, &info, err);
     if (status == LEAT_OK)
+        /* The pixels were encoded, so their memory is free for the result. */
         status = leati_image_read(decoder, pixels, stride, err);
     leati_image_decoder_give(decoder);
     leati_free(file);
     return status;
 }
 
+/* Scaled to uint8 or back, clipped, by the other operation's kernel over all rows. */
 static leat_status convert(leati_kernel_call *call, const leati_operand *from, leati_operand *to,
                            leat_error *err) {
     struct leati_convert_args args = {.dtype = to->dtype, .saturate = true};
@@ -87,6 +91,7 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = leati_support_operand_shape(in);
     char text[128];
     LEATI_TRY(check(args, err));
+    /* libjpeg's limit on sides, though the format has 65535. */
     if (in->rank != 3 || (in->dims[2] != 1 && in->dims[2] != 3) || in->dims[0] > 65500 ||
         in->dims[1] > 65500)
         return leati_refuse(
@@ -95,6 +100,7 @@ static leat_status quality_kernel(leati_kernel_call *call, leat_error *err) {
             "most 65500 pixels",
             leati_shape_text(&shape, text));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* All rows as bytes, also where they come as bytes: the input must not be written to. */
     size_t bytes = (size_t)call->n * (size_t)in->count;
     leati_operand pixels = call->outputs[0];
     pixels.dtype = LEAT_UINT8;

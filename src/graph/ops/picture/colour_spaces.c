@@ -22,6 +22,7 @@
         return leati_colour_kernel(call, &NAME##_colour, NULL, err);                               \
     }
 
+/* tf.image's weights, close to those of ITU-R BT.601. */
 static const float weights[3] = {0.2989F, 0.587F, 0.114F};
 
 static void rgb_to_grayscale(const float *in, float *out, const leati_frames *frames,
@@ -43,8 +44,10 @@ SLOTS(rgb_to_grayscale)
 static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_error *err) {
     leat_tensor tensor;
     LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3), weights, &tensor, err));
+    /* [3] against [..., 1]: broadcasting gives each channel its weight. */
     leat_value each = leat_op_cast(leat_graph_tensor(call->graph, &tensor),
                                    leat_value_dtype(call->output_gradients[0]));
+    /* The graph has its own reference. */
     leat_tensor_unref(&tensor);
     call->input_gradients[0] = leat_op_multiply(call->output_gradients[0], each);
     return LEAT_OK;
@@ -52,6 +55,7 @@ static leat_status rgb_to_grayscale_gradient(leati_gradient_call *call, leat_err
 
 static leat_status check(const leat_shape *shape, leat_error *err) {
     char text[128];
+    /* Rank 0 has no last dimension, and falls through to the refusal. */
     if (shape->rank < 0 || (shape->rank > 0 && (shape->dims[shape->rank - 1] == 1 ||
                                                 shape->dims[shape->rank - 1] < 0)))
         return LEAT_OK;
@@ -87,6 +91,7 @@ static leat_status grayscale_to_rgb_kernel(leati_kernel_call *call, leat_error *
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
+        /* With a constant size the copies become single moves. */
         if (size == 1)
             repeat(leati_support_row_of(in, row), to, in->count, 1);
         else if (size == 4)
@@ -111,7 +116,9 @@ static void rgb_to_hsv(const float *in, float *out, const leati_frames *frames,
     for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
         float r = in[0], g = in[1], b = in[2];
         float value = fmaxf(r, fmaxf(g, b)), range = value - fminf(r, fminf(g, b));
+        /* In TensorFlow's order of operations; infinite without a range, and then not used. */
         float norm = 1.0F / range * (1.0F / 6.0F), hue;
+        /* The highest channel says in which third of the circle the hue is. */
         if (r == value)
             hue = norm * (g - b);
         else if (g == value)
@@ -150,6 +157,7 @@ static leat_status rgb_to_hsv_grad_infer(leati_infer_call *call, leat_error *err
     return leati_op_infer_output(call, dtype, &call->inputs[0].shape, NULL, err);
 }
 
+/* 1 / number, but 0 for 0: TensorFlow's div_no_nan, by which nothing flows there. */
 static float over(float number) {
     return number == 0 ? 0 : 1 / number;
 }
@@ -157,18 +165,25 @@ static float over(float number) {
 /* Of one colour. */
 static void flow_back(const float in[3], const float g[3], float out[3]) {
     float r = in[0], green = in[1], b = in[2];
+    /* TensorFlow's comparisons, also of equal channels; see the top comment. */
     int most = r >= b && r >= green ? 0 : green > r && green >= b ? 1 : 2;
     int least = r < b && r < green ? 0 : green <= r && green < b ? 1 : 2;
+    /* The others in the circle's order: hue is (first - second) / (6 range) + constant. */
     int first = (most + 1) % 3, second = (most + 2) % 3;
     float high = in[most], low = in[least], range = high - low;
+    /* The slopes of (first - second) / range: step is that by first, -across that by range. */
     float across = (in[first] - in[second]) * over(range * range), step = over(range);
     float hue = high > 0 ? g[0] / 6 : 0;
     out[0] = out[1] = out[2] = 0;
+    /* value is the highest channel itself. */
     out[most] += g[2];
+    /* Only with a NaN, which is neither more nor less than others. */
     if (most == least)
         return;
+    /* saturation = 1 - low / high. */
     out[most] += high > 0 ? g[1] * low * over(high * high) : 0;
     out[least] -= low > 0 ? g[1] * over(high) : 0;
+    /* The range is high - low, so hue moves with both, beside the two in its numerator. */
     out[most] -= hue * across;
     out[first] += hue * (step + (first == least ? across : 0));
     out[second] += hue * ((second == least ? across : 0) - step);
@@ -186,6 +201,7 @@ static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
     LEATI_TRY(leati_support_inner_cast(call, &call->inputs[1], LEAT_FLOAT32, &gradient, err));
+    /* In place: the gradient is a copy in the arena, and a colour is read before it is written. */
     out = gradient;
     for (int64_t row = 0; row < call->n; row++) {
         const float *colours = (const float *)(const void *)leati_support_row_of(&in, row);
@@ -207,6 +223,7 @@ static void hsv_to_rgb(const float *in, float *out, const leati_frames *frames,
     int64_t pixels = frames->count * frames->height * frames->width;
     (void)context;
     for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
+        /* Over the hue each channel is a trapezium: up, two sixths high, down. */
         float sixth = in[0] * 6.0F, grey = 1.0F - in[1];
         out[0] = (grey + in[1] * clip(fabsf(sixth - 3.0F) - 1.0F)) * in[2];
         out[1] = (grey + in[1] * clip(2.0F - fabsf(sixth - 2.0F))) * in[2];
@@ -239,10 +256,12 @@ static leat_status mix_gradient(leati_gradient_call *call, const float matrix[9]
     float turned[9];
     leat_tensor tensor;
     for (int i = 0; i < 9; i++)
+        /* Transposed: what flows back through a matrix. */
         turned[i] = matrix[i % 3 * 3 + i / 3];
     LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
     leat_value mixed = leat_op_cast(leat_graph_tensor(call->graph, &tensor), dtype);
     leat_tensor_unref(&tensor);
+    /* All pixels as lines, since a matrix product takes two dimensions. */
     const int64_t rows[2] = {-1, 3};
     call->input_gradients[0] = leat_op_reshape_like(
         leat_op_matmul(leat_op_reshape(dy, rows, 2), mixed, false, false), call->inputs[0]);

@@ -52,6 +52,7 @@ static leat_status with_number(leati_kernel_call *call, const leati_tensor_op *o
                                const leati_operand *in, double number, leati_operand *out,
                                leat_error *err) {
     leati_operand operands[2] = {*in, {.dtype = in->dtype, .count = 1}};
+    /* 8 bytes hold a number of any dtype; of rank 0 and stride 0 it goes to every value. */
     operands[1].data = leati_arena_alloc(call->arena, 8);
     if (operands[1].data == NULL)
         return leati_no_memory(err);
@@ -73,10 +74,13 @@ static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_e
     const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
     *x = call->inputs[0];
+    /* Floats can hold what comes: these are cast first and scaled then. */
     if (from == to || is_float(to))
         return LEAT_OK;
+    /* Integers lose bits by a division before the cast, and gain them behind it. */
     int down = is_float(from) ? 0 : magnitude_bits(from) - magnitude_bits(to);
     if (is_float(from))
+        /* The half makes of truncation a rounding, and gives 1.0 the largest value. */
         LEATI_TRY(with_number(call, &leati_tensor_op_multiply, x, largest(to) + 0.5, x, err));
     else if (down > 0)
         LEATI_TRY(with_number(call, &leati_tensor_op_floordiv, x, ldexp(1, down), x, err));
@@ -95,6 +99,7 @@ static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
         factor = 1 / largest(from);
     else if (!is_float(to) && !is_float(from) && magnitude_bits(to) > magnitude_bits(from))
         factor = ldexp(1, magnitude_bits(to) - magnitude_bits(from));
+    /* Nothing behind the cast: it can write to the output. */
     if (factor == 1)
         return leati_support_inner_cast_into(call, &x, &call->outputs[0], err);
     LEATI_TRY(leati_support_inner_cast(call, &x, to, &cast, err));
@@ -105,6 +110,7 @@ static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
 static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
     leat_dtype from = leat_value_dtype(call->inputs[0]);
+    /* Between floats the conversion is a cast; to integers nothing flows. */
     if (is_float(from))
         call->input_gradients[0] = leat_op_cast(call->output_gradients[0], from);
     return LEAT_OK;

@@ -42,6 +42,7 @@ static leat_status box_check(const struct leati_box_args *args, leat_error *err)
 /* Height and width of the pictures of input 0, where a gradient needs to know them. */
 static leat_status known_size(const leati_gradient_call *call, const char *name, int64_t *height,
                               int64_t *width, leat_error *err) {
+    /* The operations that put a gradient back take a size as an argument, not as a value. */
     *height = leati_frames_known(call->inputs[0], 0);
     *width = leati_frames_known(call->inputs[0], 1);
     if (*height >= 0 && *width >= 0)
@@ -66,6 +67,7 @@ static const leati_row central_crop_rows[] = {
 };
 
 static leat_status check(const struct central_crop_args *args, leat_error *err) {
+    /* NaN fails both comparisons. */
     if (args->central_fraction > 0 && args->central_fraction <= 1)
         return LEAT_OK;
     return leati_refuse(err, VALUE, "central_fraction is %.9g; expected a number in (0, 1]",
@@ -74,6 +76,7 @@ static leat_status check(const struct central_crop_args *args, leat_error *err) 
 
 /* Pixels that are cut off at the front, and as many at the end. */
 static int64_t cut(double fraction, int64_t size) {
+    /* In TensorFlow's order of operations, which truncates. */
     return (int64_t)(((double)size - (double)size * fraction) / 2);
 }
 
@@ -85,6 +88,7 @@ static leat_status central_crop_infer(leati_infer_call *call, leat_error *err) {
     const struct central_crop_args *args = call->args;
     const leat_shape *shape = &call->inputs[0].shape;
     int64_t height = LEAT_UNKNOWN_DIM, width = LEAT_UNKNOWN_DIM;
+    /* The fraction may be a value of the run: then no size is known. */
     if (call->unknown == 0) {
         LEATI_TRY(check(args, err));
         if (shape->rank == 3 || shape->rank == 4) {
@@ -129,6 +133,7 @@ static leat_status crop_check(const struct leati_box_args *args, int64_t height,
                               leat_error *err) {
     LEATI_TRY(box_check(args, err));
     LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
+    /* Subtracted on this side, as target + offset could overflow. Unknown sizes pass. */
     if ((height >= 0 && args->target_height > height - args->offset_height) ||
         (width >= 0 && args->target_width > width - args->offset_width))
         return leati_refuse(
@@ -147,6 +152,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (call->unknown != 0)
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
+    /* Other ranks are refused by leati_frames_infer. */
     bool known = shape->rank == 3 || shape->rank == 4;
     LEATI_TRY(crop_check(args, known ? shape->dims[shape->rank - 3] : -1,
                          known ? shape->dims[shape->rank - 2] : -1, err));
@@ -184,6 +190,7 @@ static leat_status crop_gradient(leati_gradient_call *call, leat_error *err) {
 static leat_status pad_check(const struct leati_box_args *args, int64_t height, int64_t width,
                              leat_error *err) {
     LEATI_TRY(box_check(args, err));
+    /* What is left of the target behind the offset must hold the picture. */
     if ((height >= 0 && args->target_height - args->offset_height < height) ||
         (width >= 0 && args->target_width - args->offset_width < width))
         return leati_refuse(err, VALUE,
@@ -202,6 +209,7 @@ static leat_status pad_infer(leati_infer_call *call, leat_error *err) {
     if (call->unknown != 0)
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
     bool known = shape->rank == 3 || shape->rank == 4;
+    /* 0 instead of unknown, so that a target that ends before its offset is refused already. */
     LEATI_TRY(pad_check(args, known ? shape->dims[shape->rank - 3] : 0,
                         known ? shape->dims[shape->rank - 2] : 0, err));
     return leati_frames_infer(call, args->target_height, args->target_width, dtype, err);
@@ -213,6 +221,7 @@ static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(pad_check(args, in.height, in.width, err));
+    /* A window that begins before the picture: what lies outside is zero, which is the padding. */
     const leati_window window = {.top = -args->offset_height,
                                  .left = -args->offset_width,
                                  .height = args->target_height,
@@ -259,6 +268,7 @@ static leat_status crop_or_pad_infer(leati_infer_call *call, leat_error *err) {
 
 /* Where the window begins: cut pixels count up, padded ones down. */
 static int64_t begin(int64_t size, int64_t target) {
+    /* Both halves are rounded towards 0, so an odd pixel is at the end. */
     return size >= target ? (size - target) / 2 : -((target - size) / 2);
 }
 
@@ -278,6 +288,7 @@ static leat_status crop_or_pad_kernel(leati_kernel_call *call, leat_error *err) 
 static leat_status crop_or_pad_gradient(leati_gradient_call *call, leat_error *err) {
     int64_t height, width;
     LEATI_TRY(known_size(call, "resize_with_crop_or_pad", &height, &width, err));
+    /* The way back to the old size: what was cut gets zeros, what was padded is cut. */
     call->input_gradients[0] =
         leat_op_resize_with_crop_or_pad(call->output_gradients[0], height, width);
     return LEAT_OK;

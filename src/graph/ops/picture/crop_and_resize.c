@@ -50,6 +50,7 @@ static leat_status crop_check(const struct crop_args *args, bool size_known, lea
     if (strcmp(method, "bilinear") != 0 && strcmp(method, "nearest") != 0)
         return leati_refuse(err, VALUE, "method is \"%.40s\"; expected \"bilinear\" or \"nearest\"",
                             method);
+    /* The size may be a value of the run, in which the kernel asks again. */
     if (size_known && (args->crop_size.count != 2 || args->crop_size.values[0] < 1 ||
                        args->crop_size.values[1] < 1))
         return leati_refuse(err, VALUE,
@@ -89,7 +90,9 @@ static leat_status crop_and_resize_infer(leati_infer_call *call, leat_error *err
 static crop_line crop_line_of(float low, float high, int64_t size, int64_t samples) {
     float last = (float)(size - 1);
     if (samples > 1)
+        /* The first sample lies on the lower bound, the last one on the upper. */
         return (crop_line){low * last, (high - low) * last / (float)(samples - 1), size - 1};
+    /* One sample lies in the middle. */
     return (crop_line){0.5F * (low + high) * last, 0, size - 1};
 }
 
@@ -103,10 +106,12 @@ static void crop_row(const crop_line *x, int64_t width, int64_t channels, const 
                      const float *below, float lerp, float outside, float *to) {
     for (int64_t i = 0; i < width; i++, to += channels) {
         float at = x->first + (float)i * x->step;
+        /* Written so that NaN is outside. */
         if (!(at >= 0) || at > (float)x->last) {
             fill(to, channels, outside);
             continue;
         }
+        /* At an integer ceilf is floorf, so the last pixel needs no neighbour. */
         float floor = floorf(at), part = at - floor;
         int64_t left = (int64_t)floor * channels, right = (int64_t)ceilf(at) * channels;
         for (int64_t c = 0; c < channels; c++) {
@@ -137,6 +142,7 @@ static void crop_box(const struct crop_args *args, const int64_t *dims, const fl
     crop_line y = crop_line_of(box[0], box[2], dims[1], height);
     crop_line x = crop_line_of(box[1], box[3], dims[2], width);
     for (int64_t i = 0; i < height; i++, to += width * dims[3]) {
+        /* Rows outside are filled at once; columns outside are found row by row. */
         float at = y.first + (float)i * y.step;
         if (!(at >= 0) || at > (float)y.last)
             fill(to, width * dims[3], outside);
@@ -171,6 +177,7 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
         call->failed_row = row;
         for (int64_t i = 0; i < boxes->dims[0]; i++) {
             int64_t index = leati_support_index_at(indices, row, i);
+            /* A picture without pixels has nowhere to sample from. */
             if (index < 0 || index >= in.dims[0] || picture == 0)
                 return leati_refuse(
                     err, VALUE,
@@ -195,6 +202,7 @@ static leat_status crop_and_resize_gradient(leati_gradient_call *call, leat_erro
                                   call->inputs[BOXES], call->inputs[INDICES]};
     leat_dtype dtype = leat_value_dtype(call->inputs[IMAGES]);
     (void)err;
+    /* Integers take no gradient, but the boxes do whatever the pictures are. */
     if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
         call->input_gradients[IMAGES] = leati_graph_build_many(
             &leati_tensor_op_crop_and_resize_grad_image, call->args, inputs, 4);
@@ -232,6 +240,7 @@ static leat_status check_shapes(const leati_kernel_call *call, leat_error *err) 
     const leati_operand *gradient = &call->inputs[GRADIENT];
     const leati_operand *images = &call->inputs[BACK_IMAGES];
     const leati_operand *boxes = &call->inputs[BACK_BOXES];
+    /* Everything that the walk indexes by; the kernel is also reachable from JSON. */
     LEATI_TRY(crop_check(args, true, err));
     if (gradient->rank == 4 && images->rank == 4 && boxes->rank == 2 && boxes->dims[1] == 4 &&
         gradient->dims[0] == boxes->dims[0] && call->inputs[BACK_INDICES].count == boxes->dims[0] &&
@@ -253,6 +262,7 @@ static void walk_box(const leati_kernel_call *call, crop_sample *sample, const f
     crop_line x = crop_line_of(box[1], box[3], picture[2], crop[2]);
     for (sample->y = 0; sample->y < crop[1]; sample->y++) {
         sample->from_y = y.first + (float)sample->y * y.step;
+        /* The gradient pointer moves on with samples outside, too: they lie in the crop. */
         bool inside = sample->from_y >= 0 && sample->from_y <= (float)y.last;
         for (sample->x = 0; sample->x < crop[2]; sample->x++, sample->gradient += crop[3]) {
             sample->from_x = x.first + (float)sample->x * x.step;
@@ -306,6 +316,7 @@ static void spread(const leati_kernel_call *call, const crop_sample *s, void *co
     const struct crop_args *args = call->args;
     const int64_t *dims = call->inputs[BACK_IMAGES].dims;
     float *to = context, top = floorf(s->from_y), left = floorf(s->from_x);
+    /* Weights as in the way forth; at an integer bottom is top, with weight 0. */
     float y = s->from_y - top, x = s->from_x - left;
     if (strcmp(args->method, "nearest") == 0) {
         add(pixel_of(to, dims, s->image, roundf(s->from_y), roundf(s->from_x)), s->gradient, 1,
@@ -324,6 +335,7 @@ static leat_status grad_image_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_operand out = call->outputs[0];
     size_t row_bytes = (size_t)out.count * sizeof(float), bytes = row_bytes * (size_t)call->n;
+    /* Sums in a narrow float would lose small gradients: they are cast once, at the end. */
     if (out.dtype != LEAT_FLOAT32) {
         out.dtype = LEAT_FLOAT32;
         out.row_stride = (int64_t)row_bytes;
@@ -356,6 +368,7 @@ struct sums {
 /* What a change of the lower and of the upper bound moves a sample by. */
 static void bounds_of(int64_t size, int64_t samples, int64_t at, float *low, float *high) {
     float last = (float)(size - 1);
+    /* A single sample is in the middle, which each bound moves by half. */
     *low = *high = 0.5F * last;
     if (samples > 1) {
         *high = (float)at * (last / (float)(samples - 1));
@@ -369,6 +382,7 @@ static void sum_up(const leati_kernel_call *call, const crop_sample *s, void *co
     const int64_t *crop = call->inputs[GRADIENT].dims;
     float top = floorf(s->from_y), left = floorf(s->from_x), low, high;
     float y = s->from_y - top, x = s->from_x - left, by_y = 0, by_x = 0;
+    /* Steps to the neighbours, 0 at an integer place: then there is no difference to take. */
     int64_t right = ((int64_t)ceilf(s->from_x) - (int64_t)left) * dims[3];
     int64_t down = ((int64_t)ceilf(s->from_y) - (int64_t)top) * dims[2] * dims[3];
     const float *at =
@@ -376,6 +390,7 @@ static void sum_up(const leati_kernel_call *call, const crop_sample *s, void *co
     for (int64_t c = 0; c < dims[3]; c++, at++) {
         float below = at[down] - at[0], below_right = at[down + right] - at[right];
         float beside = at[right] - at[0], beside_down = at[down + right] - at[down];
+        /* The slope of a bilinear blend along y blends the differences of both columns. */
         by_y += ((1 - x) * below + x * below_right) * s->gradient[c];
         by_x += ((1 - y) * beside + y * beside_down) * s->gradient[c];
     }

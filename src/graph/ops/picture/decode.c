@@ -49,6 +49,7 @@ static leat_status decode_image_infer(leati_infer_call *call, leat_error *err) {
 static leat_status decode_image_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_decode_image_args *args = call->args;
     leati_decode_options options = leati_decode_defaults;
+    /* Inference has checked that it is 0, 1, 3 or 4. */
     options.channels = (int32_t)args->channels;
     return leati_picture_decode(call,
                                 args->expand_animations ? LEATI_PICTURE_IMAGE : LEATI_PICTURE_FRAME,
@@ -91,6 +92,7 @@ leat_status leati_decode_jpeg_options(const struct leati_decode_jpeg_args *args,
                                       leati_decode_options *options, leat_error *err) {
     *options = leati_decode_defaults;
     options->channels = (int32_t)args->channels;
+    /* Cut to 32 bits and asked below as it was given, before anyone uses it. */
     options->ratio = (int32_t)args->ratio;
     options->fancy_upscaling = args->fancy_upscaling;
     options->try_recover_truncated = args->try_recover_truncated;
@@ -104,6 +106,7 @@ leat_status leati_decode_jpeg_options(const struct leati_decode_jpeg_args *args,
 
 static leat_status decode_jpeg_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_jpeg_args *args = call->args;
+    /* Made here only to be checked. */
     leati_decode_options options;
     LEATI_TRY(leati_decode_jpeg_options(args, &options, err));
     return leati_picture_infer(call, args->channels, LEAT_UINT8, err);
@@ -126,6 +129,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(leati_support_want_equal_dims(call->inputs[1].shape.dims[0], 4,
                                                 "the numbers of crop_window", err));
     LEATI_TRY(leati_picture_infer(call, args->channels, LEAT_UINT8, err));
+    /* A constant window of int32 says the size of the result. */
     if (window != NULL && window->dtype == LEAT_INT32 && leat_tensor_count(window) == 4)
         for (int i = 0; i < 2; i++)
             if (((const int32_t *)window->data)[2 + i] > 0)
@@ -136,6 +140,7 @@ static leat_status crop_infer(leati_infer_call *call, leat_error *err) {
 leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
                                       const leati_operand *window, int64_t row,
                                       leati_decode_options *options, leat_error *err) {
+    /* In the order of crop_window. */
     int32_t *to[4] = {&options->crop_y, &options->crop_x, &options->crop_height,
                       &options->crop_width};
     LEATI_TRY(leati_decode_jpeg_options(args, options, err));
@@ -146,6 +151,7 @@ leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
     options->crop = true;
     for (int i = 0; i < 4; i++) {
         int64_t number = leati_support_index_at(window, row, i);
+        /* -1 fits into no picture: the decoder refuses it, as it knows the picture's size. */
         *to[i] = number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
     }
     return LEAT_OK;
@@ -153,6 +159,7 @@ leat_status leati_decode_crop_options(const struct leati_decode_jpeg_args *args,
 
 static leat_status crop_kernel(leati_kernel_call *call, leat_error *err) {
     leati_decode_options options;
+    /* Row 0 is the only one: the size of a JPEG's window is data. */
     LEATI_TRY(leati_decode_crop_options(call->args, &call->inputs[1], 0, &options, err));
     return leati_picture_decode(call, LEATI_PICTURE_CROP, &options, LEAT_UINT8, err);
 }
@@ -172,6 +179,7 @@ static const leati_row decode_png_rows[] = {
 
 static leat_status decode_png_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_decode_png_args *args = call->args;
+    /* PNGs have 8 or 16 bits, which other formats are widened to. */
     if (args->dtype != LEAT_UINT8 && args->dtype != LEAT_UINT16)
         return leati_refuse(err, DTYPE, "dtype is %s; expected uint8 or uint16",
                             leat_dtype_name(args->dtype));
@@ -210,6 +218,7 @@ static leat_status decode_bmp_kernel(leati_kernel_call *call, leat_error *err) {
 }
 
 static leat_status decode_gif_infer(leati_infer_call *call, leat_error *err) {
+    /* Frames first, also for one frame; colours come from a palette of RGB. */
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, 3);
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the contents", err));
     LEATI_TRY(leati_support_want_rank(call, 0, 0, "the contents", err));
@@ -244,6 +253,7 @@ static leat_status decode_webp_infer(leati_infer_call *call, leat_error *err) {
     const struct decode_webp_args *args = call->args;
     int64_t channels = args->channels;
     LEATI_TRY(leati_picture_check(call, channels, err));
+    /* TensorFlow's decoder of WebP gives no grey. */
     if (channels == 1)
         return leati_refuse(err, VALUE, "channels is 1; expected 0, 3 or 4");
     if (args->dtype != LEAT_UINT8)

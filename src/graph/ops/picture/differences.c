@@ -14,6 +14,7 @@
 /* Values [first, -last) along one dimension; `last` counts those left out at the end. */
 static leat_value part_along(leat_value x, int32_t axis, int64_t first, int64_t last) {
     int64_t begin[LEAT_MAX_RANK] = {0}, end[LEAT_MAX_RANK] = {0};
+    /* Masked ends are those of the dimension: an end of -0 would be 0, the beginning. */
     const int64_t all = (INT64_C(1) << LEAT_MAX_RANK) - 1, own = INT64_C(1) << axis;
     const leat_op_strided_slice_options masks = {LEAT_OP_STRIDED_SLICE_DEFAULTS,
                                                  .begin_mask = all & ~own,
@@ -53,6 +54,7 @@ static leat_status subtract_lines(leati_kernel_call *call, const char *in, char 
                              .owner = call->inputs[0].owner};
     leati_operand operands[2] = {operand, operand}, result = operand;
     leati_kernel_call inner = *call;
+    /* Lines are the rows of the inner call, so one call subtracts all of them. */
     operands[0].data = (char *)(uintptr_t)in + back * size;
     operands[1].data = (char *)(uintptr_t)in;
     result.data = out;
@@ -79,10 +81,12 @@ static leat_status image_gradients_kernel(leati_kernel_call *call, leat_error *e
             const char *from = leati_support_row_of(in, row) + (size_t)i * bytes;
             char *down = leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes;
             char *right = leati_support_row_of(&call->outputs[1], row) + (size_t)i * bytes;
+            /* The last row has no neighbour below, the last column none on its right. */
             memset(down + bytes - (size_t)line * size, 0, (size_t)line * size);
             for (int64_t y = 1; y <= shape.dims[1]; y++)
                 memset(right + (size_t)(y * line - shape.dims[3]) * size, 0,
                        (size_t)shape.dims[3] * size);
+            /* Downwards a picture is one line: the neighbour is a row behind. */
             LEATI_TRY(subtract_lines(call, from, down, 1, line, picture - line, line, err));
             LEATI_TRY(subtract_lines(call, from, right, shape.dims[1], line, line - shape.dims[3],
                                      shape.dims[3], err));
@@ -96,6 +100,7 @@ static leat_status image_gradients_gradient(leati_gradient_call *call, leat_erro
     leati_support_gradient_sources(call, &x);
     for (int32_t k = 0; k < 2; k++) {
         int64_t paddings[8] = {0};
+        /* One zero behind the values of dimension 1 or 2. */
         paddings[2 * (k + 1) + 1] = 1;
         results[k] = leat_op_pad(steps_along(x, k + 1), paddings, 4);
     }
@@ -105,6 +110,7 @@ static leat_status image_gradients_gradient(leati_gradient_call *call, leat_erro
 static leat_status total_variation_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *in = &call->inputs[0].shape;
     leat_dtype dtype = call->inputs[0].dtype;
+    /* A number for each picture of a batch. */
     leat_shape shape = {.rank = in->rank == 4 ? 1 : 0, .dims = {in->rank == 4 ? in->dims[0] : 0}};
     char text[128];
     if (!leati_graph_dtype_is_floating(dtype) && (dtype < LEAT_INT8 || dtype > LEAT_INT64))
@@ -125,11 +131,13 @@ static leat_status total_variation_infer(leati_infer_call *call, leat_error *err
         TYPE d = (TYPE)((UNSIGNED)a - (UNSIGNED)b);                                                \
         return (uint64_t)(int64_t)(d < 0 ? (TYPE)(0U - (UNSIGNED)d) : d);                          \
     }
+/* Differences wrap as unsigned ones do; the lowest number's magnitude wraps to itself. */
 INTEGER_STEP(int8_t, uint8_t)
 INTEGER_STEP(int16_t, uint16_t)
 INTEGER_STEP(int32_t, uint32_t)
 INTEGER_STEP(int64_t, uint64_t)
 static inline double step_float(float a, float b) {
+    /* In float32, as TensorFlow subtracts; the sum is kept in double. */
     float d = a - b;
     return (double)(d < 0 ? -d : d);
 }
@@ -150,6 +158,7 @@ static inline double step_double(double a, double b) {
         }                                                                                          \
         return sum;                                                                                \
     }
+/* Both directions in one walk; sums of integers wrap at 64 bits, then at the dtype's. */
 VARIATION(int8_t, uint64_t)
 VARIATION(int16_t, uint64_t)
 VARIATION(int32_t, uint64_t)
@@ -174,6 +183,7 @@ static leat_status total_variation_kernel(leati_kernel_call *call, leat_error *e
     leati_operand in = call->inputs[0];
     leati_frames frames;
     LEATI_TRY(leati_frames_of(&shape, &frames, err));
+    /* Rank 0 for one picture, 1 for a batch. */
     out.rank = shape.rank - 3;
     out.dims[0] = frames.count;
     LEATI_TRY(leati_support_output_like(call, 0, &out, err));
@@ -225,6 +235,7 @@ static leat_status sobel_edges_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_rank(call, 0, 4, "image", err));
     if (shape.rank == 4) {
         LEATI_TRY(check_size(&shape, err));
+        /* Downwards and to the right, behind the channels. */
         shape.dims[shape.rank++] = 2;
     }
     return leati_op_infer_output(call, dtype, &shape, NULL, err);
@@ -267,6 +278,7 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
     shape.dims[shape.rank++] = 2;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_operand out = call->outputs[0];
+    /* Narrow floats are computed in float32 and rounded once. */
     if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64) {
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
@@ -289,6 +301,7 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
 
 /* The value with its second and its last but one part along a dimension put around it. */
 static leat_value mirror_around(leat_value x, int32_t axis, int64_t size) {
+    /* The second part and the last but one: the border itself is not repeated. */
     const leat_value parts[3] = {part_along(x, axis, 1, size - 2), x,
                                  part_along(x, axis, size - 2, 1)};
     return leat_op_concat(parts, 3, axis);
@@ -313,6 +326,7 @@ static leat_status sobel_edges_gradient(leati_gradient_call *call, leat_error *e
                           "ensure_shape");
     leati_support_gradient_sources(call, &x);
     leat_value padded = mirror_around(mirror_around(x, 1, shape.dims[1]), 2, shape.dims[2]);
+    /* Sobel's filters as products of [1 2 1] and [-1 0 1], of which gradients are known. */
     const leat_value edges[2] = {step_along(smooth_along(padded, 2), 1),
                                  step_along(smooth_along(padded, 1), 2)};
     leat_value result = leat_op_stack(edges, 2, -1);

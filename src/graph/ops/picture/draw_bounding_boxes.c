@@ -12,6 +12,7 @@
 
 enum { IMAGES, BOXES, COLOURS, TABLE = 10 };
 
+/* TensorFlow's colours, RGBA. */
 static const float table[TABLE][4] = {
     {1, 1, 0, 1},       {0, 0, 1, 1},    {1, 0, 0, 1},    {0, 1, 0, 1}, {0.5F, 0, 0.5F, 1},
     {0.5F, 0.5F, 0, 1}, {0.5F, 0, 0, 1}, {0, 0, 0.5F, 1}, {0, 1, 1, 1}, {1, 0, 1, 1}};
@@ -19,6 +20,7 @@ static const float table[TABLE][4] = {
 static bool check_channels(int64_t channels, const leat_shape *colours) {
     if (channels >= 0 && channels != 1 && channels != 3 && channels != 4)
         return false;
+    /* Colours may have more channels than the pictures, which are not read. */
     return colours == NULL || colours->rank != 2 || colours->dims[1] < 0 ||
            channels <= colours->dims[1];
 }
@@ -62,6 +64,7 @@ typedef struct canvas {
     char *pixels;
     int64_t height, width;
     size_t size;
+    /* Room for four channels of the widest float. */
     _Alignas(8) char colour[4 * sizeof(double)];
 } canvas;
 
@@ -74,6 +77,7 @@ static void draw_line(const canvas *c, int64_t y, int64_t x, int64_t down, int64
 
 static int64_t place(float fraction, int64_t size) {
     float at = fraction * (float)(size - 1);
+    /* Far away and NaN become places outside, as the cast of such a float is undefined. */
     return at >= -1e15F && at <= 1e15F ? (int64_t)at
            : at > 0                    ? INT64_C(1) << 50
                                        : -(INT64_C(1) << 50);
@@ -85,6 +89,7 @@ static void draw_box(const canvas *c, const float *box) {
     if (top > bottom || left > right || top >= c->height || bottom < 0 || left >= c->width ||
         right < 0)
         return;
+    /* The part of each side that is visible; a side outside is not drawn, the others may be. */
     int64_t y = LEATI_MAX(top, 0), x = LEATI_MAX(left, 0);
     int64_t rows = (bottom < c->height ? bottom : c->height - 1) - y + 1;
     int64_t columns = (right < c->width ? right : c->width - 1) - x + 1;
@@ -104,6 +109,7 @@ static void mix(const leati_kernel_call *call, int64_t row, int64_t index, int64
     const leati_operand *colours = call->num_inputs > COLOURS ? &call->inputs[COLOURS] : NULL;
     leat_dtype dtype = call->inputs[IMAGES].dtype;
     for (int64_t k = 0; k < channels; k++) {
+        /* Grey pictures get white boxes from the table. */
         double value = channels == 1 ? 1 : (double)table[index % TABLE][k];
         if (colours != NULL && colours->count > 0) {
             const float *list = (const float *)(const void *)leati_support_row_of(colours, row);
@@ -128,6 +134,7 @@ static leat_status draw_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         const float *box = (const float *)(const void *)leati_support_row_of(boxes, row);
         c.pixels = leati_support_row_of(&call->outputs[0], row);
+        /* The pictures first, then boxes over them: later boxes lie on top. */
         memcpy(c.pixels, leati_support_row_of(in, row), (size_t)in->dims[0] * picture);
         for (int64_t i = 0; i < in->dims[0]; i++, c.pixels += picture) {
             for (int64_t k = 0; k < boxes->dims[1]; k++, box += 4) {

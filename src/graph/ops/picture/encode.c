@@ -68,6 +68,7 @@ static bool is(const char *text, const char *other) {
     return strcmp(text == NULL ? "" : text, other) == 0;
 }
 
+/* -1 is refused by whoever takes it, where a truncated number might be taken for a good one. */
 static int32_t within_int32(int64_t number) {
     return number < INT32_MIN || number > INT32_MAX ? -1 : (int32_t)number;
 }
@@ -110,6 +111,7 @@ static leat_status check_channels(const struct encode_jpeg_args *args, int64_t c
 static leat_status encode_jpeg_infer(leati_infer_call *call, leat_error *err) {
     leati_jpeg_encode_options options;
     leat_shape scalar = LEAT_SCALAR;
+    /* Refused when the graph is built, not at its first picture. */
     LEATI_TRY(options_of(call->args, &options, err));
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_UINT8, "the picture", err));
     LEATI_TRY(leati_support_want_rank(call, 0, 3, "the picture", err));
@@ -135,6 +137,8 @@ static leat_status encode_jpeg_kernel(leati_kernel_call *call, leat_error *err) 
                                     (size_t)(in->dims[1] * in->dims[2]), within_int32(in->dims[0]),
                                     within_int32(in->dims[1]), (int32_t)in->dims[2], &options,
                                     &file, &size, err));
+        /* The file is a buffer of the encoder's own, which does not know the size beforehand: it is
+         * copied and freed, on either path. */
         char *text = leati_op_kernel_text(call, 0, size, err);
         if (text != NULL)
             memcpy(text, file, size);
@@ -166,6 +170,7 @@ static const leati_row encode_png_rows[] = {
 static leat_status check_shape(const leat_shape *shape, leat_error *err) {
     char text[128];
     int64_t channels = shape->rank >= 3 ? shape->dims[shape->rank - 1] : 0;
+    /* An unknown number of channels (-1) passes until the run. */
     if (shape->rank < 0 || (shape->rank >= 3 && channels <= 4 && channels != 0))
         return LEAT_OK;
     return leati_refuse(err, SHAPE,
@@ -180,6 +185,7 @@ static leat_status encode_png_infer(leati_infer_call *call, leat_error *err) {
         return leati_refuse(err, DTYPE, "the pictures are %s; expected uint8 or uint16",
                             leat_dtype_name(dtype));
     LEATI_TRY(check_shape(&shape, err));
+    /* One string for each picture. */
     if (shape.rank > 0)
         shape.rank -= 3;
     return leati_op_infer_output(call, LEAT_STRING, &shape, NULL, err);
@@ -189,6 +195,7 @@ static leat_status encode_one(leati_kernel_call *call, const char *pixels, leat_
                               leat_error *err) {
     const struct encode_png_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
+    /* Height, width and channels of one picture. */
     const int64_t *dims = &in->dims[in->rank - 3];
     uint8_t *file = NULL;
     size_t size = 0, item = leat_dtype_size(in->dtype);
@@ -212,6 +219,7 @@ static leat_status encode_png_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(check_shape(&shape, err));
+    /* In bytes, from one picture to the next. */
     int64_t picture = shape.dims[shape.rank - 3] * shape.dims[shape.rank - 2] *
                       shape.dims[shape.rank - 1] * (int64_t)leat_dtype_size(in->dtype);
     shape.rank -= 3;

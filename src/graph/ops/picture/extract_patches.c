@@ -39,6 +39,7 @@ static const leati_row patches_rows[] = {
 };
 
 static leat_status check_four(const leati_ints *ints, const char *name, leat_error *err) {
+    /* Batch and channels are not windowed: their numbers are 1. */
     if (ints->count == 4 && ints->values[0] == 1 && ints->values[3] == 1 && ints->values[1] > 0 &&
         ints->values[2] > 0)
         return LEAT_OK;
@@ -69,6 +70,7 @@ static leat_status patches_plan(leati_conv_plan *plan, const struct patches_args
         leati_window_axis_init(&plan->x, dims[2], size[2], stride[2], rate[2], same, "width", err));
     plan->batch = dims[0];
     plan->channels = dims[3];
+    /* Numbers of a patch. What overflows stays unknown, and no memory has such a size. */
     plan->filters = LEAT_UNKNOWN_DIM;
     plan->groups = 1;
     if (plan->channels >= 0 && plan->channels <= INT32_MAX && size[1] * size[2] <= INT32_MAX)
@@ -96,6 +98,7 @@ static void extract_window(const leati_conv_plan *plan, const char *picture, siz
         for (int64_t kx = 0; kx < plan->x.kernel; kx++, to += pixel) {
             int64_t column = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
             if (row < 0 || row >= plan->y.in || column < 0 || column >= plan->x.in)
+                /* Outside a picture is a value of the patch, not a gap: patches have one size. */
                 memset(to, 0, pixel);
             else
                 memcpy(to, picture + (size_t)(row * plan->x.in + column) * pixel, pixel);
@@ -185,11 +188,13 @@ static leat_status extract_patches_grad_kernel(leati_kernel_call *call, leat_err
     LEATI_TRY(leati_support_output_like(call, 0, &images, err));
     leati_operand in = call->inputs[0], out = call->outputs[0];
     bool direct = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64;
+    /* Sums over windows are kept in float32, and rounded to a narrow float once. */
     if (!direct) {
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
         LEATI_TRY(leati_support_inner_memory(call, &call->inputs[1], LEAT_FLOAT32, &out, err));
     }
     for (int64_t row = 0; row < call->n && out.count > 0; row++) {
+        /* Pixels that no window holds have the gradient 0. */
         memset(leati_support_row_of(&out, row), 0, (size_t)out.count * leat_dtype_size(out.dtype));
         if (dtype == LEAT_FLOAT64)
             add_all_double(&plan, leati_support_row_of(&in, row), leati_support_row_of(&out, row));
@@ -201,6 +206,7 @@ static leat_status extract_patches_grad_kernel(leati_kernel_call *call, leat_err
 
 static leat_status extract_patches_grad_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
+    /* Putting windows back is linear in them, and its transpose is to take them out. */
     call->input_gradients[0] =
         leati_graph_build1(&leati_tensor_op_extract_patches, call->args, call->output_gradients[0]);
     return LEAT_OK;

@@ -51,6 +51,7 @@ static leat_status check(const struct normalize_args *args, const leat_shape *sh
     LEATI_TRY(check_list(&args->mean, "mean", channels, err));
     LEATI_TRY(check_list(&args->std, "std", channels, err));
     for (int32_t i = 0; i < args->std.count; i++)
+        /* Refused here, as infinite pixels would only be found far behind. */
         if (args->std.values[i] == 0)
             return leati_refuse(err, VALUE, "std[%d] is 0; expected another number", (int)i);
     return LEAT_OK;
@@ -84,6 +85,7 @@ static void normalize_floats(const float *from, const float *mean, const float *
     int64_t i = 0;
     for (; period == PERIOD && i + PERIOD <= count; i += PERIOD)
         for (int k = 0; k < PERIOD; k++)
+            /* Divided, not multiplied with a reciprocal: the result is that of the formula. */
             to[i + k] = (from[i + k] - mean[k]) / std[k];
     for (; i < count; i++)
         to[i] = (from[i] - mean[i % period]) / std[i % period];
@@ -92,6 +94,7 @@ static void normalize_floats(const float *from, const float *mean, const float *
 /* `table` has 256 floats for each channel. */
 static void look_up(const uint8_t *from, const float *table, int64_t channels, int64_t count,
                     float *to) {
+    /* Most pictures: three lookups without an inner loop. */
     if (channels == 3) {
         for (int64_t i = 0; i + 3 <= count; i += 3) {
             to[i] = table[from[i]];
@@ -118,6 +121,7 @@ static leat_status prepare(leati_kernel_call *call, int64_t channels, int64_t pe
         numbers[period + i] = (float)number_of(&args->std, i % channels);
     }
     for (int64_t i = 0; bytes && i < 256 * channels; i++)
+        /* i / 256 is the channel; a byte has 256 values, so all results are known beforehand. */
         numbers[2 * period + i] = ((float)(i % 256) - numbers[i / 256]) / numbers[period + i / 256];
     *out = numbers;
     return LEAT_OK;
@@ -126,6 +130,7 @@ static leat_status prepare(leati_kernel_call *call, int64_t channels, int64_t pe
 static leat_status run_floats(leati_kernel_call *call, int64_t channels, leat_error *err) {
     leati_operand in = call->inputs[0], out = call->outputs[0];
     bool bytes = in.dtype == LEAT_UINT8;
+    /* 48 is a multiple of 1, 2, 3 and 4 channels and of the floats in a vector. */
     int64_t period = PERIOD % channels == 0 ? PERIOD : channels;
     float *numbers = NULL;
     LEATI_TRY(prepare(call, channels, period, bytes, &numbers, err));
@@ -168,6 +173,7 @@ static leat_status normalize_gradient(leati_gradient_call *call, leat_error *err
     (void)err;
     double zero = 0;
     struct normalize_args args = *(const struct normalize_args *)call->args;
+    /* dy / std is the operation itself with a mean of 0. */
     args.mean = (leati_floats){.values = &zero, .count = 1};
     if (is_float(leat_value_dtype(call->inputs[0])))
         call->input_gradients[0] =

@@ -21,6 +21,7 @@ static leat_status is_jpeg_kernel(leati_kernel_call *call, leat_error *err) {
             (const leat_string *)(const void *)leati_support_row_of(in, row);
         bool *out = (bool *)leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < in->count; i++)
+            /* The marker "start of image", and the first byte of the next one. */
             out[i] = contents[i].size >= 3 && memcmp(contents[i].data, "\xff\xd8\xff", 3) == 0;
     }
     return LEAT_OK;
@@ -54,12 +55,14 @@ static leat_status read_header(const leat_string *contents, leati_image_info *in
                                leat_error *err) {
     const leati_picture_codec *codec =
         leati_codec_find((const uint8_t *)contents->data, contents->size);
+    /* The decoder takes other formats, too, which are no answer here. */
     if (codec != &leati_codec_jpeg)
         return leati_refuse(
             err, VALUE,
             "expected a JPEG, found %s data of %zu bytes; decode the picture and take "
             "its shape",
             codec == NULL ? "other" : codec->title, contents->size);
+    /* Only begun: the header has the size, and no pixel is decoded. */
     leati_image_decoder *decoder = leati_image_decoder_take(err);
     if (decoder == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -78,6 +81,7 @@ static leat_status extract_kernel(leati_kernel_call *call, leat_error *err) {
         LEATI_TRY(read_header(
             (const leat_string *)(const void *)leati_support_row_of(&call->inputs[0], row), &info,
             err));
+        /* The channels of the file, not those that a decoder would give. */
         const int32_t numbers[3] = {info.height, info.width, info.stored_channels};
         char *out = leati_support_row_of(&call->outputs[0], row);
         size_t size = leat_dtype_size(call->outputs[0].dtype);

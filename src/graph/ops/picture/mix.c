@@ -20,6 +20,7 @@
         "The range, in [0, 1], of the parameter of the weights' beta distribution; one number "    \
         "is its end; without it 0 to 1.")
 
+/* The stateful forms have a seed as attributes, the others as input 2. */
 static const leati_row mixup_rows[] = {ALPHA_ROW, LEATI_SEED_ROWS};
 static const leati_row stateless_mixup_rows[] = {ALPHA_ROW, {0}};
 static const leati_row cutmix_rows[] = {FACTOR_ROW, LEATI_SEED_ROWS};

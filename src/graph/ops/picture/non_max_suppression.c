@@ -49,6 +49,7 @@ static leat_status check_shapes(const leat_shape *boxes, const leat_shape *score
     char texts[2][128];
     bool fits = (boxes->rank < 0 || boxes->rank == 2) && (scores->rank < 0 || scores->rank == 1);
     if (fits && boxes->rank == 2) {
+        /* A matrix of overlaps has a column for each row. */
         int64_t want = columns < 0 ? boxes->dims[0] : columns;
         fits = boxes->dims[1] == want || boxes->dims[1] < 0 || want < 0;
     }
@@ -81,12 +82,14 @@ static float box_overlap(const float *boxes, int64_t n, int64_t i, int64_t j) {
     float area_a = fabsf(a[2] - a[0]) * fabsf(a[3] - a[1]);
     float area_b = fabsf(b[2] - b[0]) * fabsf(b[3] - b[1]);
     (void)n;
+    /* Boxes without an area overlap nothing, NaN included. */
     if (!(area_a > 0) || !(area_b > 0))
         return 0;
     float height =
         fminf(fmaxf(a[0], a[2]), fmaxf(b[0], b[2])) - fmaxf(fminf(a[0], a[2]), fminf(b[0], b[2]));
     float width =
         fminf(fmaxf(a[1], a[3]), fmaxf(b[1], b[3])) - fmaxf(fminf(a[1], a[3]), fminf(b[1], b[3]));
+    /* Negative where they are apart. */
     float both = fmaxf(height, 0) * fmaxf(width, 0);
     return both / (area_a + area_b - both);
 }
@@ -100,10 +103,12 @@ typedef struct candidate {
 } candidate;
 
 static bool is_before(const candidate *a, const candidate *b) {
+    /* Of equal scores the lower number comes first, as in TensorFlow. */
     return a->score > b->score || (a->score == b->score && a->box < b->box);
 }
 
 static void sink_down(candidate *heap, int64_t count, int64_t at) {
+    /* Children move up into the gap until the moved one's place is found: one copy a level. */
     candidate moved = heap[at];
     for (int64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
         if (child + 1 < count && is_before(&heap[child + 1], &heap[child]))
@@ -134,12 +139,14 @@ typedef struct choice {
 static bool survives(const choice *c, candidate *next) {
     float threshold = (float)c->args->iou_threshold, least = (float)c->args->score_threshold;
     float sigma = (float)c->args->soft_nms_sigma;
+    /* The latest first, as TensorFlow compares: the rounding of products depends on it. */
     for (int64_t k = c->chosen; k-- > next->compared;) {
         float overlap = c->overlap(c->boxes, c->n, next->box, c->boxes_chosen[k]);
         if (!(sigma > 0) && overlap > threshold)
             return false;
         if (sigma > 0)
             next->score *= expf(-0.5F / sigma * overlap * overlap);
+        /* Also without an overlap: a score that fell to the threshold is gone. */
         if (!(next->score > least))
             return false;
     }
@@ -149,12 +156,14 @@ static bool survives(const choice *c, candidate *next) {
 
 static void choose(choice *c) {
     int64_t most = c->args->max_output_size;
+    /* Floyd's heap: parents from the last one up. */
     for (int64_t i = c->waiting / 2; i-- > 0;)
         sink_down(c->heap, c->waiting, i);
     while (c->chosen < most && c->waiting > 0) {
         candidate next = c->heap[0];
         float before = next.score;
         bool stays = survives(c, &next);
+        /* A lower score may no longer be the best: the candidate sinks and waits again. */
         if (stays && next.score != before) {
             c->heap[0] = next;
         } else {
@@ -178,6 +187,7 @@ static leat_status prepare(leati_kernel_call *call, choice *c, const float *scor
     c->heap = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
     if (c->heap == NULL)
         return leati_no_memory(err);
+    /* One piece of memory, the widest type first, so that each part is aligned. */
     c->scores_chosen = (float *)(void *)(c->heap + c->n);
     c->boxes_chosen = (int32_t *)(void *)(c->scores_chosen + c->n);
     for (int64_t i = 0; i < c->n; i++)
@@ -201,6 +211,7 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns,
     if (!(args->soft_nms_sigma >= 0))
         return leati_refuse(err, VALUE, "soft_nms_sigma is %g; expected 0 or more",
                             args->soft_nms_sigma);
+    /* Results are int32. */
     if (boxes.dims[0] > INT32_MAX)
         return leati_refuse(err, VALUE, "%lld boxes; expected at most %d", (long long)boxes.dims[0],
                             INT32_MAX);
@@ -211,6 +222,7 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns,
     LEATI_TRY(prepare(call, &c,
                       (const float *)(const void *)leati_support_row_of(&call->inputs[1], 0), err));
     choose(&c);
+    /* How many are chosen is data: outputs get their memory now, and the call has one row. */
     for (int k = 0; k < call->num_outputs; k++)
         LEATI_TRY(leati_op_kernel_output(call, k, 1, &c.chosen, err));
     for (int64_t i = 0; i < c.chosen; i++) {

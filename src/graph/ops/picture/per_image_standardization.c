@@ -17,10 +17,12 @@ static void per_image_standardization(const float *in, float *out, const leati_f
         double sum = 0, squares = 0;
         for (int64_t i = 0; i < count; i++)
             sum += (double)in[i];
+        /* A second pass, since the mean of squares less the squared mean cancels. */
         double mean = sum / (double)count;
         for (int64_t i = 0; i < count; i++)
             squares += ((double)in[i] - mean) * ((double)in[i] - mean);
         float deviation = (float)sqrt(squares / (double)count);
+        /* Keeps a picture of one value from a division by 0, as TensorFlow does. */
         float smallest = 1.0F / sqrtf((float)count), centre = (float)mean;
         deviation = LEATI_MAX(deviation, smallest);
         for (int64_t i = 0; i < count; i++)
@@ -51,8 +53,10 @@ static leat_status per_image_standardization_gradient(leati_gradient_call *call,
     leat_value wide = leat_op_cast(x, LEAT_FLOAT32);
     leat_value centred = leat_op_subtract(wide, leat_op_reduce_mean(wide, axes, 3, true));
     leat_value variance = leat_op_reduce_mean(leat_op_square(centred), axes, 3, true);
+    /* As a value, because a size may be known in the run alone. */
     leat_value count = leat_op_reduce_sum(leat_op_ones_like(centred), axes, 3, true);
     leat_value deviation = leat_op_sqrt(variance), smallest = leat_op_rsqrt(count);
+    /* Where the bound counts, the deviation does not move with the pixels. */
     leat_value varies = leat_op_greater(deviation, smallest);
     leat_value along =
         leat_op_multiply(y, leat_op_reduce_mean(leat_op_multiply(g, y), axes, 3, true));

@@ -59,12 +59,14 @@ static float reflected(float at, int64_t size) {
     if (size <= 1)
         return 0;
     if (at < 0) {
+        /* Whole periods first, in float as TensorFlow has it; then one mirror is left. */
         at += period * (float)(int64_t)(-at / period);
         at = at < -(float)size ? at + period : -at - 1;
     } else if (at > (float)(size - 1)) {
         at -= period * (float)(int64_t)(at / period);
         at = at >= (float)size ? period - at - 1 : at;
     }
+    /* Rounding may have left the picture by a trifle. */
     return clamp(at, size);
 }
 
@@ -73,6 +75,7 @@ static float wrapped(float at, int64_t size) {
     if (size <= 1)
         return 0;
     if (at < 0)
+        /* TensorFlow counts turns by size - 1 and moves by size. */
         at += (float)size * (float)((int64_t)(-at / (float)(size - 1)) + 1);
     else if (at > (float)(size - 1))
         at -= (float)size * (float)(int64_t)(at / (float)(size - 1));
@@ -157,6 +160,7 @@ static void take_nearest(const view *v, float y, float x, float *to) {
 }
 
 static void take_bilinear(const view *v, float y, float x, float *to) {
+    /* Each corner outside has the outside's value, so edges fade into it. */
     float top = floorf(y), left = floorf(x), bottom = top + 1, right = left + 1;
     const float *corners[4] = {pixel(v, top, left), pixel(v, top, right), pixel(v, bottom, left),
                                pixel(v, bottom, right)};
@@ -182,6 +186,7 @@ static void transform_picture(const struct projective_transform_args *args, cons
     for (int64_t row = 0; row < v->height; row++) {
         for (int64_t column = 0; column < v->width; column++, to += v->channels) {
             float across = (float)column, down = (float)row;
+            /* The homogeneous coordinate; 0 is the horizon, where no pixel is. */
             float k = t[6] * across + t[7] * down + 1;
             float x = (t[0] * across + t[1] * down + t[2]) / k;
             float y = (t[3] * across + t[4] * down + t[5]) / k;
@@ -207,6 +212,7 @@ static leat_status projective_transform_kernel(leati_kernel_call *call, leat_err
     int64_t picture = shape.dims[1] * shape.dims[2] * shape.dims[3];
     for (int64_t row = 0; row < call->n && picture > 0; row++)
         for (int64_t i = 0; i < shape.dims[0]; i++) {
+            /* One projection may serve all pictures. */
             const float *t = (const float *)(const void *)leati_support_row_of(transforms, row);
             const view v = {.pixels =
                                 (const float *)(const void *)leati_support_row_of(images, row) +
@@ -227,6 +233,7 @@ static leat_status projective_transform_kernel(leati_kernel_call *call, leat_err
 /* The projections of [n, 8] the other way round. */
 static leat_value inverse(leat_value transforms) {
     leat_value first = leat_op_slice(transforms, (int64_t[]){0, 0}, 2, (int64_t[]){-1, 1}, 2);
+    /* The matrix's ninth number, which is left out, is 1: the inverse is scaled to that. */
     leat_value whole = leat_op_concat((leat_value[]){transforms, leat_op_ones_like(first)}, 2, 1);
     leat_value turned =
         leat_op_matrix_inverse(leat_op_reshape(whole, (int64_t[]){-1, 3, 3}, 3), false);
@@ -238,6 +245,7 @@ static leat_value inverse(leat_value transforms) {
 static leat_status projective_transform_gradient(leati_gradient_call *call, leat_error *err) {
     struct projective_transform_args args = *(const struct projective_transform_args *)call->args;
     (void)err;
+    /* What was read from outside sends nothing back. */
     args.fill_value = 0;
     call->input_gradients[IMAGES] =
         leati_graph_build2(&leati_tensor_op_projective_transform, &args, call->output_gradients[0],

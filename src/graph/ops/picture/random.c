@@ -75,6 +75,7 @@ static leat_status stateless_random_resized_crop_window(const leati_kernel_call 
 }
 
 static leat_status flip_left_right_gradient(leati_gradient_call *call, leat_error *err) {
+    /* The same seed mirrors the same pictures, so the operation is its own gradient. */
     return leati_augment_gradient_flip(call, &leati_tensor_op_stateless_random_flip_left_right,
                                        err);
 }
@@ -120,6 +121,7 @@ static leat_status flip_up_down_gradient(leati_gradient_call *call, leat_error *
     STATELESS(stateless_random_##NAME, AUGMENT, DOC " (tf.image.stateless_random_" #NAME ").",     \
               "image", SIGNATURE " seed", stateless_random_##NAME##_rows, FLAGS,                   \
               .gradient = GRADIENT)
+/* Quality and resized crops are worth a thread for each picture; the others are not. */
 PAIR(brightness, leati_augment_brightness,
      "A random number in [-max_delta, max_delta) added to all values of pictures", " max_delta", 0,
      leati_augment_gradient_same)

@@ -44,6 +44,7 @@ static leat_status size_of(const struct leati_resize_args *args, int64_t height,
         return leati_refuse(err, VALUE,
                             "size has %d numbers; expected a height and a width of at least 1",
                             (int)args->size.count);
+    /* What the arguments say, unless proportions are kept. */
     *out_height = args->size.values[0];
     *out_width = args->size.values[1];
     if (!args->preserve_aspect_ratio)
@@ -76,6 +77,7 @@ static leat_status resize_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype;
     LEATI_TRY(leati_resize_method_of(args->method, &method, err));
     LEATI_TRY(leati_resize_dtype(method, call->inputs[0].dtype, &dtype, err));
+    /* Where proportions are kept and the picture's size is not known, size_of gives -1. */
     if (call->unknown == 0)
         LEATI_TRY(size_of(args, known ? shape->dims[shape->rank - 3] : -1,
                           known ? shape->dims[shape->rank - 2] : -1, &height, &width, err));
@@ -90,6 +92,7 @@ static leat_status resize_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_resize_method_of(args->method, &scaling.method, err));
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     LEATI_TRY(size_of(args, in.height, in.width, &scaling.height, &scaling.width, err));
+    /* No padding: the canvas is the picture. */
     scaling.canvas_height = scaling.height;
     scaling.canvas_width = scaling.width;
     return leati_resize_scale(call, &scaling, err);
@@ -144,6 +147,7 @@ static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err
 }
 
 static int64_t padding(float target, float size) {
+    /* An odd pixel is at the end. */
     int64_t pixels = (int64_t)floorf((target - size) / 2);
     return LEATI_MAX(pixels, 0);
 }
@@ -154,6 +158,7 @@ static leat_status pad_scaling(const struct resize_with_pad_args *args, const le
     /* In float, as TensorFlow computes it. */
     float by_height = (float)in->height / (float)args->target_height;
     float by_width = (float)in->width / (float)args->target_width;
+    /* The side that has to shrink most decides. */
     float ratio = LEATI_MAX(by_width, by_height);
     float height = (float)in->height / ratio, width = (float)in->width / ratio;
     *out = (leati_scaling){.antialias = args->antialias,
@@ -206,6 +211,7 @@ static leat_status check_gradient(const leati_kernel_call *call, const leati_fra
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames found;
     char text[128];
+    /* A gradient of another shape would be read beyond its end. */
     LEATI_TRY(leati_frames_of(&shape, &found, err));
     if (found.count == in->count && found.height == height && found.width == width &&
         found.channels == in->channels)
@@ -222,6 +228,7 @@ static leat_status check_gradient(const leati_kernel_call *call, const leati_fra
 static const float *part_of(const leati_scaling *s, int64_t channels, const float *whole,
                             float *scratch) {
     size_t row = (size_t)(s->width * channels);
+    /* Without padding the gradient is read where it lies. */
     if (scratch == NULL)
         return whole;
     whole += (s->top * s->canvas_width + s->left) * channels;
@@ -241,6 +248,7 @@ static leat_status spread(const leati_kernel_call *call, const leati_scaling *sc
     float *scratch = padded ? leati_arena_alloc(call->arena, part) : NULL;
     if (padded && scratch == NULL)
         return leati_no_memory(err);
+    /* From the store, and given back on every path: it keeps its tables for the next call. */
     leati_resize_plan plan = leati_resize_plan_take((int32_t)in->height, (int32_t)in->width);
     leat_status status = leati_resize_prepare(
         &plan, (int32_t)in->height, (int32_t)in->width, (int32_t)scaling->height,
@@ -270,6 +278,7 @@ static leat_status scale_back(leati_kernel_call *call, const leati_scaling *scal
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (gradient.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &gradient, err));
+    /* Sums are kept in float32: other floats are cast from the arena at the end. */
     wide = call->outputs[0];
     if (wide.dtype == LEAT_FLOAT32)
         return spread(call, scaling, &in, &gradient, &wide, err);
@@ -285,6 +294,7 @@ static leat_status scale_back(leati_kernel_call *call, const leati_scaling *scal
 
 static leat_status resize_grad_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_resize_args *args = call->args;
+    /* The size follows from the pictures, as on the way forth. */
     leat_shape shape = leati_support_operand_shape(&call->inputs[1]);
     leati_scaling scaling = {.antialias = args->antialias};
     leati_frames in;
@@ -300,6 +310,7 @@ static leat_status resize_grad_gradient(leati_gradient_call *call, leat_error *e
     leat_value back =
         leati_graph_build1(&leati_tensor_op_resize, call->args, call->output_gradients[0]);
     (void)err;
+    /* resize gives float32, whatever the gradient was. */
     call->input_gradients[0] = leat_op_cast(back, leat_value_dtype(call->inputs[0]));
     return LEAT_OK;
 }

@@ -60,6 +60,7 @@ enum { SIZE, BOXES };
 
 static leat_status check_pair(const leati_floats *range, const char *name, double most,
                               leat_error *err) {
+    /* The standard range stands for a missing one. */
     if (range->values == NULL ||
         (range->count == 2 && range->values[0] > 0 && range->values[1] > 0 &&
          range->values[0] <= most && range->values[1] <= most))
@@ -83,6 +84,7 @@ static leat_status part_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *boxes = &call->inputs[BOXES].shape, *size = &call->inputs[SIZE].shape;
     leat_dtype dtype = call->inputs[SIZE].dtype;
     leat_shape three = LEAT_SHAPE(3), one = LEAT_SHAPE(1, 1, 4);
+    /* These dtypes are numbered in a row. */
     if (dtype < LEAT_INT8 || dtype > LEAT_UINT8)
         return leati_refuse(err, DTYPE,
                             "image_size is %s; expected uint8, int8, int16, int32 or int64",
@@ -137,8 +139,10 @@ typedef struct sampler {
  */
 static int32_t draw(leati_words *words, int32_t n) {
     uint32_t size = (uint32_t)n, word = leati_words_next(words);
+    /* A power of two divides 2^32: the low bits are even. */
     if ((size & (size - 1)) == 0)
         return (int32_t)(word & (size - 1));
+    /* The first 2^32 mod size words are rejected, so that each remainder is left equally often. */
     uint32_t low = UINT32_MAX % size + 1;
     while (word < low)
         word = leati_words_next(words);
@@ -149,6 +153,7 @@ static int32_t draw(leati_words *words, int32_t n) {
 static int32_t height_limit(const sampler *s, float aspect) {
     int32_t height = (int32_t)lrintf(sqrtf(s->most_area / aspect));
     if (lrintf((float)height * aspect) > s->width) {
+        /* The height whose width just rounds to the picture's: half a pixel more at most. */
         height = (int32_t)(((double)s->width + 0.5 - (double)0.0000001F) / (double)aspect);
         if (lrintf((float)height * aspect) > s->width)
             height--;
@@ -160,6 +165,7 @@ static int32_t height_limit(const sampler *s, float aspect) {
 static bool draw_part(sampler *s, float aspect, rectangle *out) {
     if (aspect <= 0 || s->width <= 0 || s->height <= 0 || s->least_area > s->most_area)
         return false;
+    /* height^2 aspect = area, for the least area; rounded as TensorFlow does. */
     int32_t height = (int32_t)lrintf(sqrtf(s->least_area / aspect));
     int32_t limit = height_limit(s, aspect);
     if (height >= limit)
@@ -180,6 +186,7 @@ static bool draw_part(sampler *s, float aspect, rectangle *out) {
     if (area < s->least_area || area > s->most_area || width > s->width || height > s->height ||
         width <= 0 || height <= 0)
         return false;
+    /* No word is taken where there is one place only: the count of words is TensorFlow's, too. */
     out->top = height < s->height ? draw(&s->words, s->height - height) : 0;
     out->left = width < s->width ? draw(&s->words, s->width - width) : 0;
     out->bottom = out->top + height;
@@ -197,6 +204,7 @@ static int32_t larger(int32_t a, int32_t b) {
 
 static rectangle box_at(const sampler *s, int64_t i) {
     const float *box = s->boxes + 4 * i;
+    /* y x y x in fractions; truncated to pixels. */
     return (rectangle){(int32_t)(box[1] * (float)s->width), (int32_t)(box[0] * (float)s->height),
                        (int32_t)(box[3] * (float)s->width), (int32_t)(box[2] * (float)s->height)};
 }
@@ -207,6 +215,7 @@ static bool covers(const sampler *s, const rectangle *part) {
         rectangle box = {0, 0, s->width, s->height};
         if (s->num_boxes > 0)
             box = box_at(s, i);
+        /* -larger(-a, -b) is the smaller of two. */
         rectangle both = {larger(part->left, box.left), larger(part->top, box.top),
                           -larger(-part->right, -box.right), -larger(-part->bottom, -box.bottom)};
         if (both.left > both.right || both.top > both.bottom)
@@ -249,6 +258,7 @@ static leat_status begin_row(const leati_kernel_call *call, int64_t row, sampler
                             "bounding_boxes holds no box; expected one, or "
                             "use_image_if_no_bounding_boxes");
     for (int64_t i = 0; i < 4 * s->num_boxes; i++)
+        /* NaN is refused, too. */
         if (!(s->boxes[i] >= 0 && s->boxes[i] <= 1))
             return leati_refuse(
                 err, VALUE, "box %" PRId64 " has the coordinate %.9g; expected numbers in [0, 1]",
@@ -274,6 +284,7 @@ static void write_row(leati_kernel_call *call, int64_t row, const sampler *s,
                                    leati_support_row_of(&call->outputs[1], row) + i * size);
     }
     float *box = (float *)(void *)leati_support_row_of(&call->outputs[2], row);
+    /* Of a picture without pixels this is 0 / 0, NaN. */
     box[0] = (float)part->top / (float)s->height;
     box[1] = (float)part->left / (float)s->width;
     box[2] = (float)part->bottom / (float)s->height;
@@ -292,10 +303,12 @@ static leat_status draw_row(leati_kernel_call *call, int64_t row, leati_philox p
     bool found = false;
     LEATI_TRY(begin_row(call, row, &s, err));
     for (int64_t i = 0; i < args->max_attempts && !found; i++) {
+        /* One word for the proportions, also of an attempt that then fails. */
         float drawn = leati_uniform_float(leati_words_next(&s.words)) * (high - low) + low;
         found = draw_part(&s, drawn, &part) && covers(&s, &part);
     }
     if (!found)
+        /* After all attempts, the whole picture. */
         part = (rectangle){0, 0, s.width, s.height};
     write_row(call, row, &s, &part);
     return LEAT_OK;
@@ -309,6 +322,7 @@ static leat_status box_complete(leat_graph *graph, void *node_args, leat_error *
     struct leati_random_args *args = node_args;
     if (graph == NULL || args->graph_seed != 0 || args->op_seed != 0)
         return LEAT_OK;
+    /* Seed 0 is none here, though elsewhere it is a seed like any other. */
     if (args->seed.given && args->seed.value != 0)
         return leati_random_complete(graph, args, err);
     args->unseeded = true;

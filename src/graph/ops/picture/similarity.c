@@ -83,6 +83,7 @@ static leat_status psnr_kernel(leati_kernel_call *call, leat_error *err) {
         for (int64_t k = 0; k < c.count; k++) {
             float error = (float)squared_error(leati_compare_row_a(&c, row, k),
                                                leati_compare_row_b(&c, row, k), values);
+            /* 10 log10(range^2 / error); of equal pictures log(0) makes it infinite. */
             out[k] = 20 * logf(c.range) / logf(10) - tenth * logf(error);
         }
     }
@@ -119,6 +120,7 @@ static leat_status ssim_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_compare_infer(call, &shape, err));
     for (int32_t d = 0; args->return_index_map && shape.rank >= 0 && d < 2; d++) {
         int64_t dim = in->dims[in->rank - 3 + d];
+        /* A window that does not fit is refused by the kernel, with its numbers. */
         shape.dims[shape.rank++] = dim == LEAT_UNKNOWN_DIM || dim < args->filter_size
                                        ? LEAT_UNKNOWN_DIM
                                        : dim - args->filter_size + 1;
@@ -141,6 +143,7 @@ static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
         places = shape.dims[shape.rank - 2] * shape.dims[shape.rank - 1];
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    /* Means and contrasts of the channels; the latter are not used here. */
     size_t bytes = 2 * (size_t)c.channels * sizeof(double);
     double *means = leati_arena_alloc(call->arena, bytes);
     if (means == NULL)
@@ -167,6 +170,7 @@ static leat_status ssim_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value sources[2], pictures[2], likeness, contrast;
     double range = leati_compare_range(args->max_val, leat_value_dtype(call->inputs[0]));
     leati_support_gradient_sources(call, sources);
+    /* Dimensions in front are folded into one: convolutions take rank 4. */
     LEATI_TRY(leati_compare_batches(sources, pictures, err));
     LEATI_TRY(leati_compare_ssim_compose(args, range, pictures, &likeness, &contrast, err));
     leat_value result = args->return_index_map ? leat_op_reduce_mean(likeness, channel, 1, false)
@@ -187,6 +191,7 @@ static const leati_row ssim_multiscale_rows[] = {
 
 enum { SCALES = 5, MOST_SCALES = 32 };
 
+/* Of the paper: Wang, Simoncelli and Bovik, Multi-scale structural similarity, 2003. */
 static const double standard_factors[SCALES] = {0.0448, 0.2856, 0.3001, 0.2363, 0.1333};
 
 static int32_t factors_of(const struct leati_ssim_args *args, const double **factors) {
@@ -209,10 +214,12 @@ static leat_status ssim_multiscale_infer(leati_infer_call *call, leat_error *err
 static void halve(const float *from, float *to, int64_t height, int64_t width, int64_t channels) {
     for (int64_t y = 0; y < height; y += 2) {
         const float *above = from + y * width * channels;
+        /* Beyond an odd size the last row counts twice. */
         const float *below = y + 1 < height ? above + width * channels : above;
         for (int64_t x = 0; x < width; x += 2) {
             int64_t left = x * channels, right = x + 1 < width ? left + channels : left;
             for (int64_t c = 0; c < channels; c++)
+                /* Never ahead of what is still to be read: in place is possible. */
                 *to++ =
                     (above[left + c] + above[right + c] + below[left + c] + below[right + c]) / 4;
         }
@@ -231,10 +238,12 @@ typedef struct scales {
 static leat_status prepare(leati_kernel_call *call, const leati_compared *c, scales *s,
                            leat_error *err) {
     int64_t height = c->height, width = c->width;
+    /* Rounded up, as odd sizes are. */
     size_t half = (size_t)((height + 1) / 2 * ((width + 1) / 2) * c->channels);
     size_t bytes = 2 * half * sizeof(float) + 3 * (size_t)c->channels * sizeof(double);
     s->count = factors_of(call->args, &s->factors);
     for (int32_t i = 0; i < s->count; i++) {
+        /* All scales first: into the last one the window may not fit. */
         LEATI_TRY(leati_compare_ssim_init(&s->ssim[i], call, call->args, c->range, height, width,
                                           c->channels, err));
         height = (height + 1) / 2;
@@ -256,11 +265,14 @@ static float compare_scales(const scales *s, const float *a, const float *b) {
     for (int32_t i = 0; i < s->count; i++) {
         const leati_ssim *ssim = &s->ssim[i];
         leati_compare_ssim(ssim, a, b, NULL, means, contrast);
+        /* Brightness is compared on the last scale alone, contrast on all others. */
         const double *part = i + 1 < s->count ? contrast : means;
         for (int64_t c = 0; c < channels; c++)
+            /* A negative base would give NaN with a power that is no integer. */
             s->products[c] *= pow(LEATI_MAX(part[c], 0), s->factors[i]);
         if (i + 1 == s->count)
             break;
+        /* The first time out of the input, then in place. */
         halve(a, s->a, ssim->height, ssim->width, channels);
         halve(b, s->b, ssim->height, ssim->width, channels);
         a = s->a;
@@ -302,6 +314,7 @@ static leat_value half_of(leat_value x) {
 }
 
 static leat_value powered(leat_value mean, double factor) {
+    /* relu is the bound at 0, with a gradient. */
     return leat_op_pow(leat_op_relu(mean), leati_support_number(mean.graph, LEAT_FLOAT32, factor));
 }
 
@@ -315,6 +328,7 @@ static leat_status ssim_multiscale_gradient(leati_gradient_call *call, leat_erro
     leati_support_gradient_sources(call, sources);
     LEATI_TRY(leati_compare_batches(sources, pictures, err));
     for (int i = 0; i < 2; i++) {
+        /* make_even must know whether a side is odd when the graph is built. */
         leat_shape shape = leat_value_shape(pictures[i]);
         if (shape.rank == 4 &&
             (shape.dims[1] == LEAT_UNKNOWN_DIM || shape.dims[2] == LEAT_UNKNOWN_DIM))

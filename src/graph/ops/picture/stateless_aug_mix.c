@@ -62,9 +62,11 @@ static void run_chain(const struct leati_aug_mix_args *args, leati_policy_work *
     int count = args->all_ops ? ALL_CHOICES : FEWER_CHOICES;
     for (int64_t i = 0; i < args->chain_depth; i++) {
         int32_t chosen;
+        /* Each place has its own draws, used or not: one choice does not move others. */
         work->drawing.next = FIRST_DRAWS + (chain * args->chain_depth + i) * DRAWS_OF_A_PLACE;
         leati_draw_integers(LEAT_INT32, leati_policy_drawing_next(&work->drawing), 0,
                             (uint64_t)count + 1, 1, &chosen);
+        /* The last choice is to do nothing. */
         if (chosen == count)
             continue;
         leati_policy_draw_strengths(&work->drawing, choices[chosen], factor, work->strengths);
@@ -76,6 +78,7 @@ static void run_chain(const struct leati_aug_mix_args *args, leati_policy_work *
 static void draw_weights(const struct leati_aug_mix_args *args, const leati_drawing *drawing,
                          float *weights) {
     float sum = 0, scratch;
+    /* Gamma numbers over their sum are a Dirichlet distribution. */
     leati_draw_gamma(leati_mix_stream(drawing->seed, 0), args->alpha, args->num_chains, weights);
     for (int64_t i = 0; i < args->num_chains; i++)
         sum += weights[i];
@@ -93,6 +96,7 @@ static void mix(const struct leati_aug_mix_args *args, leati_policy_work *work,
     draw_weights(args, &work->drawing, weights);
     own = weights[args->num_chains];
     memset(sum, 0, (size_t)size * sizeof *sum);
+    /* Each chain begins with the pictures as they came, on a copy. */
     work->canvas.pixels = chain;
     for (int64_t c = 0; c < args->num_chains; c++) {
         memcpy(chain, values, (size_t)size * sizeof *chain);
@@ -102,6 +106,7 @@ static void mix(const struct leati_aug_mix_args *args, leati_policy_work *work,
     }
     for (int64_t i = 0; i < size; i++) {
         float mixed = own * values[i] + (1 - own) * sum[i];
+        /* Masks hold classes, which have no range of values. */
         if (!work->canvas.masks)
             mixed = fminf(fmaxf(mixed, work->canvas.low), work->canvas.high);
         values[i] = mixed;

@@ -15,6 +15,7 @@ static leat_status check_rank(int32_t rank, leat_error *err) {
 }
 
 static leat_status flip_left_right_infer(leati_infer_call *call, leat_error *err) {
+    /* Strings, too: the other operations of this file take numbers alone. */
     LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(check_rank(call->inputs[0].shape.rank, err));
     return leati_op_infer_same(call, err);
@@ -29,6 +30,7 @@ static leat_status flip_left_right_kernel(leati_kernel_call *call, leat_error *e
         return leati_support_hold_strings(call, 0, err);
     size_t pixel = (size_t)in->dims[in->rank - 1] * leat_dtype_size(in->dtype);
     size_t width = (size_t)in->dims[in->rank - 2];
+    /* Lines of all pictures of a row: mirroring does not care which picture they belong to. */
     size_t lines = (size_t)in->count * leat_dtype_size(in->dtype) / (pixel * width);
     for (int64_t row = 0; row < call->n; row++)
         leati_flip_left_right(leati_support_row_of(in, row), width * pixel,
@@ -79,6 +81,7 @@ static leat_status image_transpose_kernel(leati_kernel_call *call, leat_error *e
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
+    /* Pixel (y, x) of the result is (x, y) of the picture: a step down moves by one column. */
     return leati_frames_walk(call, in.width, in.height, 0, 1, in.width, err);
 }
 
@@ -102,6 +105,7 @@ static const leati_row rot90_rows[] = {
     {0},
 };
 
+/* Into 0 to 3, also for negative numbers, whose remainder is negative in C. */
 static int64_t turns_of(const struct rot90_args *args) {
     return (args->k % 4 + 4) % 4;
 }
@@ -111,6 +115,7 @@ static leat_status rot90_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     if (call->unknown != 0 || (shape->rank != 3 && shape->rank != 4))
         return leati_frames_infer(call, LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM, dtype, err);
+    /* Half turns keep the size, quarter turns swap its sides. */
     if (turns_of(call->args) % 2 == 0)
         return leati_frames_infer(call, LEATI_KEEP, LEATI_KEEP, dtype, err);
     return leati_frames_infer(call, shape->dims[shape->rank - 2], shape->dims[shape->rank - 3],
@@ -123,6 +128,7 @@ static leat_status rot90_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_frames_of(&shape, &in, err));
     int64_t height = in.height, width = in.width;
     switch (turns_of(call->args)) {
+    /* Where the first pixel comes from, and the steps down and to the right, in pixels. */
     case 0: return leati_frames_walk(call, height, width, 0, width, 1, err);
     case 1: return leati_frames_walk(call, width, height, width - 1, -1, width, err);
     case 2: return leati_frames_walk(call, height, width, height * width - 1, -width, -1, err);

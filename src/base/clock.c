@@ -17,3 +17,8 @@ int64_t leati_now_ns(void) {
 int64_t leati_clock_thread_ns(void) {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
+
+int64_t leati_clock_deadline_ns(int64_t ms) {
+    int64_t now = leati_now_ns();
+    return ms < 0 || ms > (INT64_MAX - now) / 1000000 ? LEATI_NO_DEADLINE : now + ms * 1000000;
+}

@@ -11,4 +11,8 @@ int64_t leati_clock_thread_ns(void);
 
 #define LEATI_NO_DEADLINE INT64_MAX
 
+/* The clock in so many milliseconds; LEATI_NO_DEADLINE for a negative number, and for one beyond
+ * the clock. */
+int64_t leati_clock_deadline_ns(int64_t ms);
+
 #endif

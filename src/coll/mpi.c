@@ -98,7 +98,7 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
 
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
-    t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
+    t->deadline_ns = leati_clock_deadline_ns(t->c->timeout_ms);
     if (leati_failure_happened(t->c->failure))
         return leati_failure_refuse(t->c->failure, err);
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);

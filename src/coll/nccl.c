@@ -103,7 +103,7 @@ static leat_status finish(const transfer *t, ncclResult_t code) {
 /* The device belongs to the calling thread, and calls may come from another one than before. */
 static leat_status begin(transfer *t, leat_error *err) {
     t->err = err;
-    t->deadline_ns = leati_now_ns() + t->c->timeout_ms * 1000000;
+    t->deadline_ns = leati_clock_deadline_ns(t->c->timeout_ms);
     if (leati_failure_happened(t->c->failure))
         return refuse(t->c, err);
     cudaError_t code = cudaSetDevice(t->c->device);
@@ -222,7 +222,7 @@ static void nccl_close(leati_collective *collective) {
     if (c->comm != NULL && !leati_failure_happened(c->failure)) {
         transfer t = {.c = c,
                       .kind = LEATI_CALL_BARRIER,
-                      .deadline_ns = leati_now_ns() + c->timeout_ms * 1000000};
+                      .deadline_ns = leati_clock_deadline_ns(c->timeout_ms)};
         if (finish(&t, ncclCommFinalize(c->comm)) == LEAT_OK) {
             (void)ncclCommDestroy(c->comm);
             c->comm = NULL;
@@ -303,7 +303,7 @@ static leat_status open_nccl(nccl_collective *c, leat_error *err) {
     config.blocking = 0;
     transfer t = {.c = c,
                   .kind = LEATI_CALL_BARRIER,
-                  .deadline_ns = leati_now_ns() + c->timeout_ms * 1000000,
+                  .deadline_ns = leati_clock_deadline_ns(c->timeout_ms),
                   .err = err};
     code = ncclCommInitRankConfig(&c->comm, c->base.num_ranks, id, c->rank, &config);
     return finish(&t, code);

@@ -142,7 +142,7 @@ static leat_status await(shared_collective *c, leati_call_stage stage, uint64_t 
         __builtin_ia32_pause();
 #endif
     }
-    int64_t deadline = leati_now_ns() + c->timeout_ms * 1000000;
+    int64_t deadline = leati_clock_deadline_ns(c->timeout_ms);
     while (!all_reached(c, stage, count)) {
         if (atomic_load(&c->head->failed) != 0)
             return failure(c, err);

@@ -97,7 +97,7 @@ bool leati_store_keys_get(leati_store_keys *s, int rank, uint64_t request, int64
     }
     w->rank = rank;
     w->request = request;
-    w->deadline_ns = leati_now_ns() + timeout_ms * 1000000;
+    w->deadline_ns = leati_clock_deadline_ns(timeout_ms);
     w->next = s->waiters;
     s->waiters = w;
     return true;
@@ -170,7 +170,7 @@ bool leati_store_keys_meet(leati_store_keys *s, int rank, uint64_t request, int6
     m->num_here += !g->here;
     *g = (participant){.here = true,
                        .request = request,
-                       .deadline_ns = leati_now_ns() + timeout_ms * 1000000,
+                       .deadline_ns = leati_clock_deadline_ns(timeout_ms),
                        .value = copy,
                        .size = size};
     return m->num_here < s->num_ranks || release_barrier(s, m);

@@ -322,7 +322,7 @@ static const char *name_of(void *context, int worker) {
 
 /* A worker may be here for the next job while rank 0 still serves the last one. */
 static leat_status open_store(leati_workers *w, leati_store_options *options, leat_error *err) {
-    int64_t end_ns = leati_now_ns() + options->timeout_ms * 1000000;
+    int64_t end_ns = leati_clock_deadline_ns(options->timeout_ms);
     for (;;) {
         leat_error local = {0};
         w->reason = local; /* the end of a job before is none of this one */

@@ -235,6 +235,8 @@ leati_tar_outcome leati_tar_next(leati_chunks *chunks, leati_tar_member *member,
                 return LEATI_TAR_FAILED;
             /* A pax size stands in for one that does not fit into octal digits. */
             member->size = extension.size >= 0 ? extension.size : size;
+            if (member->size > INT64_MAX / 4)
+                return damaged(chunks, err, "a pax size that no archive has");
             member->is_file = type == '0' || type == '\0' || type == '7';
             leati_chunks_take(chunks, LEATI_TAR_BLOCK);
             return LEATI_TAR_MEMBER;

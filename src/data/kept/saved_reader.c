@@ -136,10 +136,16 @@ static leati_tail read_records(leati_node_state *node, struct shard_state *s, in
             break;
         /* After a read that ended within an element only the rest of that element is wanted. */
         int64_t n = 0, need = s->have == 0 ? most : s->step - s->have % s->step;
+        leat_error local = {0};
         leati_record_outcome outcome = leati_tfrecord_read(
-            s->reader, need, s->have == 0 ? bytes : 0, s->records + s->have, s->holder, &n, err);
-        if (outcome == LEATI_RECORD_ERROR)
-            return LEATI_ERROR;
+            s->reader, need, s->have == 0 ? bytes : 0, s->records + s->have, s->holder, &n, &local);
+        if (outcome == LEATI_RECORD_ERROR) {
+            /* Whole elements go first: the next call meets the error again. */
+            s->have -= s->have % s->step;
+            if (s->have == 0)
+                leati_error_pass(err, &local);
+            return s->have > 0 ? LEATI_MORE : LEATI_ERROR;
+        }
         s->have += n;
         if (s->have > 0 && s->have % s->step == 0)
             return LEATI_MORE;

@@ -114,7 +114,7 @@ static leat_status wait_for(const char *path, const leat_dataset_load_options *o
                             leat_error *err) {
     static int logged;
     int64_t deadline_ms = options->wait_deadline_ms;
-    int64_t end = deadline_ms >= 0 ? leati_now_ns() + deadline_ms * 1000000 : LEATI_NO_DEADLINE;
+    int64_t end = leati_clock_deadline_ns(deadline_ms);
     for (;;) {
         leati_saved_info info;
         leat_error local = {0};

@@ -93,8 +93,14 @@ static leat_function *reader_of(const struct batched_args *args, const leat_spec
     if (json != NULL && args->reader_args.count > 0) {
         /* The compression and nothing else: batched_check refuses more values. */
         const leat_string *type = &args->reader_args.values[0];
-        json_object_set_new(json, "compression_type", leati_json_of_string(type->data, type->size));
+        if (json_object_set_new(json, "compression_type",
+                                leati_json_of_string(type->data, type->size)) != 0) {
+            json_decref(json);
+            json = NULL;
+        }
     }
+    if (json == NULL)
+        leati_no_memory(err);
     char *text = json == NULL ? NULL : leati_json_print(json, 0, false, err);
     json_decref(json);
     leat_function *function = text == NULL ? NULL : LEAT_TRACE(trace_reader, text, input, err);

@@ -217,7 +217,7 @@ static leat_dataset *parse_expand(const leat_dataset *dataset, leat_error *err) 
     const leat_spec *input = dataset->inputs[0]->spec;
     leat_dataset_map_options options = {LEAT_DATASET_MAP_DEFAULTS};
     options.num_parallel_calls = args->num_parallel_calls;
-    options.deterministic = args->deterministic == 0 ? LEAT_CHOICE_FALSE : LEAT_CHOICE_DEFAULT;
+    options.deterministic = (leat_choice)args->deterministic;
     leat_shape shape = leat_spec_shape(input);
     /* A known number of records is the features' batch dimension. */
     int64_t rows = shape.rank == 1 ? shape.dims[0] : LEAT_UNKNOWN_DIM;

@@ -162,7 +162,15 @@ static leat_status begin(struct sql_state *s, const struct sql_args *args, leat_
     }
     for (; s->to_pass > 0; s->to_pass--) {
         code = sqlite3_step(s->statement);
-        if (code != SQLITE_ROW && code != SQLITE_DONE)
+        /* A step after the end would begin the query anew. */
+        if (code == SQLITE_DONE) {
+            stop(s);
+            return leati_fail(err, LEAT_DATA_LOSS,
+                              "%.150s: the query has fewer rows than the %lld that were given out "
+                              "before; the table must stay as it is between saving and restoring",
+                              args->data_source_name, (long long)s->rows);
+        }
+        if (code != SQLITE_ROW)
             return fail_sql(s, args, code, err);
     }
     return LEAT_OK;

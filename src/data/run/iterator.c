@@ -210,9 +210,7 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     bool ready = iterator->input.loaded && iterator->input.consumed < iterator->input.block.n;
     if (ready)
         return leati_input_peek(&iterator->input, 1, NULL, available, err);
-    iterator->iteration.deadline_ns = iterator->deadline_ms < 0
-                                          ? LEATI_NO_DEADLINE
-                                          : leati_now_ns() + iterator->deadline_ms * 1000000;
+    iterator->iteration.deadline_ns = leati_clock_deadline_ns(iterator->deadline_ms);
     int64_t start = leati_now_ns();
     /* What is impure is asked for no more than the user will get. */
     int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
@@ -250,14 +248,18 @@ static void add_stall_report(leat_error *err) {
     }
 }
 
+/* A restore that failed half way leaves operators in states that do not fit each other. */
+static leat_status check_whole(const leat_iterator *iterator, leat_error *err) {
+    return iterator->broken ? leati_fail(err, LEAT_FAILED_PRECONDITION,
+                                         "restoring this iterator failed; make a new one")
+                            : LEAT_OK;
+}
+
 leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, leat_error *err) {
     *available = 0;
     if (leati_cancel_fired(iterator->iteration.cancel))
         return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
-    if (iterator->broken) {
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "restoring this iterator failed; make a new one");
-    }
+    LEATI_TRY(check_whole(iterator, err));
     leat_error local = {0};
     leati_tail tail = leati_iterator_peek(iterator, available, &local);
     if (*available > 0)
@@ -405,6 +407,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
                             "leat_iterator_save_mode and 0 or more, or LEAT_UNLIMITED (-1)",
                             (int)o.mode, (long long)o.replay_limit);
     }
+    LEATI_TRY(check_whole(iterator, err));
     if (check_outside_state(iterator, err) != LEAT_OK)
         return LEAT_FAILED_PRECONDITION;
     leati_writer out = {0};

@@ -86,12 +86,12 @@ leat_status leat_dataset_reduce(leat_dataset *dataset, const leat_element *initi
 
 leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element *out,
                                             leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    /* The end that is looked for leaves its error here, and is none of the caller's. */
+    leat_error local = {0}, *e = &local;
     leat_element second = {0};
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, e);
     if (iterator == NULL)
-        return e->code;
+        return leati_error_pass(err, e);
     bool ended = false;
     leat_status status = leati_iterator_element(iterator, out, &ended, e);
     if (ended) {
@@ -111,5 +111,5 @@ leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element 
     }
     leat_element_fini(&second);
     leat_iterator_free(iterator);
-    return status;
+    return status == LEAT_OK ? LEAT_OK : leati_error_pass(err, e);
 }

@@ -189,8 +189,10 @@ leat_status leati_values_get_block(leati_reader *in, const leat_spec *spec, leat
     if (status != LEAT_OK)
         return status;
     int expected = leat_spec_num_components(spec);
-    /* A row's component takes a byte at least: no memory for more rows than can be there. */
-    if (n < 0 || (uint64_t)n > in->size - in->at || (n > 0 && columns != (uint64_t)expected)) {
+    /* A row's component takes a byte at least: no memory for more rows than can be there. Rows
+     * without components take none. */
+    bool possible = n >= 0 && (expected == 0 || (uint64_t)n <= in->size - in->at);
+    if (!possible || (n > 0 && columns != (uint64_t)expected)) {
         return leati_fail(err, LEAT_DATA_LOSS,
                           "a saved block of %lld rows and %llu columns; expected %d columns",
                           (long long)n, (unsigned long long)columns, expected);

@@ -147,6 +147,14 @@ leat_status leati_support_want_rank(const leati_infer_call *call, int index, int
                         leati_shape_text(shape, text), (int)rank);
 }
 
+leat_status leati_support_check_rank(const leati_kernel_call *call, int index, int32_t rank,
+                                     const char *what, leat_error *err) {
+    int32_t found = call->inputs[index].rank;
+    return found == rank ? LEAT_OK
+                         : leati_refuse(err, SHAPE, "%s: rank %d; expected rank %d", what,
+                                        (int)found, (int)rank);
+}
+
 leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what, leat_error *err) {
     /* An unknown dimension may turn out to fit; a kernel asks again. */
     if (a == b || a == LEAT_UNKNOWN_DIM || b == LEAT_UNKNOWN_DIM)

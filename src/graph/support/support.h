@@ -57,6 +57,10 @@ LEAT_WARN_UNUSED leat_status leati_support_want_index(const leati_infer_call *ca
 LEAT_WARN_UNUSED leat_status leati_support_want_rank(const leati_infer_call *call, int index,
                                                      int32_t rank, const char *what,
                                                      leat_error *err);
+/* The same for a kernel, whose input's rank inference may not have known. */
+LEAT_WARN_UNUSED leat_status leati_support_check_rank(const leati_kernel_call *call, int index,
+                                                      int32_t rank, const char *what,
+                                                      leat_error *err);
 /* Both dimensions known and different: INVALID_ARGUMENT. */
 LEAT_WARN_UNUSED leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what,
                                                            leat_error *err);

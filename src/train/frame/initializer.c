@@ -35,6 +35,9 @@ leat_status leati_initializer_run(const leati_initializer_kind *kind, const void
     leat_tensor tensor;
     void *defaults = NULL;
     /* An unknown rank is negative and is refused here too. */
+    if (kind->rank > 0 && shape->rank != kind->rank)
+        return leati_refuse(err, SHAPE, "%s fills tensors of %d dimensions; found %d",
+                            kind->kind.name, (int)kind->rank, (int)shape->rank);
     if (shape->rank < kind->min_rank)
         return leati_refuse(err, SHAPE,
                             "%s fills tensors of %d dimensions or more; found %d; use another "

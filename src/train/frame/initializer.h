@@ -10,6 +10,7 @@ typedef struct leati_initializer_kind {
     const char *identifier; /* Keras' other name: "glorot_uniform" */
     bool random;            /* draws a seed where it is given none */
     int32_t min_rank;       /* of weights that it fills; 0: any */
+    int32_t rank;           /* the only one; 0: any */
     /* Fills `count` float32 values of a weight of `shape`. */
     void (*fill)(const void *args, int64_t seed, const leat_shape *shape, float *values,
                  int64_t count);

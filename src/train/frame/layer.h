@@ -49,6 +49,7 @@ struct leat_layer {
     char *name; /* owned */
     int64_t seed;
     bool built;
+    bool adopted;     /* a network owns it */
     leat_shape input; /* that it was built for, the batch's dimension unknown */
     leat_variable *weights[LEATI_MAX_WEIGHTS]; /* owned, in Keras' order */
     int num_weights;

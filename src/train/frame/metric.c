@@ -146,8 +146,11 @@ leat_value leati_metric_in_top_k(leat_value labels, leat_value predictions, int6
     leat_value above = leat_op_cast(leat_op_greater(predictions, own), LEAT_INT64);
     leat_value rank = leat_op_reduce_sum(above, last, 1, false);
     leat_value among = leat_op_less(rank, leati_support_number(rank.graph, LEAT_INT64, (double)k));
-    /* A label outside the classes, and one whose prediction is infinite or NaN, is not found. */
-    return leat_op_logical_and(among, leat_op_is_finite(leat_op_squeeze(own, last, 1)));
+    /* A label outside the classes is not found, and none where any prediction is infinite or NaN.
+     */
+    leat_value all = leat_op_reduce_all(leat_op_is_finite(predictions), last, 1, false);
+    leat_value finite = leat_op_is_finite(leat_op_squeeze(own, last, 1));
+    return leat_op_logical_and(among, leat_op_logical_and(finite, all));
 }
 
 leat_value leati_metric_as_state(const leati_pass *pass, leat_value value) {

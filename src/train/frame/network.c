@@ -73,7 +73,7 @@ static bool adopt(leat_network *network, leat_layer *layer) {
     void *layers = network->layers;
     size_t needed = (size_t)network->num_layers + 1;
     /* Its weights belong to another model, which would free them too. */
-    if (layer->built) {
+    if (layer->built || layer->adopted) {
         failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
                "a layer is built already; a layer belongs to one model");
         return false;
@@ -83,6 +83,7 @@ static bool adopt(leat_network *network, leat_layer *layer) {
         return false;
     }
     network->layers = layers;
+    layer->adopted = true;
     /* From here on the network frees the layer, also if the call fails below. */
     network->layers[network->num_layers++] = layer;
     return true;
@@ -92,14 +93,16 @@ leat_symbol leat_network_call(leat_layer *layer, const leat_symbol *inputs, int 
     leat_network *network = inputs == NULL || num_inputs < 1 ? NULL : inputs[0].network;
     leati_symbol_node node = {.layer = layer, .num_inputs = num_inputs};
     if (network == NULL) {
-        leat_layer_free(layer);
+        if (layer != NULL && !layer->adopted)
+            leat_layer_free(layer);
         return (leat_symbol){.network = NULL, .id = -1};
     }
     if (layer == NULL)
         return failed(network, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE,
                       "a layer of the network is NULL");
     if (!adopt(network, layer)) {
-        leat_layer_free(layer);
+        if (!layer->adopted) /* one of another network stays its */
+            leat_layer_free(layer);
         return (leat_symbol){.network = network, .id = -1};
     }
     if (num_inputs > LEATI_MOST_INPUTS)

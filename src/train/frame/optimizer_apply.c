@@ -131,7 +131,7 @@ static leat_status update(const struct application *a, int index, leat_error *er
     const leati_slots *slots = &a->given.slots[index];
     leat_value gradient = a->given.gradients[index];
     const leat_own_updates *own = a->given.own;
-    if (own != NULL)
+    if (own != NULL && own->update != NULL)
         /* A failure is the graph's already. */
         return leati_support_value_failed(gradient)
                    ? LEAT_OK

@@ -50,15 +50,14 @@ static void identity_fill(const void *arguments, int64_t seed, const leat_shape 
                           float *values, int64_t count) {
     const struct number_args *args = arguments;
     (void)seed;
-    /* Keras refuses other ranks; here their first value alone is the number. */
-    int64_t columns = shape->rank == 2 ? shape->dims[1] : 1;
+    int64_t columns = shape->dims[1];
     for (int64_t i = 0; i < count; i++)
         /* Row i / columns and column i % columns: the numbers lie row by row. */
         values[i] = i / columns == i % columns ? (float)args->number : 0;
 }
 
 /* The descriptor of one initialiser. */
-#define NUMBER(ID, CLASS, DOC, ROWS, SIGNATURE, ARGS_SIZE)                                         \
+#define NUMBER(ID, CLASS, DOC, ROWS, SIGNATURE, ARGS_SIZE, ...)                                    \
     const leati_initializer_kind leati_initializer_##ID = {                                        \
         .kind =                                                                                    \
             {                                                                                      \
@@ -70,9 +69,9 @@ static void identity_fill(const void *arguments, int64_t seed, const leat_shape 
             },                                                                                     \
         .identifier = #ID,                                                                         \
         .fill = ID##_fill,                                                                         \
-    };
+        __VA_ARGS__};
 NUMBER(constant, "Constant", "All one number", constant_rows, "value", sizeof(struct number_args))
 NUMBER(ones, "Ones", "All 1", no_rows, "", 0)
 NUMBER(zeros, "Zeros", "All 0", no_rows, "", 0)
 NUMBER(identity, "Identity", "A matrix with one number on its diagonal", identity_rows, "gain",
-       sizeof(struct number_args))
+       sizeof(struct number_args), .rank = 2)

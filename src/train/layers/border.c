@@ -52,7 +52,8 @@ static int first_of(const struct border_args *args) {
 }
 
 /* Before and behind each direction. */
-static void sides_of(const struct border_args *args, int directions, int64_t *out) {
+static void sides_of(const struct border_args *args, int directions, int64_t standard,
+                     int64_t *out) {
     const leati_ints *sizes = &args->sizes;
     for (int i = 0; i < 2 * directions; i++)
         if (sizes->count == 2 * directions)
@@ -60,14 +61,13 @@ static void sides_of(const struct border_args *args, int directions, int64_t *ou
         else if (sizes->count > 1)
             out[i] = sizes->values[i / 2];
         else
-            /* The default of all but Cropping2D, whose 0 a binding says. */
-            out[i] = sizes->count == 1 ? sizes->values[0] : 1;
+            out[i] = sizes->count == 1 ? sizes->values[0] : standard;
 }
 
 static leat_value zero_padding(const leati_pass *pass, int directions) {
     int64_t pairs[10] = {0};
     /* Two numbers per dimension, from the first direction on; the others stay 0. */
-    sides_of(pass->args, directions, pairs + (ptrdiff_t)2 * first_of(pass->args));
+    sides_of(pass->args, directions, 1, pairs + (ptrdiff_t)2 * first_of(pass->args));
     return leat_op_pad(pass->inputs[0], pairs, directions + 2);
 }
 
@@ -96,7 +96,8 @@ static leat_value cropping(const leati_pass *pass, int directions) {
     /* The batch, and channels before space, up to their ends. */
     leat_op_strided_slice_options masks = {LEAT_OP_STRIDED_SLICE_DEFAULTS,
                                            .end_mask = (1 << first) - 1};
-    sides_of(pass->args, directions, sides);
+    /* Keras takes nothing from pictures unless it is told to, but from the others 1. */
+    sides_of(pass->args, directions, directions != 2, sides);
     for (int i = 0; i < directions; i++) {
         int64_t size = shape.dims[first + i];
         /* An unknown size is left to the run. */

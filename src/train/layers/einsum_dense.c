@@ -148,7 +148,11 @@ static leat_status size_of(const struct einsum_dense_args *args, const equation 
 
 static leat_status bias_shape(const struct einsum_dense_args *args, const equation *eq,
                               const leat_shape *input, leat_shape *out, leat_error *err) {
+    int open = eq->output.behind ? input->rank - eq->input.count : 0;
     *out = (leat_shape){.rank = 0};
+    if (eq->output.count + open > LEAT_MAX_RANK)
+        return leati_refuse(err, SHAPE, "\"%.60s\" gives %d dimensions; expected at most %d",
+                            args->equation, eq->output.count + open, LEAT_MAX_RANK);
     for (int i = 0; i < eq->output.count; i++) {
         char letter = eq->output.letters[i];
         bool has = strchr(args->bias_axes, letter) != NULL;

@@ -233,6 +233,16 @@ static leat_value of_logits(leat_value labels, leat_value logits) {
     return leat_op_add(loss, leat_op_reduce_sum(rest, last, 1, false));
 }
 
+/* The axis of the classes must be there; a refusal is in the graph. */
+static bool has_axis(leat_value predictions, int64_t axis) {
+    int32_t rank = leat_value_shape(predictions).rank;
+    if (axis >= -rank && axis < rank)
+        return true;
+    leati_support_build_error(predictions.graph, LEAT_REASON_VALUE,
+                              "the axis of the classes is none of the predictions");
+    return false;
+}
+
 /* Dimension `axis` last, the others in their order; as it is where it cannot be moved. */
 static leat_value to_last(leat_value x, int64_t axis) {
     leat_shape shape = leat_value_shape(x);
@@ -249,7 +259,7 @@ static leat_value categorical_call(const void *arguments, leat_value labels, lea
                                    leat_value *mask) {
     const struct crossentropy_args *args = arguments;
     (void)mask;
-    if (!leati_loss_align(&labels, &predictions))
+    if (!leati_loss_align(&labels, &predictions) || !has_axis(predictions, args->axis))
         return leati_loss_failed_value(predictions);
     int32_t rank = leat_value_shape(predictions).rank;
     /* Only then does the softmax behind the predictions run along the classes. */
@@ -277,7 +287,7 @@ static leat_value categorical_focal_call(const void *arguments, leat_value label
                                          leat_value predictions, leat_value *mask) {
     const struct crossentropy_args *args = arguments;
     (void)mask;
-    if (!leati_loss_align(&labels, &predictions))
+    if (!leati_loss_align(&labels, &predictions) || !has_axis(predictions, args->axis))
         return leati_loss_failed_value(predictions);
     labels = smooth_classes(labels, args->label_smoothing);
     if (args->from_logits)

@@ -61,7 +61,7 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
         size_t room = sizeof piece;
         LEATI_TRY(leati_compress_unpacker_run(context, &in, &left, &to, &room, err));
         /* The limit is per string, and asked before the bytes of a piece are kept. */
-        if (out->size - before > leati_limits_max_unpacked() - (sizeof piece - room))
+        if (out->size - before + (sizeof piece - room) > leati_limits_max_unpacked())
             return leati_refuse(
                 err, VALUE,
                 "%zu packed bytes become more than %llu, the most that are allowed; "

@@ -136,9 +136,7 @@ static void put_samples(const wave *w, int64_t samples, int64_t channels, float 
 static leat_status decode_wav_kernel(leati_kernel_call *call, leat_error *err) {
     const struct decode_wav_args *args = call->args;
     leat_shape scalar = LEAT_SCALAR;
-    if (call->inputs[0].rank != 0)
-        return leati_refuse(err, SHAPE, "the contents have rank %d; expected rank 0",
-                            (int)call->inputs[0].rank);
+    LEATI_TRY(leati_support_check_rank(call, 0, 0, "the contents", err));
     /* The rate's shape is known without the file. The audio's may not be: then there is one row. */
     LEATI_TRY(leati_support_output_like(call, 1, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {

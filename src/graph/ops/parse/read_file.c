@@ -59,6 +59,7 @@ static leat_status read_row(leati_kernel_call *call, int64_t row, leat_error *er
 
 static leat_status read_file_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
+    LEATI_TRY(leati_support_check_rank(call, 0, 0, "the file name", err));
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

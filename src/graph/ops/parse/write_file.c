@@ -41,10 +41,8 @@ static leat_status write_row(leati_kernel_call *call, int64_t row, leat_error *e
 
 static leat_status write_file_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape scalar = LEAT_SCALAR;
-    if (call->inputs[0].rank != 0 || call->inputs[1].rank != 0)
-        return leati_refuse(err, SHAPE,
-                            "file name and contents have ranks %d and %d; expected scalars",
-                            (int)call->inputs[0].rank, (int)call->inputs[1].rank);
+    LEATI_TRY(leati_support_check_rank(call, 0, 0, "the file name", err));
+    LEATI_TRY(leati_support_check_rank(call, 1, 0, "the contents", err));
     LEATI_TRY(leati_support_output_like(call, 0, &scalar, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

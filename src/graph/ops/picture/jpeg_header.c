@@ -75,6 +75,7 @@ static leat_status read_header(const leat_string *contents, leati_image_info *in
 static leat_status extract_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = LEAT_SHAPE(3);
     leati_image_info info;
+    LEATI_TRY(leati_support_check_rank(call, 0, 0, "the contents", err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;

@@ -86,23 +86,22 @@ static int64_t find_class(const double *sums, int64_t count, double wanted) {
     return low;
 }
 
-static leat_status categorical_row(leati_kernel_call *call, int64_t row, leati_philox stream,
-                                   leat_error *err) {
+/* `logits` are float64, of all rows. */
+static leat_status categorical_row(leati_kernel_call *call, const leati_operand *logits,
+                                   int64_t row, leati_philox stream, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    leati_operand one = call->inputs[0], logits;
-    int64_t classes = one.dims[1];
+    int64_t classes = logits->dims[1];
     char *to = leati_support_row_of(&call->outputs[0], row);
     /* Without lines there is no memory. */
-    if (one.count == 0 || args->num_samples == 0)
+    if (logits->count == 0 || args->num_samples == 0)
         return LEAT_OK;
-    LEATI_TRY(leati_support_inner_cast(call, &one, LEAT_FLOAT64, &logits, err));
-    const double *values = (const double *)(const void *)leati_support_row_of(&logits, row);
+    const double *values = (const double *)(const void *)leati_support_row_of(logits, row);
     double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
     if (sums == NULL)
         return leati_no_memory(err);
     leati_words words = {.philox = stream, .used = 4}; /* used 4: the first word takes a block */
     int64_t at = 0;
-    for (int64_t line = 0; line < one.dims[0]; line++) {
+    for (int64_t line = 0; line < logits->dims[0]; line++) {
         sum_weights(values + line * classes, classes, sums);
         for (int64_t i = 0; i < args->num_samples; i++, at++) {
             uint32_t first = leati_words_next(&words);
@@ -121,14 +120,18 @@ static leat_status categorical_row(leati_kernel_call *call, int64_t row, leati_p
 static const leati_row random_categorical_rows[] = {CATEGORICAL_ROWS, LEATI_SEED_ROWS};
 
 static leat_status random_categorical_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_operand logits = call->inputs[0];
     uint64_t blocks = 0;
     LEATI_TRY(categorical_begin(call, &blocks, err));
+    /* Once for all rows. */
+    if (logits.count > 0)
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT64, &logits, err));
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         /* Reserved as TensorFlow does, even where less is drawn. */
         LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_categorical, row, blocks,
                                       &stream, err));
-        LEATI_TRY(categorical_row(call, row, stream, err));
+        LEATI_TRY(categorical_row(call, &logits, row, stream, err));
     }
     return LEAT_OK;
 }
@@ -162,13 +165,17 @@ static leat_status stateless_categorical_infer(leati_infer_call *call, leat_erro
 }
 
 static leat_status stateless_categorical_kernel(leati_kernel_call *call, leat_error *err) {
+    leati_operand logits = call->inputs[0];
     uint64_t blocks = 0;
     LEATI_TRY(categorical_begin(call, &blocks, err));
+    /* Once for all rows. */
+    if (logits.count > 0)
+        LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT64, &logits, err));
     for (int64_t row = 0; row < call->n; row++) {
         leati_philox stream;
         call->failed_row = row;
         LEATI_TRY(leati_stateless_stream(call, 1, false, row, &stream, err));
-        LEATI_TRY(categorical_row(call, row, stream, err));
+        LEATI_TRY(categorical_row(call, &logits, row, stream, err));
     }
     return LEAT_OK;
 }

@@ -117,7 +117,9 @@ ADJUSTING(hue, adjust_hue, check_turn, true);
 /* ---- quality ---- */
 
 static leat_status check_quality(const struct leati_augment_args *args, leat_error *err) {
-    if (args->random.low >= 0 && args->random.high <= 100 && args->random.low < args->random.high)
+    /* Bounds are integers in TensorFlow; fractions are cut off, and may leave nothing between. */
+    if (args->random.low >= 0 && args->random.high <= 100 &&
+        (int64_t)args->random.low < (int64_t)args->random.high)
         return LEAT_OK;
     return leati_refuse(
         err, VALUE,
@@ -134,7 +136,6 @@ static leat_status quality_infer(leati_infer_call *call, leat_error *err) {
 static leat_status quality_apply(leati_kernel_call *call, int64_t row, leati_philox philox,
                                  leat_error *err) {
     const struct leati_random_args *range = &args_of(call->args)->random;
-    /* Bounds are integers in TensorFlow: they are truncated here. */
     uint32_t words[4], width = (uint32_t)((int64_t)range->high - (int64_t)range->low);
     leati_philox_next(&philox, words);
     const struct leati_quality_args args = {.jpeg_quality = (int64_t)range->low + words[0] % width};

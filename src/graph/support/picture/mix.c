@@ -6,6 +6,8 @@
  * equally many, and on arguments out of range. No state, no locks. */
 #include "graph/support/picture/mix.h"
 
+#include "core/tensor.h"
+#include "graph/kernel_host.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,10 +283,12 @@ leat_status leati_mix_seed(const leati_kernel_call *call, int index, const leati
     leati_philox philox;
     uint32_t words[4];
     if (op == NULL) {
-        out[0] = leati_support_index_at(&call->inputs[index], row, 0);
-        out[1] = leati_support_index_at(&call->inputs[index], row, 1);
         /* Only asked whether it is a seed; the draws make streams of their own from it. */
-        return leati_stateless_stream(call, index, false, row, &philox, err);
+        LEATI_TRY(leati_stateless_stream(call, index, false, row, &philox, err));
+        leat_tensor seed = leati_kernel_operand_tensor(&call->inputs[index], row);
+        out[0] = leati_tensor_int_at(&seed, 0);
+        out[1] = leati_tensor_int_at(&seed, 1);
+        return LEAT_OK;
     }
     LEATI_TRY(leati_random_stream(call, op, row, LEATI_BLOCKS_PER_VALUE, &philox, err));
     leati_philox_next(&philox, words);

@@ -151,6 +151,7 @@ leat_status leati_picture_decode(leati_kernel_call *call, leati_picture_op op,
     const leat_string *contents = (const leat_string *)(const void *)call->inputs[0].data;
     leat_shape shape;
     leati_image_info info;
+    LEATI_TRY(leati_support_check_rank(call, 0, 0, "the contents", err));
     leati_image_decoder *decoder = leati_image_decoder_take(err);
     if (decoder == NULL)
         return LEAT_RESOURCE_EXHAUSTED;

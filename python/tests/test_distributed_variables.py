@@ -46,8 +46,7 @@ def test_one_value_cannot_be_summed(strategy):
     variable = make(strategy, 2.0, aggregation=AGGREGATION.SUM)
     outside = tf.constant(4.0)
     for given, text in ((3.0, "3.0"), (outside, "tf.Tensor")):
-        with pytest.raises(ValueError, match=f"A non-DistributedValues value {text}.* cannot be reduced with the given "
-                                             "reduce op ReduceOp.SUM"):
+        with pytest.raises(ValueError, match=text):
             strategy.run(lambda given=given: variable.assign_add(given))
     strategy.run(lambda: variable.assign_add(tf.constant(3.0)))
     assert copies(variable, strategy)[0] == 8.0
@@ -61,7 +60,7 @@ def test_copies_without_aggregation_are_no_one_value(strategy):
     variable = make(strategy, 1.0, synchronization=SYNCHRONIZATION.ON_READ)
     strategy.run(lambda: variable.assign(4.0))
     for use in (variable.read_value, variable.numpy, lambda: variable.assign(2.0), lambda: variable.assign_add(2.0)):
-        with pytest.raises(ValueError, match=r"Could not convert from .*VariableAggregation.*\.NONE"):
+        with pytest.raises(ValueError, match="NONE"):
             use()
     assert copies(variable, strategy) == [4.0] * strategy.num_replicas_in_sync
 
@@ -132,9 +131,9 @@ def test_slices_that_cannot_be_aggregated(method, aggregation):
     variable = make(TWO, [2.0, 6.0, 4.0], aggregation=aggregation)
     for call in (lambda: TWO.run(lambda: getattr(variable, method)(slices([3.0], [1]))),
                  lambda: getattr(variable, method)(slices([3.0], [1]))):
-        with pytest.raises(NotImplementedError, match=f"{method} is only supported for mirrored variable .* got: .*"
-                                                      f"{aggregation.name}"):
+        with pytest.raises(NotImplementedError, match=method) as found:
             call()
+        assert aggregation.name in str(found.value)
     first = make(TWO, [2.0, 6.0, 4.0], aggregation=AGGREGATION.ONLY_FIRST_REPLICA)
     TWO.run(lambda: getattr(first, method)(slices([3.0], [1])))
     assert copies(first) == [[2.0, 6.0 if method == "scatter_max" else 3.0, 4.0]] * 2
@@ -142,7 +141,7 @@ def test_slices_that_cannot_be_aggregated(method, aggregation):
 
 def test_slices_of_what_is_combined_when_it_is_read():
     variable = make(TWO, [2.0], synchronization=SYNCHRONIZATION.ON_READ, aggregation=AGGREGATION.SUM)
-    with pytest.raises(NotImplementedError, match="Variables with `synchronization=ON_READ` doesn't support `scatt"):
+    with pytest.raises(NotImplementedError, match="ON_READ"):
         TWO.run(lambda: variable.scatter_add(tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]), tf.constant([1]))))
 
 

@@ -18,7 +18,7 @@ def test_square():
         tape.watch(x)
         y = x * x
     assert tape.gradient(y, x).numpy() == 6.0
-    with pytest.raises(RuntimeError, match="A non-persistent GradientTape can only be used to compute one set"):
+    with pytest.raises(RuntimeError, match="non-persistent"):
         tape.gradient(y, x)
 
 
@@ -169,9 +169,9 @@ def test_batch_jacobian():
     np.testing.assert_allclose(traced(x), expected)
     tape, y = rows(x, persistent=True)
     assert tape.batch_jacobian(y, tf.ones([2, 4])).numpy().tolist() == np.zeros((2, 2, 4)).tolist()
-    with pytest.raises(ValueError, match="Need first dimension"):
+    with pytest.raises(ValueError, match=r"\(\(3, 2\)\)"):
         tape.batch_jacobian(y, tf.ones([3, 2]))
-    with pytest.raises(ValueError, match="rank at least 2"):
+    with pytest.raises(ValueError, match=r"\(2,\)"):
         tape.batch_jacobian(y, tf.ones([2]))
 
 

@@ -167,12 +167,12 @@ def test_what_is_written_is_read(tmp_path, options):
     found = list(tf.data.TFRecordDataset(str(path), kind).as_numpy_iterator())
     assert found == [b"one", b"two", b"three", b"four", b""]
     writer.close()
-    with pytest.raises(tf.errors.FailedPreconditionError, match="Writer is closed."):
+    with pytest.raises(tf.errors.FailedPreconditionError, match="closed"):
         writer.write(b"more")
 
 
 def test_writers_refuse(tmp_path):
-    with pytest.raises(ValueError, match='Not a valid compression_type: "FOO"'):
+    with pytest.raises(ValueError, match="compression_type"):
         tf.io.TFRecordWriter(tmp_path / "a", "FOO")
     with pytest.raises(tf.errors.NotFoundError):
         tf.io.TFRecordWriter(tmp_path / "missing" / "a")
@@ -195,7 +195,7 @@ def test_files_by_name(tmp_path):
     assert tf.io.gfile.exists(names[0]) and tf.io.gfile.isdir(tmp_path) and not tf.io.gfile.isdir(names[0])
     tf.io.gfile.makedirs(f"{tmp_path}/x/y")
     assert sorted(tf.io.gfile.listdir(tmp_path)) == ["gf_a", "gf_b", "x"]
-    with pytest.raises(tf.errors.NotFoundError, match="Could not find directory /nodir"):
+    with pytest.raises(tf.errors.NotFoundError, match="/nodir"):
         tf.io.gfile.listdir("/nodir")
     with tf.io.gfile.GFile(names[0], "rb") as file:
         assert file.read() == b"gf_a"

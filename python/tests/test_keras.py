@@ -76,7 +76,7 @@ def test_sequential_is_built_as_its_input_is_known():
     assert model.count_params() == 347146 and len(model.trainable_variables) == 6
     late = keras.Sequential([layers.Dense(4), layers.Dense(2)])
     assert late.weights == [] and not late.built
-    with pytest.raises(ValueError, match="the layer isn't built"):
+    with pytest.raises(ValueError, match="count_params"):
         late.count_params()
     assert late(np.ones((2, 3), np.float32)).shape == (2, 2)
     assert [v.path for v in late.weights] == ["sequential_1/dense_2/kernel", "sequential_1/dense_2/bias",
@@ -111,13 +111,13 @@ def test_equal_seeds_give_the_weights_of_keras():
 def test_get_layer_and_weights():
     model = network()
     assert model.get_layer("dense").name == "dense" and model.get_layer(index=1).name == "max_pooling2d"
-    with pytest.raises(ValueError, match=r"No such layer: x. Existing layers are: \['conv2d', 'max_pooling2d'"):
+    with pytest.raises(ValueError, match="'max_pooling2d'"):
         model.get_layer("x")
-    with pytest.raises(ValueError, match="index 9 but model only has 5 layers"):
+    with pytest.raises(ValueError, match=r"\b9\b"):
         model.get_layer(index=9)
-    with pytest.raises(ValueError, match="with a weight list of length 1, but the layer was expecting 6 weights"):
+    with pytest.raises(ValueError, match=r"\b6\b"):
         model.set_weights([np.ones((3, 4))])
-    with pytest.raises(ValueError, match="weight shape .* is not compatible with provided weight shape"):
+    with pytest.raises(ValueError, match=r"\(3,\)"):
         model.set_weights([np.ones(3)] * 6)
     values = [np.full(w.shape, 2, np.float32) for w in model.get_weights()]
     model.set_weights(values)
@@ -210,7 +210,7 @@ def test_functional_models():
     assert both.output_shape == (None, 1) and len(both.weights) == 4
     x = tf.ones((2, 3))
     assert both([x, x]).shape == (2, 1)
-    with pytest.raises(ValueError, match="Graph disconnected"):
+    with pytest.raises(ValueError, match="disconnected"):
         keras.Model(a, shared(b))
 
 
@@ -224,35 +224,34 @@ def test_misuse_of_layers_is_named():
 
         def call(self, x):
             return x
-    with pytest.raises(NotImplementedError, match="Layer NoCall does not have a `call` method implemented"):
+    with pytest.raises(NotImplementedError, match="NoCall"):
         NoCall()(np.ones((2, 2)))
-    with pytest.raises(RuntimeError, match="forgot to call"):
+    with pytest.raises(RuntimeError, match="NoSuper"):
         NoSuper()(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="Only input tensors may be passed as positional arguments"):
+    with pytest.raises(ValueError, match="positional"):
         layers.Dense(2)(1.0)
-    with pytest.raises(ValueError, match="Unrecognized keyword arguments passed to Dense: {'foo': 1}"):
+    with pytest.raises(ValueError, match="'foo'"):
         layers.Dense(3, foo=1)
-    with pytest.raises(TypeError, match=r"Dense.__init__\(\) missing 1 required positional argument: 'units'"):
+    with pytest.raises(TypeError, match="'units'"):
         layers.Dense()
     with pytest.raises(ValueError, match="units"):
         layers.Dense(-1)
-    with pytest.raises(ValueError, match="Could not interpret activation function identifier: foo"):
+    with pytest.raises(ValueError, match="activation"):
         layers.Dense(3, activation="foo")
-    with pytest.raises(ValueError, match="Could not interpret initializer identifier: foo"):
+    with pytest.raises(ValueError, match="initializer"):
         layers.Dense(3, kernel_initializer="foo")
-    with pytest.raises(ValueError, match=r"The `kernel_size` argument must be a tuple of 2 integers"):
+    with pytest.raises(ValueError, match="`kernel_size`"):
         layers.Conv2D(3, (3, 3, 3))
-    with pytest.raises(ValueError, match="expected min_ndim=4, found ndim=2. Full shape received: .2, 3."):
+    with pytest.raises(ValueError, match="min_ndim=4"):
         layers.Conv2D(4, 3)(np.ones((2, 3), np.float32))
     model = keras.Sequential([layers.Dense(4), layers.Dense(2)])
     model(np.ones((2, 3), np.float32))
-    with pytest.raises(ValueError, match="expected axis -1 of input shape to have value 3, but received input with "
-                                         r"shape \(2, 4\)") as caught:
+    with pytest.raises(ValueError, match=r"\(2, 4\)") as caught:
         model(np.ones((2, 4), np.float32))
     assert any("dense" in note for note in caught.value.__notes__)
-    with pytest.raises(ValueError, match="Only instances of `keras.Layer` can be added"):
+    with pytest.raises(ValueError, match="`keras.Layer`"):
         model.add(3)
-    with pytest.raises(ValueError, match="should have unique names. Name 'a'"):
+    with pytest.raises(ValueError, match="'a'"):
         keras.Sequential([layers.Dense(3, name="a"), layers.Dense(3, name="a")])
 
 
@@ -278,13 +277,13 @@ def test_what_python_says_of_the_classes():
 def test_losses_refuse_what_does_not_fit():
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     assert repr(loss).startswith("<LossFunctionWrapper(<function sparse_categorical_crossentropy at ")
-    with pytest.raises(ValueError, match="Invalid value for argument `reduction`"):
+    with pytest.raises(ValueError, match="`reduction`"):
         keras.losses.SparseCategoricalCrossentropy(reduction="foo")
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\b3\b"):
         loss(np.array([0, 3]), np.array([[.5, .5], [.2, .8]]))
-    with pytest.raises(ValueError, match="must have the same shape up until the last dimension"):
+    with pytest.raises(ValueError, match="target.shape"):
         loss(np.array([0]), np.array([[.5, .5], [.2, .8]]))
-    with pytest.raises(ValueError, match="lacks a Flatten layer"):
+    with pytest.raises(ValueError, match="Flatten"):
         loss(np.zeros(2, np.int64), np.zeros((2, 8, 8, 10), np.float32))
 
 
@@ -337,25 +336,25 @@ def test_optimizers_names_and_errors():
         "dense_bias_velocity dense_kernel_velocity_hat dense_bias_velocity_hat").split()]
     sgd = keras.optimizers.SGD(0.1)
     variable = tf.Variable([1.0, 2.0])
-    with pytest.raises(ValueError, match="No gradients provided for any variable."):
+    with pytest.raises(ValueError, match="gradients"):
         sgd.apply_gradients([(None, variable)])
-    with pytest.raises(ValueError, match="not enough values to unpack"):
+    with pytest.raises(ValueError, match="unpack"):
         sgd.apply_gradients([])
     assert int(sgd.apply_gradients([(tf.constant([1.0, 1.0]), variable)])) == 1
     np.testing.assert_allclose(variable.numpy(), [0.9, 1.9], rtol=1e-6)
-    with pytest.raises(ValueError, match="Unknown variable: <tf.Variable 'w:0'"):
+    with pytest.raises(ValueError, match="'w:0'"):
         sgd.apply_gradients([(tf.constant([1.0]), tf.Variable([1.0], name="w"))])
     sgd.learning_rate = 0.5
     assert float(sgd.learning_rate) == 0.5
     sgd.apply([tf.constant([1.0, 1.0])])
     np.testing.assert_allclose(variable.numpy(), [0.4, 1.4], rtol=1e-6)
-    with pytest.raises(ValueError, match="Only one of `clipnorm`, `clipvalue` and `global_clipnorm` can be set"):
+    with pytest.raises(ValueError, match="`global_clipnorm`"):
         keras.optimizers.Adam(clipnorm=1.0, clipvalue=1.0)
-    with pytest.raises(ValueError, match="should be float, or an instance of LearningRateSchedule"):
+    with pytest.raises(ValueError, match="`learning_rate`"):
         keras.optimizers.Adam(learning_rate="a")
-    with pytest.raises(ValueError, match="Argument.s. not recognized: {'foo': 1}"):
+    with pytest.raises(ValueError, match="'foo'"):
         keras.optimizers.Adam(foo=1)
-    with pytest.warns(UserWarning, match="Gradients do not exist for variables"):
+    with pytest.warns(UserWarning, match="Gradients"):
         keras.optimizers.SGD().apply_gradients([(None, dense.kernel), (tf.ones(2), dense.bias)])
 
 
@@ -365,7 +364,7 @@ def test_schedules_drive_the_rate():
     for _ in range(3):
         sgd.apply_gradients([(tf.constant([1.0]), variable)])
     np.testing.assert_allclose(variable.numpy(), [1 - 0.1 - 0.05 - 0.025], rtol=1e-6)
-    with pytest.raises(TypeError, match="hence its learning rate is not settable"):
+    with pytest.raises(TypeError, match="settable"):
         sgd.learning_rate = 0.5
     plain = keras.optimizers.SGD(lambda: 0.25)
     plain.apply_gradients([(tf.constant([1.0]), variable)])
@@ -391,9 +390,9 @@ def test_variables():
     assert kernel.name == "kernel" and kernel.path == "dense/kernel" and kernel.trainable
     kernel.assign(np.ones((2, 3)))
     assert repr(dense.bias) == "<Variable path=dense/bias, shape=(3,), dtype=float32, value=[0. 0. 0.]>"
-    with pytest.raises(ValueError, match="The shape of the target variable and the shape of the target value"):
+    with pytest.raises(ValueError, match="variable.shape"):
         kernel.assign(np.ones((2, 4)))
-    with pytest.raises(TypeError, match="unhashable type: 'Variable'"):
+    with pytest.raises(TypeError, match="'Variable'"):
         hash(kernel)
     np.testing.assert_array_equal((kernel + 1).numpy(), np.full((2, 3), 2))
 
@@ -403,7 +402,7 @@ def test_utils():
     assert keras.utils.to_categorical(np.array([[1], [0]]), 3).tolist() == [[0, 1, 0], [1, 0, 0]]
     with pytest.raises(IndexError):
         keras.utils.to_categorical([0, 5], 3)
-    with pytest.raises(ValueError, match="Expected `seed` argument to be an integer"):
+    with pytest.raises(ValueError, match="`seed`"):
         keras.utils.set_random_seed("a")
 
 

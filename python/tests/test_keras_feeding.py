@@ -45,7 +45,7 @@ def fitted(data, **kwargs):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         history = regression().fit(data, verbose=0, shuffle=False, **kwargs).history
-    return history, sum("ran out of data" in str(one.message) for one in said)
+    return history, sum("interrupting" in str(one.message) for one in said)
 
 
 def test_epochs_of_a_py_dataset():
@@ -175,7 +175,7 @@ def test_none_stands_for_an_optional_input():
         assert model.fit({"first": x, "second": None}, x, verbose=0).history["loss"] == [0.0]
         batches = (({"first": x, "second": None}, x) for _ in range(2))
         assert model.fit(batches, verbose=0).history["loss"] == [0.0]
-    with pytest.raises(ValueError, match="'second' is not optional, but None was passed"):
+    with pytest.raises(ValueError, match="'second'"):
         optional(False)({"first": x, "second": None})
 
 
@@ -184,11 +184,11 @@ def test_tensors_without_names_for_inputs_with_names():
     model = keras.Model({"IT": first, "IS": second}, layers.subtract([first, second]))
     x, y = np.ones((1, 2)), np.zeros((1, 2))
     np.testing.assert_array_equal(model({"IT": x, "IS": y, "more": y}), x)
-    with pytest.raises(ValueError, match="doesn't match the expected structure"):
+    with pytest.raises(ValueError, match="dictionary"):
         model([x, y])
-    with pytest.raises(ValueError, match=r"named input\(s\) with keys"):
+    with pytest.raises(ValueError, match="named"):
         model(x)
-    with pytest.warns(UserWarning, match="doesn't match the expected structure"):
+    with pytest.warns(UserWarning, match="structure"):
         np.testing.assert_array_equal(optional()([x, x]), 2 * x)
 
 

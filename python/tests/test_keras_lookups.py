@@ -230,7 +230,7 @@ VALUES = np.random.default_rng(3).normal(size=(400,)).astype(np.float32)
      [-0.30816, 0.526168, 1.346436])])
 def test_bins_are_found_in_data(data, given, expected):
     layer = layers.Discretization(**given)
-    with pytest.raises(ValueError, match="`bin_boundaries` argument at construction time or call"):
+    with pytest.raises(ValueError, match="`bin_boundaries`"):
         layer(VALUES)
     layer.adapt(data)
     np.testing.assert_allclose(layer.bin_boundaries, expected, atol=1e-6)

@@ -63,7 +63,7 @@ def test_areas_know_their_thresholds():
     assert keras.metrics.Recall([0.2, 0.4]).thresholds == [0.2, 0.4] and keras.metrics.Recall().get_config()[
         "thresholds"] is None
     assert keras.metrics.PrecisionAtRecall(0.5, num_thresholds=3).thresholds == [0.0, 0.5, 1.0]
-    with pytest.raises(ValueError, match="rank 2 when `multi_label=True`"):
+    with pytest.raises(ValueError, match="`multi_label=True`"):
         keras.metrics.AUC(multi_label=True).update_state([0., 1.], [0.3, 0.6])
 
 
@@ -158,7 +158,7 @@ def test_states_that_come_from_outside():
     metric.update_state(a, b)
     assert [float(one) for one in metric.stateless_reset_state()] == [0.0, 0.0] and float(metric.sum) == 3.0
     for call in (metric.stateless_update_state, metric.stateless_result):
-        with pytest.raises(ValueError, match="Received list with length 1, but expected 2 variables"):
+        with pytest.raises(ValueError, match="`metric_variables`"):
             call(state[:1])
 
 
@@ -175,7 +175,7 @@ def test_attributes_of_metrics_are_theirs():
         def __init__(self):
             pass
     for use in (lambda m: m.add_variable((), "zeros"), lambda m: m(1, 2)):
-        with pytest.raises(RuntimeError, match=r"forgot to call `super\(\).__init__\(\)`"):
+        with pytest.raises(RuntimeError, match=r"`super\(\).__init__\(\)`"):
             use(Forgetful())
 
 
@@ -208,7 +208,7 @@ def test_means_of_functions_are_means():
 
 def test_labels_of_crossentropies_do_not_broadcast():
     for name in ("BinaryCrossentropy", "CategoricalCrossentropy", "BinaryFocalCrossentropy"):
-        with pytest.raises(ValueError, match="must have the same shape"):
+        with pytest.raises(ValueError, match="target.shape"):
             getattr(keras.losses, name)()([[0.], [1.]], [[0.9, 0.05], [0.5, 0.5]])
     assert float(keras.losses.MeanSquaredError()([[0.], [1.]], [[1., 0.], [1., 3.]])) == 1.25
 
@@ -255,7 +255,7 @@ def test_configurations_of_functions_and_of_ones_own():
     config = keras.losses.serialize(Absolute(2.0, name="own"))
     assert config["registered_name"] == "Absolute" and config["module"] == __name__
     assert keras.losses.Huber().fn is keras.losses.huber
-    with pytest.raises(ValueError, match="Could not interpret loss identifier"):
+    with pytest.raises(ValueError, match="identifier"):
         keras.losses.deserialize(config)
     again = keras.losses.deserialize(config, {"Absolute": Absolute})
     assert float(again([[1., 2.]], [[2., 4.]])) == 3.0 and again.name == "own"
@@ -291,7 +291,7 @@ def test_initializers_of_arrays_and_generators():
     for given in (values, tf.constant(values)):
         made = keras.initializers.get(given)
         assert made((2, 2)).dtype == tf.float32
-        with pytest.raises(ValueError, match="Expected `shape` to be"):
+        with pytest.raises(ValueError, match="`shape`"):
             made((4,))
     drawn = keras.initializers.RandomNormal(seed=keras.random.SeedGenerator(5))
     np.testing.assert_allclose(drawn((3,)), FIRST_DRAWN, rtol=1e-6)

@@ -78,5 +78,5 @@ def test_nothing_is_checked_by_default():
 
 
 def test_outside_of_fit_layers_are_checked_at_once():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="output of layer 'dense.*' .Dense. has values"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'dense.*'"):
         keras.layers.Dense(1)(np.full((1, 2), np.inf, np.float32))

@@ -121,17 +121,17 @@ def test_gradients():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="axis=1"):
         ops.squeeze(np.zeros((1, 2)), axis=1)
-    with pytest.raises(ValueError, match="top_padding must be >= 0"):
+    with pytest.raises(ValueError, match="top_padding"):
         ops.image.pad_images(np.zeros((4, 4, 3)), -1, 0, 0, 0)
     with pytest.raises(AttributeError, match="eig"):
         ops.eig
-    with pytest.raises(ValueError, match="tuple of two tensors"):
+    with pytest.raises(ValueError, match="`x`"):
         ops.fft(np.zeros(4))
-    with pytest.raises(ValueError, match="Invalid dtype: float31"):
+    with pytest.raises(ValueError, match="float31"):
         ops.cast(np.zeros(4), "float31")
-    with pytest.raises(ValueError, match="divisible by the new itemsize"):
+    with pytest.raises(ValueError, match="itemsize"):
         ops.view(np.zeros(3, "uint8"), "float32")
-    with pytest.raises(ValueError, match="the same names on both sides"):
+    with pytest.raises(ValueError, match="rearrange"):
         ops.rearrange(np.zeros((2, 3)), "a b -> a c")
     with pytest.raises(NotImplementedError, match="greedy"):
         ops.ctc_decode(np.zeros((1, 2, 3)), [2], strategy="beam_search")
@@ -199,7 +199,7 @@ def test_pictures_of_unknown_size():
     assert ops.image.resize(pictures, (4, 6), pad_to_aspect_ratio=True).shape == (None, 4, 6, 3)
     assert ops.image.pad_images(pictures, 1, 1, target_height=9, target_width=8).shape == (None, 9, 8, 3)
     assert ops.image.crop_images(pictures, 1, 1, target_height=9, target_width=8).shape == (None, 9, 8, 3)
-    with pytest.raises(ValueError, match="When the height of the images is unknown"):
+    with pytest.raises(ValueError, match="`target_height`"):
         ops.image.crop_images(pictures, 1, 1, 2, 2)
     model = tf.keras.Model(pictures, ops.image.resize(pictures, (2, 3), pad_to_aspect_ratio=True))
     pixels = np.random.RandomState(8).rand(2, 7, 4, 3).astype("float32")
@@ -261,26 +261,26 @@ def test_products_at_places():
 def test_shapes_that_do_not_fit():
     square, tall = np.eye(3, dtype="float32"), np.ones((3, 2), "float32")
     for call in (ops.det, ops.inv, ops.cholesky, ops.cholesky_inverse):
-        with pytest.raises(ValueError, match="Expected a square matrix"):
+        with pytest.raises(ValueError, match="square"):
             call(tall)
-        with pytest.raises(ValueError, match="rank >= 2"):
+        with pytest.raises(ValueError, match="rank"):
             call(tall[0])
-    with pytest.raises(ValueError, match="Cholesky failed"):
+    with pytest.raises(ValueError, match="Cholesky"):
         ops.cholesky(-square)
-    with pytest.raises(ValueError, match=r"a.shape\[-2\] == b.shape\[-2\]"):
+    with pytest.raises(ValueError, match=r"\(2, 2\)"):
         ops.solve(square, np.ones((2, 2), "float32"))
     for call in (ops.softmax, ops.log_softmax, ops.normalize, ops.unstack, ops.norm):
-        with pytest.raises(ValueError, match="axis 4 is out of bounds for an array with dimension 2"):
+        with pytest.raises(ValueError, match="axis"):
             call(square, axis=4)
-    with pytest.raises(ValueError, match="must be a vector of length"):
+    with pytest.raises(ValueError, match="`variance`"):
         ops.batch_normalization(tall, np.ones(2), np.ones(3), -1)
-    with pytest.raises(ValueError, match="dimensions in `shape`"):
+    with pytest.raises(ValueError, match="`shape`"):
         ops.slice(tall, (0, 0), (1,))
-    with pytest.raises(ValueError, match="Cannot infer argument `num`"):
+    with pytest.raises(ValueError, match="`num`"):
         ops.unstack(tf.keras.Input((2,)))
-    with pytest.raises(ValueError, match="positive integer or boolean"):
+    with pytest.raises(ValueError, match="`unroll`"):
         ops.scan(lambda a, b: (a, b), 0, [1, 2], unroll=0)
-    with pytest.warns(UserWarning, match="This axis has size 1"):
+    with pytest.warns(UserWarning, match="axis"):
         ops.softmax(tall[:, :1])
 
 
@@ -310,7 +310,7 @@ def test_shapes_where_a_dimension_is_not_known():
     assert ops.kron(tf.keras.KerasTensor((None, 3)), np.eye(2, dtype="float32")).shape == (None, 6)
     assert (tf.ones([4]) + x).shape == (None, 3, 4) and x.reshape((-1, 12)).shape == (None, 12)
     for call in (tf.reduce_sum, tf.convert_to_tensor):
-        with pytest.raises(ValueError, match="cannot be used as input to a TensorFlow function"):
+        with pytest.raises(ValueError, match="KerasTensor"):
             call(x)
     with pytest.raises(NotImplementedError, match="Iterating"):
         iter(x)
@@ -344,7 +344,7 @@ def test_arguments_that_are_refused():
                        (lambda: tf.keras.random.categorical(np.zeros(3, "float32"), 2), "should be a 2-D tensor")):
         with pytest.raises(ValueError, match=text):
             call()
-    with pytest.raises(TypeError, match="Argument `N` must be an integer"):
+    with pytest.raises(TypeError, match="`N`"):
         ops.eye(3.0)
     tf.keras.utils.set_random_seed(3)
     small = tf.keras.random.randint((500,), 3, 9, "uint8")

@@ -140,7 +140,7 @@ def test_a_step_without_changing_variables():
     np.testing.assert_array_equal(made[0], START[0])
     optimizer.set_weights([np.asarray(one) for one in own])
     assert int(optimizer.iterations) == 1
-    with pytest.raises(ValueError, match="Received list with length 1, but expected 2 variables"):
+    with pytest.raises(ValueError, match="`trainable_variables`"):
         optimizer.stateless_apply(own, GRADS[0], values[:1])
 
 
@@ -162,20 +162,20 @@ def test_an_optimizer_for_each_variable():
     np.testing.assert_allclose(found[0], run(keras.optimizers.SGD(0.5))[0], rtol=1e-6)
     np.testing.assert_allclose(found[1], run(keras.optimizers.Adam(0.1))[1], rtol=1e-6)
     assert int(optimizer.iterations) == 4 and len(optimizer.optimizers) == 2
-    with pytest.raises(AttributeError, match="individual sub-optimizers"):
+    with pytest.raises(AttributeError, match="sub-optimizers"):
         optimizer.learning_rate
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert type(again.optimizers[0]) is keras.optimizers.Adam and float(again.optimizers[0].learning_rate) == (
         pytest.approx(0.1))
-    with pytest.raises(ValueError, match="already exists"):
+    with pytest.raises(ValueError, match="OptimizerMap"):
         chosen["bi.*"] = keras.optimizers.Adam(0.1)
-    with pytest.raises(ValueError, match="optimizer cannot be LossScaleOptimizer"):
+    with pytest.raises(ValueError, match="optimizer"):
         chosen["other"] = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())
-    with pytest.raises(ValueError, match="LossScaleOptimizer cannot be used inside an MultiOptimizer"):
+    with pytest.raises(ValueError, match="MultiOptimizer"):
         keras.optimizers.MultiOptimizer(lambda v: keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD())).build(
             variables())
     chosen["bia."] = keras.optimizers.Adam(0.1)
-    with pytest.raises(ValueError, match="Multiple optimizers assigned"):
+    with pytest.raises(ValueError, match="bias"):
         chosen["bias"]
 
 
@@ -291,7 +291,7 @@ def test_a_single_update():
     assert int(optimizer.iterations) == 0
     nadam = keras.optimizers.Nadam()
     nadam.build(made)
-    with pytest.raises(NotImplementedError, match="override `apply`"):
+    with pytest.raises(NotImplementedError, match="Nadam"):
         nadam.update_step(tf.constant([1., -1.]), made[1], 0.25)
 
 
@@ -323,14 +323,14 @@ def test_states_of_optimizers_go_through_dictionaries():
     store = {}
     optimizer.save_own_variables(store)
     assert sorted(store) == ["0", "1", "2", "3"] and store["2"].shape == (2, 2)
-    with pytest.warns(UserWarning, match="has 2 variables whereas the saved optimizer has 4"):
+    with pytest.warns(UserWarning, match=r"\b4\b"):
         other.load_own_variables(store)
     assert int(other.iterations) == 0
     other.build(made)
     other.load_own_variables(store)
     assert float(other.learning_rate) == 0.5 and int(other.iterations) == 4
     np.testing.assert_array_equal(other.variables[2], optimizer.variables[2])
-    with pytest.raises(ValueError, match=r"has shape \(2, 2\) not compatible with provided weight shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"\(3,\)"):
         other.set_weights([store["0"], store["1"], np.zeros(3)])
     copied = pickle.loads(pickle.dumps(optimizer))
     assert copied.get_config() == optimizer.get_config() and int(copied.iterations) == 4
@@ -365,17 +365,17 @@ def test_attributes_of_optimizers_are_theirs():
     class Forgetful(keras.optimizers.Optimizer):
         def __init__(self):
             self.rate = 1
-    with pytest.raises(RuntimeError, match=r"you forgot to call `super\(\).__init__\(\)`"):
+    with pytest.raises(RuntimeError, match="'Forgetful'"):
         Forgetful()
-    with pytest.warns(UserWarning, match="`decay` is no longer supported"):
+    with pytest.warns(UserWarning, match="`decay`"):
         keras.optimizers.SGD(decay=0.1)
     assert optimizer.apply([]) is None and int(optimizer.iterations) == 1
 
 
 def test_wrong_arguments_are_keras_errors():
-    with pytest.raises(ValueError, match="must be an integer >= 2"):
+    with pytest.raises(ValueError, match="`gradient_accumulation_steps`"):
         keras.optimizers.SGD(gradient_accumulation_steps=1)
-    with pytest.raises(ValueError, match="Only one of `clipnorm`"):
+    with pytest.raises(ValueError, match="`global_clipnorm`"):
         keras.optimizers.Adafactor(clipnorm=1.0, clipvalue=1.0)
-    with pytest.raises(ValueError, match=r"must be in the range \[0, 1\]"):
+    with pytest.raises(ValueError, match="`ema_momentum`"):
         keras.optimizers.Adam(use_ema=True, ema_momentum=1.5)

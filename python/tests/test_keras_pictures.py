@@ -157,9 +157,9 @@ def test_boxes_stay_where_pixels_do():
     found = layer({"images": RAMP, "bounding_boxes": boxes})["bounding_boxes"]
     assert all(np.array_equal(found[key], boxes[key]) for key in boxes)
     assert layer.get_config()["bounding_box_format"] == "xyxy"
-    with pytest.raises(ValueError, match="didn't specify a bounding box format"):
+    with pytest.raises(ValueError, match="`bounding_box_format`"):
         layers.RandomBrightness(0.5)({"images": RAMP, "bounding_boxes": boxes})
-    with pytest.raises(NotImplementedError, match="moves pixels"):
+    with pytest.raises(NotImplementedError, match="'random_flip"):
         layers.RandomFlip(bounding_box_format="xyxy")({"images": RAMP, "bounding_boxes": boxes})
 
 

@@ -31,15 +31,15 @@ def test_embedding_of_no_words():
 @pytest.mark.parametrize("true, pred", [((3,), (2, 3)), ((3, 4), (2, 3, 4)), ((2, 3, 4), (3, 4)), ((3, 1), (2, 3, 4))])
 def test_labels_of_another_rank(loss, true, pred):
     """They do not broadcast."""
-    with pytest.raises(ValueError, match="must have the same"):
+    with pytest.raises(ValueError, match="shape"):
         getattr(keras.losses, loss)()(np.ones(true, np.float32), np.full(pred, 0.5, np.float32))
 
 
 def test_r2_of_vectors():
     metric = keras.metrics.R2Score()
-    with pytest.raises(ValueError, match="2D inputs"):
+    with pytest.raises(ValueError, match="2D"):
         metric.update_state([1.0, 2, 4], [[1.0, 2], [2.5, 1], [3, 1]])
-    with pytest.raises(ValueError, match="2D inputs"):
+    with pytest.raises(ValueError, match="2D"):
         keras.metrics.R2Score().update_state([1.0, 2, 4], [1.0, 2.5, 3])
     metric.update_state([1.0, 2, 4], [[1.0], [2.5], [3]])
     assert abs(float(metric.result()) - 0.7321429) < 1e-6

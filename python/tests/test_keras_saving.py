@@ -71,9 +71,9 @@ def test_clones_by_functions():
     assert [one.name for one in clone.layers[0].layers] == ["start", "middle_new", "end_new"]
     on_other = keras.models.clone_model(model, input_tensors=keras.Input((4,), batch_size=2))
     assert on_other.output_shape == (2, 2)
-    with pytest.raises(ValueError, match="must have the same structure as model.input"):
+    with pytest.raises(ValueError, match="`input_tensors`"):
         keras.models.clone_model(model, input_tensors=[model.input, model.input])
-    with pytest.raises(ValueError, match="`call_function` argument is not supported with Sequential"):
+    with pytest.raises(ValueError, match="`call_function`"):
         keras.models.clone_model(outer, call_function=with_dropout)
 
 
@@ -94,7 +94,7 @@ def test_operations_are_no_layers():
     model = keras.Model(start, layers.Dense(2, name="dense")(start + 1.0))
     assert [one.name for one in model.layers] == ["input_layer", "dense"] and len(model.operations) == 3
     assert model.get_layer(index=1).name == "dense"
-    with pytest.raises(AttributeError, match="`Model.layers` attribute is reserved"):
+    with pytest.raises(AttributeError, match="`Model.layers`"):
         model.layers = []
     same(saved(model), model)
 
@@ -148,7 +148,7 @@ def test_a_sequential_model_knows_its_shapes_after_a_call():
     model(X)
     assert model.input_shape == (2, 4) and model.output_shape == (2, 1) and model(np.ones((5, 4))).shape == (5, 1)
     assert keras.Sequential([functional(), layers.Dense(1)]).output_shape == (None, 1)
-    with pytest.raises(ValueError, match="already been configured to use input shape"):
+    with pytest.raises(ValueError, match=r"\(None, 4\)"):
         keras.Sequential([keras.Input((4,)), layers.Dense(1)]).build((2, 3))
     numbers = keras.Sequential([keras.Input((1,)), layers.Dense(1)])
     assert numbers.predict(np.array([1., 2.]), verbose=0).shape == (2, 1)
@@ -208,7 +208,7 @@ def test_skipped_layers_keep_their_weights(tmp_path):
     np.testing.assert_array_equal(other.layers[1].kernel, kept[0])
     np.testing.assert_array_equal(other.layers[2].kernel, one.layers[2].kernel)
     keras.saving.save_weights(one, path, objects_to_skip=[one.layers[1]])
-    with pytest.raises(ValueError, match="expected 2 variables, but received 0 variables"):
+    with pytest.raises(ValueError, match="'middle'"):
         other.load_weights(path)
 
 
@@ -230,7 +230,7 @@ def test_a_little_file_does_not_fill_the_memory(monkeypatch):
         archive.writestr("config.json", " " * 100000)
     assert len(memory.getvalue()) < 1000
     monkeypatch.setattr(files, "_LARGE", 10000)
-    with pytest.raises(ValueError, match="100000 bytes out of .* decompression bomb"):
+    with pytest.raises(ValueError, match="bomb"):
         keras.models.load_model(memory)
 
 
@@ -240,7 +240,7 @@ def test_a_compile_of_its_own_is_not_called_by_files():
             super().compile(*args, **kwargs)
     model = Mine([keras.Input((4,)), layers.Dense(1)])
     model.compile("sgd", "mse")
-    with pytest.warns(UserWarning, match=r"`compile\(\)` was not called as part of model loading"):
+    with pytest.warns(UserWarning, match="compile"):
         assert not saved(model, custom_objects={"Mine": Mine}).compiled
 
 
@@ -255,7 +255,7 @@ def test_state_trees():
     model.set_state_tree({"optimizer_variables": {"adam": {"iteration": 7}},
                           "trainable_variables": {"end": {"bias": [0.5, 0.25]}}})
     assert int(model.optimizer.iterations) == 7 and model.layers[2].bias.numpy().tolist() == [0.5, 0.25]
-    with pytest.raises(ValueError, match="has no variable 'end/nonsense'"):
+    with pytest.raises(ValueError, match="'end/nonsense'"):
         model.set_state_tree({"trainable_variables": {"end": {"nonsense": 1}}})
 
 
@@ -295,7 +295,7 @@ def test_configurations_that_say_nothing(config, error, text):
 
 
 def test_only_what_has_a_configuration_is_registered():
-    with pytest.raises(ValueError, match="does not have a get_config"):
+    with pytest.raises(ValueError, match="get_config"):
         @keras.saving.register_keras_serializable()
         class Nothing:
             pass

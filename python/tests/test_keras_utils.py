@@ -75,7 +75,7 @@ def test_pictures_of_a_folder_train(tmp_path):
     assert set(history) == {"loss", "accuracy", "val_loss", "val_accuracy"}
     with pytest.raises(tf.errors.UnimplementedError, match='"tf"'):
         keras.utils.image_dataset_from_directory(tmp_path / "pictures", format="grain")
-    with pytest.raises(ValueError, match="Only one of `pad_to_aspect_ratio`"):
+    with pytest.raises(ValueError, match="`pad_to_aspect_ratio`"):
         keras.utils.image_dataset_from_directory(tmp_path / "pictures", pad_to_aspect_ratio=True,
                                                  crop_to_aspect_ratio=True)
     first = next(iter(keras.utils.image_dataset_from_directory(
@@ -99,9 +99,9 @@ def test_parts_of_batches_and_pictures_as_arrays():
     assert utils.img_to_array(picture).dtype == np.float32
     assert utils.img_to_array(picture, "channels_first").shape == (3, 2, 2)
     assert utils.img_to_array(picture[..., 0], dtype="uint8").shape == (2, 2, 1)
-    with pytest.raises(ValueError, match="Unsupported image shape"):
+    with pytest.raises(ValueError, match=r"\(3,\)"):
         utils.img_to_array(picture[0, 0])
-    with pytest.raises(ValueError, match="Unknown data_format"):
+    with pytest.raises(ValueError, match="data_format"):
         utils.img_to_array(picture, "x")
 
 
@@ -166,15 +166,15 @@ def test_batches_without_end_and_wrong_ones():
     data = Endless()
     model().fit(data, steps_per_epoch=5, epochs=2, verbose=0)
     assert data.asked == [0, *range(10)]  # looked at before the first epoch
-    with pytest.raises(ValueError, match="The PyDataset has length 0"):
+    with pytest.raises(ValueError, match=r"\b0\b"):
         model().fit(Batches(0), verbose=0)
 
     class Wrong(Batches):
         def __getitem__(self, index):
             return np.zeros((2, 3), np.float32)
-    with pytest.raises(ValueError, match="must return a tuple or a dict"):
+    with pytest.raises(ValueError, match="__getitem__"):
         model().fit(Wrong(), verbose=0)
-    with pytest.raises(ValueError, match="`y` should not be passed"):
+    with pytest.raises(ValueError, match="`y`"):
         model().fit(Batches(), np.zeros(3), verbose=0)
 
     class Careless(keras.utils.PyDataset):
@@ -186,12 +186,12 @@ def test_batches_without_end_and_wrong_ones():
 
         def __getitem__(self, index):
             return np.zeros((2, 3), np.float32), np.zeros((2, 1), np.float32)
-    with pytest.warns(UserWarning, match="should call `super"):
+    with pytest.warns(UserWarning, match="`super"):
         model().fit(Careless(), verbose=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert list(Batches(2))[1][0][0, 0] == 1
-    with pytest.raises(NotImplementedError, match="You need to implement the `num_batches`"):
+    with pytest.raises(NotImplementedError, match="`num_batches`"):
         keras.utils.PyDataset().num_batches  # noqa: B018
 
 
@@ -261,7 +261,7 @@ def test_other_forms_of_svg(tmp_path):
                         (dict(other=1), "Unrecognized keyword")):
         with pytest.raises(ValueError, match=text):
             keras.utils.plot_model(line, **wrong)
-    with pytest.raises(ValueError, match="has not yet been built"):
+    with pytest.raises(ValueError, match="built"):
         keras.utils.plot_model(keras.Sequential([layers.Dense(1)]), None)
 
 

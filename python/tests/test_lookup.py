@@ -80,9 +80,9 @@ def test_a_table_that_changes():
     keys, values = table.export()
     assert (keys.numpy().tolist(), values.numpy().tolist()) == ([b"a"], [7])
     for wrong in (lambda: table.lookup(tf.constant([1])), lambda: table.insert(words("a"), tf.constant([1.0]))):
-        with pytest.raises(ValueError, match="Tensor conversion requested dtype"):
+        with pytest.raises(ValueError, match="dtype"):
             wrong()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected shape"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(1,\)"):
         table.insert(words("a", "c"), tf.constant([1], tf.int64))
 
 
@@ -113,9 +113,9 @@ def test_a_dense_table():
     table = make(tf.int64, tf.int64, default_value=-1, empty_key=0, deleted_key=-1)
     table.insert(tf.constant([5], tf.int64), [6])
     assert table.lookup(tf.constant([5, 7], tf.int64)).numpy().tolist() == [6, -1]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Using the empty_key"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty_key"):
         table.lookup(tf.constant([0], tf.int64))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be equal"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="equal"):
         make(tf.int64, tf.int64, -1, 0, 0)
 
 
@@ -147,5 +147,5 @@ def test_datasets_become_record_files(tmp_path):
     writer.write(tf.data.Dataset.from_tensor_slices(["a", "b"]))
     assert list(tf.data.TFRecordDataset(path, "GZIP").as_numpy_iterator()) == [b"a", b"b"]
     for wrong in ([b"a"], tf.data.Dataset.range(2), tf.data.Dataset.from_tensors(["a"])):
-        with pytest.raises(TypeError, match="Invalid `dataset"):
+        with pytest.raises(TypeError, match="`dataset"):
             writer.write(wrong)

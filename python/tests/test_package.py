@@ -61,7 +61,7 @@ def test_lazy_names_are_there():
     assert from_math["erf"] is tf.math.erf and from_math["image"].resize is image["resize"]
     assert {"Variable", "function", "reduce_sum", "data", "keras"} <= set(dir(tf)) & from_math.keys()
     assert {"erf", "bincount"} <= set(dir(tf.math)) & set(tf.math.__all__)
-    with pytest.raises(AttributeError, match="module 'leat.math' has no attribute 'levitate'"):
+    with pytest.raises(AttributeError, match="'levitate'"):
         tf.math.levitate
     for text in (pydoc.plain(pydoc.render_doc(tf.image)), pydoc.plain(pydoc.render_doc(tf.math))):
         assert "resize(" in text or "erf(" in text and "bincount(" in text

@@ -74,7 +74,7 @@ def test_generator_is_shared():
     np.testing.assert_array_equal(tf.random.get_global_generator().uniform([2]).numpy(),
                                   tf.random.Generator.from_seed(3).uniform([2]).numpy())
     assert list(tf.random.Algorithm) == [tf.random.Algorithm(i) for i in (1, 2, 3)]
-    with pytest.raises(NotImplementedError, match="no float64"):
+    with pytest.raises(NotImplementedError, match="float64"):
         tf.random.uniform([1], 0, 2**60 + 1, tf.int64)
 
 
@@ -105,7 +105,7 @@ def test_seeds_that_turn_out_to_have_three_numbers(name):
     seeds = [[1, 2], [3, 4], [5, 6, 7], [8, 9]]
     dataset = tf.data.Dataset.from_generator(lambda: seeds, output_signature=tf.TensorSpec([None], tf.int64))
     elements, count = iter(dataset.map(OF_SEEDS[name])), 0
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"element 2[^0-9].*(3 values|\[3\])"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\b3\b") as caught:
         for _ in elements:
             count += 1
-    assert count == 2
+    assert (count, caught.value.element, caught.value.reason) == (2, 2, "SHAPE")

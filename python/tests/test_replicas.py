@@ -51,7 +51,7 @@ def test_strings_are_computed_on_the_host():
 def test_what_cannot_be_done_with_strings_is_refused():
     with TWO.scope():
         weight = tf.Variable(1.0)
-    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="computes strings, which devices do not"):
+    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="strings"):
         TWO.run(lambda x: weight.assign_add(tf.cast(tf.strings.length(x)[0], tf.float32)), args=(WORDS,))
     assert weight.numpy() == 1
 
@@ -136,7 +136,7 @@ def test_strings_are_not_gathered_but_those_of_one_replica():
     # TensorFlow 2.21 says the same of strings, and of no other dtype here.
     for gather in (lambda: TWO.gather(WORDS, axis=0),
                    lambda: TWO.run(lambda: context().all_gather(tf.constant(["a"]), axis=0))):
-        with pytest.raises(TypeError, match="has DataType string not in list of allowed values: float32, float16"):
+        with pytest.raises(TypeError, match="'input'"):
             gather()
     one = tf.distribute.MirroredStrategy(["CPU:0"])
     assert one.gather(tf.constant(["a"]), axis=0).numpy().tolist() == [b"a"]

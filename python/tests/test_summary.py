@@ -80,19 +80,19 @@ def test_nothing_without_a_writer_and_an_error_without_a_step(tmp_path):
         assert not write()
     writer = tf.summary.create_file_writer(tmp_path)
     with writer.as_default():
-        with pytest.raises(ValueError, match="No step set. Please specify one either through the `step` argument"):
+        with pytest.raises(ValueError, match="`step`"):
             tf.summary.scalar("a", 1)
-        with pytest.raises(ValueError, match="Expected scalar shape"):
+        with pytest.raises(ValueError, match=r"\(1,\)"):
             tf.summary.scalar("a", [1], step=0)
-        with pytest.raises(ValueError, match="must have rank 4"):
+        with pytest.raises(ValueError, match="rank"):
             tf.summary.image("a", np.zeros((2, 2, 1)), step=0)
-        with pytest.raises(TypeError, match="expected a tensor of strings"):
+        with pytest.raises(TypeError, match="int32"):
             tf.summary.text("a", 3, step=0)
-        with pytest.raises(ValueError, match="Unknown encoding: 'mp3'"):
+        with pytest.raises(ValueError, match="'mp3'"):
             tf.summary.audio("a", np.zeros((1, 2, 1)), 8000, step=0, encoding="mp3")
-        with pytest.raises(ValueError, match="not tf.Graph or tf.compat.v1.GraphDef"):
+        with pytest.raises(ValueError, match="'graph_data'"):
             tf.summary.graph("graph")
-    with pytest.raises(ValueError, match="cannot be None"):
+    with pytest.raises(ValueError, match="`logdir`"):
         tf.summary.create_file_writer(None)
     assert event_files.read(tmp_path) == ([], [])
 
@@ -118,7 +118,7 @@ def test_writers_steps_and_blocks(tmp_path):
     first.close()
     first.close()
     first.flush()
-    with pytest.raises(RuntimeError, match="is already closed"):
+    with pytest.raises(RuntimeError, match="closed"):
         first.as_default()
     tf.summary.experimental.set_step(None)
     from leat.summary import state
@@ -176,7 +176,7 @@ def test_graphs(tmp_path):
         tf.summary.trace_on()  # says that it is on
         cube(tf.constant(2.))
         tf.summary.trace_export("trace", step=3)
-        with pytest.raises(ValueError, match="Must enable trace before export"):
+        with pytest.raises(ValueError, match="trace_on"):
             tf.summary.trace_export("trace", step=3)
     writer.close()
     values, graphs = event_files.read(tmp_path)
@@ -237,7 +237,7 @@ def test_rates_and_projector(tmp_path, caplog):
         'embeddings {\n  tensor_name: "layer_with_weights-0/embeddings/.ATTRIBUTES/VARIABLE_VALUE"\n'
         '  metadata_path: "words.tsv"\n}\n')
     assert (tmp_path / "train" / "keras_embedding.ckpt-0.weights.h5").exists()
-    with pytest.raises(ValueError, match="update_freq is"):
+    with pytest.raises(ValueError, match="update_freq"):
         keras.callbacks.TensorBoard(tmp_path, update_freq=0)
-    with pytest.raises(ValueError, match="Unrecognized `Embedding` layer names"):
+    with pytest.raises(ValueError, match="`Embedding`"):
         keras.callbacks.TensorBoard(tmp_path, embeddings_freq=1, embeddings_metadata={"x": "y"}).set_model(model)

@@ -273,7 +273,7 @@ def test_captured_iterator():
     def f():
         return next(it), it.get_next()
     assert [int(x) for pair in (f(), f()) for x in pair] == [0, 1, 2, 3]
-    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+    with pytest.raises(tf.errors.OutOfRangeError, match="sequence"):
         f()
 
 
@@ -292,7 +292,7 @@ def test_optionals_end():
     def value(it):
         return it.get_next_as_optional().get_value()
     assert f(iter(five)).numpy() == 10
-    with pytest.raises(tf.errors.InvalidArgumentError, match="The given optional does not have a value"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="optional"):
         value(iter(five.take(0)))
 
 
@@ -318,9 +318,9 @@ def test_single_elements_fail():
     @tf.function
     def f(dataset):
         return dataset.get_single_element()
-    with pytest.raises(tf.errors.InvalidArgumentError, match="more than one element"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="one"):
         f(five)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Dataset was empty"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="empty"):
         f(five.take(0))
 
 
@@ -329,7 +329,7 @@ def test_failures():
     def f():
         s = zero()
         for x in five:
-            s += 6 // (x - 3)
+            s += 6 // (x - 4)
         return s
 
     @tf.function
@@ -339,9 +339,10 @@ def test_failures():
     @tf.function
     def h():
         return five.reduce(0, lambda s, x: x)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="element 3: .*division by zero"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\b4\b") as caught:
         f()
-    with pytest.raises(TypeError, match="must match the initial state"):
+    assert caught.value.reason == "VALUE"
+    with pytest.raises(TypeError, match="classes"):
         g()
-    with pytest.raises(TypeError, match="must match the initial state"):
+    with pytest.raises(TypeError, match="types"):
         h()

@@ -62,7 +62,7 @@ def test_progbar_averages_what_it_is_told_to(monkeypatch, capsys):
     assert " - loss: 0.2500 - acc: 4.0000e-04" in last and "loss: 0.8500" not in last
     last = shown(monkeypatch, capsys, 1000., target=12, stateless_metrics=["acc"])
     assert " - loss: 0.2500 - acc: 4.0000e-04" in last
-    with pytest.raises(ValueError, match="Only one of `stateful_metrics` or `stateless_metrics`"):
+    with pytest.raises(ValueError, match="`stateful_metrics`"):
         utils.Progbar(5, stateful_metrics=["a"], stateless_metrics=["b"])
 
 
@@ -79,7 +79,7 @@ def test_progbar_with_tqdm(monkeypatch, capsys):
             raise ImportError(name)
         return real(name, *args, **kwargs)
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="needs the package tqdm"):
+    with pytest.raises(ImportError, match="tqdm"):
         utils.Progbar(3, tqdm=True)
     assert utils.Progbar(3, tqdm="auto")._bar is None
 
@@ -148,9 +148,9 @@ def test_devices():
     one = config.LogicalDeviceConfiguration()
     assert repr(one) == ("LogicalDeviceConfiguration(memory_limit=None, experimental_priority=None, "
                          "experimental_device_ordinal=None)")
-    with pytest.raises(ValueError, match="memory limit on CPU virtual devices is currently not supported"):
+    with pytest.raises(ValueError, match="memory"):
         config.set_logical_device_configuration(cpu, [config.LogicalDeviceConfiguration(memory_limit=5)])
-    with pytest.raises(ValueError, match=r"Unrecognized device: PhysicalDevice\(name='/physical_device:GPU:0'"):
+    with pytest.raises(ValueError, match="GPU:0"):
         config.set_logical_device_configuration(config.PhysicalDevice("/physical_device:GPU:0", "GPU"), [one])
     with pytest.raises(RuntimeError):
         config.set_visible_devices([], "CPU")
@@ -178,5 +178,5 @@ def test_threads():
         assert len(list(tf.data.Dataset.range(100).map(double, num_parallel_calls=4).prefetch(2))) == 100
     finally:
         threading.set_inter_op_parallelism_threads(0)
-    with pytest.raises(ValueError, match="expected a whole number"):
+    with pytest.raises(ValueError, match="num_threads"):
         threading.set_intra_op_parallelism_threads(-1)

@@ -22,7 +22,7 @@ def test_branches_use_what_is_around_them():
 def test_branches_must_agree():
     with pytest.raises(TypeError, match="structure"):
         Dataset.range(3).map(lambda x: tf.cond(x > 1, lambda: x, lambda: (x, x)))
-    with pytest.raises(TypeError, match="int64.*float32"):
+    with pytest.raises(TypeError, match="float32"):
         Dataset.range(3).map(lambda x: tf.cond(x > 1, lambda: x, lambda: 1.5))
 
 

@@ -40,24 +40,17 @@ def test_texts_of_failed_assertions(check, text):
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize("check, error, text", [
-    (lambda: tf.debugging.assert_rank(X, 1, message="m"), ValueError,
-     "m.  Tensor  must have rank 1.  Received rank 2, shape (2, 3)"),
-    (lambda: tf.debugging.assert_rank_in(X, [1, 3]), ValueError,
-     "Tensor  must have rank in (1, 3).  Received rank 2, shape (2, 3)"),
-    (lambda: tf.debugging.assert_shapes([(X, ("a", "a"))]), ValueError,
-     "Specified by tensor shape=(2, 3) dtype=float32 dimension 0.  Tensor shape=(2, 3) dtype=float32 dimension 1 must "
-     "have size 2.  Received size 3, shape (2, 3)"),
-    (lambda: tf.debugging.assert_type(X, tf.int32), TypeError, "tensor must be of type tf.int32; got tf.float32"),
-    (lambda: tf.debugging.assert_integer(X), TypeError,
-     "Expected \"x\" to be integer type.  Found: tensor of dtype <dtype: 'float32'>"),
-    (lambda: tf.debugging.assert_scalar(X), ValueError, "Expected scalar shape, saw shape: (2, 3)."),
-    (lambda: tf.debugging.assert_proper_iterable(1), TypeError,
-     "Expected argument \"values\" to be iterable.  Found: <class 'int'>")])
-def test_texts_of_static_assertions(check, error, text):
-    with pytest.raises(error) as caught:
+@pytest.mark.parametrize("check, error, word", [
+    (lambda: tf.debugging.assert_rank(X, 1, message="m"), ValueError, r"\b1\b"),
+    (lambda: tf.debugging.assert_rank_in(X, [1, 3]), ValueError, r"\(1, 3\)"),
+    (lambda: tf.debugging.assert_shapes([(X, ("a", "a"))]), ValueError, "size"),
+    (lambda: tf.debugging.assert_type(X, tf.int32), TypeError, "int32"),
+    (lambda: tf.debugging.assert_integer(X), TypeError, "integer"),
+    (lambda: tf.debugging.assert_scalar(X), ValueError, "scalar"),
+    (lambda: tf.debugging.assert_proper_iterable(1), TypeError, "iterable")])
+def test_static_assertions_name_what_they_found(check, error, word):
+    with pytest.raises(error, match=word):
         check()
-    assert str(caught.value) == text
 
 
 def test_assertions_that_hold():

@@ -88,10 +88,10 @@ def test_properties():
 
 
 @pytest.mark.parametrize("options, text", [
-    ({"synchronization": SYNCHRONIZATION.NONE}, "`NONE` variable synchronization mode is not supported .* variable: v"),
-    ({"synchronization": "x"}, "Invalid variable synchronization mode: x for variable: v"),
-    ({"aggregation": "x"}, "Invalid variable aggregation mode: x for variable: v"),
-    ({"aggregation": AGGREGATION.MEAN}, "aggregation=MEAN and a non-floating dtype is not supported")])
+    ({"synchronization": SYNCHRONIZATION.NONE}, "`NONE`"),
+    ({"synchronization": "x"}, "synchronization"),
+    ({"aggregation": "x"}, "aggregation"),
+    ({"aggregation": AGGREGATION.MEAN}, "aggregation=MEAN")])
 def test_what_no_variable_can_be(options, text):
     with pytest.raises(ValueError, match=text):
         make(TWO, 1, name="v", **options)

@@ -188,16 +188,16 @@ def test_other_safetensors_files(tmp_path):
     bias = {"dtype": "F32", "shape": [1], "data_offsets": [8, 12]}
     kernel = {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]}
     names = ("layers/dense/kernel", "layers/dense/bias")
-    refused(b"", "is not a safetensors file: it has 0 bytes")
-    refused(b"\xff" * 20, "is not a safetensors file: it has 20 bytes")
-    refused(file([1]), "its header is no JSON object")
-    refused(b"\x02" + bytes(7) + b"{]", "its header is no JSON object")
-    refused(file({names[0]: kernel, names[1]: bias}, bytes(11)), "the bytes 8 to 12 of 11; the file is cut short")
-    refused(file({names[0]: dict(kernel, shape=[2, 2]), names[1]: bias}, bytes(12)), "cut short or damaged")
-    refused(file({names[0]: dict(kernel, dtype="F8"), names[1]: bias}, bytes(12)), "expected a known dtype")
-    refused(file({names[0]: kernel, names[1]: {"dtype": "F32"}}, bytes(12)), "expected a known dtype")
-    refused(file({"a": bias, "b": bias}, bytes(12)), "'layers/dense/kernel' .* no such tensor, but a, b")
-    refused(file({names[0]: bias, names[1]: bias}, bytes(12)), r"has shape \(2, 1\); the file has \(1,\) there")
+    refused(b"", "says")
+    refused(b"\xff" * 20, "18446744073709551615")
+    refused(file([1]), "JSON")
+    refused(b"\x02" + bytes(7) + b"{]", "JSON")
+    refused(file({names[0]: kernel, names[1]: bias}, bytes(11)), names[1])
+    refused(file({names[0]: dict(kernel, shape=[2, 2]), names[1]: bias}, bytes(12)), r"\[2, 2\]")
+    refused(file({names[0]: dict(kernel, dtype="F8"), names[1]: bias}, bytes(12)), "'F8'")
+    refused(file({names[0]: kernel, names[1]: {"dtype": "F32"}}, bytes(12)), names[1])
+    refused(file({"a": bias, "b": bias}, bytes(12)), "'layers/dense/kernel'")
+    refused(file({names[0]: bias, names[1]: bias}, bytes(12)), r"\(1,\)")
     path.write_bytes(file({names[1]: dict(bias, dtype="F16", data_offsets=[0, 2])}, np.float16(1.5).tobytes()))
     model.load_weights(path, skip_mismatch=True)
     assert model.get_weights()[1].tolist() == [1.5]
@@ -249,8 +249,8 @@ def test_a_damaged_model_file(tmp_path):
     path = tmp_path / "m.keras"
     model.save(path)
     whole = path.read_bytes()
-    for data, text in ((whole[:-30], "is not a `.keras` file"), (b"", "File format|not a `.keras` file"),
-                       (whole.replace(b"config.json", b"konfig.json"), "config.json in it cannot be read")):
+    for data, text in ((whole[:-30], "`.keras`"), (b"", "m.keras"),
+                       (whole.replace(b"config.json", b"konfig.json"), "config.json")):
         path.write_bytes(data)
         with pytest.raises(ValueError, match=text):
             keras.models.load_model(path)

@@ -323,27 +323,22 @@ def test_input_spec():
 
 
 @pytest.mark.parametrize("make, text", [
-    (lambda: layers.Dense(1, trainable=1), r"Expected `trainable` to be a boolean. Received: trainable=1 \(of type"),
-    (lambda: layers.Dense(2.5), "positive integer"),
-    (lambda: layers.Dense(None), "positive integer"),
-    (lambda: layers.Embedding("3", 2), "`input_dim` must be a positive integer"),
-    (lambda: layers.Embedding(3, True), "`output_dim` must be a positive integer"),
-    (lambda: layers.Conv2D(0, 1), "Invalid value for argument `filters`. Expected a strictly positive value. Received "
-                                  "filters=0"),
-    (lambda: layers.DepthwiseConv2D(2, depth_multiplier=0), "Received depth_multiplier=0"),
-    (lambda: layers.MaxPooling2D((2, 0)),
-     r"The `pool_size` argument must be a tuple of 2 integers. Received pool_size=\(2, 0\), including values \{0\} "
-     "that do not satisfy `value > 0`"),
-    (lambda: layers.Conv2D(2, 3, strides=2, dilation_rate=(2, 1)),
-     r"`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: strides=\(2, 2\)"),
-    (lambda: layers.Conv1D(2, 3, strides=0), r"Received strides=\(0,\), including values"),
-    (lambda: layers.Conv2DTranspose(2, 3, strides=2, output_padding=2), "`output_padding` must be strictly less than "
-                                                                        "`strides`"),
-    (lambda: layers.ReLU(negative_slope=None), "negative_slope of a ReLU layer cannot be None or a negative value"),
-    (lambda: layers.ReLU(threshold=-1.0), "threshold of a ReLU layer cannot be None or a negative value"),
-    (lambda: layers.ReLU(max_value=-1.0), "max_value of a ReLU layer cannot be a negative value"),
-    (lambda: layers.LeakyReLU(None), "The negative_slope value of a Leaky ReLU layer cannot be None"),
-    (lambda: layers.DepthwiseConv2D(5)(X[:, :, :3]), "Computed output size would be zero or negative"),
+    (lambda: layers.Dense(1, trainable=1), "trainable=1"),
+    (lambda: layers.Dense(2.5), "`units`"),
+    (lambda: layers.Dense(None), "`units`"),
+    (lambda: layers.Embedding("3", 2), "`input_dim`"),
+    (lambda: layers.Embedding(3, True), "`output_dim`"),
+    (lambda: layers.Conv2D(0, 1), "filters=0"),
+    (lambda: layers.DepthwiseConv2D(2, depth_multiplier=0), "depth_multiplier=0"),
+    (lambda: layers.MaxPooling2D((2, 0)), r"pool_size=\(2, 0\)"),
+    (lambda: layers.Conv2D(2, 3, strides=2, dilation_rate=(2, 1)), r"dilation_rate=\(2, 1\)"),
+    (lambda: layers.Conv1D(2, 3, strides=0), r"strides=\(0,\)"),
+    (lambda: layers.Conv2DTranspose(2, 3, strides=2, output_padding=2), "`output_padding`"),
+    (lambda: layers.ReLU(negative_slope=None), "negative_slope=None"),
+    (lambda: layers.ReLU(threshold=-1.0), "threshold"),
+    (lambda: layers.ReLU(max_value=-1.0), "max_value=-1.0"),
+    (lambda: layers.LeakyReLU(None), "Leaky"),
+    (lambda: layers.DepthwiseConv2D(5)(X[:, :, :3]), "window"),
 ])
 def test_wrong_arguments(make, text):
     with pytest.raises(ValueError, match=text):

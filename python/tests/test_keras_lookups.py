@@ -127,31 +127,31 @@ def test_they_stand_in_datasets_models_and_ragged_values():
 
 
 @pytest.mark.parametrize("make, error, text", [
-    (lambda: layers.StringLookup(max_tokens=1), ValueError, "must be greater than 1"),
-    (lambda: layers.StringLookup(num_oov_indices=-1), ValueError, "greater than or equal to 0"),
-    (lambda: layers.StringLookup(vocabulary=["a", "b", "a"]), ValueError, r"repeated terms are: \['a'\]"),
-    (lambda: layers.StringLookup(vocabulary=["a", "[M]"], mask_token="[M]"), ValueError, "reserved mask token"),
-    (lambda: layers.StringLookup(vocabulary=["a", "[UNK]"], invert=True), ValueError, "reserved OOV token"),
-    (lambda: layers.StringLookup(vocabulary=WORDS, max_tokens=3), ValueError, "vocabulary size is 5"),
-    (lambda: layers.StringLookup(vocabulary=[]), ValueError, "empty vocabulary"),
-    (lambda: layers.StringLookup(vocabulary="no-such-file"), ValueError, "does not exist"),
-    (lambda: layers.StringLookup(output_mode="best"), ValueError, "`output_mode` argument .* output_mode=best"),
-    (lambda: layers.StringLookup(invert=True, output_mode="count"), ValueError, "must be `'int'`"),
+    (lambda: layers.StringLookup(max_tokens=1), ValueError, "max_tokens=1"),
+    (lambda: layers.StringLookup(num_oov_indices=-1), ValueError, "num_oov_indices=-1"),
+    (lambda: layers.StringLookup(vocabulary=["a", "b", "a"]), ValueError, "repeated"),
+    (lambda: layers.StringLookup(vocabulary=["a", "[M]"], mask_token="[M]"), ValueError, "mask"),
+    (lambda: layers.StringLookup(vocabulary=["a", "[UNK]"], invert=True), ValueError, "OOV"),
+    (lambda: layers.StringLookup(vocabulary=WORDS, max_tokens=3), ValueError, r"\b5\b"),
+    (lambda: layers.StringLookup(vocabulary=[]), ValueError, "empty"),
+    (lambda: layers.StringLookup(vocabulary="no-such-file"), ValueError, "no-such-file"),
+    (lambda: layers.StringLookup(output_mode="best"), ValueError, "output_mode=best"),
+    (lambda: layers.StringLookup(invert=True, output_mode="count"), ValueError, "output_mode=count"),
     (lambda: layers.StringLookup(sparse=True, output_mode="count"), NotImplementedError, "sparse=True"),
     (lambda: layers.StringLookup(vocabulary=WORDS, output_mode="tf_idf"), ValueError, "`idf_weights`"),
     (lambda: layers.StringLookup(vocabulary=WORDS, idf_weights=[1]), ValueError, "`idf_weights`"),
-    (lambda: layers.StringLookup(vocabulary=WORDS).adapt(["a"]), ValueError, "Cannot adapt"),
-    (lambda: layers.StringLookup()(["a"]), tf.errors.FailedPreconditionError, "Table not initialized"),
+    (lambda: layers.StringLookup(vocabulary=WORDS).adapt(["a"]), ValueError, "adapt"),
+    (lambda: layers.StringLookup()(["a"]), tf.errors.FailedPreconditionError, "Table"),
     (lambda: layers.StringLookup(vocabulary=WORDS, num_oov_indices=0)(["a", "q"]), tf.errors.InvalidArgumentError,
-     "all inputs should be in vocabulary"),
-    (lambda: layers.IntegerLookup(salt=3), ValueError, "`salt` can only be used"),
+     "`num_oov_indices=0`"),
+    (lambda: layers.IntegerLookup(salt=3), ValueError, "`salt`"),
     (lambda: layers.IntegerLookup(vocabulary_dtype="int32"), ValueError, "vocabulary_dtype='int64'"),
     (lambda: layers.Hashing(0), ValueError, "`num_bins`"), (lambda: layers.Hashing(2, salt="x"), ValueError, "`salt`"),
-    (lambda: layers.Hashing(2, dtype="float32"), ValueError, "should be an integer type"),
-    (lambda: layers.Wrapper(3), ValueError, "supplied to Wrapper isn't a supported layer type"),
-    (lambda: layers.SpectralNormalization(layers.Dense(1), power_iterations=0), ValueError, "greater than zero"),
-    (lambda: layers.SpectralNormalization(layers.ReLU())(np.ones((2, 3), "f")), ValueError, "no attribute 'kernel'"),
-    (lambda: layers.Pipeline.from_config({"layers": 3}), ValueError, "`layers` key"),
+    (lambda: layers.Hashing(2, dtype="float32"), ValueError, "dtype=float32"),
+    (lambda: layers.Wrapper(3), ValueError, "Wrapper"),
+    (lambda: layers.SpectralNormalization(layers.Dense(1), power_iterations=0), ValueError, "`power_iterations=0`"),
+    (lambda: layers.SpectralNormalization(layers.ReLU())(np.ones((2, 3), "f")), ValueError, "'kernel'"),
+    (lambda: layers.Pipeline.from_config({"layers": 3}), ValueError, "`layers`"),
 ])
 def test_refusals_name_what_is_wrong(make, error, text):
     with pytest.raises(error, match=text):
@@ -260,14 +260,14 @@ def test_categories_may_be_lists_and_have_weights():
     assert layers.CategoryEncoding(num_tokens=4, output_mode="one_hot")([3, 2]).numpy().tolist() == [
         [0, 0, 0, 1], [0, 0, 1, 0]]
     assert layers.Discretization([0.0, 1.0, 2.0])([[-1.5, 1.0], [3.4, 0.5]]).numpy().tolist() == [[0, 2], [3, 1]]
-    for make, text in ((lambda: layers.CategoryEncoding(), "num_tokens must be set"),
-                       (lambda: layers.CategoryEncoding(0), "`num_tokens` must be >= 1"),
-                       (lambda: layers.CategoryEncoding(2, output_mode="int"), "Unknown arg for output_mode: int"),
-                       (lambda: layers.CategoryEncoding(2)([1], count_weights=[1.0]), "`count_weights` is not used"),
-                       (lambda: layers.Discretization(), "set either `num_bins` or"),
-                       (lambda: layers.Discretization([1.0], num_bins=2), "should not be set"),
-                       (lambda: layers.Discretization(num_bins=-1), "greater than or equal to 0"),
-                       (lambda: layers.Discretization([1.0]).adapt(VALUES), "use `num_bins` instead")):
+    for make, text in ((lambda: layers.CategoryEncoding(), "IntegerLookup"),
+                       (lambda: layers.CategoryEncoding(0), "num_tokens=0"),
+                       (lambda: layers.CategoryEncoding(2, output_mode="int"), "output_mode"),
+                       (lambda: layers.CategoryEncoding(2)([1], count_weights=[1.0]), "`count_weights`"),
+                       (lambda: layers.Discretization(), "`bin_boundaries`"),
+                       (lambda: layers.Discretization([1.0], num_bins=2), "`num_bins=2`"),
+                       (lambda: layers.Discretization(num_bins=-1), "`num_bins=-1`"),
+                       (lambda: layers.Discretization([1.0]).adapt(VALUES), "adapt")):
         with pytest.raises(ValueError, match=text):
             make()
 
@@ -345,12 +345,12 @@ def test_texts_stand_in_datasets_and_models(tmp_path):
     count = layers.StringLookup(vocabulary=VOCABULARY, output_mode="count")
     assert count(tf.ragged.constant([["the", "cat", "the"], ["q"]])).numpy().tolist() == [
         [0, 2, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]]
-    for make, text in ((lambda: layers.TextVectorization(vocabulary=VOCABULARY)([["a", "b"]]), "input rank must be 1"),
-                       (lambda: layers.TextVectorization(standardize="upper"), "`standardize` argument"),
-                       (lambda: layers.TextVectorization(split="comma"), "`split` argument"),
-                       (lambda: layers.TextVectorization(ngrams=1.5), "`ngrams` must be"),
+    for make, word in ((lambda: layers.TextVectorization(vocabulary=VOCABULARY)([["a", "b"]]), "rank"),
+                       (lambda: layers.TextVectorization(standardize="upper"), "standardize=upper"),
+                       (lambda: layers.TextVectorization(split="comma"), "split=comma"),
+                       (lambda: layers.TextVectorization(ngrams=1.5), "ngrams=1.5"),
                        (lambda: layers.TextVectorization(output_sequence_length=2, output_mode="count"),
-                        "must not be set"),
-                       (lambda: layers.TextVectorization(ragged=True, output_mode="count"), "`ragged` must not")):
-        with pytest.raises(ValueError, match=text):
+                        "`output_sequence_length`"),
+                       (lambda: layers.TextVectorization(ragged=True, output_mode="count"), "`ragged`")):
+        with pytest.raises(ValueError, match=word):
             make()

@@ -101,23 +101,22 @@ def test_the_first_of_equal_predictions_is_the_largest():
 
 
 @pytest.mark.parametrize("make,words", [
-    (lambda m: m.FalseNegatives(thresholds=[None]), r"Threshold values must be in \[0, 1\]. Received: \[None\]"),
-    (lambda m: m.TruePositives(thresholds=[0.5, -2, 3]), r"Threshold values must be in \[0, 1\]. Received: \[-2, 3\]"),
-    (lambda m: m.PrecisionAtRecall(1.5), r"`recall` must be in the range \[0, 1\]. Received: recall=1.5"),
-    (lambda m: m.SpecificityAtSensitivity(-0.5), r"`sensitivity` must be in the range \[0, 1\]"),
-    (lambda m: m.RecallAtPrecision(0.5, num_thresholds=0), "`num_thresholds` must be an integer > 0"),
-    (lambda m: m.AUC(num_thresholds=1), "`num_thresholds` must be an integer > 1. Received: num_thresholds=1"),
-    (lambda m: m.AUC(curve="line"), 'Invalid AUC curve value: "line"'),
-    (lambda m: m.AUC(summation_method="up"), 'Invalid AUC summation method value: "up"'),
-    (lambda m: m.AUC(num_labels=3), "`num_labels` is needed only when `multi_label` is True"),
-    (lambda m: m.FBetaScore(average="all"), "Invalid `average` argument value. Expected one of: .*average=all"),
-    (lambda m: m.FBetaScore(beta=-2.0), "Invalid `beta` argument value. It should be > 0. Received: beta=-2.0"),
-    (lambda m: m.F1Score(threshold=1.5), "Invalid `threshold` argument value. It should verify 0 < threshold <= 1. "
-                                         "Received: threshold=1.5"),
-    (lambda m: m.R2Score(num_regressors=-2), "Invalid value for argument `num_regressors`. Expected a value >= 0"),
-    (lambda m: m.R2Score(class_aggregation="sum"), "Invalid value for argument `class_aggregation`. Expected one of"),
-    (lambda m: m.R2Score().update_state([0.5], [0.5]), "expects 2D inputs with shape"),
-    (lambda m: m.Recall(class_id=1).update_state([0, 1], [0.5, 0.5]), "When class_id is provided, y_pred must be a 2D"),
+    (lambda m: m.FalseNegatives(thresholds=[None]), r"\[None\]"),
+    (lambda m: m.TruePositives(thresholds=[0.5, -2, 3]), r"\[-2, 3\]"),
+    (lambda m: m.PrecisionAtRecall(1.5), "recall=1.5"),
+    (lambda m: m.SpecificityAtSensitivity(-0.5), "sensitivity=-0.5"),
+    (lambda m: m.RecallAtPrecision(0.5, num_thresholds=0), "num_thresholds=0"),
+    (lambda m: m.AUC(num_thresholds=1), "num_thresholds=1"),
+    (lambda m: m.AUC(curve="line"), '"line"'),
+    (lambda m: m.AUC(summation_method="up"), '"up"'),
+    (lambda m: m.AUC(num_labels=3), "`num_labels`"),
+    (lambda m: m.FBetaScore(average="all"), "average=all"),
+    (lambda m: m.FBetaScore(beta=-2.0), "beta=-2.0"),
+    (lambda m: m.F1Score(threshold=1.5), "threshold=1.5"),
+    (lambda m: m.R2Score(num_regressors=-2), "num_regressors=-2"),
+    (lambda m: m.R2Score(class_aggregation="sum"), "class_aggregation=sum"),
+    (lambda m: m.R2Score().update_state([0.5], [0.5]), "R2Score"),
+    (lambda m: m.Recall(class_id=1).update_state([0, 1], [0.5, 0.5]), "class_id"),
 ])
 def test_wrong_arguments_of_metrics_are_named(make, words):
     with pytest.raises(ValueError, match=words):
@@ -126,7 +125,7 @@ def test_wrong_arguments_of_metrics_are_named(make, words):
 
 def test_weights_that_integers_cut_off():
     metric = keras.metrics.MeanIoU(3)
-    with pytest.warns(Warning, match="weight.*float.*int.*casting"):
+    with pytest.warns(Warning, match="weight"):
         metric.update_state([0, 1, 2, 2], [0, 2, 2, 1], sample_weight=np.array([0.5, 1.5, 2.0, 1.0]))
     assert float(metric.result()) == 0.25
 
@@ -318,11 +317,11 @@ def test_fans_of_told_axes(arguments, expected):
 
 
 @pytest.mark.parametrize("make,words", [
-    (lambda i: i.VarianceScaling(scale=-1.0), "Argument `scale` must be positive float"),
-    (lambda i: i.VarianceScaling(mode="in"), "Invalid `mode` argument:"),
-    (lambda i: i.VarianceScaling(distribution="flat"), "Invalid `distribution` argument:"),
-    (lambda i: i.Identity()((2, 3, 4)), "can only be used for 2D matrices"),
-    (lambda i: i.get("typo"), "Could not interpret initializer identifier"),
+    (lambda i: i.VarianceScaling(scale=-1.0), "scale=-1"),
+    (lambda i: i.VarianceScaling(mode="in"), "`mode`"),
+    (lambda i: i.VarianceScaling(distribution="flat"), "`distribution`"),
+    (lambda i: i.Identity()((2, 3, 4)), r"\(2, 3, 4\)"),
+    (lambda i: i.get("typo"), "typo"),
 ])
 def test_wrong_arguments_of_initializers_are_named(make, words):
     with pytest.raises(ValueError, match=words):

@@ -281,12 +281,12 @@ def test_normalization_spreads_what_it_is_given():
     scalar = layers.Normalization(mean=5.0, variance=4.0, invert=True)
     np.testing.assert_allclose(scalar(x), x * 2 + 5, atol=1e-5)
     np.testing.assert_array_equal(scalar.mean, np.full((1, 1, 1, 4), 5, "f"))
-    for make, text in ((lambda: layers.Normalization(mean=1.0), "both `mean` and `variance` must be set"),
-                       (lambda: layers.Normalization(mean=[1.0], variance=2.0), "must have the same shape"),
-                       (lambda: layers.Normalization(mean=[[1.0]], variance=[[2.0]]), "rank of `mean`"),
-                       (lambda: layers.Normalization(axis=4)(x), "must be in the range"),
-                       (lambda: layers.Normalization(axis=1).build((None, None)), "must have a known shape"),
-                       (lambda: layers.Normalization().adapt([x, x[..., :3]]), "incompatible shape")):
+    for make, text in ((lambda: layers.Normalization(mean=1.0), "variance=None"),
+                       (lambda: layers.Normalization(mean=[1.0], variance=2.0), r"\(\)"),
+                       (lambda: layers.Normalization(mean=[[1.0]], variance=[[2.0]]), "rank"),
+                       (lambda: layers.Normalization(axis=4)(x), r"axis=\(4,\)"),
+                       (lambda: layers.Normalization(axis=1).build((None, None)), "unknown"),
+                       (lambda: layers.Normalization().adapt([x, x[..., :3]]), r"\(5, 2, 3, 3\)")):
         with pytest.raises(ValueError, match=text):
             make()
     with pytest.raises(TypeError, match="`.shape`"):
@@ -333,21 +333,21 @@ def test_sizes_of_borders_are_kept_for_each_side():
 
 
 @pytest.mark.parametrize("make, text", [
-    (lambda x: layers.Cropping1D((2, 2))(x[..., 0]), "`cropping` parameter of `Cropping1D` layer must be smaller than"),
-    (lambda x: layers.Cropping2D((2, 1))(x), "`cropping` argument should be smaller than the corresponding spatial"),
-    (lambda x: layers.Cropping2D((0, 2), data_format="channels_first")(x), "argument should be smaller"),
-    (lambda x: layers.UpSampling2D(data_format="first"), "expected channels_last or channels_first"),
-    (lambda x: layers.Dropout(1.5), "argument `rate`. Expected a float value between 0 and 1"),
-    (lambda x: layers.AlphaDropout(-0.1), "argument `rate`. Expected a float value between 0 and 1"),
-    (lambda x: layers.SpatialDropout2D(2), "argument `rate`. Expected a float value between 0 and 1"),
-    (lambda x: layers.GaussianDropout(1), "noise infinite"),
-    (lambda x: layers.GaussianNoise(-1), "argument `stddev`. Expected a float value between 0 and 1"),
-    (lambda x: layers.Dropout(0.5, noise_shape="x"), "Expected a tuple or list of integers"),
-    (lambda x: layers.Dropout(0.5, noise_shape=(2, 1.5)), "all elements to be integers or None"),
-    (lambda x: layers.Dropout(0.5, noise_shape=(2, 0)), "all dimensions to be positive integers or None"),
-    (lambda x: layers.GroupNormalization(0), "argument `groups`"),
-    (lambda x: layers.GroupNormalization(4)(x), "cannot be more than the number of channels"),
-    (lambda x: layers.GroupNormalization(2)(x), "must be a multiple of the number of channels"),
+    (lambda x: layers.Cropping1D((2, 2))(x[..., 0]), "`Cropping1D`"),
+    (lambda x: layers.Cropping2D((2, 1))(x), r"\[2, 4, 4, 3\]"),
+    (lambda x: layers.Cropping2D((0, 2), data_format="channels_first")(x), r"\[2, 4, 3, 4\]"),
+    (lambda x: layers.UpSampling2D(data_format="first"), "data_format"),
+    (lambda x: layers.Dropout(1.5), "`rate`"),
+    (lambda x: layers.AlphaDropout(-0.1), "`rate`"),
+    (lambda x: layers.SpatialDropout2D(2), "`rate`"),
+    (lambda x: layers.GaussianDropout(1), "infinite"),
+    (lambda x: layers.GaussianNoise(-1), "`stddev`"),
+    (lambda x: layers.Dropout(0.5, noise_shape="x"), "noise_shape=x"),
+    (lambda x: layers.Dropout(0.5, noise_shape=(2, 1.5)), r"noise_shape=\(2, 1.5\)"),
+    (lambda x: layers.Dropout(0.5, noise_shape=(2, 0)), r"noise_shape=\(2, 0\)"),
+    (lambda x: layers.GroupNormalization(0), "`groups`"),
+    (lambda x: layers.GroupNormalization(4)(x), r"\(4\)"),
+    (lambda x: layers.GroupNormalization(2)(x), r"\(2\)"),
 ])
 def test_layers_say_what_they_do_not_take(make, text):
     with pytest.raises(ValueError, match=text):

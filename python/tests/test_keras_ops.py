@@ -332,16 +332,16 @@ def test_what_numpy_gives_for_infinities_and_few_elements():
 
 
 def test_arguments_that_are_refused():
-    for call, text in ((lambda: ops.reshape(np.zeros(4), (-2, 2)), "non-negative integer.*newshape"),
-                       (lambda: ops.reshape(np.zeros(4), (-1, -1)), "at most one unknown dimension"),
-                       (lambda: ops.transpose(np.zeros((2, 3)), (1, 1)), "valid permutation"),
-                       (lambda: ops.diagonal(np.zeros((2, 2)), axis1=1, axis2=-1), "cannot be the same"),
-                       (lambda: ops.histogram(np.zeros(3), bins=-1), "`bins` should be a non-negative integer"),
-                       (lambda: ops.histogram(np.zeros(3), range=(2, 1)), "must be greater than the first"),
-                       (lambda: ops.sort(np.zeros((2, 2)), axis=3), "axis 3 is out of bounds"),
-                       (lambda: tf.keras.random.randint((2,), 0, 3, "float32"), "requires an integer `dtype`"),
-                       (lambda: tf.keras.random.uniform((2,), dtype="int32"), "requires a floating point `dtype`"),
-                       (lambda: tf.keras.random.categorical(np.zeros(3, "float32"), 2), "should be a 2-D tensor")):
+    for call, text in ((lambda: ops.reshape(np.zeros(4), (-2, 2)), r"newshape=\(-2, 2\)"),
+                       (lambda: ops.reshape(np.zeros(4), (-1, -1)), r"newshape=\(-1, -1\)"),
+                       (lambda: ops.transpose(np.zeros((2, 3)), (1, 1)), "permutation"),
+                       (lambda: ops.diagonal(np.zeros((2, 2)), axis1=1, axis2=-1), "`axis2`"),
+                       (lambda: ops.histogram(np.zeros(3), bins=-1), "bins=-1"),
+                       (lambda: ops.histogram(np.zeros(3), range=(2, 1)), r"range=\(2, 1\)"),
+                       (lambda: ops.sort(np.zeros((2, 2)), axis=3), r"\b3\b"),
+                       (lambda: tf.keras.random.randint((2,), 0, 3, "float32"), "dtype=float32"),
+                       (lambda: tf.keras.random.uniform((2,), dtype="int32"), "dtype=int32"),
+                       (lambda: tf.keras.random.categorical(np.zeros(3, "float32"), 2), "`logits`")):
         with pytest.raises(ValueError, match=text):
             call()
     with pytest.raises(TypeError, match="`N`"):

@@ -214,12 +214,12 @@ def test_skipped_layers_keep_their_weights(tmp_path):
 
 def test_what_cannot_be_saved_or_loaded_is_refused(tmp_path):
     model = functional()
-    for call, text in ((lambda: model.save("m.png"), "Invalid filepath extension for saving"),
-                       (lambda: model.save("m.txt", save_format="tf"), "`save_format` argument is deprecated"),
-                       (lambda: model.save("m.keras", nonsense=1), r"The following argument\(s\) are not supported"),
-                       (lambda: keras.models.load_model("m.pkl"), "File format not supported"),
-                       (lambda: keras.models.load_model("m.keras"), "File not found"),
-                       (lambda: Deep().load_weights("m.weights.h5"), "a model that has not yet been built")):
+    for call, text in ((lambda: model.save("m.png"), "m.png"),
+                       (lambda: model.save("m.txt", save_format="tf"), "`save_format`"),
+                       (lambda: model.save("m.keras", nonsense=1), "'nonsense'"),
+                       (lambda: keras.models.load_model("m.pkl"), "m.pkl"),
+                       (lambda: keras.models.load_model("m.keras"), "found"),
+                       (lambda: Deep().load_weights("m.weights.h5"), "built")):
         with pytest.raises(ValueError, match=text):
             call()
 
@@ -279,15 +279,14 @@ def test_values_of_configurations():
 
 
 @pytest.mark.parametrize("config, error, text", [
-    ({"class_name": "Dense", "config": [1]}, TypeError, "Expected 'config' to be a dict"),
-    ({"class_name": "function", "config": ["relu"]}, TypeError, "Expected 'config' to be a non-null str"),
-    ({"class_name": "Sequential", "module": "keras", "config": {"layers": []}}, ValueError, "'name' and 'layers' keys"),
-    ({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "layers": [{}]}}, ValueError,
-     "Expected a dictionary containing a 'config' key"),
-    ({"class_name": "__lambda__", "config": {"code": ""}}, ValueError, "arbitrary code execution"),
+    ({"class_name": "Dense", "config": [1]}, TypeError, "'Dense'"),
+    ({"class_name": "function", "config": ["relu"]}, TypeError, "'function'"),
+    ({"class_name": "Sequential", "module": "keras", "config": {"layers": []}}, ValueError, "'layers'"),
+    ({"class_name": "Sequential", "module": "keras", "config": {"name": "s", "layers": [{}]}}, ValueError, "'config'"),
+    ({"class_name": "__lambda__", "config": {"code": ""}}, ValueError, "arbitrary"),
     ({"class_name": "Dense", "module": "keras.layers", "registered_name": "my>Dense", "config": {"units": 1}},
-     ValueError, "resolved to a Keras built-in"),
-    ({"class_name": "Nonsense", "config": {}}, TypeError, "Could not locate class 'Nonsense'"),
+     ValueError, "built-in"),
+    ({"class_name": "Nonsense", "config": {}}, TypeError, "'Nonsense'"),
 ])
 def test_configurations_that_say_nothing(config, error, text):
     with pytest.raises(error, match=text):

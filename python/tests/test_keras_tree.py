@@ -61,9 +61,9 @@ def test_mapping():
 
 
 @pytest.mark.parametrize("one, other, text", [
-    ([1], 1, "Expected list"), (1, [1], "don't have the same nested"), ([1], (1,), "Expected list, found tuple"),
-    ([1], collections.deque([1]), "list"), (Pair(1, 2), Other(1, 2), "namedtuple Pair"),
-    ([1, 2], [1], "arity mismatch"), ({"a": 1}, {"b": 1}, "[Dd]ictionary key mismatch"), ([[1]], [2], "Expected list")])
+    ([1], 1, "list"), (1, [1], "nested"), ([1], (1,), "tuple"),
+    ([1], collections.deque([1]), "list"), (Pair(1, 2), Other(1, 2), "Pair"),
+    ([1, 2], [1], "arity"), ({"a": 1}, {"b": 1}, "key"), ([[1]], [2], "list")])
 def test_structures_that_differ(one, other, text):
     with pytest.raises(ValueError, match=text):
         tree.assert_same_structure(one, other)

@@ -257,8 +257,8 @@ def test_other_forms_of_svg(tmp_path):
     line = keras.Sequential([keras.Input((4,)), layers.Dense(2), layers.Dense(1)])
     boxes, lines, _, _ = drawing(keras.utils.plot_model(line, None))
     assert (len(boxes), len(lines)) == (3, 2)
-    for wrong, text in ((dict(to_file="m.png"), "ends in `.svg`"), (dict(rankdir="X"), "rankdir is"),
-                        (dict(other=1), "Unrecognized keyword")):
+    for wrong, text in ((dict(to_file="m.png"), "`.svg`"), (dict(rankdir="X"), "rankdir"),
+                        (dict(other=1), "'other'")):
         with pytest.raises(ValueError, match=text):
             keras.utils.plot_model(line, **wrong)
     with pytest.raises(ValueError, match="built"):
@@ -281,8 +281,8 @@ def test_windows_of_a_series():
     assert first == [2, 16, 15, 5, 13, 9, 18, 6, 24]  # Keras' order
     (alone,) = keras.utils.timeseries_dataset_from_array(np.eye(4), None, 2, sequence_stride=3, batch_size=None)
     assert alone.shape == (2, 4)
-    for arguments, text in (({"start_index": 30}, "lower than the length"), ({"sampling_rate": 0}, "higher than 0"),
-                            ({"start_index": 9, "end_index": 3}, "higher than `start_index`"),
+    for arguments, text in (({"start_index": 30}, "start_index=30"), ({"sampling_rate": 0}, "sampling_rate=0"),
+                            ({"start_index": 9, "end_index": 3}, "end_index=3"),
                             ({"format": "grain"}, "`format`")):
         with pytest.raises(ValueError, match=text):
             windows(**arguments)

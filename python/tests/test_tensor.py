@@ -123,14 +123,13 @@ def test_parts_of_unknown_length():
 
 def test_indices_that_are_refused():
     x = tf.constant([[1., 2., 3.], [4., 5., 6.]])
-    for key, text in [(5, "slice index 5 of dimension 0 out of bounds."),
-                      ((0, 5), "slice index 5 of dimension 1 out of bounds."),
-                      ((0, 0, 0), "Index out of range using input dim 2; input has only 2 dims"),
-                      ((..., ...), "Multiple ellipses in slice spec not allowed"),
-                      (slice(None, None, 0), "strides[0] must be non-zero")]:
-        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+    for key, word in [(5, r"\b0\b"),
+                      ((0, 5), r"\b1\b"),
+                      ((0, 0, 0), "dims"),
+                      ((..., ...), "ellipses"),
+                      (slice(None, None, 0), "strides")]:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=word):
             x[key]
-        assert text in str(caught.value)
     for key in ("a", 1.0, tf.constant([0, 1])):
         with pytest.raises(TypeError, match="indices"):
             x[key]

@@ -72,17 +72,17 @@ def test_values(found, expected):
 
 
 @pytest.mark.parametrize("call, kind, text", [
-    (lambda: tf.strings.format("{} {}", [1]), ValueError, "The template expects 2 tensors, but the inputs only has 1"),
-    (lambda: tf.strings.ngrams(["a"], 0), ValueError, "All ngram_widths must be greater than 0. Got 0"),
-    (lambda: tf.strings.ngrams("a", 2), ValueError, "Data must have rank>0"),
-    (lambda: tf.strings.ngrams(["a"], 2, padding_width=1), ValueError, "pad_values must be provided"),
-    (lambda: tf.strings.ngrams(["a"], 2, pad_values="_", padding_width=0), ValueError, "padding_width must be greater"),
-    (lambda: tf.strings.regex_replace("a", "(", ""), tf.errors.InvalidArgumentError, "invalid pattern"),
+    (lambda: tf.strings.format("{} {}", [1]), ValueError, "template"),
+    (lambda: tf.strings.ngrams(["a"], 0), ValueError, "ngram_widths"),
+    (lambda: tf.strings.ngrams("a", 2), ValueError, "rank"),
+    (lambda: tf.strings.ngrams(["a"], 2, padding_width=1), ValueError, "pad_values"),
+    (lambda: tf.strings.ngrams(["a"], 2, pad_values="_", padding_width=0), ValueError, "padding_width"),
+    (lambda: tf.strings.regex_replace("a", "(", ""), tf.errors.InvalidArgumentError, "pattern"),
     (lambda: tf.strings.unicode_decode(b"\xff", "UTF-8", "strict"), tf.errors.InvalidArgumentError, "formatting"),
-    (lambda: tf.io.decode_csv(["1"], [[0], [0]]), tf.errors.InvalidArgumentError, "expected 2 fields but found 1"),
-    (lambda: tf.io.decode_csv(["1"], [[0]], select_cols=[-1]), ValueError, "select_cols contains negative values"),
-    (lambda: tf.io.decode_csv(["1"], [[0], [0]], select_cols=[1, 0]), ValueError, "not strictly increasing"),
-    (lambda: tf.io.decode_csv(["1"], [[0]], select_cols=[0, 1]), ValueError, "do not match"),
+    (lambda: tf.io.decode_csv(["1"], [[0], [0]]), tf.errors.InvalidArgumentError, "fields"),
+    (lambda: tf.io.decode_csv(["1"], [[0]], select_cols=[-1]), ValueError, "negative"),
+    (lambda: tf.io.decode_csv(["1"], [[0], [0]], select_cols=[1, 0]), ValueError, "increasing"),
+    (lambda: tf.io.decode_csv(["1"], [[0]], select_cols=[0, 1]), ValueError, "record_defaults"),
 ])
 def test_refusals(call, kind, text):
     with pytest.raises(kind, match=text):

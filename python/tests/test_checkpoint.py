@@ -118,7 +118,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     checkpoint.write(sys.argv[1])
 except OSError as error:
-    print(error.errno == 27, "could not be written" in str(error))
+    print(error.errno == 27, "written" in str(error))
 """
     path = tf.train.Checkpoint(a=tf.Variable([1.0])).write(tmp_path / "c")
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}

@@ -244,7 +244,7 @@ model.fit(x, x[:, :1], batch_size=4, epochs=2, verbose=0, validation_data=(x, x[
 try:
     model.fit(x, x[:, :1], epochs=3, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(folder + "/backup")])
 except OSError as error:
-    print("different epochs" in str(error))
+    print("epochs" in str(error))
 print("weights", float(np.sum([w.numpy().sum() for w in model.trainable_weights])))
 """
 

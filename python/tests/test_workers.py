@@ -25,7 +25,7 @@ def launch(workers, *arguments, status=0):
 
 
 PROGRAM = '''
-import json, os
+import json, os, re
 import leat as tf
 
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
@@ -192,7 +192,7 @@ def step(limit):
 try:
     strategy.run(step, (tf.constant(1.0),))
 except Exception as error:
-    print(type(error).__name__, "worker 1" in str(error) or "replica 1" in str(error))
+    print(type(error).__name__, re.search(r"\b1\b", str(error)) is not None)
     raise
 ''', status=1)
     assert "AbortedError True" in shown[0] or shown[0] == []  # it may be ended before it can say so
@@ -253,7 +253,7 @@ try:
             lambda context: tf.data.Dataset.from_generator(rows, output_signature=tf.TensorSpec([], tf.int32))):
         pass
 except Exception as error:
-    show([type(error).__name__, "ValueError: a bad row" in str(error) or ME == 1, "[python" in str(error)])
+    show([type(error).__name__, "ValueError" in str(error) or ME == 1, "[python" in str(error)])
 ''')
     assert shown == [[["AbortedError", True, False]], [["ValueError", True, False]]]
 

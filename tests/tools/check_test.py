@@ -9,8 +9,6 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tools"))
-import check_strings  # noqa: E402
 
 ROOMS = "set(LEAT_FLOOR_base 0)\nset(LEAT_FLOOR_core 1)\nset(LEAT_FLOOR_run 2)\nset(LEAT_FLOOR_file 3)\n" \
         "set(LEAT_FLOOR_image 3)\nset(LEAT_FLOOR_cli 9)\n"
@@ -73,12 +71,46 @@ class Strings(Check):
         self.complains("check_strings", "tests/b.c:2: compares an error's wording")
 
     def test_phrases_in_python(self):
-        words = "with pytest.raises(ValueError, match='batch_size'):\n    f()\n"
-        phrase = "with pytest.raises(ValueError, match=f'{x} is lost'):\n    f()\n"
-        self.write("python/tests/test_a.py", words + phrase * check_strings.PHRASES_IN_PYTHON)
+        """What is no phrase: a word, a shape, what prints a value, a text of a golden file, and a listed report."""
+        self.write("python/tests/test_a.py", r"""
+with pytest.raises(ValueError, match=f"{x}_size"):
+    f()
+with pytest.raises(ValueError, match=r"shape=\(2, 3\)") as found:
+    assert str(x) == "all is shown" and str(inspect.signature(f)) == "(x, y)"
+assert str(found.value) == case["text"] and "lost" in str(found.value)
+""")
+        self.write("python/tests/test_debugging.py", "def test_texts_of_failed_assertions():\n"
+                   "    assert str(caught.value) == 'all%slost'\n" % " is ")
         self.accepts("check_strings")
-        self.write("tests/cli/b_test.py", "\nassert str(x) == 'all is lost'\n")
-        self.complains("check_strings", "tests/cli/b_test.py:2: tests look for phrases in exceptions")
+        for number, compared in enumerate((
+                "with pytest.raises(ValueError, match=f'{x} is lost'): f()", "pytest.warns(UserWarning, match='a.*b')",
+                "with pytest.raises(ValueError, match='a' + ' b'): f()", "assert 'is lost' in str(found.value)",
+                "assert re.search('all|any', str(found.value))", "assert str(error).startswith('is lost')",
+                "found = caught.value; assert 'is lost' in found.message", "self.assertIn('is lost', str(e.exception))",
+                "self.assertRaisesRegex(ValueError, 'is lost', f)", "assert 'is lost' in caplog.text",
+                "assert 'is lost' in found.value.__notes__[0]", "assert any('is lost' in str(one.message) for one in seen)")):
+            self.write("tests/cli/b_test.py", "\n" * number + compared + "\n")
+            self.complains("check_strings", "tests/cli/b_test.py:%d: compares several words" % (number + 1))
+
+    def test_phrases_behind_names(self):
+        """Texts stand where a file binds the name that is compared."""
+        raises = "    with pytest.raises(ValueError, match=text): f()\n"
+        for program in (
+                "@pytest.mark.parametrize('x, text', [(1, 'lost'), (2, 'is lost')])\ndef test(x, text):\n",
+                "CASES = [(1, 'is lost')]\ndef test():\n  for x, text in CASES:\n", "def test():\n    text = 'is lost'\n",
+                "TABLE = {'a': 'is lost'}\ndef test():\n  for x, text in TABLE.items():\n",
+                "def test():\n    fails(1, 'is lost')\ndef fails(x, text):\n"):
+            self.write("python/tests/test_a.py", program + raises)
+            self.complains("check_strings", "python/tests/test_a.py:%d: compares several words" % (program.count("\n") + 1))
+            self.write("python/tests/test_a.py", program.replace("is lost", "lost") + raises)
+            self.accepts("check_strings")
+
+    def test_phrases_in_programs_of_tests(self):
+        program = "\ntry:\n    f()\nexcept OSError as why:\n    print('is%slost' in str(why))\n"
+        self.write("tests/cli/b_test.py", "run(%r)\n" % (program % "_"))
+        self.accepts("check_strings")
+        self.write("tests/cli/b_test.py", 'run("""%s""")\n' % (program % " "))
+        self.complains("check_strings", "tests/cli/b_test.py:5: compares several words")
 
 
 class Names(Check):

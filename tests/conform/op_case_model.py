@@ -51,13 +51,19 @@ def tensor(value):
     return {"dtype": str(array.dtype), "shape": list(array.shape), "data": [number(x) for x in array.reshape(-1)]}
 
 
+def failure(code, reason, keyword):
+    """What a test asks of a failure (tests/support/refused.h): no sentence, and no reason where the library gives none."""
+    assert keyword and " " not in keyword.replace(", ", ","), keyword
+    return {"code": code, **({} if reason == NONE else {"reason": reason}), "keyword": keyword}
+
+
 def case(op, name, inputs, outputs=None, attributes=None, error=None, **more):
     line = {"name": name}
     if attributes:
         line["attributes"] = attributes
     line["inputs"] = [tensor(x) for x in inputs]
     if error is not None:
-        line["error"] = {"code": error[0], "text": error[1]}
+        line["error"] = failure(*error)
     else:
         line["outputs"] = [tensor(x) for x in (outputs if isinstance(outputs, tuple) else (outputs,))]
     line.update(more)
@@ -75,6 +81,8 @@ def distinct(*shape):
 
 
 INVALID = "INVALID_ARGUMENT"
+DTYPE, SHAPE, STRUCTURE, VALUE, NONE = "DTYPE", "SHAPE", "STRUCTURE", "VALUE", "NONE"
+
 
 def philox(seed, seed2, block):
     counter = ((seed2 & (2**64 - 1)) << 64) + block

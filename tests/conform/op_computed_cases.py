@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 
-from op_case_model import F32, F64, I32, I64, INVALID, case, floats
+from op_case_model import DTYPE, F32, F64, I32, I64, INVALID, SHAPE, VALUE, case, floats
 
 
 def computed(name, op, inputs, bound, outputs=None, arguments=None, error=None, **more):
@@ -25,9 +25,9 @@ computed("slice_both", "slice", [x], {"begin": v(0, 4), "size": v(2, -1)}, x[:, 
 computed("slice_strings", "slice", [[b"a", b"bc", b"def"]], {"begin": v(1)}, [b"bc"], {"begin": [0], "size": [1]})
 computed("one_hot", "one_hot", [np.array([2, 0], I32)], {"depth": I32(3)}, np.eye(3, dtype=F32)[[2, 0]], {"depth": 0})
 computed("expand_dims", "expand_dims", [x], {"axis": I32(-1)}, x[..., None], {"axis": 0})
-computed("reshape_wrong", "reshape", [x], {"shape": v(5, 5)}, error=(INVALID, "12 values"), arguments={"shape": []})
-computed("slice_outside", "slice", [x], {"begin": v(1, 5)}, error=(INVALID, "leave dimension"), arguments={"begin": [], "size": [1, 3]})
-computed("not_to_compute", "cast", [x], {"dtype": I32(1)}, error=(INVALID, "to compute"), arguments={"dtype": "int32"})
-computed("no_argument", "square", [x], {"axis": I32(1)}, error=(INVALID, "to compute"))
-computed("no_operation", "computed", [x], {"op": b"square"}, error=(INVALID, "no operation"))
-computed("another_dtype", "reshape", [x], {"shape": np.zeros(2, F64)}, error=(INVALID, "float64"), arguments={"shape": []})
+computed("reshape_wrong", "reshape", [x], {"shape": v(5, 5)}, error=(INVALID, SHAPE, "12"), arguments={"shape": []})
+computed("slice_outside", "slice", [x], {"begin": v(1, 5)}, error=(INVALID, SHAPE, "leave"), arguments={"begin": [], "size": [1, 3]})
+computed("not_to_compute", "cast", [x], {"dtype": I32(1)}, error=(INVALID, VALUE, "compute"), arguments={"dtype": "int32"})
+computed("no_argument", "square", [x], {"axis": I32(1)}, error=(INVALID, VALUE, "compute"))
+computed("no_operation", "computed", [x], {"op": b"square"}, error=(INVALID, VALUE, "operation"))
+computed("another_dtype", "reshape", [x], {"shape": np.zeros(2, F64)}, error=(INVALID, DTYPE, "float64"), arguments={"shape": []})

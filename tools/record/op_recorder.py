@@ -9,8 +9,11 @@ import sys
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "conform"))
+
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from op_case_model import DTYPE, NONE, SHAPE, STRUCTURE, VALUE, failure  # noqa: E402, F401: the scripts take them from here
 
 F32, F64, I32, I64 = np.float32, np.float64, np.int32, np.int64
 RNG = np.random.RandomState(20260917)
@@ -55,7 +58,7 @@ def tensor(value):
 
 
 def record(op, name, call, inputs, attributes=None, fails=None, lists=False, **more):
-    """Runs call(*inputs, **attributes) in TensorFlow; `fails`: a keyword of our error, where TensorFlow has one.
+    """Runs call(*inputs, **attributes) in TensorFlow; `fails`: reason and keyword of our error, where TensorFlow has one.
 
     `lists`: the inputs are handed over as one list.
     """
@@ -71,7 +74,7 @@ def record(op, name, call, inputs, attributes=None, fails=None, lists=False, **m
         if fails is None:
             WRONG.append("%s %s: %.300s" % (op, name, error))
             return
-        line["error"] = {"code": CODES[type(error).__name__], "keyword": fails}
+        line["error"] = failure(CODES[type(error).__name__], *fails)
     else:
         if fails is not None:
             WRONG.append("%s %s: TensorFlow does not fail: %s" % (op, name, found))

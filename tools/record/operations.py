@@ -52,17 +52,18 @@ def array(value):
     return out.reshape(made.shape)
 
 
-def case(op, name, inputs, call, attributes=None, text="", **more):
-    """Records call(*inputs); `text` is what the message of a failure here contains."""
+def case(op, name, inputs, call, attributes=None, fails=None, **more):
+    """Records call(*inputs); `fails`: reason and keyword of the failure here, where TensorFlow has one."""
     if WANTED and op not in WANTED:
         return
     inputs = [array(value) for value in inputs]
     try:
         found = values(call(*inputs))
-    except tf.errors.OpError as failure:
-        model.case(op, name, inputs, error=(CODES[failure.error_code], text), attributes=attributes, recorded=True, **more)
-    except (ValueError, TypeError):
-        model.case(op, name, inputs, error=("INVALID_ARGUMENT", text), attributes=attributes, recorded=True, **more)
+    except (tf.errors.OpError, ValueError, TypeError) as failure:
+        if fails is None:
+            sys.exit("%s %s: %s" % (op, name, failure))
+        code = CODES[failure.error_code] if isinstance(failure, tf.errors.OpError) else model.INVALID
+        model.case(op, name, inputs, error=(code, *fails), attributes=attributes, recorded=True, **more)
     else:
         model.case(op, name, inputs, found, attributes, recorded=True, **more)
 

@@ -2,6 +2,7 @@
 import numpy as np
 import tensorflow as tf
 
+from op_case_model import DTYPE, SHAPE, VALUE
 from operations import case
 
 io = tf.io
@@ -53,11 +54,11 @@ N = example()
 # ---- parse_example: batches ----
 
 
-def batch(name, records, wanted, specs, text="", defaults=None):
+def batch(name, records, wanted, specs, fails=None, defaults=None):
     attributes = {"features": {"dict": specs}}
     if defaults:
         attributes["defaults"] = {"dict": defaults}
-    case("parse_example", name, [records], lambda x: in_order(io.parse_example(x, wanted)), attributes, text)
+    case("parse_example", name, [records], lambda x: in_order(io.parse_example(x, wanted)), attributes, fails)
 
 
 batch("batch_dense", [A, B], {"b": io.FixedLenFeature([], tf.string), "q": io.FixedLenFeature([2], tf.float32, [7.0, 8.0])},
@@ -79,10 +80,10 @@ batch("batch_of_all_kinds", [A, B], {"a": ROWS(tf.int64), "b": io.FixedLenFeatur
        "c": spec("float32", [-1], "sparse"), "p": spec("float32", [-1, 2])})
 batch("batch_of_none", np.zeros(0, object), {"a": io.VarLenFeature(tf.int64), "b": io.FixedLenFeature([], tf.string)},
       {"a": spec("int64", [-1], "sparse"), "b": spec("string", [])})
-batch("batch_lacks", [A, N], {"b": io.FixedLenFeature([], tf.string)}, {"b": spec("string", [])}, "record 1: feature \"b\"")
-batch("batch_other_dtype", [A, B], {"a": io.VarLenFeature(tf.string)}, {"a": spec("string", [-1], "sparse")}, "record 0: feature \"a\"")
-batch("batch_no_pairs", [A, B], {"a": io.FixedLenSequenceFeature([2], tf.int64, True)}, {"a": spec("int64", [-1, 2])}, "multiple of 2")
-batch("batch_no_example", [A, b"\xff"], {"a": io.VarLenFeature(tf.int64)}, {"a": spec("int64", [-1], "sparse")}, "record 1")
+batch("batch_lacks", [A, N], {"b": io.FixedLenFeature([], tf.string)}, {"b": spec("string", [])}, (VALUE, '"b"'))
+batch("batch_other_dtype", [A, B], {"a": io.VarLenFeature(tf.string)}, {"a": spec("string", [-1], "sparse")}, (DTYPE, '"a"'))
+batch("batch_no_pairs", [A, B], {"a": io.FixedLenSequenceFeature([2], tf.int64, True)}, {"a": spec("int64", [-1, 2])}, (SHAPE, "2"))
+batch("batch_no_example", [A, b"\xff"], {"a": io.VarLenFeature(tf.int64)}, {"a": spec("int64", [-1], "sparse")}, (VALUE, "1"))
 case("parse_example", "one_sparse", [A], lambda x: in_order(io.parse_single_example(x, {"a": io.VarLenFeature(tf.int64)})),
      {"features": {"dict": {"a": spec("int64", [-1], "sparse")}}})
 
@@ -105,23 +106,23 @@ for kind, (partition, flat, by_record) in KINDS.items():
         case("ragged_partition", kind + "_" + dtype, [outer, np.array(flat), np.array(by_record, dtype)],
              lambda *_: splits(io.parse_example([X, Y, N], wanted)), {"kind": kind})
 wanted = {"x": ROWS(tf.int64, "v", [ROWS.RowLengths("rl")], validate=True)}
-for name, lengths, text in (("short", [1], "record 0"), ("long", [1, 2, 2], "record 0"), ("negative", [5, -1], "record 0")):
+for name, lengths, fails in (("short", [1], (VALUE, "0")), ("long", [1, 2, 2], (VALUE, "0")), ("negative", [5, -1], (VALUE, "0"))):
     case("ragged_partition", name, [np.array([0, 4], np.int32), np.array(lengths), np.array([0, len(lengths)], np.int32)],
-         lambda *_: splits(io.parse_example([example(v=[5, 6, 7, 8], rl=lengths)], wanted)), {"kind": "row_lengths"}, text)
+         lambda *_: splits(io.parse_example([example(v=[5, 6, 7, 8], rl=lengths)], wanted)), {"kind": "row_lengths"}, fails)
 wanted = {"x": ROWS(tf.int64, "v", [ROWS.UniformRowLength(2), ROWS.UniformRowLength(1)], tf.int64)}
 case("ragged_partition", "uniform", [np.array([0, 2, 4])], lambda *_: [np.array([0, 2, 4]), io.parse_example(
     [example(v=[5, 6]), example(v=[7, 8])], wanted)["x"].row_splits], {"kind": "uniform", "length": 2})
 case("ragged_partition", "uneven", [np.array([0, 3])], lambda *_: io.parse_example(
-    [example(v=[5, 6, 7])], {"x": ROWS(tf.int64, "v", [ROWS.UniformRowLength(2)])}), {"kind": "uniform", "length": 2}, "multiple of 2")
+    [example(v=[5, 6, 7])], {"x": ROWS(tf.int64, "v", [ROWS.UniformRowLength(2)])}), {"kind": "uniform", "length": 2}, (VALUE, "2"))
 
 # ---- places of sparse features ----
 
 
-def places(name, records, rows, at, found, size, sort=False, text=""):
+def places(name, records, rows, at, found, size, sort=False, fails=None):
     wanted = {"s": io.SparseFeature("i", "v", tf.string, size, sort)}
     case("merge_sparse", name, [np.array(rows).reshape(-1, 2), np.array(at, np.int64), found, np.array(rows).reshape(-1, 2)],
          lambda *_: [io.parse_example(records, wanted)["s"].indices, io.parse_example(records, wanted)["s"].values],
-         {"size": size, "already_sorted": sort}, text)
+         {"size": size, "already_sorted": sort}, fails)
 
 
 P = [example(i=[3, 1], v=[b"c", b"a"]), example(i=[0], v=[b"z"])]
@@ -131,7 +132,7 @@ places("twice", [example(i=[1, 0, 1], v=[b"b", b"a", b"c"])], [[0, 0], [0, 1], [
 places("none", [N], np.zeros((0, 2), np.int64), [], np.zeros(0, object), 4)
 case("merge_sparse", "numbers_of_values", [np.array([[0, 0]]), np.array([1]), [b"a", b"b"], np.array([[0, 0], [0, 1]])],
      lambda *_: io.parse_example([example(i=[1], v=[b"a", b"b"])], {"s": io.SparseFeature("i", "v", tf.string, 4)}),
-     {"size": 4}, "2 values for the 1 places")
+     {"size": 4}, (SHAPE, "2"))
 
 # ---- sequences ----
 S = sequence({"label": [3], "v": [1.0, 2.0]}, {"tok": [[1], [2], [3]], "emb": [[1.0, 2.0], [3.0, 4.0]], "w": [[b"a"], [b"b", b"c"], []]})
@@ -157,12 +158,12 @@ def lists_of(found, lengths):
     return out
 
 
-def steps(name, records, context, lists, context_spec, lists_spec, text="", **more):
+def steps(name, records, context, lists, context_spec, lists_spec, fails=None, **more):
     def call(x):
         parsed = io.parse_sequence_example(x, context, lists)
         return in_order(parsed[0]) + lists_of(parsed[1], parsed[2])
     attributes = {"context": {"dict": context_spec}, "sequence": {"dict": lists_spec}, "allow_missing": ["emb"], **more}
-    case("parse_sequence_example", name, [records], call, attributes, text)
+    case("parse_sequence_example", name, [records], call, attributes, fails)
 
 
 steps("batch", [S, T], CONTEXT, LISTS, CONTEXT_SPEC, LISTS_SPEC, defaults=LABEL)
@@ -171,9 +172,9 @@ steps("ragged", [S, E, T], {}, RAGGED, {}, RAGGED_SPEC)
 steps("context_alone", [S, E], CONTEXT, {}, CONTEXT_SPEC, {}, defaults=LABEL)
 steps("lists_alone", [T], {}, LISTS, {}, LISTS_SPEC)
 steps("no_records", np.zeros(0, object), {}, LISTS, {}, LISTS_SPEC)
-steps("list_lacks", [S, E], {}, LISTS, {}, LISTS_SPEC, "record 1: feature list \"tok\" is required")
-steps("feature_lacks", [S, E], {"label": io.FixedLenFeature([], tf.int64)}, {}, {"label": spec("int64", [])}, {}, "record 1: feature \"label\"")
-steps("other_dtype", [S], {}, {"tok": io.FixedLenSequenceFeature([], tf.float32)}, {}, {"tok": spec("float32", [-1])}, "step 0 holds int64")
-steps("other_number", [S], {}, {"tok": io.FixedLenSequenceFeature([2], tf.int64)}, {}, {"tok": spec("int64", [-1, 2])}, "expected 2")
-steps("other_sparse", [S], {}, {"emb": io.VarLenFeature(tf.int64)}, {}, {"emb": spec("int64", [-1, -1], "sparse")}, "holds float")
-steps("no_message", [b"xx"], {}, {"w": io.VarLenFeature(tf.string)}, {}, {"w": spec("string", [-1, -1], "sparse")}, "record 0")
+steps("list_lacks", [S, E], {}, LISTS, {}, LISTS_SPEC, (VALUE, '"tok"'))
+steps("feature_lacks", [S, E], {"label": io.FixedLenFeature([], tf.int64)}, {}, {"label": spec("int64", [])}, {}, (VALUE, '"label"'))
+steps("other_dtype", [S], {}, {"tok": io.FixedLenSequenceFeature([], tf.float32)}, {}, {"tok": spec("float32", [-1])}, (VALUE, "int64"))
+steps("other_number", [S], {}, {"tok": io.FixedLenSequenceFeature([2], tf.int64)}, {}, {"tok": spec("int64", [-1, 2])}, (VALUE, "2"))
+steps("other_sparse", [S], {}, {"emb": io.VarLenFeature(tf.int64)}, {}, {"emb": spec("int64", [-1, -1], "sparse")}, (VALUE, "holds"))
+steps("no_message", [b"xx"], {}, {"w": io.VarLenFeature(tf.string)}, {}, {"w": spec("string", [-1, -1], "sparse")}, (VALUE, "0"))

@@ -2,6 +2,7 @@
 import numpy as np
 import tensorflow as tf
 
+from op_case_model import DTYPE, STRUCTURE, VALUE
 from operations import case
 
 s = tf.strings
@@ -17,12 +18,12 @@ def none():
 
 # ---- characters ----
 case("string_length", "characters", [[WORD, "", b"\x80a\xff\xc3"]], lambda x: s.length(x, unit="UTF8_CHAR"), {"unit": "UTF8_CHAR"})
-case("string_length", "other_unit", [[WORD]], lambda x: s.length(x, unit="X"), {"unit": "X"}, "BYTE or UTF8_CHAR")
+case("string_length", "other_unit", [[WORD]], lambda x: s.length(x, unit="X"), {"unit": "X"}, (VALUE, "BYTE"))
 for number, (pos, size) in enumerate([(1, 2), (-2, 1), (0, -1), (5, 1), (-5, 2), (3, 9), (2, 0), (1, -3)]):
     case("substr", "characters_%d" % number, [WORD, I32(pos), I32(size)], lambda *x: s.substr(*x, unit="UTF8_CHAR"), {"unit": "UTF8_CHAR"})
 for name, pos in (("beyond", 6), ("before", -6)):
     case("substr", "characters_" + name, [WORD, I32(pos), I32(1)], lambda *x: s.substr(*x, unit="UTF8_CHAR"), {"unit": "UTF8_CHAR"},
-         "out of range")
+         (VALUE, "range"))
 case("substr", "characters_each", [[WORD, "\u00e9\u00e8", "ab"], np.array([1, -1, 0]), np.array([1, 5, 1])],
      lambda *x: s.substr(*x, unit="UTF8_CHAR"), {"unit": "UTF8_CHAR"})
 case("substr", "no_characters", [b"\x80\x80a\xff", I32(1), I32(1)], lambda *x: s.substr(*x, unit="UTF8_CHAR"), {"unit": "UTF8_CHAR"})
@@ -30,10 +31,10 @@ case("substr", "no_characters", [b"\x80\x80a\xff", I32(1), I32(1)], lambda *x: s
 # ---- cases of letters ----
 case("string_lower", "letters", [["\u00c9\u0130\u03a3 \u1e9e AB\u03a3", "", b"\xffA"]], lambda x: s.lower(x, "utf-8"), {"encoding": "utf-8"})
 case("string_lower", "of_no_encoding", [["\u00c9A"]], s.lower)
-case("string_lower", "other_encoding", ["A"], lambda x: s.lower(x, "latin1"), {"encoding": "latin1"}, "utf-8")
+case("string_lower", "other_encoding", ["A"], lambda x: s.lower(x, "latin1"), {"encoding": "latin1"}, (VALUE, "utf-8"))
 case("string_upper", "letters", [["\u00e9\u00df\ufb01\u0131", b"\xffa\xe2\x82", "\U00010428"]], lambda x: s.upper(x, "utf-8"), {"encoding": "utf-8"})
 case("string_upper", "scalar_letters", ["stra\u00dfe"], lambda x: s.upper(x, "utf-8"), {"encoding": "utf-8"})
-case("string_upper", "other_encoding", ["A"], lambda x: s.upper(x, "utf8"), {"encoding": "utf8"}, "utf-8")
+case("string_upper", "other_encoding", ["A"], lambda x: s.upper(x, "utf8"), {"encoding": "utf8"}, (VALUE, "utf-8"))
 
 # ---- numbers ----
 for dtype, good, bad in (("uint32", ["1", " 12 ", "+5", "4294967295"], ["-1", "4294967296", "1.5", "", "-0"]),
@@ -41,9 +42,9 @@ for dtype, good, bad in (("uint32", ["1", " 12 ", "+5", "4294967295"], ["-1", "4
     case("string_to_number", dtype, [good], lambda x: s.to_number(x, tf.as_dtype(dtype)), {"out_type": dtype})
     for number, text in enumerate(bad):
         case("string_to_number", "%s_bad_%d" % (dtype, number), [text], lambda x: s.to_number(x, tf.as_dtype(dtype)), {"out_type": dtype},
-             "is not a number of " + dtype)
+             (VALUE, dtype))
 case("string_to_number", "words_of_floats", [["INF", "-Infinity", "nan(1)", "1e400", "1e-400", "1.", "-0"]], s.to_number)
-case("string_to_number", "other_dtype", ["1"], lambda x: s.to_number(x, tf.float16), {"out_type": "float16"}, "out_type is float16")
+case("string_to_number", "other_dtype", ["1"], lambda x: s.to_number(x, tf.float16), {"out_type": "float16"}, (DTYPE, "out_type"))
 FLOATS = np.array([0, 1, -1.5, 1e10, 1.0 / 3, np.nan, np.inf, -np.inf, 1e-10, 123456789.125], np.float32)
 for number, given in enumerate([
         {"precision": 3}, {"scientific": True}, {"shortest": True}, {"precision": 2, "scientific": True}, {"precision": 4, "shortest": True},
@@ -55,11 +56,11 @@ for number, given in enumerate([
         case("as_string", "bytes_%d" % number, [np.array([0, 250], np.uint8)], lambda x: s.as_string(x, **given), given)
         case("as_string", "booleans_%d" % number, [np.array([True, False])], lambda x: s.as_string(x, **given), given)
     case("as_string", "texts_%d" % number, [["abc", ""]], lambda x: s.as_string(x, **given), given)
-for name, value, given, text in (
-        ("precise_integers", np.array([1]), {"precision": 2}, "precision is not for int64"), ("short_booleans", np.array([True]), {"shortest": True}, "bool"),
-        ("both", np.array([1.0]), {"scientific": True, "shortest": True}, "both"), ("long_fill", np.array([1]), {"fill": "ab"}, "fill"),
-        ("other_fill", np.array([1.0]), {"fill": "x", "width": 9}, "fill")):
-    case("as_string", name, [value], lambda x: s.as_string(x, **given), given, text)
+for name, value, given, fails in (
+        ("precise_integers", np.array([1]), {"precision": 2}, (VALUE, "int64")), ("short_booleans", np.array([True]), {"shortest": True}, (VALUE, "bool")),
+        ("both", np.array([1.0]), {"scientific": True, "shortest": True}, (VALUE, "both")), ("long_fill", np.array([1]), {"fill": "ab"}, (VALUE, "fill")),
+        ("other_fill", np.array([1.0]), {"fill": "x", "width": 9}, (VALUE, "fill"))):
+    case("as_string", name, [value], lambda x: s.as_string(x, **given), given, fails)
 
 # ---- hashes ----
 LENGTHS = [bytes((i * 37 + n * 11 + 5) % 256 for i in range(n)) for n in [*range(0, 18), 23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 200]]
@@ -68,20 +69,20 @@ case("string_to_hash_bucket", "lengths", [LENGTHS], lambda x: s.to_hash_bucket(x
 case("string_to_hash_bucket", "few", [["", "a", "hello world", b"\xff" * 70]], lambda x: s.to_hash_bucket(x, 1000), {"num_buckets": 1000})
 case("string_to_hash_bucket", "scalar", ["hello world"], lambda x: s.to_hash_bucket(x, 3), {"num_buckets": 3})
 case("string_to_hash_bucket", "nothing", [none()], lambda x: s.to_hash_bucket(x, 3), {"num_buckets": 3})
-case("string_to_hash_bucket", "none", [["a"]], lambda x: s.to_hash_bucket(x, 0), {"num_buckets": 0}, "num_buckets")
+case("string_to_hash_bucket", "none", [["a"]], lambda x: s.to_hash_bucket(x, 0), {"num_buckets": 0}, (VALUE, "num_buckets"))
 KEYS = [[1, 2], [0, 0], [-1, 2**62], [123456789, -987654321]]
 for number, key in enumerate(KEYS):
     case("string_to_hash_bucket_strong", "lengths_%d" % number, [LENGTHS], lambda x: s.to_hash_bucket_strong(x, MOST, key), {"num_buckets": MOST, "key": key})
 case("string_to_hash_bucket_strong", "few", [["", "a", "hello world"]], lambda x: s.to_hash_bucket_strong(x, 10, [1, 2]), {"num_buckets": 10, "key": [1, 2]})
-case("string_to_hash_bucket_strong", "none", [["a"]], lambda x: s.to_hash_bucket_strong(x, 0, [1, 2]), {"num_buckets": 0, "key": [1, 2]}, "num_buckets")
-case("string_to_hash_bucket_strong", "one_number", [["a"]], lambda x: s.to_hash_bucket_strong(x, 3, [1]), {"num_buckets": 3, "key": [1]}, "expected 2")
+case("string_to_hash_bucket_strong", "none", [["a"]], lambda x: s.to_hash_bucket_strong(x, 0, [1, 2]), {"num_buckets": 0, "key": [1, 2]}, (VALUE, "num_buckets"))
+case("string_to_hash_bucket_strong", "one_number", [["a"]], lambda x: s.to_hash_bucket_strong(x, 3, [1]), {"num_buckets": 3, "key": [1]}, (VALUE, "2"))
 
 # ---- parts ----
 case("string_bytes_split", "values", [["ab", "", b"\x00c", "\u00e9"]], s.bytes_split)
 case("string_bytes_split", "one", [["a"]], s.bytes_split)
 case("string_bytes_split", "empty", [["", ""]], s.bytes_split)
 case("string_bytes_split", "none", [none()], s.bytes_split)
-case("string_bytes_split", "numbers", [np.array([1])], s.bytes_split, None, "int64")
+case("string_bytes_split", "numbers", [np.array([1])], s.bytes_split, None, (DTYPE, "int64"))
 
 # ---- regular expressions: (pattern, text, replacement) ----
 PAIRS = [
@@ -97,53 +98,53 @@ PAIRS = [
 ]
 for number, (pattern, text, rewrite) in enumerate(PAIRS):
     case("regex_replace", "pattern_%d" % number, [[text]], lambda x: s.regex_replace(x, pattern, rewrite), {"pattern": pattern, "rewrite": rewrite})
-REFUSED = {"(": "missing", "a**": "bad repetition operator", "a++": "bad repetition operator", "(?=a)": "invalid perl operator", r"\1": "invalid escape",
-           r"(a)\1": "invalid escape", "a{1001}": "invalid repetition size", "*a": "invalid pattern", "(?<n>a)": "invalid perl operator",
-           "(?x)a b": "invalid perl operator", r"\y": "invalid escape", r"\h": "invalid escape", r"\Z": "invalid escape", "(?#c)a": "invalid perl operator",
-           "[^]": "missing ]", r"\x4": "invalid escape", "(*UTF8)a": "no argument", "a{2}{3}": "bad repetition operator", r"\K": "invalid escape",
-           r"\R": "invalid escape", r"\X": "invalid escape", "[[:foo:]]": "invalid pattern", "(?P=n)": "invalid perl operator", "(?>a)": "invalid perl operator",
-           "(?:a": "missing", "a)": "unmatched", "[b-a]": "invalid pattern", "\\": "trailing \\", "a?+": "bad repetition operator"}
-for number, (pattern, text) in enumerate(REFUSED.items()):
-    case("regex_replace", "refused_%d" % number, [["a"]], lambda x: s.regex_replace(x, pattern, ""), {"pattern": pattern, "rewrite": ""}, text)
+REFUSED = {"(": (VALUE, "missing"), "a**": (VALUE, "repetition"), "a++": (VALUE, "repetition"), "(?=a)": (VALUE, "invalid"), r"\1": (VALUE, "invalid"),
+           r"(a)\1": (VALUE, "invalid"), "a{1001}": (VALUE, "invalid"), "*a": (VALUE, "invalid"), "(?<n>a)": (VALUE, "invalid"),
+           "(?x)a b": (VALUE, "invalid"), r"\y": (VALUE, "invalid"), r"\h": (VALUE, "invalid"), r"\Z": (VALUE, "invalid"), "(?#c)a": (VALUE, "invalid"),
+           "[^]": (VALUE, "missing"), r"\x4": (VALUE, "invalid"), "(*UTF8)a": (VALUE, "argument"), "a{2}{3}": (VALUE, "repetition"), r"\K": (VALUE, "invalid"),
+           r"\R": (VALUE, "invalid"), r"\X": (VALUE, "invalid"), "[[:foo:]]": (VALUE, "invalid"), "(?P=n)": (VALUE, "invalid"), "(?>a)": (VALUE, "invalid"),
+           "(?:a": (VALUE, "missing"), "a)": (VALUE, "unmatched"), "[b-a]": (VALUE, "invalid"), "\\": (VALUE, "trailing"), "a?+": (VALUE, "repetition")}
+for number, (pattern, fails) in enumerate(REFUSED.items()):
+    case("regex_replace", "refused_%d" % number, [["a"]], lambda x: s.regex_replace(x, pattern, ""), {"pattern": pattern, "rewrite": ""}, fails)
 case("regex_replace", "first", [["banana", "xyz"]], lambda x: s.regex_replace(x, "a", "x", replace_global=False),
      {"pattern": "a", "rewrite": "x", "replace_global": False})
 case("regex_replace", "rows", [[["a1", "b"], ["", "22"]]], lambda x: s.regex_replace(x, "[0-9]", "#"), {"pattern": "[0-9]", "rewrite": "#"})
-case("regex_replace", "numbers", [np.array([1])], lambda x: s.regex_replace(x, "a", ""), {"pattern": "a", "rewrite": ""}, "int64")
+case("regex_replace", "numbers", [np.array([1])], lambda x: s.regex_replace(x, "a", ""), {"pattern": "a", "rewrite": ""}, (DTYPE, "int64"))
 for number, (pattern, texts) in enumerate([("a.*", ["abc", "bc", "a\n", ""]), ("a|ab", ["ab", "a"]), ("", ["", "a"]), ("^a$", ["a", "a\n"]),
                                            ("(?i)AB+", ["abb", "AB", "a"]), (".", ["\u00e9", b"\xff", "ab"])]):
     case("regex_full_match", "pattern_%d" % number, [texts], lambda x: s.regex_full_match(x, pattern), {"pattern": pattern})
 case("regex_full_match", "scalar", ["abc"], lambda x: s.regex_full_match(x, "[a-c]+"), {"pattern": "[a-c]+"})
-case("regex_full_match", "refused", [["a"]], lambda x: s.regex_full_match(x, "("), {"pattern": "("}, "missing")
-case("regex_full_match", "numbers", [np.array([1])], lambda x: s.regex_full_match(x, "a"), {"pattern": "a"}, "int64")
+case("regex_full_match", "refused", [["a"]], lambda x: s.regex_full_match(x, "("), {"pattern": "("}, (VALUE, "missing"))
+case("regex_full_match", "numbers", [np.array([1])], lambda x: s.regex_full_match(x, "a"), {"pattern": "a"}, (DTYPE, "int64"))
 
 # ---- code points ----
 
 
-def decoded(name, texts, encoding, text="", **given):
+def decoded(name, texts, encoding, fails=None, **given):
     def call(x):
         points, offsets = s.unicode_decode_with_offsets(x, encoding, **given)
         return [points.flat_values, points.row_splits, offsets.flat_values]
-    case("unicode_decode", name, [texts], call, {"input_encoding": encoding, **given}, text)
+    case("unicode_decode", name, [texts], call, {"input_encoding": encoding, **given}, fails)
 
 
 decoded("replace", BAD, "UTF-8")
 decoded("ignore", BAD, "UTF-8", errors="ignore")
 decoded("strict", ["a", "\u00e9"], "UTF-8", errors="strict")
-decoded("strict_fails", ["a", b"\xff"], "UTF-8", "input string 1", errors="strict")
+decoded("strict_fails", ["a", b"\xff"], "UTF-8", (VALUE, "string"), errors="strict")
 decoded("controls", BAD, "UTF-8", replacement_char=63, replace_control_characters=True)
 decoded("utf16", ["\u00e9\U0001f600".encode("utf-16-be"), b"", b"\xd8\x00\x00a"], "UTF-16-BE")
 decoded("latin1", [b"\xe9a"], "ISO-8859-1")
 decoded("shift_jis", ["\u3042a".encode("shift_jis")], "SHIFT_JIS")
-decoded("no_encoding", ["a"], "nope", "nope")
-decoded("other_errors", ["a"], "UTF-8", "replace, strict or ignore", errors="x")
+decoded("no_encoding", ["a"], "nope", (VALUE, "nope"))
+decoded("other_errors", ["a"], "UTF-8", (VALUE, "replace"), errors="x")
 decoded("none", none(), "UTF-8")
 decoded("empty", ["", ""], "UTF-8")
 
 
-def encoded(name, rows, encoding, text="", **given):
+def encoded(name, rows, encoding, fails=None, **given):
     flat, splits = np.array([point for row in rows for point in row], I32), np.cumsum([0] + [len(row) for row in rows])
     case("unicode_encode", name, [flat, splits], lambda *x: s.unicode_encode(tf.RaggedTensor.from_row_splits(*x), encoding, **given),
-         {"output_encoding": encoding, **given}, text)
+         {"output_encoding": encoding, **given}, fails)
 
 
 encoded("utf8", [[104, 233, 128512], [], [0x7ff, 0x800, 0xffff, 0x10ffff]], "UTF-8")
@@ -152,8 +153,8 @@ encoded("utf32", [[65], [0x10ffff]], "UTF-32-BE")
 encoded("replace", [[0xd800, 0x110000, -1, 0xfffe, 65]], "UTF-8")
 encoded("replace_by", [[0xd800, 65]], "UTF-8", replacement_char=63)
 encoded("ignore", [[0xd800, 65], [-5]], "UTF-8", errors="ignore")
-encoded("strict", [[65], [0xd800]], "UTF-8", "out of range", errors="strict")
-encoded("other_encoding", [[65]], "latin1", "latin1")
+encoded("strict", [[65], [0xd800]], "UTF-8", (VALUE, "range"), errors="strict")
+encoded("other_encoding", [[65]], "latin1", (VALUE, "latin1"))
 encoded("none", [], "UTF-8")
 for name, given in (("utf16", {"output_encoding": "UTF-16-BE"}), ("ignore", {"output_encoding": "UTF-8", "errors": "ignore", "replace_control_characters": True}),
                     ("controls", {"output_encoding": "UTF-8", "replacement_char": 32, "replace_control_characters": True}),
@@ -163,16 +164,16 @@ case("unicode_transcode", "latin1", [[b"\xe9\xff"]], lambda x: s.unicode_transco
      {"input_encoding": "ISO-8859-1", "output_encoding": "UTF-8"})
 case("unicode_transcode", "scalar", ["\u00e9"], lambda x: s.unicode_transcode(x, "UTF-8", "UTF-16-BE"),
      {"input_encoding": "UTF-8", "output_encoding": "UTF-16-BE"})
-for name, first, second, errors, text in (("strict", "UTF-8", "UTF-8", "strict", "invalid formatting"), ("no_encoding", "nope", "UTF-8", "replace", "nope"),
-                                          ("no_output", "UTF-8", "latin1", "replace", "latin1")):
+for name, first, second, errors, fails in (("strict", "UTF-8", "UTF-8", "strict", (VALUE, "invalid")), ("no_encoding", "nope", "UTF-8", "replace", (VALUE, "nope")),
+                                          ("no_output", "UTF-8", "latin1", "replace", (VALUE, "latin1"))):
     case("unicode_transcode", name, [BAD], lambda x: s.unicode_transcode(x, first, second, errors),
-         {"input_encoding": first, "output_encoding": second, "errors": errors}, text)
+         {"input_encoding": first, "output_encoding": second, "errors": errors}, fails)
 POINTS = np.array([65, 0x3b1, 32, 0x3042, -1, 0x110000, 0x10ffff, 0xd800, 0x4e00, 0x5d0, 0x627], I32)
 case("unicode_script", "values", [POINTS], s.unicode_script)
 case("unicode_script", "scalar", [I32(0x41)], s.unicode_script)
 case("unicode_script", "matrix", [POINTS[:4].reshape(2, 2)], s.unicode_script)
 case("unicode_script", "none", [np.zeros(0, I32)], s.unicode_script)
-case("unicode_script", "texts", [["a"]], s.unicode_script, None, "string")
+case("unicode_script", "texts", [["a"]], s.unicode_script, None, (DTYPE, "string"))
 
 # ---- n-grams ----
 
@@ -199,13 +200,13 @@ grams("short", ROWS, [3], preserve_short_sequences=True)
 grams("short_padded", ROWS, [2, 5], preserve_short_sequences=True, pad_values=("L", "R"), padding_width=1)
 grams("no_rows", [], [2])
 case("string_ngrams", "int32", [["a", "b"], np.array([0, 2], I32)], lambda *x: s.ngrams(tf.RaggedTensor.from_row_splits(*x), 2), {"ngram_widths": [2]})
-case("string_ngrams", "no_width", [["a"], np.array([0, 1])], lambda *x: s.ngrams(tf.RaggedTensor.from_row_splits(*x), 0), {"ngram_widths": [0]}, "ngram_widths")
+case("string_ngrams", "no_width", [["a"], np.array([0, 1])], lambda *x: s.ngrams(tf.RaggedTensor.from_row_splits(*x), 0), {"ngram_widths": [0]}, (VALUE, "ngram_widths"))
 
 # ---- formats ----
 
 
-def formatted(name, template, inputs, text="", **given):
-    case("string_format", name, inputs, lambda *x: s.format(template, [tf.constant(v) for v in x], **given), {"template": template, **given}, text)
+def formatted(name, template, inputs, fails=None, **given):
+    case("string_format", name, inputs, lambda *x: s.format(template, [tf.constant(v) for v in x], **given), {"template": template, **given}, fails)
 
 
 F32 = np.float32
@@ -224,4 +225,4 @@ formatted("all", "{}", [np.arange(8)], summarize=-1)
 formatted("no_values", "{}", [np.arange(8)], summarize=0)
 formatted("placeholder", "%t, %t", [np.array(1), np.arange(8)], placeholder="%t", summarize=2)
 formatted("bytes", "{}{}", [np.array([3, 255], np.uint8), np.array([2**64 - 1], np.uint64)])
-formatted("too_few", "{} {}", [np.array(1)], "expects 2 tensors")
+formatted("too_few", "{} {}", [np.array(1)], (STRUCTURE, "2"))

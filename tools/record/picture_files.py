@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tests", "conform"))
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from op_case_model import I32, I64, INVALID, U8, case, write  # noqa: E402
+from op_case_model import DTYPE, I32, I64, INVALID, SHAPE, U8, VALUE, case, write  # noqa: E402
 
 FILES = os.path.join(HERE, "..", "..", "tests", "golden", "data", "image", "files")
 RNG = np.random.RandomState(815)
@@ -29,18 +29,18 @@ def read(name):
         return file.read()
 
 
-def record(op, name, inputs, attributes=None, text=None):
-    """A case with TensorFlow's answer; `text` is part of the library's where TensorFlow fails."""
+def record(op, name, inputs, attributes=None, fails=None):
+    """A case with TensorFlow's answer; `fails`: reason and keyword of the library's failure where TensorFlow fails."""
     function = getattr(tf.io, op)
     try:
         answer = function(*[tf.constant(v) for v in inputs], **(attributes or {}))
         answer = answer.numpy()
     except (tf.errors.InvalidArgumentError, ValueError) as error:
-        if text is None:
+        if fails is None:
             raise SystemExit(f"{op} {name}: {error}")
-        case(op, name, inputs, attributes=attributes, error=(INVALID, text))
+        case(op, name, inputs, attributes=attributes, error=(INVALID, *fails))
         return
-    if text is not None:
+    if fails is not None:
         raise SystemExit(f"{op} {name}: TensorFlow gives {answer.shape}")
     case(op, name, inputs, answer, attributes)
 
@@ -139,20 +139,20 @@ record("decode_gif", "strings", [screen(50, 60, sixteen) + frame(large, data=pac
 noise = RNG.randint(0, 256, (90, 80))
 many = bytes(RNG.randint(0, 256, 768).tolist())
 record("decode_gif", "full_table", [screen(80, 90, many) + frame(noise, data=packed(noise.reshape(-1).tolist(), 8)) + end])
-record("decode_gif", "colour_beyond", [screen(5, 4, COLOURS[:6]) + frame(a) + end], text="a colour outside of the table")
-record("decode_gif", "no_table", [screen(5, 4, b"") + frame(a) + end], text="without a table")
-record("decode_gif", "no_frame", [screen(5, 4) + end], text="no frame")
+record("decode_gif", "colour_beyond", [screen(5, 4, COLOURS[:6]) + frame(a) + end], fails=(VALUE, "colour"))
+record("decode_gif", "no_table", [screen(5, 4, b"") + frame(a) + end], fails=(VALUE, "without"))
+record("decode_gif", "no_frame", [screen(5, 4) + end], fails=(VALUE, "frame"))
 record("decode_gif", "no_end", [screen(5, 4) + frame(a)])
 record("decode_gif", "second_cut", [(screen(5, 4) + frame(a) + frame(a[::-1]))[:-6]])
 record("decode_gif", "second_undefined", [screen(5, 4) + frame(a) + frame(b, data=b"\x02\x02\xfc\xff\0") + end])
 record("decode_gif", "unknown_behind", [screen(5, 4) + frame(a) + b"?" + frame(a) + end])
 record("decode_gif", "behind_the_end", [screen(5, 4) + frame(a) + end + b"xyz"])
-record("decode_gif", "cut", [(screen(5, 4) + frame(a))[:-6]], text="truncated GIF")
-record("decode_gif", "header_only", [b"GIF89a"], text="truncated GIF")
-record("decode_gif", "unknown_block", [screen(5, 4) + b"?" + end], text="unknown kind")
-record("decode_gif", "too_few_codes", [screen(5, 4) + frame(a, data=codes([1, 2, 3])) + end], text="ends too early")
-record("decode_gif", "undefined_code", [screen(5, 4) + frame(a, data=b"\x02\x02\xfc\xff\0") + end], text="GIF")
-record("decode_gif", "bitmap", [read("b_rgb.bmp")], text="BMP")
+record("decode_gif", "cut", [(screen(5, 4) + frame(a))[:-6]], fails=(VALUE, "GIF"))
+record("decode_gif", "header_only", [b"GIF89a"], fails=(VALUE, "GIF"))
+record("decode_gif", "unknown_block", [screen(5, 4) + b"?" + end], fails=(VALUE, "unknown"))
+record("decode_gif", "too_few_codes", [screen(5, 4) + frame(a, data=codes([1, 2, 3])) + end], fails=(VALUE, "early"))
+record("decode_gif", "undefined_code", [screen(5, 4) + frame(a, data=b"\x02\x02\xfc\xff\0") + end], fails=(VALUE, "GIF"))
+record("decode_gif", "bitmap", [read("b_rgb.bmp")], fails=(VALUE, "BMP"))
 
 # ---- BMP ----
 
@@ -174,12 +174,12 @@ for channels in (1, 3, 4):
 p = RNG.randint(0, 256, (3, 5, 3)).astype(U8)
 record("decode_bmp", "top_down", [bitmap(p, True)])
 record("decode_bmp", "long_header", [bitmap(p, header=70)])
-record("decode_bmp", "grey", [bitmap(p)], {"channels": 1}, text="1")
-record("decode_bmp", "cut", [bitmap(p)[:-1]], text="damaged BMP")
-record("decode_bmp", "longer", [bitmap(p, more=b"x")], text="damaged BMP")
-record("decode_bmp", "header_only", [b"BM" + b"\0" * 20], text="truncated BMP")
-record("decode_bmp", "two_channels", [bitmap(RNG.randint(0, 256, (2, 2, 2)).astype(U8))], text="16 bits a pixel")
-record("decode_bmp", "another_format", [read("b.gif")], text="GIF")
+record("decode_bmp", "grey", [bitmap(p)], {"channels": 1}, fails=(VALUE, "1"))
+record("decode_bmp", "cut", [bitmap(p)[:-1]], fails=(VALUE, "BMP"))
+record("decode_bmp", "longer", [bitmap(p, more=b"x")], fails=(VALUE, "BMP"))
+record("decode_bmp", "header_only", [b"BM" + b"\0" * 20], fails=(VALUE, "BMP"))
+record("decode_bmp", "two_channels", [bitmap(RNG.randint(0, 256, (2, 2, 2)).astype(U8))], fails=(VALUE, "16"))
+record("decode_bmp", "another_format", [read("b.gif")], fails=(VALUE, "GIF"))
 
 # ---- JPEG ----
 
@@ -187,36 +187,36 @@ record("is_jpeg", "some", [np.array([read("a_header_only.jpg")[:9], b"\xff\xd8",
 record("is_jpeg", "scalar", [b"\xff\xd8\xff"])
 record("is_jpeg", "matrix", [np.array([[b"\xff\xd8\xff\xe0", b"BM"]], object)])
 record("is_jpeg", "nothing", [np.zeros((0, 2), object)])
-case("is_jpeg", "numbers", [I32(1)], error=(INVALID, "string"))
+case("is_jpeg", "numbers", [I32(1)], error=(INVALID, DTYPE, "string"))
 jpeg = tf.io.encode_jpeg(RNG.randint(0, 256, (9, 13, 3)).astype(U8), quality=60).numpy()
 grey = tf.io.encode_jpeg(RNG.randint(0, 256, (5, 4, 1)).astype(U8), quality=60).numpy()
 record("extract_jpeg_shape", "colours", [jpeg])
 record("extract_jpeg_shape", "grey", [grey])
 record("extract_jpeg_shape", "int64", [jpeg], {"output_type": "int64"})
-record("extract_jpeg_shape", "cut", [jpeg[:100]], text="truncated JPEG")
-record("extract_jpeg_shape", "another_format", [read("b_rgb.bmp")[:40]], text="expected a JPEG")
-case("extract_jpeg_shape", "dtype", [jpeg], attributes={"output_type": "float32"}, error=(INVALID, "int32 or int64"))
+record("extract_jpeg_shape", "cut", [jpeg[:100]], fails=(VALUE, "JPEG"))
+record("extract_jpeg_shape", "another_format", [read("b_rgb.bmp")[:40]], fails=(VALUE, "JPEG"))
+case("extract_jpeg_shape", "dtype", [jpeg], attributes={"output_type": "float32"}, error=(INVALID, DTYPE, "int32"))
 for i, window in enumerate(([0, 0, 9, 13], [1, 2, 3, 4], [8, 12, 1, 1], [2, 9, 7, 4])):
     record("decode_and_crop_jpeg", "window_%d" % i, [jpeg, np.array(window, I32)])
 record("decode_and_crop_jpeg", "grey", [jpeg, np.array([1, 2, 3, 4], I32)], {"channels": 1})
 record("decode_and_crop_jpeg", "accurate", [jpeg, np.array([1, 2, 7, 6], I32)], {"dct_method": "INTEGER_ACCURATE", "fancy_upscaling": False})
 record("decode_and_crop_jpeg", "shrunk", [jpeg, np.array([1, 1, 3, 4], I32)], {"ratio": 2})
-record("decode_and_crop_jpeg", "outside", [jpeg, np.array([1, 1, 9, 4], I32)], text="expected a crop window inside")
-record("decode_and_crop_jpeg", "empty", [jpeg, np.array([1, 1, 0, 4], I32)], text="expected a crop window inside")
-record("decode_and_crop_jpeg", "negative", [jpeg, np.array([-1, 1, 2, 4], I32)], text="expected a crop window inside")
-record("decode_and_crop_jpeg", "cut", [jpeg[:-30], np.array([0, 0, 2, 2], I32)], text="truncated JPEG")
-record("decode_and_crop_jpeg", "another_format", [read("b.gif")[:99], np.array([0, 0, 2, 2], I32)], text="expected a JPEG")
-case("decode_and_crop_jpeg", "three_numbers", [jpeg, np.array([0, 0, 2], I64)], error=(INVALID, "crop_window"))
+record("decode_and_crop_jpeg", "outside", [jpeg, np.array([1, 1, 9, 4], I32)], fails=(VALUE, "crop"))
+record("decode_and_crop_jpeg", "empty", [jpeg, np.array([1, 1, 0, 4], I32)], fails=(VALUE, "crop"))
+record("decode_and_crop_jpeg", "negative", [jpeg, np.array([-1, 1, 2, 4], I32)], fails=(VALUE, "crop"))
+record("decode_and_crop_jpeg", "cut", [jpeg[:-30], np.array([0, 0, 2, 2], I32)], fails=(VALUE, "JPEG"))
+record("decode_and_crop_jpeg", "another_format", [read("b.gif")[:99], np.array([0, 0, 2, 2], I32)], fails=(VALUE, "JPEG"))
+case("decode_and_crop_jpeg", "three_numbers", [jpeg, np.array([0, 0, 2], I64)], error=(INVALID, SHAPE, "crop_window"))
 p, one = RNG.randint(0, 256, (7, 9, 3)).astype(U8), RNG.randint(0, 256, (4, 3, 1)).astype(U8)
 for name, attributes in (("default", {}), ("quality", {"quality": 12}), ("progressive", {"progressive": True}),
                          ("optimised", {"optimize_size": True}), ("chroma", {"chroma_downsampling": False}),
                          ("density", {"density_unit": "cm", "x_density": 1, "y_density": 700}), ("metadata", {"xmp_metadata": "<x/>"})):
     record("encode_jpeg", name, [p], attributes)
 record("encode_jpeg", "grey", [one], {"format": "grayscale"})
-record("encode_jpeg", "not_grey", [p], {"format": "grayscale"}, text="1 (grayscale)")
-record("encode_jpeg", "beyond", [p], {"quality": 101}, text="quality is 101")
-record("encode_jpeg", "unit", [p], {"density_unit": "mile"}, text="density_unit")
-record("encode_jpeg", "matrix", [p[0]], text="rank 3")
+record("encode_jpeg", "not_grey", [p], {"format": "grayscale"}, fails=(SHAPE, "1"))
+record("encode_jpeg", "beyond", [p], {"quality": 101}, fails=(VALUE, "101"))
+record("encode_jpeg", "unit", [p], {"density_unit": "mile"}, fails=(VALUE, "density_unit"))
+record("encode_jpeg", "matrix", [p[0]], fails=(SHAPE, "3"))
 
 # ---- WebP: files of every kind, made once by a public encoder ----
 
@@ -226,20 +226,20 @@ for name in ("lossless", "lossy", "alpha", "alpha_lossy", "animation"):
     for op in ("decode_webp", "decode_image"):
         record(op, "webp_" + name, [webp[name]])
         record(op, "webp_%s_channels" % name, [webp[name]], {"channels": stored})
-        record(op, "webp_%s_other_channels" % name, [webp[name]], {"channels": 7 - stored}, text="the WebP has %d channels" % stored)
+        record(op, "webp_%s_other_channels" % name, [webp[name]], {"channels": 7 - stored}, fails=(VALUE, str(stored)))
     record("decode_image", "webp_%s_first" % name, [webp[name]], {"expand_animations": False})
-record("decode_webp", "grey", [webp["lossy"]], {"channels": 1}, text="expected 0, 3 or 4")
-record("decode_webp", "cut", [webp["lossless"][:-60]], text="damaged or truncated WebP")
-record("decode_webp", "cut_lossy", [webp["lossy"][:60]], text="damaged or truncated WebP")
-record("decode_webp", "header_only", [webp["lossless"][:18]], text="damaged or truncated WebP")
-record("decode_webp", "animation_cut", [webp["animation"][:-40]], text="damaged or truncated WebP")
-record("decode_webp", "another_riff", [b"RIFF\x04\0\0\0WAVEfmt "], text="not a")
-record("decode_webp", "nothing", [b""], text="empty")
+record("decode_webp", "grey", [webp["lossy"]], {"channels": 1}, fails=(VALUE, "0"))
+record("decode_webp", "cut", [webp["lossless"][:-60]], fails=(VALUE, "damaged"))
+record("decode_webp", "cut_lossy", [webp["lossy"][:60]], fails=(VALUE, "damaged"))
+record("decode_webp", "header_only", [webp["lossless"][:18]], fails=(VALUE, "damaged"))
+record("decode_webp", "animation_cut", [webp["animation"][:-40]], fails=(VALUE, "damaged"))
+record("decode_webp", "another_riff", [b"RIFF\x04\0\0\0WAVEfmt "], fails=(VALUE, "16"))
+record("decode_webp", "nothing", [b""], fails=(VALUE, "empty"))
 # TensorFlow writes four channels of an animation without alpha into memory for three, and dies: what the encoder was given.
 opaque = tf.io.decode_webp(webp["lossless"]).numpy()
 case("decode_webp", "opaque_animation", [webp["opaque_animation"]], np.concatenate([opaque, 255 - opaque]))
 case("decode_image", "opaque_animation_first", [webp["opaque_animation"]], opaque[0], {"expand_animations": False})
 # TensorFlow decodes other formats here, with another rank than it infers.
-case("decode_webp", "another_format", [read("b.gif")], error=(INVALID, "GIF"))
+case("decode_webp", "another_format", [read("b.gif")], error=(INVALID, VALUE, "GIF"))
 
 write({})

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-from op_case_model import F32, F64, I32, INVALID, U8, Half, case, write  # noqa: E402
+from op_case_model import DTYPE, F32, F64, I32, INVALID, SHAPE, U8, VALUE, Half, case, write  # noqa: E402
 
 RNG = np.random.RandomState(815)
 CLOSE = {"tolerance": 1e-5}
@@ -38,12 +38,12 @@ def record(op, name, inputs, attributes=None, function=None, given=None, **more)
     case(op, name, [plain(v) for v in inputs], answer, attributes, **more)
 
 
-def refuse(op, name, inputs, text, attributes=None, code=INVALID):
-    """A case that TensorFlow refuses, too."""
+def refuse(op, name, inputs, why, attributes=None):
+    """A case that TensorFlow refuses, too; `why`: the library's reason and a keyword."""
     try:
         getattr(tf.image, op)(*[tf.constant(v) for v in inputs], **(attributes or {}))
     except Exception:  # pylint: disable=broad-except
-        case(op, name, inputs, attributes=attributes, error=(code, text))
+        case(op, name, inputs, attributes=attributes, error=(INVALID, *why))
     else:
         sys.exit("%s %s: TensorFlow does not refuse it" % (op, name))
 
@@ -87,16 +87,16 @@ for op, sizes in (("psnr", {}), ("ssim", {"filter_size": 5})):
     record(op, "no_pictures", [batch[:0], other[:0]], {"max_val": 1.0})
     record(op, "gradient", [smooth(1, 4, 4, 2).astype(F64), smooth(1, 4, 4, 2).astype(F64)], dict(sizes, max_val=1.0) if op == "psnr" else
            {"max_val": 1.0, "filter_size": 3}, **SUMS)
-    refuse(op, "other_size", [a, b[1:]], "equal heights", {"max_val": 1.0})
-    refuse(op, "other_batch", [batch, other[:2]], "broadcast", {"max_val": 1.0})
-    refuse(op, "matrix", [a[0], b[0]], "equal heights", {"max_val": 1.0})
+    refuse(op, "other_size", [a, b[1:]], (SHAPE, "heights"), {"max_val": 1.0})
+    refuse(op, "other_batch", [batch, other[:2]], (SHAPE, "broadcast"), {"max_val": 1.0})
+    refuse(op, "matrix", [a[0], b[0]], (SHAPE, "heights"), {"max_val": 1.0})
 record("psnr", "no_rows", [batch[:, :0], other[:, :0]], {"max_val": 1.0})
 for name, given in (("window_of_4", {"filter_size": 4}), ("window_of_1", {"filter_size": 1}), ("wide_sigma", {"filter_sigma": 4.0}),
                     ("steady", {"k1": 0.05, "k2": 0.2}), ("map", {"return_index_map": True}),
                     ("map_of_small_windows", {"return_index_map": True, "filter_size": 3})):
     record("ssim", name, [batch, other], dict(given, max_val=1.0), **SUMS)
 record("ssim", "map_of_picture", [a, b], {"max_val": 1.0, "return_index_map": True}, **SUMS)
-refuse("ssim", "too_small", [a[:10], b[:10]], "smaller than the window", {"max_val": 1.0})
+refuse("ssim", "too_small", [a[:10], b[:10]], (SHAPE, "smaller"), {"max_val": 1.0})
 
 op = "ssim_multiscale"
 large = smooth(2, 37, 42, 3)
@@ -108,8 +108,8 @@ record(op, "equal", [large, large], {"max_val": 1.0, "filter_size": 3}, **SUMS)
 record(op, "negative", [large, 1 - large], {"max_val": 1.0, "filter_size": 3}, **SUMS)
 record(op, "constants", [large, noisy(large)], {"max_val": 1.0, "filter_size": 3, "filter_sigma": 0.7, "k1": 0.1, "k2": 0.3}, **SUMS)
 record(op, "broadcast", [large, noisy(large)[:1]], {"max_val": 1.0, "filter_size": 3}, **SUMS)
-refuse(op, "too_small", [large, noisy(large)], "smaller than the window", {"max_val": 1.0})
-refuse(op, "other_size", [large, large[:, 1:]], "equal heights", {"max_val": 1.0})
+refuse(op, "too_small", [large, noisy(large)], (SHAPE, "smaller"), {"max_val": 1.0})
+refuse(op, "other_size", [large, large[:, 1:]], (SHAPE, "heights"), {"max_val": 1.0})
 
 # ---- neighbours ----
 
@@ -124,9 +124,9 @@ record(op, "one_row", [small[:, :1]], **CLOSE)
 record(op, "no_pictures", [small[:0]])
 record(op, "no_rows", [small[:, :0]])
 record(op, "float16", [small.astype(np.float16)], tolerance=5e-3)
-refuse(op, "uint8", [(small * 200).astype(U8)], "signed")
-refuse(op, "matrix", [small[0, 0]], "[H, W, C]")
-refuse(op, "five_dimensions", [five], "[H, W, C]")
+refuse(op, "uint8", [(small * 200).astype(U8)], (DTYPE, "signed"))
+refuse(op, "matrix", [small[0, 0]], (SHAPE, "pictures"))
+refuse(op, "five_dimensions", [five], (SHAPE, "pictures"))
 
 op = "image_gradients"
 for dtype in (F32, F64, I32, np.int64, U8, np.int16, np.uint16):
@@ -136,7 +136,7 @@ record(op, "one_pixel", [small[:, :1, :1]])
 record(op, "one_row", [small[:, :1]], gradient=True)
 record(op, "no_pictures", [small[:0]])
 record(op, "float16", [small.astype(np.float16)])
-refuse(op, "picture", [small[0]], "rank")
+refuse(op, "picture", [small[0]], (SHAPE, "rank"))
 
 op = "sobel_edges"
 record(op, "batch", [small], gradient=True, **CLOSE)
@@ -144,9 +144,9 @@ record(op, "float64", [small.astype(F64)], **CLOSE)
 record(op, "least", [small[:, :2, :2]], gradient=True, **CLOSE)
 record(op, "wide", [smooth(1, 3, 40, 1)], **CLOSE)
 record(op, "float16", [small.astype(np.float16)], tolerance=5e-3)
-refuse(op, "one_row", [small[:, :1]], "2 x 2")
-refuse(op, "picture", [small[0]], "rank")
-refuse(op, "integers", [(small * 200).astype(I32)], "floats")
+refuse(op, "one_row", [small[:, :1]], (SHAPE, "2"))
+refuse(op, "picture", [small[0]], (SHAPE, "rank"))
+refuse(op, "integers", [(small * 200).astype(I32)], (DTYPE, "floats"))
 
 # ---- windows ----
 
@@ -176,15 +176,15 @@ for dtype in (U8, I32, F64, np.uint16):
     record("extract_patches", np.dtype(dtype).name, [(numbers * 3).astype(dtype)], SHAPES["same"])
 record("extract_patches", "float16", [numbers.astype(np.float16)], SHAPES["plain"])
 record("extract_patches", "no_pictures", [numbers[:0]], SHAPES["plain"])
-refuse("extract_patches", "three_numbers", [numbers], "sizes", dict(SHAPES["plain"], sizes=[2, 2, 1]))
-refuse("extract_patches", "batch_stride", [numbers], "strides", dict(SHAPES["plain"], strides=[2, 1, 1, 1]))
-refuse("extract_patches", "no_rate", [numbers], "rates", dict(SHAPES["plain"], rates=[1, 0, 1, 1]))
-refuse("extract_patches", "padding", [numbers], "padding", dict(SHAPES["plain"], padding="FULL"))
-refuse("extract_patches", "bool", [numbers > 0.5], "numbers", SHAPES["plain"])
-refuse("extract_patches", "picture", [numbers[0]], "rank", SHAPES["plain"])
-case("extract_patches_grad", "other_shape", [RNG.rand(2, 4, 4, 12).astype(F32), numbers], attributes=SHAPES["plain"], error=(INVALID, "gradient has shape"))
+refuse("extract_patches", "three_numbers", [numbers], (SHAPE, "sizes"), dict(SHAPES["plain"], sizes=[2, 2, 1]))
+refuse("extract_patches", "batch_stride", [numbers], (SHAPE, "strides"), dict(SHAPES["plain"], strides=[2, 1, 1, 1]))
+refuse("extract_patches", "no_rate", [numbers], (SHAPE, "rates"), dict(SHAPES["plain"], rates=[1, 0, 1, 1]))
+refuse("extract_patches", "padding", [numbers], (VALUE, "padding"), dict(SHAPES["plain"], padding="FULL"))
+refuse("extract_patches", "bool", [numbers > 0.5], (DTYPE, "bool"), SHAPES["plain"])
+refuse("extract_patches", "picture", [numbers[0]], (SHAPE, "rank"), SHAPES["plain"])
+case("extract_patches_grad", "other_shape", [RNG.rand(2, 4, 4, 12).astype(F32), numbers], attributes=SHAPES["plain"], error=(INVALID, SHAPE, "gradient"))
 case("extract_patches_grad", "integers", [np.ones((2, 4, 6, 12), I32), np.ones((2, 5, 7, 3), I32)], attributes=SHAPES["plain"],
-     error=(INVALID, "expected floats"))
+     error=(INVALID, DTYPE, "floats"))
 
 # ---- boxes ----
 
@@ -206,16 +206,16 @@ for op in ("non_max_suppression", "non_max_suppression_with_scores"):
     record(op, "no_area", [np.array([[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1]], F32), scores[:3]], {"max_output_size": 5, "iou_threshold": 0.0})
     record(op, "many", [many, ranks], {"max_output_size": 40, "iou_threshold": 0.2})
     record(op, "no_boxes", [boxes[:0], scores[:0]], {"max_output_size": 3})
-    refuse(op, "threshold", [boxes, scores], "must be in [0, 1]", {"max_output_size": 3, "iou_threshold": 1.1})
-    refuse(op, "three_numbers", [boxes[:, :3], scores], "[n, 4]", {"max_output_size": 3})
-    refuse(op, "other_count", [boxes, scores[:3]], "[n, 4]", {"max_output_size": 3})
-    refuse(op, "negative_size", [boxes, scores], "max_output_size", {"max_output_size": -1})
+    refuse(op, "threshold", [boxes, scores], (VALUE, "[0, 1]"), {"max_output_size": 3, "iou_threshold": 1.1})
+    refuse(op, "three_numbers", [boxes[:, :3], scores], (SHAPE, "4"), {"max_output_size": 3})
+    refuse(op, "other_count", [boxes, scores[:3]], (SHAPE, "4"), {"max_output_size": 3})
+    refuse(op, "negative_size", [boxes, scores], (VALUE, "max_output_size"), {"max_output_size": -1})
 for sigma in (0.1, 0.5, 2.0):
     record("non_max_suppression_with_scores", "soft_%g" % sigma, [boxes, scores], {"max_output_size": 6, "soft_nms_sigma": sigma}, **CLOSE)
     record("non_max_suppression_with_scores", "soft_many_%g" % sigma, [many, ranks],
            {"max_output_size": 50, "soft_nms_sigma": sigma, "score_threshold": 0.05}, **CLOSE)
 
-refuse("non_max_suppression_with_scores", "negative_sigma", [boxes, scores], "soft_nms_sigma", {"max_output_size": 3, "soft_nms_sigma": -1.0})
+refuse("non_max_suppression_with_scores", "negative_sigma", [boxes, scores], (VALUE, "soft_nms_sigma"), {"max_output_size": 3, "soft_nms_sigma": -1.0})
 
 op = "non_max_suppression_overlaps"
 overlaps = RNG.rand(8, 8).astype(F32)
@@ -227,7 +227,7 @@ record(op, "default", [overlaps, ranks], {"max_output_size": 3})
 record(op, "scores_above", [overlaps, ranks], {"max_output_size": 8, "score_threshold": 0.5})
 record(op, "one_sided", [np.triu(overlaps), ranks], {"max_output_size": 8, "overlap_threshold": 0.3})
 record(op, "no_boxes", [overlaps[:0, :0], ranks[:0]], {"max_output_size": 3})
-refuse(op, "no_square", [overlaps[:, :5], ranks], "[n, n]", {"max_output_size": 3})
-refuse(op, "other_count", [overlaps, ranks[:3]], "[n, n]", {"max_output_size": 3})
+refuse(op, "no_square", [overlaps[:, :5], ranks], (SHAPE, "[8, 5]"), {"max_output_size": 3})
+refuse(op, "other_count", [overlaps, ranks[:3]], (SHAPE, "[8, 8]"), {"max_output_size": 3})
 
 write({})

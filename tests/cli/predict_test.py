@@ -42,9 +42,9 @@ class PredictTest(ToolTest):
     def test_bad_input(self):
         network = self.network(SAMPLE)
         picture = pictures(1)[0][1]
-        self.fail_with(1, "not a safetensors file", "predict", picture, picture)
-        self.fail_with(1, "No such file", "predict", os.path.join(self.folder, "none"), picture)
-        self.fail_with(1, "No such file", "predict", network, os.path.join(self.folder, "none.png"))
+        self.fail_with(1, "safetensors", "predict", picture, picture)
+        self.fail_with(1, "none", "predict", os.path.join(self.folder, "none"), picture)
+        self.fail_with(1, "none.png", "predict", network, os.path.join(self.folder, "none.png"))
         self.fail_with(1, "README.md", "predict", network, os.path.join(DIGITS, "README.md"))
 
 

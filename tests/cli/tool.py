@@ -4,6 +4,7 @@ The build folder comes from the environment variable LEAT_BUILD, which ctest set
 pictures are written here with Python's own library, independently of leat.
 """
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -37,10 +38,14 @@ class ToolTest(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         return done.stdout
 
-    def fail_with(self, code, text, *arguments, **more):
-        """The tool must end with this status and say this on standard error, as `leat: ...`."""
+    def assert_named(self, keyword, said):
+        """A keyword stands in what was said, as a whole word: no part of a longer one."""
+        self.assertRegex(said, r"(?<!\w)%s(?!\w)" % re.escape(keyword) if keyword[-1].isalnum() else re.escape(keyword))
+
+    def fail_with(self, code, keyword, *arguments, **more):
+        """The tool must end with this status and name this on standard error, as `leat: ...`."""
         done = self.leat(*arguments, **more)
-        self.assertIn(text, done.stderr)
+        self.assert_named(keyword, done.stderr)
         self.assertEqual(done.returncode, code, done.stderr)
         for line in done.stderr.splitlines():
             self.assertTrue(line.startswith("leat: "), line)

@@ -88,6 +88,8 @@ assert str(found.value) == case["text"] and "lost" in str(found.value)
                 "assert re.search('all|any', str(found.value))", "assert str(error).startswith('is lost')",
                 "found = caught.value; assert 'is lost' in found.message", "self.assertIn('is lost', str(e.exception))",
                 "self.assertRaisesRegex(ValueError, 'is lost', f)", "assert 'is lost' in caplog.text",
+                "self.fail_with(1, 'is lost', 'run')", "self.assertIn(b'is lost', done.stderr)",
+                "self.assertEqual((done.returncode, done.stderr), (1, 'is lost'))",
                 "assert 'is lost' in found.value.__notes__[0]", "assert any('is lost' in str(one.message) for one in seen)")):
             self.write("tests/cli/b_test.py", "\n" * number + compared + "\n")
             self.complains("check_strings", "tests/cli/b_test.py:%d: compares several words" % (number + 1))
@@ -99,7 +101,8 @@ assert str(found.value) == case["text"] and "lost" in str(found.value)
                 "@pytest.mark.parametrize('x, text', [(1, 'lost'), (2, 'is lost')])\ndef test(x, text):\n",
                 "CASES = [(1, 'is lost')]\ndef test():\n  for x, text in CASES:\n", "def test():\n    text = 'is lost'\n",
                 "TABLE = {'a': 'is lost'}\ndef test():\n  for x, text in TABLE.items():\n",
-                "def test():\n    fails(1, 'is lost')\ndef fails(x, text):\n"):
+                "def test():\n    fails(1, 'is lost')\ndef fails(x, text):\n",
+                "def test(self):\n    self.fails(1, 'is lost')\ndef fails(self, x, text):\n"):
             self.write("python/tests/test_a.py", program + raises)
             self.complains("check_strings", "python/tests/test_a.py:%d: compares several words" % (program.count("\n") + 1))
             self.write("python/tests/test_a.py", program.replace("is lost", "lost") + raises)

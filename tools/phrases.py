@@ -13,7 +13,7 @@ import re
 import textwrap
 
 JOINED = re.compile(r"[^,\s]\s+\S|\.[*+]|(?<!\\)\||\\s")
-ASKED = re.compile(r"match=|Regex|str\(|\.message\b|__notes__|caplog\.text|stderr|fail_with")
+ASKED = re.compile(r"match=|Regex|str\(|\.message\b|__notes__|caplog\.text|stderr|fail_with|getMessage")
 MATCHING = ("assertRaisesRegex", "assertWarnsRegex", "fail_with")  # the text is their second argument
 ERRORS = ("value", "exception")
 
@@ -140,6 +140,10 @@ class Bindings:
             return True
         if isinstance(node, ast.Attribute) and node.attr == "text":
             return isinstance(node.value, ast.Name) and node.value.id == "caplog"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return node.func.attr == "getMessage" or self.is_wording(node.func.value)
+        if isinstance(node, (ast.SetComp, ast.ListComp, ast.GeneratorExp)):
+            return self.is_wording(node.elt)
         return isinstance(node, (ast.Subscript, ast.Attribute)) and self.is_wording(node.value)
 
 

@@ -272,5 +272,5 @@ def test_trials_of_a_program_are_bounded():
     finally:
         keras.config.set_max_epochs(None)
         keras.config.set_max_steps_per_epoch(None)
-    assert seen == [0, 1, 0, 1] and {str(one.message) for one in said} == {
-        "Limiting epochs to 2", "Limiting steps_per_epoch to 2"}
+    assert seen == [0, 1, 0, 1] and len({str(one.message) for one in said}) == 2
+    assert all(any(word in str(one.message).split() for one in said) for word in ("epochs", "steps_per_epoch"))

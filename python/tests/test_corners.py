@@ -84,8 +84,9 @@ def test_computed_places_of_any_integer_dtype(dtype):
 def test_classes_of_many_rows():
     logits = tf.random.stateless_normal([64, 1, 50], [1, 2])
     one = [tf.random.stateless_categorical(row, 7, [3, 4]).numpy().tolist() for row in logits]
-    dataset = tf.data.Dataset.from_tensor_slices(logits).map(lambda row: tf.random.stateless_categorical(row, 7, [3, 4]))
-    assert [row.numpy().tolist() for row in dataset] == one
+    dataset = tf.data.Dataset.from_tensor_slices(logits)
+    drawn = dataset.map(lambda row: tf.random.stateless_categorical(row, 7, [3, 4]))
+    assert [row.numpy().tolist() for row in drawn] == one
 
 
 def test_identity_is_of_matrices():

@@ -14,6 +14,7 @@ leat_status leati_body_add_argument(leati_body *body, const leati_type *type, le
         return leati_no_memory(err);
     leati_value *value = &body->values[body->num_values++];
     *value = (leati_value){.type = *type, .node = -1, .output = body->num_arguments++};
+    /* Every value has a reference of its own: what the caller's type borrows from may go first. */
     value->type.element = type->element != NULL ? leat_spec_ref(type->element) : NULL;
     return LEAT_OK;
 }
@@ -32,6 +33,7 @@ leat_status leati_body_add_arguments(leati_body *body, const leat_spec *input, l
 static leat_status check_inputs(const leati_body *body, const leati_tensor_op *op,
                                 const int32_t *inputs, int num_inputs, leat_error *err) {
     if (num_inputs < op->min_inputs || (op->max_inputs >= 0 && num_inputs > op->max_inputs)) {
+        /* The sentence says what there is to say: one number, a lower bound, or both bounds. */
         if (op->max_inputs == op->min_inputs)
             return leati_refuse(err, VALUE, "expected %d inputs, found %d", op->min_inputs,
                                 num_inputs);
@@ -41,6 +43,8 @@ static leat_status check_inputs(const leati_body *body, const leati_tensor_op *o
         return leati_refuse(err, VALUE, "expected %d to %d inputs, found %d", op->min_inputs,
                             op->max_inputs, num_inputs);
     }
+    /* Text from outside may name any value. Only earlier ones are taken, so a body has no cycles
+     * and one pass in order can run it. */
     for (int i = 0; i < num_inputs; i++)
         if (inputs[i] < 0 || (size_t)inputs[i] >= body->num_values)
             return leati_refuse(err, VALUE,
@@ -67,6 +71,7 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                                .body = body,
                                .ids = inputs};
     leat_status status = op->infer(call, err);
+    /* The call outlives the array; its `made` does, too, because outputs point into it. */
     call->inputs = NULL;
     leati_free(types);
     return status;
@@ -109,6 +114,7 @@ static leat_status append(leati_body *body, leati_node *node, const leati_type *
     if (values > INT32_MAX)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "the graph has more than %d values",
                           INT32_MAX);
+    /* Both arrays grow before either changes: a failure leaves the body as it was. */
     if (!leati_grow((void **)&body->nodes, &body->node_capacity, body->num_nodes + 1,
                     sizeof *body->nodes) ||
         !leati_grow((void **)&body->values, &body->value_capacity, values, sizeof *body->values))
@@ -131,6 +137,8 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
     leati_type outputs[LEAT_MAX_OUTPUTS];
     leati_infer_call call = {0};
     leati_node node = {.op = op, .num_inputs = num_inputs, .number = number};
+    /* In this order, because each step relies on the last: `infer` reads types of inputs that
+     * exist, by attributes that are within their rows' bounds. */
     leat_status status = check_inputs(body, op, inputs, num_inputs, err);
     if (status != LEAT_OK)
         goto named;
@@ -145,10 +153,12 @@ leat_status leati_body_add_node(leati_body *body, const leati_tensor_op *op, con
         status = leati_no_memory(err);
         goto named;
     }
+    /* `inputs` may be NULL then, which memcpy does not take. */
     if (num_inputs)
         memcpy(node.inputs, inputs, (size_t)num_inputs * sizeof *node.inputs);
     status = append(body, &node, outputs, call.num_outputs, err);
     if (status == LEAT_OK) {
+        /* The values have references of their own to what inference made. */
         leati_op_infer_fini(&call);
         return LEAT_OK;
     }
@@ -171,6 +181,8 @@ static void pop_node(leati_body *body) {
 }
 
 void leati_body_fini(leati_body *body) {
+    /* From the last to the first: a node's outputs are then the last values, and arguments
+     * remain. */
     while (body->num_nodes)
         pop_node(body);
     while (body->num_values) {
@@ -188,6 +200,7 @@ uint32_t leati_body_node_flags(const leati_node *node) {
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
         if (row->type != LEATI_ROW_FUNCTION)
             continue;
+        /* A node that calls a function is what that function is: random, stateful, impure. */
         const leat_function *function =
             *(leat_function *const *)(const void *)((const char *)node->args + row->offset);
         if (function != NULL)

@@ -11,11 +11,14 @@
 #include <string.h>
 
 void leati_build_begin(leati_build *build, const leati_tensor_op *op, leat_graph *graph) {
+    /* The table of operations decides the size, never a caller. */
     assert(op->args_size <= LEATI_BUILD_ARGS);
     build->op = op;
     build->graph = graph;
     build->inputs = build->own;
     build->num_inputs = 0;
+    /* Member by member: zeroing the whole struct, with its text and arrays, costs more than the
+     * rest. */
     build->error.code = LEAT_OK;
     memset(build->args, 0, op->args_size);
     leati_rows_borrow_defaults(op->rows, build->args);
@@ -53,6 +56,7 @@ void leati_build_bool(leati_build *build, const char *name, bool value) {
 
 void leati_build_int(leati_build *build, const char *name, int64_t value) {
     int64_t *at = member_of(build, name, LEATI_ROW_INT);
+    /* The row's default stands where the caller says nothing. */
     *at = value != LEAT_UNSET ? value : *at;
 }
 
@@ -95,7 +99,9 @@ void leati_build_options(leati_build *build, void *own, size_t size, const void 
 /* What the caller's list becomes: NULL is none, which is an empty one where there must be one. The
  * number of its values. */
 static int32_t list_of(leati_build *build, const leati_row *row, const void **values, int count) {
+    /* Of the largest alignment among lists: it stands for an empty list of floats, too. */
     static const int64_t nothing;
+    /* For rows that must be given NULL means "not given", so an empty list needs an address. */
     bool required = row->flags & LEATI_REQUIRED;
     if (build->error.code == LEAT_OK && (count < 0 || (*values == NULL && count > 0 && required)))
         leati_refuse(&build->error, VALUE,
@@ -127,6 +133,7 @@ leat_value leati_build_end(leati_build *build) {
     leat_graph *graph = build->graph;
     build->first = (leat_value){.graph = graph, .id = -1};
     build->num_outputs = 0;
+    /* Builders without a graph among their parameters take the one of their inputs. */
     for (int i = 0; i < build->num_inputs && graph == NULL; i++)
         graph = build->inputs[i].graph;
     if (graph == NULL || graph->error.code != LEAT_OK)
@@ -142,6 +149,7 @@ leat_value leati_build_end(leati_build *build) {
     }
     build->first = leati_graph_node(graph, build->op, build->op->args_size > 0 ? build->args : NULL,
                                     build->inputs, build->num_inputs);
+    /* The node just added is the last one: hooks compute and add none. */
     if (build->first.id >= 0)
         build->num_outputs = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
     return build->first;
@@ -155,6 +163,8 @@ void leati_build_output(const leati_build *build, int index, leat_value *out) {
 
 int leati_build_list(leati_build *build, leat_value *outputs, int capacity) {
     leat_value first = leati_build_end(build);
+    /* Values that the node does not have become failed ones, so that callers need not initialise
+     * them. */
     for (int i = 0; i < capacity; i++)
         leati_build_output(build, i, &outputs[i]);
     return first.id >= 0 ? build->num_outputs : -1;
@@ -164,6 +174,8 @@ leat_value leati_graph_build_many(const leati_tensor_op *op, const void *args,
                                   const leat_value *inputs, int num_inputs) {
     if (num_inputs < 1)
         return (leat_value){.graph = NULL, .id = -1};
+    /* The value of a builder that had no graph passes through; the graph in which it ends up
+     * refuses it. */
     for (int i = 0; i < num_inputs; i++)
         if (inputs[i].graph == NULL)
             return (leat_value){.graph = inputs[0].graph, .id = -1};

@@ -39,6 +39,7 @@ static leat_value failed(leat_graph *graph) {
 }
 
 leat_value leati_graph_error(leat_graph *graph, const leat_error *err) {
+    /* The first error is the cause; those that follow are its echoes. */
     if (graph != NULL && graph->error.code == LEAT_OK && err->code != LEAT_OK)
         graph->error = *err;
     return failed(graph);
@@ -62,6 +63,7 @@ leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text
 
 leat_status leat_graph_take_error(leat_graph *graph, leat_error *err) {
     leat_error first = graph->error;
+    /* The failed values stay -1, so what uses them fails again and says which input it was. */
     graph->error = (leat_error){0};
     if (first.code != LEAT_OK && err != NULL)
         *err = first;
@@ -117,6 +119,8 @@ int32_t leati_graph_add(leat_graph *graph, const leati_tensor_op *op, const void
         leati_graph_error(graph, &err);
         return -1;
     }
+    /* Only now: a node that is refused uses up no number, so it changes no later node's random
+     * numbers. */
     graph->next_number++;
     int32_t node = (int32_t)graph->body.num_nodes - 1;
     graph->body.nodes[node].reverse = graph->reverses;
@@ -160,6 +164,7 @@ int32_t leati_graph_add_values(leat_graph *graph, const leati_tensor_op *op, con
     graph = graph_of(graph, inputs, num_inputs);
     if (graph == NULL || graph->error.code != LEAT_OK)
         return -1;
+    /* Nearly all nodes have few inputs; concat and pack may have any number. */
     int32_t few[16] = {0}, *ids = few;
     if (num_inputs > 16)
         ids = leati_alloc((size_t)num_inputs, sizeof *ids);

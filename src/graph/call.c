@@ -47,12 +47,14 @@ typedef struct call {
 /* The number of the input (or "function") that gives the attribute; -1: it is a value. */
 static int64_t given_by(const json_t *attribute, const char *what) {
     const json_t *number = json_object_get(attribute, what);
+    /* An object with more members is a value (a spec or an element may have such a key). */
     return json_object_size(attribute) == 1 && json_is_integer(number) ? json_integer_value(number)
                                                                        : -1;
 }
 
 /* The tensor of a value that is known while the graph is built. Owned; false: unknown. */
 static bool known_value(const leat_graph *graph, int32_t id, leat_tensor *out) {
+    /* A value that failed or was never computed is unknown, which is no failure of this call. */
     leat_error ignored = {0};
     if (graph->hook_value != NULL)
         return graph->hook_value(graph->hook_context, id, out, &ignored) == LEAT_OK;
@@ -87,6 +89,7 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
     } else {
         c->at->bound[c->num_bound] = (leat_string){.data = row->name, .size = strlen(row->name)};
         c->at->values[c->num_bound++] = c->inputs[number];
+        /* The attribute is read as it stands here; a placeholder passes the row's checks. */
         value = leati_json_row_placeholder(row);
     }
     return json_object_set_new(c->attributes, name, value) == 0 ? LEAT_OK : leati_no_memory(err);
@@ -97,16 +100,20 @@ static leat_status split_inputs(call *c, leat_error *err) {
     bool taken[LEAT_MAX_OUTPUTS] = {false}, any = false;
     const char *name = NULL;
     json_t *attribute = NULL;
+    /* The safe form, because bind_attribute replaces the member that is being looked at. */
     void *next = NULL;
     json_object_foreach_safe(c->attributes, next, name, attribute) {
         int64_t number = given_by(attribute, "input");
         if (number < 0)
             continue;
+        /* `taken` and `own` have that many places. A call whose inputs are all its own has no such
+         * bound. */
         if (c->num_inputs > LEAT_MAX_OUTPUTS)
             return leati_refuse(err, VALUE,
                                 "%d inputs, some of which give arguments; expected at most %d",
                                 c->num_inputs, LEAT_MAX_OUTPUTS);
         LEATI_TRY(bind_attribute(c, name, number, err));
+        /* Two attributes may take one input; it is left out once. */
         taken[number] = any = true;
     }
     if (!any)
@@ -122,6 +129,7 @@ static leat_status split_inputs(call *c, leat_error *err) {
 
 /* Input `index` in another dtype. */
 static void cast_input(call *c, int index, leat_dtype dtype) {
+    /* The caller's list is const, and `own` is kept apart: the first cast copies either. */
     if (c->inputs != c->at->cast) {
         memcpy(c->at->cast, c->inputs, (size_t)c->num_inputs * sizeof *c->inputs);
         c->inputs = c->at->cast;
@@ -145,8 +153,10 @@ static void widen_halves(call *c) {
 /* Integers of one dtype as the floats that their quotient is. */
 static void widen_quotient(call *c) {
     leat_dtype dtype = c->num_inputs == 2 ? leat_value_dtype(c->inputs[0]) : LEAT_INVALID;
+    /* Mixed dtypes are left alone, so that inference refuses them in its own words. */
     if (!leati_dtype_is_integer(dtype) || leat_value_dtype(c->inputs[1]) != dtype)
         return;
+    /* As in tf.truediv: float32 holds all integers of 8 and 16 bits. */
     for (int i = 0; i < 2; i++)
         cast_input(c, i, leat_dtype_size(dtype) < 4 ? LEAT_FLOAT32 : LEAT_FLOAT64);
 }
@@ -195,6 +205,7 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
                                 name, (long long)number, c->num_functions);
         if (args != NULL) {
             leat_object **at = (leat_object **)(void *)((char *)args + row->offset);
+            /* The function of nothing that stood in for it while the attributes were read. */
             leati_object_unref(*at);
             *at = leati_object_ref(c->functions[number]);
         } else if (json_object_set_new(
@@ -209,6 +220,7 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
 /* Fills outputs from the values of the node that starts at `first`; how many it has. */
 static int fill_outputs(const call *c, int32_t first) {
     leat_graph *graph = c->graph;
+    /* Read before the casts below, which append nodes of their own. */
     int count = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
     for (int i = 0; i < count && i < c->capacity; i++) {
         leat_value output = {.graph = graph, .id = first + i};
@@ -225,6 +237,7 @@ static int add_node(call *c, const void *args) {
                         ? leati_graph_add_values(graph, c->op, args, c->inputs, c->num_inputs)
                         : leati_graph_add_computed(graph, c->op, args, c->inputs, c->num_inputs,
                                                    c->at->bound, c->at->values, c->num_bound);
+    /* A node without outputs has no first one, and is none the less there. */
     return first < 0 && graph->error.code != LEAT_OK ? -1 : fill_outputs(c, first);
 }
 
@@ -240,6 +253,8 @@ static int make_call(call *c, const json_t *given) {
     if (status == LEAT_OK)
         status = leati_node_args_read(graph, c->op, c->attributes, 0, &args, &err);
     if (status == LEAT_OK) {
+        /* `given` still says which function was meant; c->attributes has stand-ins in those
+         * places. */
         status = args != NULL ? put_functions(c, given, args, &err) : LEAT_OK;
         if (status == LEAT_OK) {
             fit_inputs(c);

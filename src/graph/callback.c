@@ -38,6 +38,7 @@ static leati_callback *callback_new(leat_callback function, void *context, const
     callback->name = leati_strdup(name);
     if (name != NULL && callback->name == NULL) {
         leati_no_memory(err);
+        /* `release` is not set yet: the context stays the caller's. */
         leati_object_unref(callback);
         return NULL;
     }
@@ -50,6 +51,8 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
                                leat_error *err) {
     leat_error failure = {0};
     bool pure = (callback->flags & LEAT_PURE) != 0;
+    /* A turn, not a mutex: the callback may call itself, directly or through a pipeline that it
+     * reads. */
     if (!pure)
         leati_turn_enter(&callback->turn);
     leat_status status = callback->function(callback->context, in, out, &failure);
@@ -71,12 +74,14 @@ leat_status leat_callback_register(const char *name, leat_callback callback, voi
         return leati_refuse(err, VALUE, "a registered callback needs a name");
     if (callback != NULL && (object = callback_new(callback, context, name, flags, err)) == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* NULL takes the name away; functions that hold the callback keep it. */
     return leati_names_set(&registry, name, object != NULL ? &object->object : NULL, err);
 }
 
 leat_status leati_callback_check_registered(const leat_object *object, leat_error *err) {
     const leati_callback *callback = (const leati_callback *)(const void *)object;
     leati_callback *found = leati_names_find(&registry, callback->name);
+    /* Whether it is there is the whole question; the pointer is compared only. */
     leati_object_unref(found);
     if (found != NULL)
         return LEAT_OK;
@@ -95,6 +100,8 @@ static leat_status fail_unregistered(const char *name, leat_error *err) {
 
 leat_status leati_callback_resolve(const leati_tensor_op *op, void *args, leat_error *err) {
     struct leati_call_args *call = args;
+    /* Attributes from a C program have the callback; only those read from text have a name
+     * alone. */
     if (op != &leati_tensor_op_call || call->callback != NULL)
         return LEAT_OK;
     leati_callback *found = leati_names_find(&registry, call->name);
@@ -125,12 +132,14 @@ static leat_function *build(leati_callback *callback, const leat_spec *input,
         leat_graph_free(graph);
         return NULL;
     }
+    /* Arguments are values 0, 1, ... of a body, so the call takes all of them in order. */
     for (int i = 0; i < num_inputs; i++)
         ids[i] = i;
     int32_t first = leati_graph_add(graph, &leati_tensor_op_call, &args, ids, num_inputs);
     leati_free(ids);
     for (int i = 0; first >= 0 && i < num_outputs; i++)
         values[i] = (leat_value){.graph = graph, .id = first + i};
+    /* After a failure the graph's error decides and `values`, which is not filled, is not read. */
     return leat_graph_finish(graph, values, first < 0 ? 0 : num_outputs, output, err);
 }
 
@@ -142,12 +151,14 @@ leat_function *leat_function_from_callback(leat_callback callback, void *context
     leati_callback *object = NULL;
     if (callback != NULL && input != NULL && output != NULL)
         object = callback_new(callback, context, name, flags, err);
+    /* A spec that is NULL because making it failed has left its reason in `err`: that one stays. */
     else if (err != NULL && err->code == LEAT_OK)
         leati_refuse(err, VALUE, "%s of the callback function is NULL",
                      callback == NULL ? "the callback"
                      : input != NULL  ? "the output spec"
                                       : "the input spec");
     if (object != NULL) {
+        /* From here on the object releases the context, also when building fails. */
         object->release = release;
         function = build(object, input, output, err);
         leati_object_unref(object);

@@ -53,6 +53,8 @@ leati_draws *leati_draws_of_function(const leat_function *function, leat_error *
     if (found != NULL)
         return found;
     leati_draws *made = leati_draws_new(err);
+    /* Of threads that call the function for the first time together, one puts its table there and
+     * the others take that one. */
     if (made == NULL || atomic_compare_exchange_strong(place, &found, made))
         return made;
     leati_draws_free(made);
@@ -62,6 +64,8 @@ leati_draws *leati_draws_of_function(const leat_function *function, leat_error *
 /* ---- the table ---- */
 
 static struct place *find(const leati_draws *draws, uint64_t key) {
+    /* Keys are hashes, so their low bits are spread well enough. A third of the places is empty, so
+     * the search ends. */
     size_t i = key & (draws->room - 1);
     while (draws->places[i].key && draws->places[i].key != key)
         i = (i + 1) & (draws->room - 1);
@@ -70,6 +74,7 @@ static struct place *find(const leati_draws *draws, uint64_t key) {
 
 /* Room for one key more. */
 static leat_status make_room(leati_draws *draws, leat_error *err) {
+    /* Keys are never taken out one by one, so growing is the only time when they move. */
     if (3 * (draws->used + 1) <= 2 * draws->room)
         return LEAT_OK;
     leati_draws wide = {.room = draws->room ? 2 * draws->room : 16};
@@ -99,6 +104,8 @@ static void forget_other_epochs(leati_draws *draws) {
 /* The position of a key, 0 at first, which then is `position`, or `blocks` further. */
 static leat_status exchange(leati_draws *draws, uint64_t key, const uint64_t *position,
                             uint64_t blocks, uint64_t *out, leat_error *err) {
+    /* 0 marks an empty place. That two keys then meet at 1 is as rare as any collision of
+     * hashes. */
     key = key ? key : 1;
     pthread_mutex_lock(&draws->lock);
     forget_other_epochs(draws);
@@ -132,13 +139,18 @@ leat_status leati_draws_begin(const leati_call_context *context, int64_t number,
                               uint64_t blocks, uint64_t *out, leat_error *err) {
     leati_draws *draws = context->draws;
     *out = 0;
+    /* As TensorFlow's kernel cache: eager calls of one operation with the same seeds share a
+     * stream. */
     if (draws == leati_draws_of_eager())
         return seeds ? exchange(draws, seeds, NULL, blocks, out, err) : LEAT_OK;
+    /* Zero blocks further: the forward computation has reserved them, this one reads them again. */
     if (context->replays && context->kept != NULL)
         return exchange(context->kept, key_of_run(context, number), NULL, 0, out, err);
     leat_status status =
         exchange(draws, key_of(context->path, (uint64_t)number), NULL, blocks, out, err);
     uint64_t before = 0;
+    /* A trail of 0 is the outermost function, whose values the tape has; only nodes inside of
+     * others are computed again. */
     if (status == LEAT_OK && context->kept != NULL && context->trail)
         status = exchange(context->kept, key_of_run(context, number), out, 0, &before, err);
     return status;
@@ -147,6 +159,7 @@ leat_status leati_draws_begin(const leati_call_context *context, int64_t number,
 leati_call_context leati_draws_inside(const leati_call_context *context, int64_t number,
                                       int64_t forward, int64_t which) {
     leati_call_context inside = *context;
+    /* A node that repeats another one stands in its place, so that both find the same streams. */
     uint64_t node = key_of((uint64_t)(forward < 0 ? number : forward), (uint64_t)which);
     inside.path = key_of(context->path, node);
     inside.trail = key_of(context->trail, node);
@@ -156,6 +169,7 @@ leati_call_context leati_draws_inside(const leati_call_context *context, int64_t
 
 leat_status leati_draws_enter(const leat_function *function, leati_call_context *context,
                               leat_error *err) {
+    /* Inside of a function that has its table already, streams are told apart by the path. */
     if (context->draws != leati_draws_of_eager() ||
         !leati_graph_function_has(function, LEATI_RANDOM))
         return LEAT_OK;

@@ -74,7 +74,10 @@ static uint64_t fingerprint(const leat_function *function) {
     for (int32_t i = 0; i < body->num_arguments; i++) {
         const leati_type *type = &body->values[i].type;
         const char *name = leat_dtype_name(type->dtype);
+        /* Names, not the enums' numbers, and no padding: the hash is saved with states and must not
+         * change with the library. */
         hash = leati_hash(name, strlen(name), hash);
+        /* An unknown rank has no dimensions to hash. */
         hash = leati_hash(&type->shape.rank, sizeof type->shape.rank, hash);
         if (type->shape.rank > 0)
             hash = leati_hash(type->shape.dims, (size_t)type->shape.rank * sizeof(int64_t), hash);
@@ -91,6 +94,8 @@ static uint64_t fingerprint(const leat_function *function) {
 }
 
 void leati_function_seal(leat_function *function) {
+    /* What holds for the whole as soon as it holds for one node. "Elementwise" would have to hold
+     * for all of them. */
     const uint32_t kept = LEATI_RANDOM | LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER |
                           LEATI_COSTLY | LEATI_REPLAYS;
     function->flags = 0;
@@ -112,6 +117,7 @@ leat_status leati_function_set_outputs(leat_function *function, const int32_t *o
 
 /* The spec of one value: a tensor, or a dataset where its elements are known. Owned. */
 static leat_spec *spec_of_type(const leati_type *type, leat_error *err) {
+    /* A dataset is told from other objects by its elements' spec alone. */
     if (type->dtype == LEAT_OBJECT && type->element != NULL)
         return leat_spec_dataset(leat_spec_ref(type->element), err);
     return leat_spec_tensor(type->dtype, type->shape, err);
@@ -183,6 +189,7 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
         return leati_no_memory(err);
     for (int i = 0; i < count; i++)
         types[i] = function->body.values[function->outputs[i]].type;
+    /* The status is read from it, and the caller's `err` may be NULL. */
     leat_error failure = {0};
     if (structure != NULL)
         function->output = structured_spec(types, count, structure, &failure);
@@ -195,6 +202,7 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
         return LEAT_OK;
     if (err != NULL)
         *err = failure;
+    /* A spec that is NULL without an error would otherwise be success. */
     return failure.code != LEAT_OK ? failure.code : LEAT_INTERNAL;
 }
 
@@ -211,6 +219,7 @@ static leat_status set_input(leat_function *function, leat_spec *input, leat_err
 
 static leat_status check_outputs(const leat_graph *graph, const leat_value *outputs,
                                  int num_outputs, leat_error *err) {
+    /* First, because outputs are failed values then, and what failed before is the cause. */
     if (graph->error.code != LEAT_OK) {
         if (err != NULL)
             *err = graph->error;
@@ -230,6 +239,7 @@ static leat_function *finish(leat_graph *graph, const leat_value *outputs, int n
     leat_function *function = leati_function_new(err);
     int32_t *ids = leati_alloc((size_t)num_outputs, sizeof *ids);
     if (function == NULL || ids == NULL) {
+        /* leati_function_new has told of its own failure. */
         if (function != NULL)
             leati_no_memory(err);
         goto fail;
@@ -237,6 +247,7 @@ static leat_function *finish(leat_graph *graph, const leat_value *outputs, int n
     for (int i = 0; i < num_outputs; i++)
         ids[i] = outputs[i].id;
     function->body = graph->body;
+    /* The nodes have moved, so freeing the graph leaves them alone. */
     graph->body = (leati_body){0};
     if (set_input(function, graph->input, err) != LEAT_OK ||
         leati_function_set_outputs(function, ids, num_outputs, err) != LEAT_OK ||
@@ -286,6 +297,7 @@ leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
     leat_graph *graph = leat_graph_new(input, err);
     if (graph != NULL) {
         int count = tracer(context, graph, outputs, LEAT_MAX_OUTPUTS);
+        /* Kept only where the tracer has set no error: the first one stays. */
         if (count < 0)
             leat_graph_fail(graph, LEAT_UNKNOWN, "the tracer failed without a text");
         if (count > LEAT_MAX_OUTPUTS)

@@ -54,9 +54,12 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
     for (size_t i = 0; i < pass->num_nodes; i++) {
         const leati_node *node = &body->nodes[i];
         bool reached = false;
+        /* One pass suffices, because inputs are always older than their node. */
         for (int32_t k = 0; k < node->num_inputs && node->op->gradient != leati_op_gradient_none;
              k++)
             reached = reached || pass->reaches[node->inputs[k]];
+        /* An integer output ends the path here, so nodes behind it need no gradient of their
+         * own. */
         for (int32_t k = 0; reached && k < node->num_outputs; k++)
             if (is_floating(pass->graph, node->first_output + k))
                 pass->reaches[node->first_output + k] = true;
@@ -67,6 +70,7 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
 static leat_status accumulate(struct pass *pass, int32_t value, leat_value gradient,
                               leat_error *err) {
     leat_graph *graph = pass->graph;
+    /* No gradient flows, or the graph has failed and keeps its error. */
     if (graph->error.code != LEAT_OK || gradient.id < 0)
         return LEAT_OK;
     leat_dtype expected = graph->body.values[value].type.dtype;
@@ -76,6 +80,7 @@ static leat_status accumulate(struct pass *pass, int32_t value, leat_value gradi
     if (pass->gradients[value] >= 0)
         gradient =
             leat_op_add((leat_value){.graph = graph, .id = pass->gradients[value]}, gradient);
+    /* The id, not a pointer: the array of values moves while it grows. */
     pass->gradients[value] = gradient.id;
     return LEAT_OK;
 }
@@ -105,6 +110,8 @@ static leat_status call_gradient(struct pass *pass, const leati_node *node, leat
                                 .args = node->args,
                                 .input_gradients = input_gradients};
     leat_status status = node->op->gradient(&call, err);
+    /* What an operation gives for inputs that no source reaches is dropped; pruning removes its
+     * nodes. */
     for (int32_t i = 0; status == LEAT_OK && i < node->num_inputs; i++)
         if (pass->reaches[node->inputs[i]] && is_floating(graph, node->inputs[i]))
             status = accumulate(pass, node->inputs[i], input_gradients[i], err);
@@ -163,12 +170,14 @@ static leat_status run_pass(leat_graph *graph, const leat_value *targets, const 
     if (!all_of_graph(graph, sources, num_sources, "source", err))
         return LEAT_INVALID_ARGUMENT;
     leat_status status = pass_init(&pass, graph, err);
+    /* A gradient of a gradient is built inside of a reverse pass, which goes on afterwards. */
     bool within = graph->reverses;
     graph->reverses = true;
     if (status == LEAT_OK)
         mark_reached(&pass, sources, num_sources);
     for (int i = 0; status == LEAT_OK && i < num_targets; i++)
         status = accumulate(&pass, targets[i].id, seeds[i], err);
+    /* Nodes that the pass appends lie behind num_nodes and are not visited. */
     for (size_t i = pass.num_nodes; status == LEAT_OK && graph->error.code == LEAT_OK && i-- > 0;)
         status = pass_node(&pass, (int32_t)i, err);
     for (int i = 0; status == LEAT_OK && i < num_sources; i++) {
@@ -200,6 +209,7 @@ void leat_value_gradients(leat_value target, const leat_value *sources, int num_
                          "the target of a gradient is %s; expected a floating-point value",
                          leat_dtype_name(leat_value_dtype(target)));
         } else {
+            /* As in tf.gradients: a target that is no scalar counts as the sum of its values. */
             leat_value seed = leat_op_ones_like(target);
             run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);
         }
@@ -213,6 +223,8 @@ leat_value leati_op_gradient_unbroadcast(leat_value gradient, leat_value like) {
     if (gradient.id < 0)
         return gradient;
     leat_shape from = leat_value_shape(gradient), to = leat_value_shape(like);
+    /* Equal unknown dimensions may differ in the run: there sum_like compares the shapes it
+     * finds. */
     if (leati_shape_is_static(&from) && leati_shape_equal(&from, &to))
         return gradient;
     return leat_op_sum_like(gradient, like);
@@ -260,6 +272,8 @@ static int collect_reads(leat_graph *graph, leat_variable *variable, leat_value 
     for (size_t i = 0; i < graph->body.num_nodes; i++)
         if (node_reads(&graph->body.nodes[i], variable))
             reads[count++] = (leat_value){.graph = graph, .id = graph->body.nodes[i].first_output};
+    /* Never read: the new read is a source that the target does not depend on, and its gradient is
+     * zeros. */
     if (!count)
         reads[count++] = leat_graph_read(graph, variable);
     return count;
@@ -287,6 +301,7 @@ static leat_status variable_gradients(leat_value target, leat_variable *const *v
     const leat_value *next = gradients;
     for (int i = 0; i < num_variables; i++) {
         out[i] = *next++;
+        /* Each read is a source of its own; the variable's gradient is the sum over them. */
         for (int k = 1; k < counts[i]; k++)
             out[i] = leat_op_add(out[i], *next++);
     }
@@ -349,6 +364,7 @@ static int build_gradient(leat_graph *graph, const leat_function *function, leat
     leat_value *seeds = targets + num_outputs;
     leat_error err = {0};
     int num_sources = 0, num_targets = 0;
+    /* The array of the results serves as that of the inlined arguments first. */
     for (int i = 0; i < num_arguments; i++)
         gradients[i] = leat_graph_argument(graph, i);
     if (!leati_graph_inline(graph, function, gradients, outputs))
@@ -376,6 +392,7 @@ leat_function *leati_graph_function_gradient(const leat_function *function, leat
                    "variables before it and pass them in");
         return NULL;
     }
+    /* For build_gradient's five arrays: sources and gradients, then outputs, targets and seeds. */
     size_t room = 2 * (size_t)function->body.num_arguments + 3 * (size_t)function->num_outputs;
     leat_function *whole = NULL, *pruned = NULL;
     leat_graph *graph = NULL;
@@ -392,6 +409,7 @@ leat_function *leati_graph_function_gradient(const leat_function *function, leat
         int count = build_gradient(graph, function, values, &results);
         whole = leat_graph_finish(graph, results, count, NULL, err);
     }
+    /* Forward nodes of which no gradient needs the value would be computed for nothing. */
     if (whole != NULL)
         pruned = leati_graph_function_prune(whole, err);
     leat_function_unref(whole);

@@ -41,6 +41,7 @@ struct writing {
 
 static void put_text(leati_writer *out, uint32_t number, const leati_text *text) {
     leati_tensor_proto_put_field(out, number, text->data, text->size);
+    /* Failures are collected and asked for once, at the end: nothing written after one is used. */
     out->failed = out->failed || text->failed;
 }
 
@@ -57,6 +58,7 @@ static void put_attribute(leati_writer *node, const char *name, const leati_writ
 /* The dtype of the first of `count` values and the shapes of all. */
 static void put_types(leati_writer *node, const leati_value *values, int32_t count) {
     leati_writer attribute = {0}, list = {0};
+    /* TensorBoard shows one dtype, "T"; objects have none that TensorFlow knows. */
     if (count > 0 && leati_tensor_proto_of_dtype(values[0].type.dtype) != 0) {
         leati_tensor_proto_put_number_field(&attribute, ATTRIBUTE_TYPE,
                                             leati_tensor_proto_of_dtype(values[0].type.dtype));
@@ -93,6 +95,7 @@ static void put_input(struct writing *writing, leati_writer *node, const leati_b
         leati_text_addf(&writing->text, "%sargument_%d", prefix, (int)value->output);
     } else {
         name_node(writing, body, prefix, value->node);
+        /* GraphDef leaves out the number of a first output. */
         if (value->output > 0)
             leati_text_addf(&writing->text, ":%d", (int)value->output);
     }
@@ -113,6 +116,7 @@ static void put_variable(struct writing *writing, leati_writer *user,
     while (number < writing->num_variables && writing->variables[number] != variable)
         number++;
     bool is_known = number < writing->num_variables, is_taken = false;
+    /* Other variables may have the same name, but names of nodes must differ. */
     for (size_t i = 0; i < number; i++)
         is_taken = is_taken || strcmp(writing->variables[i]->name, variable->name) == 0;
     writing->text.size = 0;
@@ -120,6 +124,7 @@ static void put_variable(struct writing *writing, leati_writer *user,
     if (is_taken)
         leati_text_addf(&writing->text, "_%zu", number);
     put_text(user, NODE_INPUT, &writing->text);
+    /* Its node has been written for an earlier user; this one only needs the name. */
     if (is_known)
         return;
     void *variables = (void *)writing->variables;
@@ -150,6 +155,7 @@ static void put_objects(struct writing *writing, leati_writer *node, const leati
                 put_variable(writing, node, (const leat_variable *)(const void *)object);
         } else if (row->type == LEATI_ROW_FUNCTION) {
             const leat_function *inner = *(leat_function *const *)(const void *)place;
+            /* Not `writing->text`, which the nodes of the function overwrite. */
             leati_text below = {0};
             leati_text_addf(&below, "%s%s_%d/%s/", prefix, from->op->name, (int)number, row->name);
             if (inner != NULL && !below.failed)
@@ -180,6 +186,8 @@ static void put_function(struct writing *writing, const leat_function *function,
         leati_tensor_proto_put_field(&node, NODE_OP, from->op->name, strlen(from->op->name));
         for (int32_t k = 0; k < from->num_inputs; k++)
             put_input(writing, &node, body, prefix, from->inputs[k]);
+        /* Nodes of variables and functions go straight to `out`, before this one that is still
+         * being made. */
         put_objects(writing, &node, body, prefix, (int32_t)i);
         put_types(&node, &body->values[from->first_output], from->num_outputs);
         end_node(writing, &node);

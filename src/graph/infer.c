@@ -43,6 +43,7 @@ leat_status leati_op_infer_join(leati_infer_call *call, const leati_type *a, con
                                 leati_type *out, leat_error *err) {
     leat_error failure = {0};
     leati_type joined = {.dtype = a->dtype, .shape = leati_shape_join(&a->shape, &b->shape)};
+    /* Where one of them is not known, nothing is known of what may be either. */
     if (a->element != NULL && b->element != NULL)
         joined.element =
             leati_op_infer_keep(call, leati_spec_join(a->element, b->element, &failure), &failure);
@@ -59,6 +60,8 @@ leat_status leati_op_infer_same(leati_infer_call *call, leat_error *err) {
 
 /* One dimension of a broadcast result; false where both are known, differ and neither is 1. */
 static bool broadcast_dim(int64_t a, int64_t b, int64_t *out) {
+    /* An unknown dimension beside a known one other than 1 is that number or 1, so the result is
+     * known. */
     if (a == 1 || a == b)
         *out = b;
     else if (b == 1 || b == LEAT_UNKNOWN_DIM)
@@ -78,6 +81,7 @@ leat_status leati_op_infer_broadcast_shape(const leat_shape *a, const leat_shape
     }
     leat_shape result = {.rank = LEATI_MAX(a->rank, b->rank)};
     for (int32_t i = 1; i <= result.rank; i++) {
+        /* Counted from the end: missing leading dimensions are 1, as in numpy. */
         int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1;
         int64_t right = i <= b->rank ? b->dims[b->rank - i] : 1;
         if (!broadcast_dim(left, right, &result.dims[result.rank - i])) {

@@ -10,6 +10,7 @@
 
 static leat_dtype dtype_named(const char *name, size_t size) {
     char text[16];
+    /* Longer than the name of any dtype. */
     if (size >= sizeof text)
         return LEAT_INVALID;
     memcpy(text, name, size);
@@ -20,12 +21,14 @@ static leat_dtype dtype_named(const char *name, size_t size) {
 bool leati_input_type_next(const char **types, leati_input_type *out) {
     const char *at = *types != NULL ? *types + strspn(*types, " ") : "";
     const char *end = at + strcspn(at, " ");
+    /* Words that do not say a dtype leave LEAT_INVALID, which is 0. */
     *out = (leati_input_type){0};
     if (at == end)
         return false;
     out->list = *at == '*';
     out->rows = out->list && at[1] == '*';
     out->name = at + out->list + out->rows;
+    /* A name such as T is no dtype, and LEAT_INVALID then says so. */
     out->size = strcspn(out->name, " =<");
     out->dtype = dtype_named(out->name, out->size);
     at = out->name + out->size;
@@ -43,6 +46,7 @@ bool leati_input_type_next(const char **types, leati_input_type *out) {
 }
 
 static bool is_number(leat_dtype dtype) {
+    /* The enum has bool first, then integers and floats, then what is no number. */
     return dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64;
 }
 
@@ -68,5 +72,6 @@ leat_dtype leati_input_type_cast(const leati_input_type *type, leat_dtype dtype)
         return dtype;
     if (type->dtype != LEAT_INVALID)
         return type->dtype;
+    /* A name such as T is no dtype to cast to: integers become the wider ones that kernels have. */
     return leat_dtype_size(dtype) >= 4 ? LEAT_INT64 : LEAT_INT32;
 }

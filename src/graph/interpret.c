@@ -53,6 +53,7 @@ static leat_status host_output(leati_kernel_call *call, int index, int32_t rank,
     leati_operand *output = &call->outputs[index];
     leat_status status =
         leati_kernel_host_check(output_type(run_of(call), index), index, rank, dims, err);
+    /* A static output has its memory; the check has made sure that the shape is the same. */
     if (status != LEAT_OK || output->data != NULL)
         return status;
     leati_kernel_operand_set_shape(output, rank, dims);
@@ -65,7 +66,9 @@ static leat_buffer *find_owner(const leati_kernel_call *call, const void *data) 
         const leati_operand *input = &call->inputs[i];
         const char *begin = input->data, *at = data;
         size_t row = leati_kernel_operand_row_bytes(input);
+        /* Of the last row; with a stride of 0 all rows are the first. */
         const char *end = begin + (call->n - 1) * input->row_stride + row;
+        /* An input without values has end == begin, and a view of it still needs its owner. */
         if (input->owner != NULL && at >= begin && (at < end || at == begin))
             return input->owner;
     }
@@ -79,6 +82,7 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
         leati_kernel_host_check(output_type(run_of(call), index), index, rank, dims, err);
     if (status != LEAT_OK)
         return status;
+    /* Before the old owner goes: they may be the same buffer. */
     leat_buffer *kept = leat_buffer_ref(owner != NULL ? owner : find_owner(call, data));
     leat_buffer_unref(output->owner);
     leati_kernel_operand_set_shape(output, rank, dims);
@@ -93,6 +97,7 @@ static char *host_text(leati_kernel_call *call, int index, size_t size, leat_err
     if (text == NULL)
         return NULL;
     char *data = text->data;
+    /* From here on `text` lives as long as the output's buffer. */
     if (leati_buffer_hold(call->outputs[index].owner, text, err) != LEAT_OK)
         data = NULL;
     leat_buffer_unref(text);
@@ -108,6 +113,7 @@ static leat_status run_init(struct run *run, const leat_function *function, int6
                             leat_error *err) {
     const leati_body *body = &function->body;
     int32_t most = 0;
+    /* One array serves all nodes, since one of them runs at a time. */
     for (size_t i = 0; i < body->num_nodes; i++)
         most = LEATI_MAX(body->nodes[i].num_inputs, most);
     *run = (struct run){
@@ -156,6 +162,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
     leat_status status = prepare_outputs(run, node, err);
     if (status != LEAT_OK)
         return status;
+    /* Kernels want their inputs in a row; owners stay with `values`. */
     for (int32_t i = 0; i < node->num_inputs; i++)
         run->inputs[i] = run->values[node->inputs[i]];
     run->node = node;
@@ -170,6 +177,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
                               .arena = &run->arena,
                               .host = &run->host};
     status = node->op->kernel(&call, err);
+    /* Scratch lives for one call, which also holds for a kernel that failed. */
     leati_arena_reset(&run->arena);
     *failed_row = call.failed_row;
     for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++)
@@ -180,6 +188,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
 
 static leat_status run_nodes(struct run *run, const leati_call_context *context,
                              int64_t *failed_row, leat_error *err) {
+    /* A copy, because entering the function may change whose draws go on. */
     leati_call_context here = context != NULL ? *context : (leati_call_context){.num_replicas = 1};
     LEATI_TRY(leati_draws_enter(run->function, &here, err));
     for (size_t i = 0; i < run->function->body.num_nodes; i++) {
@@ -230,6 +239,7 @@ leat_status leati_interpret(const leat_function *function, const leat_tensor *in
         status = run_nodes(&run, context, &failed_row, err);
     for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++) {
         leat_tensor tensor = leati_kernel_operand_tensor(&run.values[function->outputs[i]], 0);
+        /* A reference of its own, since run_fini drops those of all values. */
         outputs[i] = leat_tensor_ref(&tensor);
     }
     run_fini(&run);
@@ -241,6 +251,7 @@ leat_status leati_interpret_rows(const leat_function *function, int64_t n,
                                  leati_operand *outputs, int64_t *failed_row, leat_error *err) {
     struct run run;
     int64_t failed = 0;
+    /* Rows of one operand have one shape: a stride cannot say anything else. */
     for (size_t i = 0; i < function->body.num_values; i++)
         if (!leati_shape_is_static(&function->body.values[i].type.shape))
             return leati_fail(err, LEAT_FAILED_PRECONDITION,

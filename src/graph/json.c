@@ -29,6 +29,7 @@ static leati_json_functions functions_at(const leati_tensor_op *op, int *depth) 
     leati_json_functions functions = {
         .context = depth, .write = write_function, .read = read_function};
     if (op->objects != NULL) {
+        /* Datasets and the like: the operation's own file knows how to write them. */
         functions.write_object = op->objects->write_object;
         functions.read_object = op->objects->read_object;
     }
@@ -60,6 +61,7 @@ static leat_status check_object(const leati_node *node, const leati_row *row,
                                 const leat_object *object, leat_error *err) {
     if (object == NULL)
         return LEAT_OK;
+    /* Before the general sentence, to say what a user can do about it. */
     if (leati_variable_is_object(object))
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "variable \"%s\" lives in this process and cannot be written; pass its "
@@ -82,6 +84,7 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
         leati_no_memory(err);
         return NULL;
     }
+    /* A shallow copy, in which objects are set to NULL; it owns nothing and is only freed. */
     memcpy(args, node->args, node->op->args_size);
     leat_status status = LEAT_OK;
     for (const leati_row *row = rows; status == LEAT_OK && row->type != LEATI_ROW_END; row++)
@@ -130,6 +133,8 @@ static json_t *write_nodes(const leat_function *function, int depth, leat_error 
 }
 
 static json_t *write_function(void *context, const leat_object *object, leat_error *err) {
+    /* The depth travels as the context of the rows' functions, since rows know nothing of
+     * nesting. */
     int depth = context != NULL ? *(int *)context + 1 : 0;
     const leat_function *function = (const leat_function *)(const void *)object;
     if (!leati_graph_object_is_function(object)) {
@@ -170,6 +175,8 @@ leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, c
                                  int depth, void **out, leat_error *err) {
     const leati_row *rows = op->rows != NULL ? op->rows : leati_no_rows;
     leati_json_functions functions = functions_at(op, &depth);
+    /* Without "attrs" all rows have their defaults; a row that must be given is then refused by
+     * name. */
     json_t *empty = json != NULL ? NULL : json_object();
     void *args = leati_alloc_zero(1, op->args_size ? op->args_size : 1);
     leat_status status = LEAT_OK;
@@ -179,6 +186,7 @@ leat_status leati_node_args_read(leat_graph *graph, const leati_tensor_op *op, c
         status =
             leati_json_to_rows(json != NULL ? json : empty, rows, args, op->name, &functions, err);
     if (status == LEAT_OK) {
+        /* After the rows: the name is one of them. */
         status = leati_callback_resolve(op, args, err);
         if (status == LEAT_OK && op->complete != NULL)
             status = op->complete(graph, args, err);
@@ -204,6 +212,7 @@ void leati_node_args_free(const leati_tensor_op *op, void *args) {
 static leat_status read_ids(const json_t *json, size_t limit, const char *what, int32_t **out,
                             int *count, leat_error *err) {
     size_t size = json_array_size(json);
+    /* The size of what is not an array is 0, so both are asked. */
     if (!json_is_array(json) || size > LEATI_MAX_NODES)
         return leati_refuse(err, STRUCTURE, "\"%s\" is not a list of value numbers", what);
     int32_t *ids = leati_alloc(size, sizeof *ids);
@@ -264,6 +273,7 @@ static leat_status read_node(const json_t *json, int depth, leati_body *body, le
     if (status == LEAT_OK)
         status = read_ids(json_object_get(json, "inputs"), body->num_values, "inputs", &inputs,
                           &num_inputs, err);
+    /* No graph: seeds that were drawn when the function was built stand in the text. */
     if (status == LEAT_OK)
         status = leati_node_args_read(NULL, op, attributes, depth, &args, err);
     if (status == LEAT_OK)
@@ -344,6 +354,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
                      "a function is an object with \"input\", \"nodes\" and \"outputs\"");
         return NULL;
     }
+    /* It has no functions inside, so depth is no question. */
     if (json_object_get(json, "callback") != NULL)
         return (leat_object *)read_callback(json, err);
     if (check_depth(depth, err) != LEAT_OK || (function = leati_function_new(err)) == NULL)
@@ -352,6 +363,7 @@ static leat_object *read_function(void *context, const leati_row *row, const jso
         leat_function_unref(function);
         return NULL;
     }
+    /* The fingerprint is computed, never read: text cannot claim another function's. */
     leati_function_seal(function);
     return &function->object;
 }

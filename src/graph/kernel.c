@@ -35,11 +35,14 @@ leat_status leati_kernel_host_check(const leati_type *inferred, int index, int32
         shape.dims[i] = dims[i];
     int64_t count = leati_shape_count(&shape);
     size_t bytes = 0;
+    /* Values decide such shapes (tf.fill, tf.range), so any product may overflow; strides are
+     * int64. */
     if (count < 0 || !leati_mul_size((size_t)count, leat_dtype_size(inferred->dtype), &bytes) ||
         bytes > INT64_MAX)
         return leati_refuse(err, SHAPE,
                             "output %d of shape %s has more values than memory can hold", index,
                             leati_shape_text(&shape, found));
+    /* INTERNAL: operation and kernel of one file disagree, which no input may bring about. */
     if (!leati_shape_compatible(&inferred->shape, &shape))
         return leati_fail(err, LEAT_INTERNAL, "output %d has shape %s, but inference promised %s",
                           index, leati_shape_text(&shape, found),
@@ -87,6 +90,8 @@ static leat_status store_strings(leati_kernel_call *call, int index, const leat_
 
 leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
                                const leat_tensor *tensor, leat_error *err) {
+    /* One row may lie anywhere, so the tensor itself becomes the output; of several, one block is
+     * needed. */
     if (call->n == 1 && tensor->owner != NULL)
         return leati_op_kernel_view(call, index, tensor->rank, tensor->dims, tensor->data, 0,
                                     tensor->owner, err);
@@ -101,6 +106,7 @@ leat_status leati_kernel_store(leati_kernel_call *call, int index, int64_t row,
             ((leat_object **)(void *)to)[i] = leati_object_ref(from[i]);
         return LEAT_OK;
     }
+    /* `data` of a tensor without values may be NULL. */
     if (output->count)
         memcpy(to, tensor->data, leati_kernel_operand_row_bytes(output));
     return LEAT_OK;

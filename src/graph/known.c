@@ -19,6 +19,7 @@ static bool is_integer(leat_dtype dtype) {
 
 static bool of_constant(const leat_tensor *tensor, leati_known *out) {
     int64_t count = leat_tensor_count(tensor);
+    /* Longer lists are no shapes. */
     if (!is_integer(tensor->dtype) || tensor->rank > 1 || count > LEAT_MAX_RANK)
         return false;
     *out = (leati_known){.rank = tensor->rank, .count = (int32_t)count};
@@ -37,6 +38,8 @@ static bool of_node(const leati_body *body, const leati_node *node, int depth, i
         return false;
     for (int32_t i = 0; i < node->num_inputs; i++) {
         types[i] = &body->values[node->inputs[i]].type;
+        /* Such an input does not spoil the rest: tf.shape knows its result from the type of any
+         * input. */
         if (!is_integer(types[i]->dtype) || types[i]->shape.rank > 1 ||
             !find(body, node->inputs[i], depth + 1, nodes, &inputs[i]))
             inputs[i] = (leati_known){.rank = -1};
@@ -67,11 +70,14 @@ static bool find(const leati_body *body, int32_t value, int depth, int *nodes, l
     int32_t made_by = body->values[value].node;
     if (!is_integer(type->dtype))
         return false;
+    /* Depth bounds the recursion, the count bounds the work: a graph with shared values has far
+     * more ways back than nodes. */
     if (made_by >= 0 && depth < MOST_DEPTH && ++*nodes < MOST_NODES) {
         const leati_node *node = &body->nodes[made_by];
         const leat_tensor *constant = leati_node_constant(node);
         if (constant != NULL)
             return of_constant(constant, out);
+        /* Slots speak of output 0 alone. */
         if (node->op->known != NULL && node->first_output == value &&
             of_node(body, node, depth, nodes, out))
             return true;
@@ -98,6 +104,7 @@ bool leati_known_same(const leati_known_call *call, leati_known *out) {
 bool leati_known_combined(const leati_known_call *call,
                           bool (*combine)(int64_t, int64_t, int64_t *), leati_known *out) {
     const leati_known *x = &call->inputs[0], *y = &call->inputs[1];
+    /* Lists that do not broadcast are the kernel's to refuse. */
     if (x->rank < 0 || y->rank < 0 ||
         (x->rank == 1 && y->rank == 1 && x->count != y->count && x->count != 1 && y->count != 1))
         return false;
@@ -105,6 +112,7 @@ bool leati_known_combined(const leati_known_call *call,
     *out = long_x ? *x : *y;
     for (int32_t i = 0; i < out->count; i++) {
         int64_t a = x->values[x->count == 1 ? 0 : i], b = y->values[y->count == 1 ? 0 : i];
+        /* A real INT64_MIN counts as unknown, too, which only knows less. */
         bool known = a != LEATI_UNKNOWN_NUMBER && b != LEATI_UNKNOWN_NUMBER;
         if (!known || !combine(a, b, &out->values[i]))
             out->values[i] = LEATI_UNKNOWN_NUMBER;

@@ -33,6 +33,8 @@ static json_t *describe_paths(const char *names) {
 
 /* Adds what a word of `types` says to the description of an input. */
 static bool put_type(json_t *input, const leati_input_type *type) {
+    /* "dtype" where the word is one that inputs must have, "type" where it names what they
+     * share. */
     return (!type->size || leati_json_put(input, type->dtype ? "dtype" : "type",
                                           json_stringn(type->name, type->size))) &&
            (!type->fallback ||
@@ -74,6 +76,7 @@ static json_t *describe_result(const leati_tensor_op *op) {
         return json_stringn(outputs, name);
     if (outputs[0] == '*')
         return json_string("list");
+    /* "a [b c]": outputs in brackets serve gradients alone, so one is left, and it is no tuple. */
     return json_string(outputs[name] && outputs[name + 1] != '[' ? "tuple" : "tensor");
 }
 
@@ -85,6 +88,7 @@ static json_t *describe_outputs(const leati_tensor_op *op) {
     for (const char *at = open != NULL ? open + 1 : outputs; good;) {
         at += strspn(at, " *");
         size_t size = strcspn(at, " )");
+        /* Those in brackets are the last ones. */
         if (size == 0 || *at == '[')
             break;
         good = append(list, json_stringn(at, size));
@@ -129,6 +133,7 @@ static json_t *describe_parameter(const leati_tensor_op *op, const leati_word *w
     if (good && w->value != NULL) {
         leat_error ignored = {0};
         json_t *value = leati_json_parse(w->value, w->value_size, &ignored);
+        /* Without memory `value` stays NULL, which fails below. */
         if (value == NULL && ignored.code != LEAT_RESOURCE_EXHAUSTED)
             value = json_null();
         good = leati_json_put(object, "default", value);
@@ -162,6 +167,7 @@ static json_t *describe_signature(const leati_tensor_op *op) {
     bool good =
         list != NULL &&
         add_parameters(list, op, op->signature != NULL ? op->signature : op->inputs, &named);
+    /* A signature names the rows where it wants them; those that it leaves out are not shown. */
     for (const leati_row *row = op->signature != NULL ? NULL : op->rows;
          good && row != NULL && row->type != LEATI_ROW_END; row++)
         if (!(row->flags & LEATI_CONSTRUCT))
@@ -206,6 +212,7 @@ static json_t *describe_flags(const leati_tensor_op *op) {
 }
 
 static json_t *describe(const leati_tensor_op *op) {
+    /* In the order of leati_halves and leati_checks. */
     static const char *const halves[] = {"", "own", "float", "none"};
     static const char *const checks[] = {"", "kernel", "python"};
     json_t *object = json_object();

@@ -16,6 +16,8 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
         return leati_no_memory(err);
     for (int32_t i = 0; i < node->num_inputs; i++)
         inputs[i] = map[node->inputs[i]];
+    /* Inference runs again, so the copy's shapes follow from the types that its arguments have
+     * now. */
     leat_status status = leati_body_add_node(body, node->op, node->args, inputs, node->num_inputs,
                                              node->number, err);
     if (inputs != few)
@@ -24,6 +26,7 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
         return status;
     leati_node *copy = &body->nodes[body->num_nodes - 1];
     copy->reverse = node->reverse;
+    /* How many outputs there are may depend on shapes (unstack); `map` speaks of the old ones. */
     if (copy->num_outputs != node->num_outputs)
         return leati_fail(err, LEAT_INTERNAL, "op %s has %d outputs here and %d before",
                           node->op->name, (int)copy->num_outputs, (int)node->num_outputs);
@@ -40,6 +43,7 @@ static void mark_needed(const leat_function *function, bool *node_needed, bool *
         value_needed[function->outputs[i]] = true;
     for (size_t i = body->num_nodes; i-- > 0;) {
         const leati_node *node = &body->nodes[i];
+        /* A random node may go: its draws are keyed by its number, so others do not notice. */
         bool needed = (leati_body_node_flags(node) & (LEATI_STATEFUL | LEATI_IMPURE)) != 0;
         for (int32_t k = 0; k < node->num_outputs; k++)
             needed = needed || value_needed[node->first_output + k];
@@ -61,6 +65,7 @@ static leat_status rewrite_init(struct rewrite *rewrite, const leati_body *body,
     rewrite->value_needed = leati_alloc_zero(body->num_values, sizeof(bool));
     if (rewrite->map == NULL || rewrite->node_needed == NULL || rewrite->value_needed == NULL)
         return leati_no_memory(err);
+    /* Arguments keep their ids, unless the caller maps them to something else. */
     for (size_t i = 0; i < body->num_values; i++)
         rewrite->map[i] = i < (size_t)body->num_arguments ? (int32_t)i : -1;
     return LEAT_OK;
@@ -94,6 +99,7 @@ static leat_status copy_function(const leat_function *from, bool all, leat_funct
     if (status == LEAT_OK)
         status = map_outputs(from, rewrite.map, to, err);
     rewrite_fini(&rewrite);
+    /* The structure is the original's; dtypes and shapes are those that inference found now. */
     if (status == LEAT_OK)
         status = leati_function_set_spec(to, from->output, err);
     if (status == LEAT_OK)
@@ -116,6 +122,7 @@ leat_function *leati_graph_function_prune(const leat_function *function, leat_er
 
 /* What is known from either of two compatible shapes. */
 static leat_shape intersect(const leat_shape *a, const leat_shape *b) {
+    /* An unknown rank says nothing, so the other one holds. */
     if (a->rank < 0 || b->rank < 0)
         return a->rank < 0 ? *b : *a;
     leat_shape both = *b;
@@ -138,6 +145,7 @@ static leat_status specialise_argument(const leat_function *function, int32_t in
             leat_dtype_name(declared->dtype), leati_shape_text(&declared->shape, expected));
     leati_type merged = *type;
     merged.shape = intersect(&declared->shape, &type->shape);
+    /* A caller that knows tensors alone leaves the elements of a dataset as they were declared. */
     if (merged.element == NULL)
         merged.element = declared->element;
     return leati_body_add_argument(&copy->body, &merged, err);
@@ -189,6 +197,7 @@ static leat_spec *leading_input(const leat_function *function, int count, leat_e
     int num_children =
         leat_spec_get_kind(input) == LEAT_SPEC_TUPLE ? leat_spec_num_children(input) : 0;
     int num_kept = num_children, dropped = 0;
+    /* A child with several components may reach over the border; `dropped` then passes `count`. */
     while (num_kept > 0 && dropped < count)
         dropped += leat_spec_num_components(leat_spec_child(input, --num_kept));
     if (dropped == count && num_children) {
@@ -225,6 +234,7 @@ static leat_status bind_argument(const leat_function *from, int32_t index,
         leati_body_add_node(body, binding->op, binding->args, NULL, 0, number, err);
     if (status != LEAT_OK)
         return status;
+    /* Operations that are bound (constants and their kind) have one output. */
     *value = (int32_t)body->num_values - 1;
     const leati_type *type = &body->values[*value].type;
     char expected[128], found[128];
@@ -242,6 +252,7 @@ static leat_status bind_function(const leat_function *from, const leati_binding 
     struct rewrite rewrite = {0};
     int32_t left = from->body.num_arguments - count;
     int64_t number = 0;
+    /* Bound nodes get numbers behind all others', whose draws they must not share. */
     for (size_t i = 0; i < from->body.num_nodes; i++)
         if (from->body.nodes[i].number >= number)
             number = from->body.nodes[i].number + 1;
@@ -278,6 +289,7 @@ leat_function *leati_graph_function_bind(const leat_function *function,
         leat_function_unref(copy);
         return NULL;
     }
+    /* Errors still name the line where the user wrote the function. */
     memcpy(copy->place, function->place, sizeof copy->place);
     leati_function_seal(copy);
     return copy;
@@ -291,6 +303,7 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
     leat_error err = {0};
     leat_status status = rewrite_init(&rewrite, &function->body, &err);
     for (int32_t i = 0; status == LEAT_OK && i < function->body.num_arguments; i++) {
+        /* An id beyond the values is refused by the node that takes it. */
         if (arguments[i].graph != graph || arguments[i].id < 0)
             status = leati_refuse(&err, VALUE,
                                   "argument %d of a function is not a value of this graph", (int)i);
@@ -306,6 +319,7 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
     }
     for (int32_t i = 0; status == LEAT_OK && i < function->num_outputs; i++)
         outputs[i] = (leat_value){.graph = graph, .id = rewrite.map[function->outputs[i]]};
+    /* Inlined nodes keep their numbers, so nodes that follow must not get one of these. */
     for (size_t i = 0; status == LEAT_OK && i < function->body.num_nodes; i++)
         if (graph->next_number <= function->body.nodes[i].number)
             graph->next_number = function->body.nodes[i].number + 1;

@@ -47,11 +47,13 @@ void leati_graph_ops_join(const leati_tensor_op *const *more, size_t count) {
     size_t have = atomic_load(&num_ops);
     for (size_t i = 0; i < count && have < MAX_OPS; i++) {
         size_t at = 0;
+        /* A name that is there already stays, so that joining a table twice changes nothing. */
         while (at < have && strcmp(ops[at]->name, more[i]->name) != 0)
             at++;
         if (at == have)
             ops[have++] = more[i];
     }
+    /* After the entries, so that a reader who sees the count sees them, too. */
     atomic_store(&num_ops, have);
     pthread_mutex_unlock(&lock);
 }
@@ -65,6 +67,7 @@ const leati_tensor_op *const *leati_graph_ops(size_t *count) {
 const leati_tensor_op *leati_graph_op_find(const char *name) {
     size_t count;
     const leati_tensor_op *const *table = leati_graph_ops(&count);
+    /* The first letter settles most of some hundred comparisons without a call. */
     for (size_t i = 0; name != NULL && i < count; i++)
         if (table[i]->name[0] == name[0] && strcmp(table[i]->name, name) == 0)
             return table[i];

@@ -25,6 +25,7 @@ const leati_variable_creator *leati_variable_set_creator(const leati_variable_cr
 
 static void variable_free(leat_object *object) {
     leat_variable *variable = (leat_variable *)(void *)object;
+    /* Placing may have failed half way: a copy that is missing is NULL. */
     for (int i = 0; variable->copies != NULL && i < variable->num_copies; i++)
         leat_buffer_unref(variable->copies[i]);
     leati_free(variable->copies);
@@ -86,11 +87,15 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     leati_object_init(&variable->object, &variable_type);
     variable->dtype = initial->dtype;
     variable->shape = leat_tensor_shape(initial);
+    /* As in TensorFlow, variables that are synchronised on read are not trained. */
     variable->trainable = o.trainable && !o.sync_on_read;
     variable->sync_on_read = o.sync_on_read;
     variable->aggregation = o.aggregation;
+    /* TensorFlow's default name. */
     variable->name = leati_strdup(o.name != NULL ? o.name : "Variable");
     leat_status status = variable->name != NULL ? LEAT_OK : leati_no_memory(err);
+    /* The variable is whole but for its copies, so `place` may read dtype, shape and
+     * aggregation. */
     if (status == LEAT_OK)
         status = creator != NULL ? creator->place(creator->context, variable, initial, err)
                                  : place_on_host(variable, initial, err);
@@ -127,6 +132,7 @@ leat_status leati_variable_download(const leat_variable *variable, int copy, lea
     if (status != LEAT_OK)
         return status;
     size_t size = leat_tensor_bytes(out);
+    /* A copy on a device has no address here. */
     if (place->device != NULL)
         status = place->download(place->device, variable->copies[copy], out->data, size, err);
     else if (size)
@@ -224,12 +230,14 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
             arithmetic.add(total.data, copy.data, leat_tensor_count(&total));
         leat_tensor_unref(&copy);
     }
+    /* One exchange of this process' sum, not one for each copy. */
     if (status == LEAT_OK)
         status = combine_elsewhere(variable, LEATI_VARIABLE_SUM, &total, err);
     if (status != LEAT_OK) {
         leat_tensor_unref(&total);
         return status;
     }
+    /* Once, at the end: the mean of integers is rounded once. */
     if (variable->aggregation == LEAT_AGGREGATION_MEAN)
         arithmetic.divide(total.data, num_all, leat_tensor_count(&total));
     *out = total;
@@ -254,6 +262,8 @@ leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_e
     if (variable == NULL || out == NULL)
         return leati_refuse(err, VALUE, "the variable or the result is NULL");
     int num_all = variable->num_copies + variable->num_elsewhere;
+    /* Copies of a mirrored variable are meant to be equal: as in TensorFlow, the first stands for
+     * all. */
     if (!variable->sync_on_read || num_all < 2)
         return leati_variable_download(variable, 0, out, err);
     if (variable->aggregation == LEAT_AGGREGATION_ONLY_FIRST_REPLICA)

@@ -35,6 +35,8 @@ leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, 
     leat_variable *variable = NULL;
     LEATI_TRY(leati_variable_of(call->args, &variable, err));
     int mine = call->context != NULL ? call->context->replica - call->context->first_replica : 0;
+    /* Outside of its strategy's steps, and where one copy serves all replicas, that is the
+     * first. */
     if (mine < 0 || mine >= variable->num_copies)
         mine = 0;
     leat_buffer *copy = variable->copies[mine];
@@ -88,12 +90,14 @@ static struct leati_read *find_read(leat_graph *graph, const leat_variable *vari
 
 static void forget_read(leat_graph *graph, const leat_object *variable) {
     struct leati_read *read = find_read(graph, (const leat_variable *)(const void *)variable);
+    /* Their order does not matter: the last one fills the gap. */
     if (read != NULL)
         *read = graph->reads[--graph->num_reads];
 }
 
 void leati_graph_note_writes(leat_graph *graph, int32_t node) {
     const leati_node *added = &graph->body.nodes[node];
+    /* A read has the variable as its attribute, too, but changes nothing. */
     if (!graph->num_reads || added->op == &leati_tensor_op_read_variable)
         return;
     bool inner = false;
@@ -115,6 +119,7 @@ static leat_value fail_null(leat_graph *graph) {
 leat_value leat_graph_read(leat_graph *graph, leat_variable *variable) {
     if (variable == NULL || graph == NULL || graph->error.code != LEAT_OK)
         return variable != NULL ? (leat_value){.graph = graph, .id = -1} : fail_null(graph);
+    /* An eager variable may be assigned outside of the graph between two reads. */
     struct leati_read *read = graph->hook != NULL ? NULL : find_read(graph, variable);
     if (read != NULL)
         return (leat_value){.graph = graph, .id = read->value};

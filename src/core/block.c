@@ -24,6 +24,7 @@ leat_status leati_block_prepare(leati_block *block, int num_columns, leat_error 
         block->columns = columns;
         block->capacity = (int32_t)capacity;
     }
+    /* A block that never had columns has no array to clear. */
     if (num_columns > 0)
         memset(block->columns, 0, (size_t)num_columns * sizeof(leati_column));
     block->num_columns = num_columns;
@@ -47,6 +48,8 @@ void leati_block_fini(leati_block *block) {
 
 static leat_status check_range(const leati_block *block, int64_t begin, int64_t step, int64_t n,
                                leat_error *err) {
+    /* Divided instead of multiplied: (n - 1) * step may overflow. No rows may begin at the end,
+     * too. */
     bool inside =
         begin >= 0 && step >= 0 && n >= 0 &&
         (n == 0 ? begin <= block->n
@@ -73,6 +76,7 @@ leat_status leati_block_slice(const leati_block *block, int64_t begin, int64_t n
         if (block->origins.data != NULL)
             leati_column_copy(&block->origins, &out->origins);
     }
+    /* In place (out == block) nothing is copied: the columns are only moved on. */
     if (out->origins.data != NULL && begin > 0)
         leati_column_skip(&out->origins, begin);
     for (int32_t c = 0; begin > 0 && c < out->num_columns; c++)
@@ -100,6 +104,7 @@ static leat_status pick_strided(const leati_column *from, const struct pick *pic
     if (pick->rows == NULL) {
         to->data += pick->begin * from->stride;
         to->stride = from->stride * pick->step;
+        /* Of a constant every row is the same, so no row numbers are needed: it stays as it is. */
     } else if (from->stride != 0) {
         to->form = LEATI_SELECTED;
         to->rows = pick->rows;
@@ -111,11 +116,14 @@ static leat_status pick_strided(const leati_column *from, const struct pick *pic
 /* The composed row numbers that an earlier column of `out` got for the same array, or new ones. */
 static leat_status pick_selected(const leati_block *block, int32_t c, const struct pick *pick,
                                  leati_block *out, leat_error *err) {
+    /* The origins are treated as one more column behind the last. */
     bool hidden = c == block->num_columns;
     const leati_column *from = hidden ? &block->origins : &block->columns[c];
     leati_column *to = hidden ? &out->origins : &out->columns[c];
     const uint32_t *composed = NULL;
     leat_buffer *owner = NULL;
+    /* Columns that share row numbers (after a filter, all of them) go on sharing: one array is
+     * made. */
     for (int32_t k = 0; k < c && composed == NULL; k++) {
         const leati_column *earlier = &block->columns[k];
         if (earlier->form == LEATI_SELECTED && earlier->rows == from->rows) {
@@ -145,6 +153,7 @@ static leat_status pick_tensors(const leati_column *from, const struct pick *pic
     if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = owner->data;
+    /* The buffer drops the references at its end, also those of an array that is filled in part. */
     for (int64_t i = 0; i < pick->n; i++)
         tensors[i] = leat_tensor_ref(&from->tensors[picked(pick, i)]);
     leati_column_tensors(to, from->dtype, owner);
@@ -180,6 +189,7 @@ static leat_status pick_rows(const leati_block *block, const struct pick *pick, 
 leat_status leati_block_stride(const leati_block *block, int64_t begin, int64_t step, int64_t n,
                                leati_block *out, leat_error *err) {
     LEATI_TRY(check_range(block, begin, step, n, err));
+    /* Consecutive rows are a slice, which keeps each column's form. */
     if (step == 1 || n == 0)
         return leati_block_slice(block, begin, n, out, err);
     struct pick pick = {.begin = begin, .step = step, .n = n};
@@ -202,6 +212,7 @@ void leati_block_move(leati_block *from, leati_block *to) {
     if (from == to)
         return;
     leati_block_clear(to);
+    /* The arrays change places, so that neither block allocates again. */
     leati_column *columns = to->columns;
     int32_t capacity = to->capacity;
     to->n = from->n;
@@ -224,6 +235,7 @@ leat_status leati_block_element(const leati_block *block, const leat_spec *spec,
                           " rows and %d columns",
                           i, leat_spec_num_components(spec), block->n, (int)block->num_columns);
     LEATI_TRY(leati_element_reserve(out, block->num_columns, err));
+    /* Before clearing: the element may hold the last reference to the same spec. */
     leat_spec *kept = leat_spec_ref(spec);
     leat_element_clear(out);
     for (int32_t c = 0; c < block->num_columns; c++)
@@ -243,6 +255,7 @@ leat_status leati_block_of_element(const leat_element *element, leati_block *out
 
 size_t leati_block_bytes(const leati_block *block) {
     size_t bytes = 0;
+    /* Saturates: views of one constant may claim more bytes than there are. */
     for (int32_t c = 0; c < block->num_columns; c++)
         if (!leati_add_size(bytes, leati_column_bytes(&block->columns[c], 0, block->n), &bytes))
             return SIZE_MAX;

@@ -45,6 +45,7 @@ static bool has_room(const leati_column *to, const char *end, size_t bytes) {
 /* How many rows a new buffer gets: twice what is kept now, at least what is needed. */
 static int64_t grown(const struct append *job) {
     int64_t needed = job->to_n + job->from_n;
+    /* Doubling, so that n appends copy each row a constant number of times. */
     return LEATI_MAX(2 * job->to_n, needed);
 }
 
@@ -59,6 +60,7 @@ static leat_status new_rows(const struct append *job, size_t row_bytes, leat_buf
                              : leat_buffer_new(bytes, err);
     if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* Only headers of strings are copied: the buffer keeps alive what they point into. */
     leat_status status = leati_column_hold(job->to, 0, job->to_n, owner, err);
     if (status != LEAT_OK) {
         leat_buffer_unref(owner);
@@ -72,6 +74,7 @@ static leat_status new_rows(const struct append *job, size_t row_bytes, leat_buf
 
 static leat_status append_rows(const struct append *job, leati_column *out, leat_error *err) {
     const leati_column *to = job->to;
+    /* Both repeat one value, so the joined column does; how often is the block's number of rows. */
     if (is_constant(to) && is_constant(job->from) && to->data == job->from->data) {
         leati_column_copy(to, out);
         return LEAT_OK;
@@ -83,6 +86,7 @@ static leat_status append_rows(const struct append *job, leati_column *out, leat
     leat_buffer *owner = NULL;
     char *data;
     const char *end = to->data + job->to_n * to->stride;
+    /* A selected or spread column has no place behind its last row. */
     bool in_place =
         to->form == LEATI_STRIDED && to->stride == (int64_t)row_bytes && has_room(to, end, bytes);
     if (in_place) {
@@ -108,6 +112,7 @@ static leat_status append_rows(const struct append *job, leati_column *out, leat
 
 static void put_tensors(const leati_column *column, int64_t n, leat_tensor *target) {
     for (int64_t i = 0; i < n; i++) {
+        /* An append that failed later may have left a tensor behind the last row. */
         leat_tensor_unref(&target[i]);
         target[i] = leati_column_tensor(column, i);
     }
@@ -131,6 +136,7 @@ static leat_status append_tensors(const struct append *job, leati_column *out, l
     }
     put_tensors(job->from, job->from_n, tensors + job->to_n);
     leati_column_tensors(out, to->dtype, owner);
+    /* In place the rows may begin behind the buffer's first tensor. */
     out->tensors = tensors;
     return LEAT_OK;
 }
@@ -143,6 +149,7 @@ static leat_status append_column(const struct append *job, leati_column *out, le
     bool uniform = same_row_shape(job->to, job->from);
     if (job->from->dtype != LEAT_STRING)
         return uniform ? append_rows(job, out, err) : append_tensors(job, out, err);
+    /* A copy of the column, since `from` is the caller's and stays as it is. */
     leati_column compact;
     leati_column_copy(job->from, &compact);
     leat_status status = leati_column_compact(&compact, job->from_n, err);
@@ -159,6 +166,7 @@ static leat_status append_column(const struct append *job, leati_column *out, le
  * not one of them and may be shared. */
 static void commit(leati_column *column, int64_t n) {
     leat_buffer *owner = column->owner;
+    /* Rows without bytes (stride 0) count as constants here, too. */
     if (is_constant(column) || owner->filled == 0)
         return;
     const char *end = column->form == LEATI_TENSORS ? (const char *)(column->tensors + n)
@@ -174,6 +182,8 @@ static void append_origins(const leati_block *to, const leati_block *from, leati
     if (a->data == NULL || b->data == NULL || a->owner->num_holds != 1 ||
         b->owner->num_holds != 1 || a->owner->holds[0] != b->owner->holds[0])
         return;
+    /* Origins only make errors better: without memory for them the rows are appended all the
+     * same. */
     if (append_rows(&job, &joined->origins, NULL) != LEAT_OK)
         joined->origins = (leati_column){0};
     else if (joined->origins.owner != a->owner &&
@@ -184,6 +194,7 @@ static void append_origins(const leati_block *to, const leati_block *from, leati
 leat_status leati_block_append(leati_block *to, const leati_block *from, leat_error *err) {
     if (from->n == 0)
         return LEAT_OK;
+    /* No copy: what is kept at first is a view, and the second append makes memory of its own. */
     if (to->n == 0)
         return leati_block_slice(from, 0, from->n, to, err);
     if (to->num_columns != from->num_columns)

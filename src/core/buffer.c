@@ -30,6 +30,7 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
         leati_no_memory(err);
         return NULL;
     }
+    /* The header alone; the data stays as it is, and whoever needs zeros writes them. */
     memset(buffer, 0, sizeof *buffer);
     atomic_init(&buffer->refs, 1);
     buffer->data = (char *)buffer + HEADER;
@@ -56,6 +57,7 @@ leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter dele
 }
 
 leat_buffer *leat_buffer_ref(leat_buffer *buffer) {
+    /* Relaxed: whoever adds a reference has one, so nothing can be freed meanwhile. */
     if (buffer != NULL)
         atomic_fetch_add_explicit(&buffer->refs, 1, memory_order_relaxed);
     return buffer;
@@ -74,10 +76,13 @@ static bool drop(leat_buffer *buffer) {
 void leat_buffer_unref(leat_buffer *buffer) {
     if (buffer == NULL || !drop(buffer))
         return;
+    /* Nobody else can reach a buffer whose last reference is gone: its `next` is free to be a
+     * list. */
     buffer->next = NULL;
     for (leat_buffer *list = buffer; list != NULL;) {
         leat_buffer *dead = list;
         list = dead->next;
+        /* Before the holds: values that the deleter drops may point into them. */
         if (dead->deleter != NULL)
             dead->deleter(dead->context, dead->data, dead->size);
         for (int32_t i = 0; i < dead->num_holds; i++) {
@@ -87,6 +92,7 @@ void leat_buffer_unref(leat_buffer *buffer) {
                 list = held;
             }
         }
+        /* The array itself stays: a buffer of a pool uses it again. */
         dead->num_holds = 0;
         if (dead->path != NULL && drop(dead->path)) {
             dead->path->next = list;
@@ -111,11 +117,14 @@ size_t leat_buffer_size(const leat_buffer *buffer) {
 leat_status leati_buffer_hold(leat_buffer *buffer, leat_buffer *other, leat_error *err) {
     if (other == NULL || other == buffer)
         return LEAT_OK;
+    /* Rows of one source come one after the other; looking at the last hold keeps the list short
+     * without a search. */
     if (buffer->num_holds > 0 && buffer->holds[buffer->num_holds - 1] == other)
         return LEAT_OK;
     void *holds = buffer->holds;
     size_t capacity = (size_t)buffer->hold_capacity;
     size_t needed = (size_t)buffer->num_holds + 1;
+    /* Capacities double, and hold_capacity is an int32. */
     if (needed > INT32_MAX / 2 || !leati_grow(&holds, &capacity, needed, sizeof(leat_buffer *)))
         return leati_no_memory(err);
     buffer->holds = holds;
@@ -135,6 +144,8 @@ void leati_buffer_set_path(leat_buffer *buffer, leat_buffer *path, int64_t at) {
 static const leat_buffer *with_path(const leat_buffer *buffer, uintptr_t address, int depth) {
     uintptr_t begin = (uintptr_t)buffer->data;
     const leat_buffer *found = NULL;
+    /* The end is inside, too: an empty string behind the last byte still has a place in the
+     * file. */
     if (buffer->path != NULL && address >= begin && address <= begin + buffer->size)
         return buffer;
     for (int32_t i = 0; found == NULL && depth > 0 && i < buffer->num_holds; i++)
@@ -147,6 +158,8 @@ const leat_buffer *leati_buffer_with_path(const leat_buffer *buffer, const void 
 }
 
 bool leati_buffer_sole_owner(const leat_buffer *buffer) {
+    /* Acquire pairs with the release of the reference that went last: its reads are over before the
+     * caller writes. */
     return buffer != NULL && buffer->writable && buffer->device == NULL &&
            atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
 }

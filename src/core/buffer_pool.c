@@ -47,10 +47,12 @@ leat_buffer *leati_buffer_pool_take(leati_buffer_pool *pool, leat_error *err) {
     pthread_mutex_unlock(&pool->lock);
     if (buffer != NULL) {
         buffer->next = NULL;
+        /* What the last user left in the header; `holds` were dropped when the buffer came back. */
         buffer->filled = 0;
         atomic_store_explicit(&buffer->refs, 1, memory_order_relaxed);
         return buffer;
     }
+    /* Outside of the lock: allocating may take long, and others bring buffers back meanwhile. */
     buffer = leat_buffer_new(pool->size, err);
     if (buffer == NULL)
         return NULL;
@@ -64,6 +66,7 @@ leat_buffer *leati_buffer_pool_take(leati_buffer_pool *pool, leat_error *err) {
 void leati_buffer_pool_return(leati_buffer_pool *pool, leat_buffer *buffer) {
     pthread_mutex_lock(&pool->lock);
     bool closed = pool->closed;
+    /* Read under the lock: afterwards another thread may free the pool. */
     bool last = --pool->users == 0;
     if (!closed) {
         buffer->next = pool->idle;

@@ -15,6 +15,7 @@ void leati_column_constant(leati_column *column, const leat_tensor *tensor) {
     *column = (leati_column){.form = LEATI_STRIDED, .dtype = tensor->dtype, .rank = tensor->rank};
     for (int32_t i = 0; i < tensor->rank; i++)
         column->dims[i] = tensor->dims[i];
+    /* The stride stays 0: every row is this one. */
     column->data = tensor->data;
     column->owner = leat_buffer_ref(tensor->owner);
 }
@@ -93,6 +94,7 @@ leat_tensor leati_column_tensor(const leati_column *column, int64_t i) {
 static inline void copy_rows(const leati_column *column, int64_t begin, int64_t n, char *target,
                              int64_t target_stride, size_t bytes) {
     if (column->form == LEATI_SELECTED) {
+        /* Row numbers are relative to `data`, wherever a view begins: only `rows` is moved on. */
         const uint32_t *rows = column->rows + begin;
         for (int64_t i = 0; i < n; i++)
             memcpy(target + i * target_stride, column->data + (int64_t)rows[i] * column->stride,
@@ -122,6 +124,7 @@ static void gather_objects(const leati_column *column, int64_t begin, int64_t n,
         leat_object **to = (leat_object **)(void *)(target + i * target_stride);
         int64_t count = leati_shape_count(&shape);
         for (int64_t k = 0; k < count; k++) {
+            /* The new reference first: both may be the same object. */
             leat_object *old = to[k];
             to[k] = leati_object_ref(from[k]);
             leati_object_unref(old);
@@ -142,8 +145,10 @@ void leati_column_gather(const leati_column *column, int64_t begin, int64_t n, c
         return;
     }
     size_t bytes = leati_column_row_bytes(column);
+    /* `data` may be NULL then, which memcpy does not take. */
     if (bytes == 0)
         return;
+    /* Rows that lie one after the other on both sides are one piece of memory. */
     if (column->form == LEATI_STRIDED && column->stride == (int64_t)bytes &&
         target_stride == (int64_t)bytes) {
         memcpy(target, column->data + begin * column->stride, (size_t)n * bytes);
@@ -176,6 +181,7 @@ static bool points_into(const leat_string *strings, int64_t count, const leat_bu
     uintptr_t high = low + buffer->size;
     for (int64_t i = 0; i < count; i++) {
         uintptr_t at = (uintptr_t)strings[i].data;
+        /* Empty strings point nowhere that matters. */
         if (strings[i].size > 0 && at >= low && at < high)
             return true;
     }
@@ -186,6 +192,7 @@ static bool points_into(const leat_string *strings, int64_t count, const leat_bu
  * without a deleter keeps string bytes either in itself or in what it holds. */
 static leat_status hold_strings(leat_buffer *source, bool needs_itself, leat_buffer *owner,
                                 leat_error *err) {
+    /* An adopted buffer, or one with a deleter, may keep bytes where only the deleter knows. */
     bool headers_only =
         source != NULL && source->writable && source->deleter == NULL && !needs_itself;
     if (!headers_only)
@@ -211,6 +218,7 @@ leat_status leati_column_hold(const leati_column *column, int64_t begin, int64_t
     int64_t count = row_values(column), rows = n;
     join_rows(column, &rows, &count);
     bool inside = false;
+    /* Static memory without an owner lives as long as the process. */
     for (int64_t i = begin; column->owner != NULL && !inside && i < begin + rows; i++)
         inside = points_into(leati_column_row(column, i), count, column->owner);
     return hold_strings(column->owner, inside, owner, err);
@@ -246,6 +254,7 @@ size_t leati_column_bytes(const leati_column *column, int64_t begin, int64_t n) 
         }
         return bytes;
     }
+    /* A constant is kept once, however many rows it stands for. */
     if (column->form == LEATI_STRIDED && column->stride == 0 && n > 1)
         n = 1;
     if (n > 0 && !leati_mul_size((size_t)n, leati_column_row_bytes(column), &bytes))

@@ -19,6 +19,8 @@ static leat_buffer *clone_strings(const leati_column *column, int64_t begin, int
     int64_t values = (int64_t)(row_bytes / sizeof(leat_string));
     size_t headers;
     size_t total;
+    /* Sizes that overflow stay at SIZE_MAX, which no allocation gives: one check serves them
+     * all. */
     if (!leati_mul_size((size_t)n, row_bytes, &headers))
         headers = SIZE_MAX;
     total = headers;
@@ -37,6 +39,7 @@ static leat_buffer *clone_strings(const leati_column *column, int64_t begin, int
         const leat_string *strings = leati_column_row(column, i);
         for (int64_t k = 0; k < values; k++) {
             *to++ = (leat_string){.data = bytes, .size = strings[k].size};
+            /* The data of an empty string may be NULL. */
             if (strings[k].size > 0)
                 memcpy(bytes, strings[k].data, strings[k].size);
             bytes += strings[k].size;
@@ -69,6 +72,7 @@ static leat_status clone_run(leat_tensor *tensors, int64_t from, int64_t to, lea
 }
 
 static bool pins_too_much(size_t pinned, size_t bytes) {
+    /* Divided, since twice the bytes may overflow. */
     return pinned / 2 > bytes;
 }
 
@@ -79,6 +83,8 @@ static leat_status compact_array(leat_tensor *tensors, int64_t n, bool all, leat
         leat_buffer *owner = tensors[from].owner;
         size_t bytes = 0;
         int64_t to = from;
+        /* Rows of one batch share its buffer: each alone pins too much, all of them together do
+         * not. */
         while (to < n && tensors[to].owner == owner) {
             leati_column one = {
                 .form = LEATI_TENSORS, .dtype = tensors[to].dtype, .tensors = tensors};
@@ -128,6 +134,7 @@ leat_status leati_column_clone(const leati_column *column, int64_t begin, int64_
         return LEAT_RESOURCE_EXHAUSTED;
     if (column->dtype != LEAT_STRING)
         leati_column_gather(column, begin, copies, owner->data, (int64_t)row_bytes);
+    /* A constant stays one: its one row is copied and the stride is 0 again. */
     leat_shape shape = leati_column_row_shape(column, begin);
     leati_column_strided(out, column->dtype, &shape, owner->data, constant ? 0 : (int64_t)row_bytes,
                          owner);
@@ -139,6 +146,8 @@ leat_status leati_column_compact(leati_column *column, int64_t n, leat_error *er
     leat_status status;
     if (column->form == LEATI_TENSORS) {
         size_t array = (size_t)n * sizeof(leat_tensor);
+        /* The array of tensors pins memory as well: a few rows may be all that is left of a large
+         * one. */
         bool keep = !pins_too_much(leati_buffer_pinned(column->owner), array);
         for (int64_t i = 0; keep && i < n; i++)
             keep = !pins_too_much(leati_buffer_pinned(column->tensors[i].owner),
@@ -148,6 +157,8 @@ leat_status leati_column_compact(leati_column *column, int64_t n, leat_error *er
         status = clone_tensors(column, 0, n, false, &compact, err);
     } else {
         size_t pinned = leati_buffer_pinned(column->owner);
+        /* Row numbers count: after a filter they may be most of what a column of small values
+         * holds. */
         size_t rows = leati_buffer_pinned(column->rows_owner);
         if (!leati_add_size(pinned, rows, &pinned))
             pinned = SIZE_MAX;
@@ -157,6 +168,7 @@ leat_status leati_column_compact(leati_column *column, int64_t n, leat_error *er
     }
     if (status != LEAT_OK)
         return status;
+    /* Last, so that a failure above leaves the column as it was. */
     leati_column_fini(column);
     *column = compact;
     return LEAT_OK;

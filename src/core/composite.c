@@ -58,6 +58,8 @@ leat_status leati_spec_leaves(const leat_spec *spec, leati_leaf **out, int *coun
 
 /* Levels of row splits of a leaf. */
 static int levels_of(const leat_spec *leaf) {
+    /* The ragged rank of rows falls with each level that is cut off, below 0 in the end: a
+     * tensor. */
     int rank = leat_spec_ragged_rank(leaf);
     return LEATI_MAX(rank, 0);
 }
@@ -91,10 +93,13 @@ static void unref_all(leat_tensor *tensors, int count) {
 /* Do the row splits of each level start at 0, never fall, and end at the rows below them? */
 static leat_status check_ragged(const leat_spec *leaf, const leat_tensor *value, leat_error *err) {
     int levels = levels_of(leaf);
+    /* A scalar has no rows; -1 is no split, so every level above it is refused. */
     int64_t below = value[0].rank > 0 ? value[0].dims[0] : -1;
     for (int level = levels; level > 0; level--) {
         const leat_tensor *splits = &value[level];
         int64_t last = splits->rank == 1 ? splits->dims[0] - 1 : -1;
+        /* A level must have at least the split 0, even of no rows. The dtype comes first: split_at
+         * reads by it. */
         bool valid = splits->dtype == leat_spec_row_splits_dtype(leaf) && last >= 0 &&
                      split_at(splits, 0) == 0 && split_at(splits, last) == below;
         for (int64_t i = 0; valid && i < last; i++)
@@ -126,6 +131,7 @@ leat_status leati_composite_rows(const leat_spec *leaf, const leat_tensor *value
  * rows below. */
 static leat_status cut_splits(const leat_tensor *splits, int64_t *begin, int64_t *end,
                               leat_tensor *out, leat_error *err) {
+    /* n rows have n + 1 splits, and those of a part start at 0 again. */
     int64_t n = *end - *begin, first = split_at(splits, *begin), last = split_at(splits, *end);
     leat_status status = leat_tensor_new(splits->dtype, LEAT_SHAPE(n + 1), out, err);
     for (int64_t i = 0; status == LEAT_OK && i <= n; i++)
@@ -152,6 +158,8 @@ leat_status leati_composite_cut(const leat_spec *leaf, const leat_tensor *value,
     if (is_sparse(leaf))
         return leati_sparse_cut(value, begin, n, out, err);
     for (int64_t i = 0; status == LEAT_OK && i < n; i++) {
+        /* A row has one level less: the outermost splits say which range of the next level it is.
+         * */
         int64_t row = begin + i;
         if (levels_of(leaf) == 0)
             status = leat_tensor_row(value, row, &out[0][i], err);
@@ -169,6 +177,7 @@ leat_status leati_composite_slice(const leat_spec *leaf, const leat_tensor *valu
     leat_tensor *parts[LEATI_MAX_PARTS];
     for (int p = 0; p <= levels_of(leaf); p++)
         parts[p] = &out[p];
+    /* From level 0: the rows that are left keep their outermost splits. */
     leat_status status = cut_below(leaf, value, 0, begin, begin + n, parts, 0, err);
     if (status != LEAT_OK)
         unref_all(out, levels_of(leaf) + 1);
@@ -184,10 +193,12 @@ static leat_status join_splits(const leat_tensor *splits, int64_t step, int64_t 
         below += split_at(&splits[i * step], splits[i * step].dims[0] - 1);
     }
     leat_dtype dtype = splits[0].dtype;
+    /* Each value's splits fit; their sum need not. */
     if (dtype == LEAT_INT32 && below > INT32_MAX)
         return leati_refuse(
             err, VALUE, "%" PRId64 " ragged rows do not fit row splits of int32; use int64", below);
     LEATI_TRY(leat_tensor_new(dtype, LEAT_SHAPE(rows + 1), out, err));
+    /* One 0 for all values: the last split of each is the first one of the next. */
     put_split(out, 0, 0);
     below = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -244,8 +255,11 @@ static leat_status stack_tensors(const leat_tensor *values, int64_t step, int64_
         return leati_no_memory(err);
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         leat_shape own = leat_tensor_shape(&values[i * step]);
+        /* A value of another rank than the first is for leati_tensor_concat to refuse, with both
+         * shapes. */
         own.rank = own.rank < LEAT_MAX_RANK ? own.rank : LEAT_MAX_RANK - 1;
         status = leati_shape_prepend(&own, 1, &own, err);
+        /* Borrowed views, each with a row of its own; they are not unreferenced. */
         rows[i] = values[i * step];
         rows[i].rank = own.rank;
         memcpy(rows[i].dims, own.dims, sizeof rows[i].dims);
@@ -268,6 +282,7 @@ static leat_status stack_splits(const leat_spec *leaf, const leat_tensor *values
         rows += levels_of(leaf) > 0 ? value[1].dims[0] - 1 : value[0].dims[0];
         put_split(out, i + 1, rows);
     }
+    /* Asked at the end: splits that were cut off on the way are thrown away here. */
     if (dtype == LEAT_INT32 && rows > INT32_MAX) {
         leat_tensor_unref(out);
         return leati_refuse(
@@ -284,8 +299,11 @@ static int64_t stacked_size(const leat_spec *leaf, const leat_tensor *value, int
         return i < value[2].dims[0] ? ((const int64_t *)value[2].data)[i] : -1;
     if (i == 0)
         return levels > 0 ? value[1].dims[0] - 1 : value[0].rank > 0 ? value[0].dims[0] : -1;
+    /* Behind the row splits come the dimensions of the flat values, of which the first is that of
+     * rows. */
     if (i > levels)
         return i - levels < value[0].rank ? value[0].dims[i - levels] : -1;
+    /* Batching made all rows of this dimension equal, so the first one tells its size. */
     return value[i].dims[0] > 1 ? split_at(&value[i], 1) : -1;
 }
 
@@ -304,6 +322,7 @@ static leat_status check_stacked(const leat_spec *leaf, const leat_tensor *value
         int64_t first = stacked_size(leaf, values, d);
         for (int64_t i = 1; i < n; i++) {
             int64_t size = stacked_size(leaf, &values[i * step], d);
+            /* Sizes left open contradict nothing. */
             if (size != first && size >= 0 && first >= 0)
                 return leati_refuse(
                     err, SHAPE,
@@ -330,6 +349,7 @@ leat_status leati_composite_stack(const leat_spec *leaf, const leat_tensor *valu
     if (!ragged)
         return stack_tensors(values, step, n, out, err);
     leat_tensor *parts[LEATI_MAX_PARTS] = {&out[0]};
+    /* out[1] is the new outermost level, so those of the values move one place back. */
     for (int l = 1; l <= levels; l++)
         parts[l] = &out[l + 1];
     status = join_ragged(leaf, values, step, n, parts, err);
@@ -347,6 +367,7 @@ leat_status leati_composite_empty(const leat_spec *leaf, leat_tensor *out, leat_
         leat_shape shape = leat_spec_component_shape(leaf, p);
         if (shape.rank == LEAT_UNKNOWN_RANK)
             shape = LEAT_SHAPE(0);
+        /* Row splits of no rows are one number, 0. */
         bool splits = leat_spec_get_kind(leaf) == LEAT_SPEC_RAGGED && p > 0;
         bool dense_shape = is_sparse(leaf) && p == 2;
         for (int32_t i = 0; i < shape.rank; i++)

@@ -24,6 +24,8 @@ static bool is_wide(leat_dtype dtype) {
 /* [0, 1) from as many low bits of a word as the dtype's fraction has. */
 static double unit(leat_dtype dtype, uint32_t word) {
     switch (dtype) {
+    /* 10 bits are float16's fraction, 7 bfloat16's: TensorFlow builds 1.x from them and takes 1
+     * away. */
     case LEAT_FLOAT16: return (word & 0x3ffu) * 0x1p-10;
     case LEAT_BFLOAT16: return (word & 0x7fu) * 0x1p-7;
     default: return (double)leati_uniform_float(word);
@@ -33,6 +35,7 @@ static double unit(leat_dtype dtype, uint32_t word) {
 static void normal_pair(const uint32_t words[4], double out[2]) {
     double u = leati_uniform_double(words[0], words[1]);
     double angle = 6.283185307179586 * leati_uniform_double(words[2], words[3]);
+    /* Box-Muller; as in TensorFlow, u is kept away from 0, whose logarithm is infinite. */
     double radius = sqrt(-2.0 * log(LEATI_MAX(1e-7, u)));
     out[0] = sin(angle) * radius;
     out[1] = cos(angle) * radius;
@@ -67,6 +70,8 @@ static void truncated_group(leat_dtype dtype, leati_philox stream, struct group 
         uint32_t words[4];
         leati_philox_next(&stream, words);
         normal_group(dtype, words, &next);
+        /* Rejection, as TensorFlow's kernel does it: what lies two deviations away is drawn
+         * again. */
         for (int i = 0; i < next.count && group->count < wanted; i++)
             if (fabs(next.values[i]) < 2)
                 group->values[group->count++] = next.values[i];
@@ -78,6 +83,8 @@ static void next_group(leati_distribution distribution, leat_dtype dtype, leati_
     uint32_t words[4];
     if (distribution == LEATI_TRUNCATED_NORMAL) {
         truncated_group(dtype, *stream, group);
+        /* The place of the next group does not depend on how many words this one rejected, so that
+         * TensorFlow's threads may begin anywhere; 256 blocks are reserved for each four values. */
         leati_philox_skip(stream, (uint64_t)group->count * LEATI_BLOCKS_PER_VALUE / 4);
         return;
     }
@@ -93,6 +100,7 @@ double leati_draw_rounded(leat_dtype dtype, double value) {
     case LEAT_BFLOAT16:
         return (double)leati_float_of_bfloat16(leati_bfloat16_of_float((float)value));
     case LEAT_FLOAT32: return (double)(float)value;
+    /* Float64 is what it was computed in. */
     default: return value;
     }
 }
@@ -109,6 +117,8 @@ static void store(leat_dtype dtype, double value, void *to, int64_t at) {
 void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
                 double scale, double offset, int64_t count, void *to) {
     struct group group;
+    /* TensorFlow multiplies by tensors of the dtype, so limits are rounded to it before they are
+     * used. */
     scale = leati_draw_rounded(dtype, scale);
     offset = leati_draw_rounded(dtype, offset);
     for (int64_t i = 0; i < count; i += group.count) {
@@ -133,6 +143,8 @@ void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uin
         leati_philox_next(&stream, words);
         for (int k = 0; k < 4 && i < count; k += step, i++) {
             uint64_t bits = step == 1 ? words[k] : (uint64_t)words[k + 1] << 32 | words[k];
+            /* The remainder favours small numbers by at most width / 2^bits; TensorFlow's numbers
+             * have that, too. The sum wraps, so a negative `low` comes out right. */
             bits = width == 0 ? bits : (uint64_t)low + bits % width;
             if (step == 1)
                 ((uint32_t *)to)[i] = (uint32_t)bits;

@@ -26,6 +26,7 @@ static const struct {
 };
 
 static bool is_dtype(leat_dtype dtype) {
+    /* One comparison: a negative number becomes a large one. */
     return (unsigned)dtype < (unsigned)LEAT_NUM_DTYPES;
 }
 

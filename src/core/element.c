@@ -48,8 +48,10 @@ leat_status leat_element_set(leat_element *element, const leat_spec *spec,
     if (element->tensors != NULL && tensors >= element->tensors &&
         tensors < element->tensors + element->capacity)
         return set_from_itself(element, spec, tensors, count, err);
+    /* All that can fail comes before the element changes. */
     LEATI_TRY(leati_element_reserve(element, count, err));
     leat_spec *kept = leat_spec_ref(spec);
+    /* References are taken before the old ones go: both elements may share buffers. */
     for (int i = 0; i < count; i++)
         leat_buffer_ref(tensors[i].owner);
     leat_element_clear(element);
@@ -73,6 +75,7 @@ leat_status leati_element_give(leat_element *element, const leat_spec *spec, lea
     leat_element_clear(element);
     for (int i = 0; i < count; i++) {
         element->tensors[i] = tensors[i];
+        /* They have moved; the caller's array is left without references. */
         tensors[i] = (leat_tensor){0};
     }
     element->num_tensors = count;
@@ -112,6 +115,7 @@ void leati_element_move(leat_element *from, leat_element *to) {
     if (from == to)
         return;
     leat_element_clear(to);
+    /* `from` gets the empty array of `to`, so that neither allocates again. */
     leat_element spare = *to;
     *to = *from;
     *from = spare;

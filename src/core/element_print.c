@@ -20,6 +20,7 @@ static const leat_tensor *put_children(leati_text_sink *sink, const leat_spec *s
         }
         next = put_value(sink, leat_spec_child(spec, i), next);
     }
+    /* Python's comma of a tuple of one. */
     if (!dict && count == 1)
         leati_sink_put(sink, ",");
     leati_sink_put(sink, dict ? "}" : ")");
@@ -32,6 +33,7 @@ static const leat_tensor *put_parts(leati_text_sink *sink, const char *kind,
                                     const leat_tensor *next) {
     leati_sink_putf(sink, "<%s", kind);
     for (int i = 0; i < count; i++) {
+        /* All levels of row splits have the one name. */
         leati_sink_putf(sink, " %s=", names[i < last_name ? i : last_name]);
         leati_tensor_print(sink, next++);
     }

@@ -17,6 +17,7 @@ typedef struct source {
 
 static double next(source *s, leati_philox *stream) {
     if (s->left == 0) {
+        /* leati_draw gets the stream by value: the block that it used is skipped here. */
         leati_draw(s->distribution, LEAT_FLOAT64, *stream, 1, 0, 2, s->pair);
         leati_philox_skip(stream, 1);
         s->left = 2;
@@ -26,9 +27,11 @@ static double next(source *s, leati_philox *stream) {
 
 static double draw_one(leati_philox stream, double alpha) {
     source normals = {.distribution = LEATI_NORMAL}, uniforms = {.distribution = LEATI_UNIFORM};
+    /* The exponential distribution: -log(1 - u), where u may be 0 but not 1. */
     if (alpha == 1)
         return -log1p(-next(&uniforms, &stream));
     bool small = alpha < 1;
+    /* Marsaglia and Tsang's d = alpha - 1/3, of alpha + 1 where alpha is below 1. */
     double d = alpha + (small ? 2.0 / 3 : -1.0 / 3), c = 1.0 / 3 / sqrt(d);
     for (;;) {
         double x = next(&normals, &stream), v = 1 + c * x;
@@ -45,6 +48,7 @@ static double draw_one(leati_philox stream, double alpha) {
 void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to) {
     for (int64_t i = 0; i < count; i++) {
         to[i] = (float)draw_one(stream, alpha);
+        /* From where this value began, not from where its draws ended. */
         leati_philox_skip(&stream, LEATI_BLOCKS_PER_VALUE);
     }
 }

@@ -46,6 +46,8 @@ static json_t *of_float(float value) {
     if (!isfinite(value))
         return leati_json_of_double((double)value);
     double decimal = (double)value;
+    /* 6 digits suffice for most float32 that people write, 9 for all; (float)0.1 is then 0.1 again
+     * and not 0.10000000149011612. */
     for (int digits = 6; digits <= 9; digits++) {
         char text[32];
         snprintf(text, sizeof text, "%.*g", digits, (double)value);
@@ -66,6 +68,8 @@ json_t *leati_json_of_value(const leat_tensor *tensor, int64_t index) {
     case LEAT_UINT64: {
         uint64_t value = ((const uint64_t *)tensor->data)[index];
         char text[24];
+        /* JSON's integers here are signed 64 bits; larger ones travel as text (see
+         * json_parse.c). */
         if (value <= INT64_MAX)
             return json_integer((json_int_t)value);
         snprintf(text, sizeof text, "%llu", (unsigned long long)value);
@@ -81,8 +85,11 @@ json_t *leati_json_of_value(const leat_tensor *tensor, int64_t index) {
 
 json_t *leati_json_of_string(const char *bytes, size_t size) {
     bool printable = true;
+    /* Plain ASCII alone. JSON must be UTF-8, and bytes of any other kind come back exactly from
+     * hex. */
     for (size_t i = 0; printable && i < size; i++)
         printable = bytes[i] >= 0x20 && bytes[i] < 0x7f;
+    /* The data of an empty string may be NULL. */
     if (printable)
         return json_stringn(size > 0 ? bytes : "", size);
     char *hex = leati_alloc(size, 2);
@@ -108,6 +115,7 @@ static int hex_digit(char c) {
 
 leat_status leati_json_string_size(const json_t *json, size_t *out, leat_error *err) {
     if (json_is_string(json)) {
+        /* Not strlen: a text may have NUL bytes. */
         *out = json_string_length(json);
         return LEAT_OK;
     }
@@ -144,6 +152,7 @@ leat_status leati_json_to_string(const json_t *json, char **bytes, size_t *size,
     if (copy == NULL)
         return leati_no_memory(err);
     leati_json_string_bytes(json, copy);
+    /* For callers that want a C string; it is not counted in *size. */
     copy[*size] = '\0';
     *bytes = copy;
     return LEAT_OK;
@@ -181,6 +190,7 @@ json_t *leati_json_of_shape(const leat_shape *shape) {
 leat_status leati_json_to_shape(const json_t *json, leat_shape *out, leat_error *err) {
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
     if (!json_is_null(json)) {
+        /* The size of what is not an array is 0. */
         if (!json_is_array(json) || json_array_size(json) > LEAT_MAX_RANK)
             return leati_refuse(
                 err, SHAPE,

@@ -28,6 +28,7 @@ static json_t *write_children(struct writer *writer, const leat_spec *spec) {
     json_t *children = dict ? json_object() : json_array();
     if (children == NULL)
         return leati_json_no_memory(writer->err);
+    /* Children take their tensors from writer->next in turn, which is the order of components. */
     for (int i = 0; i < leat_spec_num_children(spec); i++) {
         json_t *child = write_value(writer, leat_spec_child(spec, i));
         bool failed = child == NULL;
@@ -56,6 +57,8 @@ static json_t *named(struct writer *writer, const char *name, json_t *value) {
 static json_t *plain_list(const leat_tensor *tensor) {
     json_t *list = json_array();
     for (int64_t i = 0; list != NULL && i < leat_tensor_count(tensor); i++) {
+        /* jansson takes a NULL value for a failure, so no memory for the value is found here,
+         * too. */
         if (json_array_append_new(list, leati_json_of_value(tensor, i)) != 0) {
             json_decref(list);
             return NULL;
@@ -78,9 +81,12 @@ static json_t *write_ragged(struct writer *writer, const leat_spec *spec) {
         }
         writer->next++;
     }
+    /* int64 is the default and not written; "s*" leaves out a member that is NULL. */
     bool narrow = leat_spec_row_splits_dtype(spec) == LEAT_INT32;
     json_t *json = json_pack("{s:{s:o, s:o, s:s*}}", "ragged", "values", values, "row_splits",
                              splits, "row_splits_dtype", narrow ? "int32" : NULL);
+    /* json_pack releases what it was given also where it fails; a NULL list among it is a
+     * failure. */
     return json != NULL ? json : leati_json_no_memory(writer->err);
 }
 
@@ -150,6 +156,7 @@ static leat_status keep(struct reader *reader, leat_tensor *tensor, leat_error *
         return leati_no_memory(err);
     }
     reader->tensors = tensors;
+    /* In component order, which is why dicts are read with their keys sorted. */
     reader->tensors[reader->count++] = *tensor;
     return LEAT_OK;
 }
@@ -173,6 +180,8 @@ static leat_spec *read_children(struct reader *reader, const json_t *json, const
         if (children[made] == NULL)
             break;
     }
+    /* Constructors release their children also where they fail; those read before a failure are
+     * released here. */
     if (made == count)
         spec = keys != NULL ? leat_spec_dict(keys, children, (int)count, err)
                             : leat_spec_tuple(children, (int)count, err);
@@ -217,6 +226,7 @@ static leat_status read_splits(const json_t *json, leat_dtype dtype, int64_t *ro
     leat_shape shape = LEAT_SHAPE((int64_t)json_array_size(json));
     leat_tensor splits;
     LEATI_TRY(leati_json_to_values(dtype, &shape, json, &splits, err));
+    /* -1 where the list is empty, which is refused: even of no rows there is the split 0. */
     int64_t last = shape.dims[0] - 1;
     bool valid = last >= 0 && leati_tensor_int_at(&splits, 0) == 0 &&
                  leati_tensor_int_at(&splits, last) == *rows;
@@ -266,6 +276,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
             goto done;
     shape.rank = (int32_t)levels + parts[0].rank;
     shape.dims[0] = rows;
+    /* A ragged dimension, even if all of its rows happen to be equal. */
     for (size_t i = 1; i <= levels; i++)
         shape.dims[i] = LEAT_UNKNOWN_DIM;
     for (int32_t i = 1; i < parts[0].rank; i++)
@@ -273,6 +284,7 @@ static leat_spec *read_ragged(struct reader *reader, const json_t *json, leat_er
     spec = leat_spec_ragged(parts[0].dtype, shape, (int)levels, splits, err);
     for (size_t i = 0; spec != NULL && i <= levels; i++) {
         leat_status status = keep(reader, &parts[i], err);
+        /* Given to keep(), which has released it where it failed. */
         parts[i] = (leat_tensor){0};
         if (status != LEAT_OK) {
             leat_spec_unref(spec);
@@ -325,6 +337,7 @@ static leat_spec *read_required(struct reader *reader, const json_t *json, leat_
 }
 
 static bool is_structure(const json_t *json) {
+    /* {"hex"} is a string value like any other. */
     return json_is_null(json) || (json_is_object(json) && json_object_get(json, "hex") == NULL);
 }
 
@@ -345,6 +358,7 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
     }
     if (json_is_null(json))
         return leat_spec_none(err);
+    /* A list is a tensor, unless something in it cannot be a value: then it is a tuple. */
     if (json_is_array(json) && has_structures(json))
         return read_children(reader, json, NULL, depth, err);
     leat_tensor tensor;
@@ -372,8 +386,10 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
 leat_status leati_json_to_element(const json_t *json, leat_element *out, leat_error *err) {
     struct reader reader = {0};
     leat_error own = {0};
+    /* The status is read from the record, since constructors give NULL alone. */
     if (err == NULL)
         err = &own;
+    /* What was in the record before must not count as a failure of this reading. */
     err->code = LEAT_OK;
     leat_spec *spec = json != NULL ? read_value(&reader, json, 1, err) : NULL;
     leat_status status = LEAT_OK;

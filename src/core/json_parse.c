@@ -20,6 +20,8 @@ static size_t depth_of(const char *text, size_t size) {
     bool quoted = false;
     for (size_t i = 0; i < size; i++) {
         char c = text[i];
+        /* The character behind a backslash ends no string. A bracket that closes nothing is
+         * jansson's to refuse, and must not make depth wrap around. */
         if (quoted && c == '\\')
             i++;
         else if (c == '"')
@@ -38,6 +40,8 @@ static size_t depth_of(const char *text, size_t size) {
  * character in front of it. */
 static size_t large_integer(const char *at, const char *end, char before) {
     size_t digits = 0;
+    /* Negative ones are too small for any dtype, and digits of a fraction or an exponent are no
+     * integer. */
     if (before == '-' || before == '.' || before == '+' || before == 'e' || before == 'E')
         return 0;
     while (at + digits < end && at[digits] >= '0' && at[digits] <= '9')
@@ -45,6 +49,7 @@ static size_t large_integer(const char *at, const char *end, char before) {
     char after = at + digits < end ? at[digits] : ' ';
     if (digits < LARGE_DIGITS || after == '.' || after == 'e' || after == 'E')
         return 0;
+    /* Of one length, digits compare as numbers do. */
     return digits > LARGE_DIGITS || memcmp(at, LARGEST, LARGE_DIGITS) > 0 ? digits : 0;
 }
 
@@ -67,9 +72,11 @@ static void quote_large(const char *text, size_t size, leati_text *out) {
             leati_text_addf(out, "\"%.*s\"", (int)digits, at);
             copied = at + digits;
         }
+        /* Past the rest of the number, which must not be judged again from its second digit. */
         while (at + 1 < end && at[1] >= '0' && at[1] <= '9')
             at++;
     }
+    /* Nothing was put into quotes: the caller parses the text itself. */
     if (copied > text)
         leati_text_add(out, copied, (size_t)(end - copied));
 }
@@ -94,6 +101,7 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     }
     const char *source = copy.size > 0 ? copy.data : text;
     json_error_t error = {.text = ""};
+    /* So that a refused allocation is known to be of this parsing. */
     leati_alloc_refused_forget();
     json_t *json = json_loadb(source, copy.size > 0 ? copy.size : size,
                               JSON_DECODE_ANY | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, &error);

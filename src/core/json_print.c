@@ -32,6 +32,7 @@ leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat
     for (; walk != NULL && i < count;
          walk = json_object_iter_next((json_t *)(uintptr_t)object, walk))
         keys[i++] = json_object_iter_key(walk);
+    /* By bytes: canonical text must not depend on a locale. */
     qsort(keys, count, sizeof *keys, compare_keys);
     *out = keys;
     return LEAT_OK;
@@ -41,6 +42,7 @@ static void print_string(struct printer *printer, const char *bytes, size_t size
     leati_text *text = &printer->text;
     leati_text_add(text, "\"", 1);
     for (size_t i = 0; i < size; i++) {
+        /* Bytes from 0x80 on are UTF-8, which jansson has checked, and stay as they are. */
         unsigned char c = (unsigned char)bytes[i];
         if (c == '"' || c == '\\')
             leati_text_addf(text, "\\%c", c);
@@ -60,6 +62,7 @@ static void print_string(struct printer *printer, const char *bytes, size_t size
  * so that it reads back as a real. */
 static void print_real(struct printer *printer, double value) {
     char number[40];
+    /* 15 digits always survive a double, 17 always name it. */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(number, sizeof number, "%.*g", digits, value);
         if (strtod(number, NULL) == value)
@@ -70,6 +73,7 @@ static void print_real(struct printer *printer, double value) {
         if (strchr("0123456789+-", *c) != NULL)
             continue;
         real = true;
+        /* Neither digit, sign nor exponent: the locale's decimal point. */
         if (*c != 'e')
             *c = '.';
     }

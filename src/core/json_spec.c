@@ -26,7 +26,11 @@ static json_t *write_children(const leat_spec *spec, bool tags) {
 }
 
 static json_t *write_composite(const leat_spec *spec, const char *kind, bool tags) {
+    /* Where the children are NULL json_pack fails, so failures need no check of their own on the
+     * way up. */
     json_t *json = json_pack("{s:o}", kind, write_children(spec, tags));
+    /* Tags are a binding's own numbers: leat_spec_to_json keeps them, plans and functions do
+     * not. */
     if (json != NULL && tags && leat_spec_tag(spec) != 0 &&
         json_object_set_new(json, "tag", json_integer(leat_spec_tag(spec))) != 0) {
         json_decref(json);
@@ -109,6 +113,7 @@ static leat_spec *read_dict(const json_t *json, int depth, leat_error *err) {
 
 static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error *err) {
     leat_dtype dtype;
+    /* TensorFlow's default. */
     leat_dtype splits = LEAT_INT64;
     leat_shape shape;
     const json_t *splits_name = json_object_get(json, "row_splits_dtype");
@@ -122,6 +127,8 @@ static leat_spec *read_leaf(const json_t *json, leat_spec_kind kind, leat_error 
     if (kind == LEAT_SPEC_SPARSE)
         return leat_spec_sparse(dtype, shape, err);
     const json_t *rank = json_object_get(json, "ragged_rank");
+    /* Below 0 for rows of rows, which are tensors (see levels_of in composite.c). Checked before
+     * the cast to int. */
     if (!json_is_integer(rank) || json_integer_value(rank) < -LEAT_MAX_RANK ||
         json_integer_value(rank) > LEAT_MAX_RANK) {
         leati_refuse(err, VALUE, "expected \"ragged_rank\" from %d to %d, found %s", -LEAT_MAX_RANK,
@@ -142,6 +149,7 @@ static leat_spec *read_spec(const json_t *json, int depth, leat_error *err) {
         leati_refuse(err, STRUCTURE, "a spec nests at most %d levels", LEATI_MAX_DEPTH);
         return NULL;
     }
+    /* `null` is None; a member that is missing (NULL) is refused at the end. */
     if (json_is_null(json))
         return leat_spec_none(err);
     const json_t *part;

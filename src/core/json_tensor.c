@@ -45,6 +45,7 @@ static leat_status fail_value(leat_dtype dtype, const json_t *json, leat_error *
 /* Text of decimal digits as a uint64. */
 static bool decimal_text(const json_t *json, uint64_t *out) {
     const char *text = json_string_value(json);
+    /* strtoull alone would take signs and blanks; the length finds a NUL inside. */
     if (text == NULL || text[0] == '\0' || strspn(text, "0123456789") != json_string_length(json))
         return false;
     errno = 0;
@@ -61,11 +62,13 @@ static void range_of(leat_dtype dtype, int64_t *low, int64_t *high) {
 }
 
 static leat_status read_integer(leat_dtype dtype, const json_t *json, char *at, leat_error *err) {
+    /* Two's complement: the low bytes are the value, signed or not. */
     uint64_t large = 0;
     int64_t low;
     int64_t high;
     range_of(dtype, &low, &high);
     if (decimal_text(json, &large)) {
+        /* Text of digits may be any dtype's; only uint64 has numbers beyond int64. */
         if (dtype != LEAT_UINT64 && large > (uint64_t)high)
             return fail_value(dtype, json, err);
     } else {
@@ -141,6 +144,7 @@ static leat_status read_strings(const leat_shape *shape, const json_t *values, l
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(values, i);
         size_t size = 0;
+        /* It was checked above, so it does not fail here. */
         if (leati_json_string_size(value, &size, NULL) == LEAT_OK)
             leati_json_string_bytes(value, bytes);
         strings[i] = (leat_string){.data = bytes, .size = size};
@@ -208,6 +212,7 @@ static void classify(const json_t *json, struct bare *bare) {
 /* Appends the values below `json` and checks that all lists at a level have one length. */
 static leat_status flatten(const json_t *json, int level, struct bare *bare, leat_error *err) {
     if (!json_is_array(json)) {
+        /* The first value was found at depth `rank`; others must lie as deep. */
         if (level != bare->shape.rank)
             return leati_refuse(err, SHAPE,
                                 "a list mixes values and lists; a tensor needs a regular shape");
@@ -242,11 +247,13 @@ leat_status leati_json_to_bare(const json_t *json, leat_tensor *out, leat_error 
         bare.shape.dims[bare.shape.rank++] = (int64_t)json_array_size(at);
     }
     leat_status status = flatten(json, 0, &bare, err);
+    /* Integers and reals are one kind: together they are float32, as in tf.constant([1, 2.5]). */
     int kinds = bare.strings + bare.bools + (bare.reals || bare.integers);
     if (status == LEAT_OK && kinds > 1)
         status = leati_refuse(err, DTYPE,
                               "a list mixes numbers, texts and bools; a tensor has one dtype");
     if (status == LEAT_OK) {
+        /* As tf.constant does it, which takes int32 where all integers fit. */
         leat_dtype dtype = LEAT_FLOAT32; /* of an empty list too, as tf.constant([]) */
         if (bare.strings)
             dtype = LEAT_STRING;

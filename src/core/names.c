@@ -16,6 +16,7 @@ static size_t find_place(const leati_names *names, const char *name) {
 void *leati_names_find(leati_names *names, const char *name) {
     pthread_mutex_lock(&names->lock);
     size_t at = name != NULL ? find_place(names, name) : names->count;
+    /* The reference is taken under the lock: another thread may replace the object right after. */
     void *found = at < names->count ? leati_object_ref(names->items[at].object) : NULL;
     pthread_mutex_unlock(&names->lock);
     return found;
@@ -27,6 +28,8 @@ static leat_object *drop(leati_names *names, size_t at) {
     leati_free(names->items[at].name);
     names->items[at] = names->items[--names->count];
     if (!names->count) {
+        /* An empty table holds no memory, so that a process that took all names away leaks
+         * nothing. */
         leati_free(names->items);
         names->items = NULL;
         names->capacity = 0;
@@ -58,6 +61,7 @@ leat_status leati_names_set(leati_names *names, const char *name, leat_object *o
         leati_free(copy);
         old = object;
     }
+    /* The object's `free` may call back into the table. */
     leati_object_unref(old);
     return ok ? LEAT_OK : leati_no_memory(err);
 }

@@ -29,6 +29,7 @@ static bool parse_integer(leat_string s, int64_t lowest, int64_t highest, int64_
             __builtin_sub_overflow(value, digit, &value))
             return false;
     }
+    /* 2^63 itself has no positive int64. */
     if (!negative && __builtin_sub_overflow(0, value, &value))
         return false;
     *out = value;
@@ -71,10 +72,12 @@ static bool parse_float(leat_string s, bool wide, double *out) {
     memcpy(text, s.data, s.size);
     text[s.size] = '\0';
     locale_t plain = leati_number_c_locale();
+    /* Without memory for the locale the program's own has to do. */
     if (plain == (locale_t)0)
         *out = wide ? strtod(text, &end) : (double)strtof(text, &end);
     else
         *out = wide ? strtod_l(text, &end, plain) : (double)strtof_l(text, &end, plain);
+    /* A NUL inside ends strtod early, too. */
     return end == text + s.size;
 }
 

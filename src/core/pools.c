@@ -13,8 +13,11 @@ static int size_class(size_t size, size_t *capacity) {
         *capacity = (size_t)1 << SMALLEST;
         return 0;
     }
+    /* Of size - 1, so that a power of two is the last class of its octave and not the first of the
+     * next. */
     int octave = 63 - __builtin_clzll((unsigned long long)(size - 1));
     size_t quarter = (size_t)1 << (octave - 2);
+    /* 1 to 4 quarters above the octave's power of two, rounded up. */
     size_t steps = (size - ((size_t)1 << octave) + quarter - 1) / quarter;
     *capacity = ((size_t)1 << octave) + steps * quarter;
     return (octave - SMALLEST) * 4 + (int)steps;

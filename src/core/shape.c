@@ -29,6 +29,7 @@ bool leati_shape_is_static(const leat_shape *shape) {
 int64_t leati_shape_count(const leat_shape *shape) {
     if (!leati_shape_is_static(shape))
         return -1;
+    /* First of all, because the product of the others may overflow. */
     for (int32_t i = 0; i < shape->rank; i++)
         if (shape->dims[i] == 0)
             return 0;
@@ -61,6 +62,7 @@ bool leati_shape_compatible(const leat_shape *a, const leat_shape *b) {
 
 leat_shape leati_shape_join(const leat_shape *a, const leat_shape *b) {
     leat_shape joined = {.rank = LEAT_UNKNOWN_RANK};
+    /* An unknown rank joined with anything is unknown. */
     if (a->rank != b->rank || a->rank < 0)
         return joined;
     joined.rank = a->rank;

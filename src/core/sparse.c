@@ -52,10 +52,13 @@ static leat_status check_parts(const leat_tensor *value, leat_error *err) {
 static bool in_order(const leat_tensor *value, int64_t i) {
     int64_t rank = rank_of(value);
     const int64_t *index = index_at(value, i), *shape = shape_of(value);
+    /* The first number that differs decides, as in the order of words. Equal indices are not in
+     * order. */
     bool behind = i == 0, decided = i == 0;
     for (int64_t d = 0; d < rank; d++) {
         if (index[d] < 0 || index[d] >= shape[d])
             return false;
+        /* index - rank is the index before, since they lie one after the other. */
         if (!decided && index[d] != index[d - rank]) {
             behind = index[d] > index[d - rank];
             decided = true;
@@ -110,6 +113,7 @@ static leat_status part_of(const leat_tensor *value, int64_t begin, int64_t end,
         return status;
     int64_t *indices = out[INDICES]->data, *shape = out[SHAPE]->data;
     for (int64_t i = begin; i < end; i++) {
+        /* A row of its own has no first number; rows of a slice count from its beginning. */
         memcpy(indices, index_at(value, i) + drop, (size_t)kept * sizeof *indices);
         if (drop == 0)
             indices[0] -= row;
@@ -125,6 +129,7 @@ static leat_status part_of(const leat_tensor *value, int64_t begin, int64_t end,
 leat_status leati_sparse_cut(const leat_tensor *value, int64_t begin, int64_t n,
                              leat_tensor *const *out, leat_error *err) {
     leat_status status = LEAT_OK;
+    /* One search for the first row; the others follow it. */
     int64_t from = first_of_row(value, begin, 0), count = value[VALUES].dims[0];
     for (int64_t i = 0; i < n && status == LEAT_OK; i++) {
         int64_t to = from;
@@ -182,6 +187,7 @@ static void put_indices(const leat_tensor *values, int64_t step, int64_t n, int6
                 out[0] += rows;
             out += rank + front;
         }
+        /* In a stack the first number is the value's own; nothing is raised. */
         rows += front == 0 ? shape_of(value)[0] : 0;
     }
 }
@@ -192,6 +198,7 @@ static leat_status sum_rows(const leat_tensor *values, int64_t step, int64_t n, 
     *out = 0;
     for (int64_t v = 0; v < n; v++) {
         int64_t rows = shape_of(&values[v * step])[0];
+        /* A dense shape costs nothing, so its numbers may be as large as they like. */
         if (rows > INT64_MAX - *out)
             return leati_refuse(
                 err, VALUE, "sparse values of %" PRId64 " rows and more: their sum has no number",
@@ -211,6 +218,7 @@ static void put_shape(const leat_spec *leaf, const leat_tensor *values, int64_t 
             int64_t size = shape_of(&values[v * step])[d];
             most = LEATI_MAX(size, most);
         }
+        /* TensorFlow deserialises to the largest of the shapes, unless the spec says more. */
         out[d] = d < known.rank && known.dims[d] >= 0 ? known.dims[d] : most;
     }
 }
@@ -223,6 +231,7 @@ static leat_status together(const leat_spec *leaf, const leat_tensor *values, in
     if (status != LEAT_OK)
         return status;
     int64_t rank = rank_of(values) + front, rows = n;
+    /* Stacking adds a dimension, so values of the highest rank do not stack. */
     if (rank < 1 || rank > LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE,
                             "a sparse value of %" PRId64 " dimensions; expected 1 to %d", rank,

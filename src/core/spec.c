@@ -48,6 +48,7 @@ static leat_spec *node_new(leat_spec_kind kind, int num_children, int num_compon
     size_t children = (size_t)num_children * sizeof(leat_spec *);
     size_t keys = kind == LEAT_SPEC_DICT ? (size_t)num_children * sizeof(char *) : 0;
     size_t components = (size_t)num_components * sizeof(struct component);
+    /* In this order, which falls by alignment; key bytes, which need none, come last. */
     size_t size = sizeof(leat_spec) + components + children + keys;
     char *memory = NULL;
     if (leati_add_size(size, key_bytes, &size))
@@ -103,6 +104,7 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                             leat_dtype row_splits_dtype, leat_error *err) {
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
+    /* Rows of a ragged value have a ragged rank less by one, so 0 and below stand for tensors. */
     bool fits = ragged_rank >= -LEAT_MAX_RANK && ragged_rank < LEAT_MAX_RANK &&
                 (shape.rank < 0 || ragged_rank < shape.rank || ragged_rank <= 0);
     if (!fits || (row_splits_dtype != LEAT_INT32 && row_splits_dtype != LEAT_INT64)) {
@@ -125,6 +127,7 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
     leat_shape values = shape;
     if (shape.rank > 0 && ragged_rank > 0) {
         values = (leat_shape){.rank = shape.rank - ragged_rank};
+        /* How many flat values there are depends on the rows. */
         values.dims[0] = LEAT_UNKNOWN_DIM;
         for (int32_t i = 1; i < values.rank; i++)
             values.dims[i] = shape.dims[i + ragged_rank];
@@ -145,6 +148,7 @@ leat_spec *leat_spec_sparse(leat_dtype dtype, leat_shape shape, leat_error *err)
     leat_spec *spec = node_new(LEAT_SPEC_SPARSE, 0, 3, 0, err);
     if (spec == NULL)
         return NULL;
+    /* Indices are [n, rank], the dense shape is [rank]. */
     int64_t rank = shape.rank < 0 ? LEAT_UNKNOWN_DIM : shape.rank;
     spec->dtype = dtype;
     spec->shape = shape;
@@ -196,6 +200,7 @@ static leat_spec *boxed(leat_spec_kind kind, leat_spec *element, leat_error *err
     spec->depth = element->depth + 1;
     spec->children[0] = element;
     set_component(spec, 0, LEAT_OBJECT, LEAT_SCALAR);
+    /* Borrowed by the table, which parents copy; the child of this node holds the reference. */
     spec->components[0].element = element;
     return spec;
 }
@@ -221,6 +226,8 @@ static leat_spec *composite_new(leat_spec_kind kind, leat_spec *const *children,
         }
         if (children[i]->depth > depth)
             depth = children[i]->depth;
+        /* In 64 bits: a child has at most MAX_COMPONENTS, but a sum of children may be beyond
+         * int. */
         components += children[i]->num_components;
     }
     if (count < 0 || count > MAX_COMPONENTS || components > MAX_COMPONENTS) {
@@ -303,9 +310,11 @@ static leat_spec *dict_of(const char *const *keys, leat_spec *const *children, i
     leat_spec *spec = composite_new(LEAT_SPEC_DICT, children, count, key_bytes, err);
     if (spec == NULL)
         return NULL;
+    /* Keys and children together, and not in the caller's arrays, which stay as they are. */
     qsort(entries, (size_t)count, sizeof *entries, compare_entries);
     if (fill_dict(spec, entries, err))
         return spec;
+    /* Not leat_spec_unref: the children are released by the caller of this function. */
     leati_free(spec);
     return NULL;
 }
@@ -406,6 +415,7 @@ int64_t leat_spec_tag(const leat_spec *spec) {
 }
 
 leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err) {
+    /* Specs are shared and immutable: another tag needs a node of its own. */
     if (spec == NULL || spec->tag == tag)
         return spec;
     leat_spec *own = leati_spec_composite(spec, spec->children, err);
@@ -420,6 +430,7 @@ leat_spec *leati_spec_composite(const leat_spec *like, leat_spec *const *childre
     int count = like->num_children;
     leat_spec *spec = NULL;
     if (is_composite(like)) {
+        /* The constructors take the children as given. */
         for (int i = 0; children == like->children && i < count; i++)
             leat_spec_ref(children[i]);
         spec = like->kind == LEAT_SPEC_TUPLE
@@ -438,6 +449,7 @@ static bool same_node(const leat_spec *a, const leat_spec *b) {
     if (a->kind != b->kind || a->dtype != b->dtype || a->num_children != b->num_children ||
         a->ragged_rank != b->ragged_rank || a->row_splits_dtype != b->row_splits_dtype)
         return false;
+    /* Tags and `stacked` are left out: they do not say which values fit. */
     for (int i = 0; a->keys != NULL && b->keys != NULL && i < a->num_children; i++)
         if (strcmp(a->keys[i], b->keys[i]) != 0)
             return false;

@@ -29,6 +29,7 @@ static leat_spec *rewrite(const leat_spec *spec, int component, leati_leaf_rule 
                 leat_spec_unref(children[--i]);
             goto done;
         }
+        /* A ragged or sparse leaf is several components. */
         component += leat_spec_num_components(child);
     }
     result = leati_spec_composite(spec, children, err);
@@ -50,6 +51,7 @@ struct leaves {
 static leat_spec *replace_leaf(const leat_spec *leaf, int component, const void *context,
                                leat_error *err) {
     const struct leaves *leaves = context;
+    /* Their components' dtypes and shapes follow from the leaf and cannot be set one by one. */
     if (leat_spec_get_kind(leaf) != LEAT_SPEC_TENSOR)
         return leat_spec_ref(leaf);
     return leat_spec_tensor(leaves->dtypes[component], leaves->shapes[component], err);
@@ -163,6 +165,7 @@ static leat_spec *resize_leaf(const leat_spec *leaf, int component, const void *
     int64_t outer = resizing->resize(&shape, resizing->context);
     leat_spec *row = unbatch_leaf(leaf, component, NULL, err);
     leat_spec *batch = row != NULL ? batch_leaf(row, component, &outer, err) : NULL;
+    /* NULL where the rule above failed, which has written the error. */
     leat_spec_unref(row);
     return batch;
 }
@@ -202,6 +205,7 @@ static leat_spec *join_leaf(const leat_spec *a, const leat_spec *b, leat_error *
                                                         leat_spec_row_splits_dtype(a), err),
                                        stacked);
     case LEAT_SPEC_DATASET:
+        /* A NULL element passes the inner failure on. */
         return leat_spec_dataset(leati_spec_join(leat_spec_element(a), leat_spec_element(b), err),
                                  err);
     case LEAT_SPEC_OPTIONAL:
@@ -221,6 +225,7 @@ static bool joinable(const leat_spec *a, const leat_spec *b) {
     for (int i = 0; i < leat_spec_num_children(a); i++) {
         const char *left = leat_spec_key(a, i);
         const char *right = leat_spec_key(b, i);
+        /* Keys are sorted, so equal ones stand at equal places. */
         if (left != NULL && right != NULL && strcmp(left, right) != 0)
             return false;
     }
@@ -261,6 +266,7 @@ leat_status leati_spec_check_tensor(const leat_spec *spec, int index, const leat
     leat_dtype dtype = leat_spec_component_dtype(spec, index);
     leat_shape expected = leat_spec_component_shape(spec, index);
     leat_shape found = leat_tensor_shape(tensor);
+    /* An index beyond the components has no dtype. */
     if (dtype != LEAT_INVALID && tensor->dtype == dtype &&
         leati_shape_compatible(&expected, &found))
         return LEAT_OK;

@@ -59,6 +59,7 @@ leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out
         dtype == LEAT_OBJECT ? leati_buffer_of_objects(count, err) : leat_buffer_new(bytes, err);
     if (owner == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* Headers must be readable whatever becomes of the tensor: empty strings. */
     if (dtype == LEAT_STRING)
         memset(owner->data, 0, bytes);
     *out = tensor_over(dtype, &shape, owner);
@@ -67,6 +68,7 @@ leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out
 
 /* One buffer with `count` headers and behind them the bytes of all strings. */
 static leat_buffer *copy_strings(const leat_string *from, int64_t count, leat_error *err) {
+    /* check_new has found that this product fits. */
     size_t headers = (size_t)count * sizeof(leat_string);
     size_t total = headers;
     for (int64_t i = 0; i < count; i++) {
@@ -112,6 +114,8 @@ leat_status leat_tensor_copy_of(leat_dtype dtype, leat_shape shape, const void *
         return status;
     if (bytes > 0)
         memcpy(tensor.data, data, bytes);
+    /* The bytes were copied, so each pointer is one reference more, which the buffer drops at its
+     * end. */
     for (int64_t i = 0; dtype == LEAT_OBJECT && i < count; i++)
         leati_object_ref(((leat_object **)tensor.data)[i]);
     *out = tensor;
@@ -189,6 +193,7 @@ leat_shape leat_tensor_shape(const leat_tensor *tensor) {
 
 int64_t leat_tensor_count(const leat_tensor *tensor) {
     int64_t count = 1;
+    /* The product of the other dimensions may overflow then. */
     for (int32_t i = 0; i < tensor->rank; i++)
         if (tensor->dims[i] == 0)
             return 0;

@@ -34,6 +34,7 @@ struct layout {
 
 static bool reads_back(leat_dtype dtype, const char *text, double value) {
     double back = strtod(text, NULL);
+    /* In the value's own precision: 0.1f needs one digit as a float32 and 17 as a double. */
     if (dtype == LEAT_FLOAT64)
         return back == value;
     if (dtype == LEAT_FLOAT16)
@@ -64,11 +65,14 @@ static int decimal_exponent(double value, int digits) {
 static void fixed_text(leat_dtype dtype, double value, int most, char *text) {
     int digits = digits_needed(dtype, value);
     int exponent = value == 0 ? 0 : decimal_exponent(value, digits);
+    /* Digits behind the point: all but the first one and those that the exponent moves before
+     * it. */
     int after = digits - 1 - exponent;
     if (after < 0 || value == 0)
         after = 0;
     if (after > most)
         after = most;
+    /* '#' keeps the point where no digit follows it, as numpy does in arrays ("1."). */
     int length = snprintf(text, NUMBER, "%#.*f", after, value);
     for (; after > 0 && text[length - 1] == '0'; after--)
         text[--length] = '\0';
@@ -78,6 +82,7 @@ static void fixed_text(leat_dtype dtype, double value, int most, char *text) {
  * exponent. Returns how many the exponent has. */
 static int scientific_text(double value, int after, int power, char *text) {
     int length = snprintf(text, NUMBER, "%#.*e", after, value);
+    /* Behind the "e" and the sign. */
     char *digits = strchr(text, 'e') + 2;
     int found = (int)(text + length - digits);
     for (; found < power; found++) {
@@ -101,6 +106,7 @@ static void scalar_text(leat_dtype dtype, double value, char *text) {
     }
     int digits = digits_needed(dtype, value);
     int exponent = value == 0 ? 0 : decimal_exponent(value, digits);
+    /* Python's repr of floats changes its notation there. */
     if (exponent < -4 || exponent >= 16) {
         snprintf(text, NUMBER, "%.*e", digits - 1, value);
         return;
@@ -120,6 +126,7 @@ static void whole_text(const leat_tensor *tensor, int64_t index, char *text) {
 
 /* Bytes as Python writes them: b'a\n\x00'. */
 static void put_bytes(leati_text_sink *sink, const leat_string *string) {
+    /* As Python does: double quotes only where the text has a single quote and no double one. */
     bool single = string->size > 0 && memchr(string->data, '\'', string->size) != NULL;
     bool both = single && memchr(string->data, '"', string->size) != NULL;
     const char *quote = single && !both ? "\"" : "'";
@@ -151,6 +158,7 @@ static void walk(struct layout *layout, int axis, int64_t index, int64_t count,
     int64_t inner = size > 0 ? count / size : 0;
     bool cut = layout->summary && size > 2 * EDGE_ITEMS;
     for (int64_t i = 0; i < size; i++) {
+        /* The first and the last three count for the width, as they alone are printed. */
         if (cut && i == EDGE_ITEMS)
             i = size - EDGE_ITEMS;
         walk(layout, axis + 1, index + i * inner, inner, visit);
@@ -161,6 +169,7 @@ static void visit_magnitude(struct layout *layout, int64_t index) {
     double value = fabs(leati_tensor_float_at(layout->tensor, index));
     if (!isfinite(value) || value == 0)
         return;
+    /* numpy chooses the notation by the absolute values, without zeros, nan and inf. */
     if (value > layout->largest)
         layout->largest = value;
     if (layout->smallest == 0 || value < layout->smallest)
@@ -194,6 +203,7 @@ static void visit_width(struct layout *layout, int64_t index) {
         return;
     }
     fixed_text(dtype, value, PRECISION, text);
+    /* A locale may write a comma. */
     int point = (int)strcspn(text, ".,");
     widen(&layout->left, point);
     widen(&layout->right, (int)strlen(text) - point - 1);
@@ -203,6 +213,8 @@ static void visit_width(struct layout *layout, int64_t index) {
 static void visit_special(struct layout *layout, int64_t index) {
     double value = leati_tensor_float_at(layout->tensor, index);
     int length = isnan(value) || value > 0 ? 3 : 4;
+    /* Special words end where the numbers' last digit does, so they borrow the places behind the
+     * point. */
     if (!isfinite(value))
         widen(&layout->left, length - behind_point(layout));
 }
@@ -215,6 +227,7 @@ static struct layout layout_of(const leat_tensor *tensor) {
     if (leati_dtype_is_float(tensor->dtype)) {
         layout.right = 0;
         walk(&layout, 0, 0, count, visit_magnitude);
+        /* numpy's rule for arrays: large, tiny, or more than three decades between the extremes. */
         layout.scientific = layout.largest >= 1e8 ||
                             (layout.largest > 0 &&
                              (layout.smallest < 1e-4 || layout.largest / layout.smallest > 1000));
@@ -281,6 +294,7 @@ static void put_row(leati_text_sink *sink, const struct layout *layout, int64_t 
         leati_text_sink word = {.at = dots ? 3 : 0}; /* measures only */
         if (!dots)
             put_word(&word, layout, index + i);
+        /* numpy keeps a place for the bracket that closes the row. */
         if (line > start && line + word.at > (size_t)width - 1) {
             leati_sink_put(sink, "\n");
             put_spaces(sink, indent);
@@ -310,11 +324,13 @@ static void put_axis(leati_text_sink *sink, const struct layout *layout, int axi
         return;
     }
     int64_t size = tensor->dims[axis];
+    /* Values below one index of this axis. */
     int64_t inner = size > 0 ? count / size : 0;
     bool cut = layout->summary && size > 2 * EDGE_ITEMS;
     for (int64_t i = 0; i < size; i++) {
         bool dots = cut && i == EDGE_ITEMS;
         if (i > 0) {
+            /* One empty line more for each dimension below, as numpy separates them. */
             for (int k = 1; k < left; k++)
                 leati_sink_put(sink, "\n");
             put_spaces(sink, indent);

@@ -21,6 +21,7 @@ static size_t row_bytes_of(const leat_tensor *tensor) {
 leat_tensor leati_tensor_rows(const leat_tensor *tensor, int64_t begin, int64_t n) {
     leat_tensor rows = *tensor;
     rows.dims[0] = n;
+    /* A tensor without values may have no memory. */
     if (tensor->data != NULL)
         rows.data = (char *)tensor->data + (size_t)begin * row_bytes_of(tensor);
     return leat_tensor_ref(&rows);
@@ -44,6 +45,7 @@ static leat_status put_rows(const leat_tensor *tensor, char *to, const leat_tens
     int64_t rows = shape.dims[0], bytes = (int64_t)row_bytes_of(tensor);
     shape.rank--;
     memmove(shape.dims, shape.dims + 1, (size_t)shape.rank * sizeof shape.dims[0]);
+    /* A borrowed column: no reference is taken, and it is not finished. */
     leati_column_strided(&column, tensor->dtype, &shape, tensor->data, bytes, tensor->owner);
     leati_column_gather(&column, 0, rows, to, bytes);
     if (tensor->dtype != LEAT_STRING && tensor->dtype != LEAT_OBJECT)
@@ -63,9 +65,11 @@ leat_status leati_tensor_concat(const leat_tensor *tensors, int64_t step, int64_
             same = next->dims[d] == shape.dims[d];
         if (!same)
             return unequal(tensors, next, err);
+        /* Tensors without bytes (another dimension is 0) may have any number of rows. */
         if (__builtin_add_overflow(shape.dims[0], next->dims[0], &shape.dims[0]))
             return leati_no_memory(err);
     }
+    /* Nothing to join, hence nothing to copy. */
     if (n == 1) {
         *out = leat_tensor_ref(tensors);
         return LEAT_OK;

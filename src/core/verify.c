@@ -25,6 +25,7 @@ static uint64_t next_random(uint64_t *state) {
 }
 
 static bool uniform(const leati_column *column, int64_t n) {
+    /* The other forms have one shape for all rows. */
     if (column->form != LEATI_TENSORS)
         return true;
     leat_shape first = leati_column_row_shape(column, 0);
@@ -76,6 +77,7 @@ static leat_status spread(const leati_column *column, int64_t n, leat_buffer *ro
     char *base = owner->data;
     int64_t size = (int64_t)row_bytes;
     if (rows != NULL) {
+        /* From the last odd slot downwards. */
         leati_column_gather(column, 0, n, base + (2 * n - 1) * size, -2 * size);
         leati_column_strided(out, column->dtype, &shape, base, size, owner);
         out->form = LEATI_SELECTED;
@@ -121,6 +123,7 @@ static leat_buffer *reversed_rows(int64_t n, leat_error *err) {
     if (buffer == NULL)
         return NULL;
     uint32_t *rows = buffer->data;
+    /* Row i lies at the odd slot i from the end. */
     for (int64_t i = 0; i < n; i++)
         rows[i] = (uint32_t)(2 * (n - 1 - i) + 1);
     return buffer;
@@ -141,6 +144,7 @@ static leat_status reencode_column(const leati_column *column, int64_t n, enum w
 
 leat_status leati_verify_reencode(const leati_block *block, uint64_t seed, leati_block *out,
                                   leat_error *err) {
+    /* Slot numbers are 32 bits. */
     if (block->n == 0 || block->n > UINT32_MAX / 2 - 1)
         return leati_block_slice(block, 0, block->n, out, err);
     leat_status status = leati_block_prepare(out, block->num_columns, err);
@@ -150,6 +154,7 @@ leat_status leati_verify_reencode(const leati_block *block, uint64_t seed, leati
     if (rows == NULL)
         status = LEAT_RESOURCE_EXHAUSTED;
     for (int32_t c = 0; status == LEAT_OK && c < block->num_columns; c++) {
+        /* Each column by itself: operators must not take one column's form for that of all. */
         enum way way = (enum way)(next_random(&seed) % NUM_WAYS);
         status = reencode_column(&block->columns[c], block->n, way, rows, &out->columns[c], err);
     }
@@ -166,6 +171,7 @@ static uint64_t hash_row(const leati_column *column, int64_t i, uint64_t hash) {
     leat_shape shape = leati_column_row_shape(column, i);
     const void *values = leati_column_row(column, i);
     int64_t count = leati_shape_count(&shape);
+    /* The rank is part of it: [0, 3] and [0] have the same values. */
     hash = leati_hash(shape.dims, (size_t)shape.rank * sizeof shape.dims[0],
                       hash + (uint64_t)shape.rank);
     if (column->dtype != LEAT_STRING)
@@ -212,6 +218,7 @@ leat_status leati_block_check(const leati_block *block, const leat_spec *spec, l
                 return leati_fail(
                     err, LEAT_INTERNAL, "column %d, row %" PRId64 ": expected shape %s, found %s",
                     c, i, leati_shape_text(&expected, want), leati_shape_text(&found, have));
+            /* One row stands for all; only arrays of tensors have a shape for each. */
             if (column->form != LEATI_TENSORS)
                 break;
         }

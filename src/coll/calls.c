@@ -12,6 +12,7 @@ const char *leati_call_kind_name(int32_t kind) {
 }
 
 void leati_call_record(leati_rank_call *own, leati_collective_call call) {
+    /* The record of the call before stays where it is: another rank may still compare it. */
     own->number++;
     own->records[own->number % 2] = call;
 }
@@ -22,6 +23,8 @@ const leati_collective_call *leati_call_present(const leati_rank_call *own) {
 
 leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks, int rank,
                                 leat_error *err) {
+    /* The others' numbers may be one ahead by now; this rank's tells which record is of this
+     * call. */
     uint64_t turn = calls[rank].number % 2;
     const leati_collective_call *first = &calls[0].records[turn];
     for (int r = 1; r < num_ranks; r++) {
@@ -55,6 +58,7 @@ void leati_calls_missing_ranks(leati_rank_call *calls, int num_ranks, leati_call
                                uint64_t count, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
+    /* 16 bytes hold ", " and any int, so snprintf never cuts a number in two. */
     for (int r = 0; r < num_ranks && used + 16 < size; r++)
         if (atomic_load(&calls[r].reached[stage]) < count)
             used += (size_t)snprintf(text + used, size - used, "%s%d", used > 0 ? ", " : "", r);
@@ -71,6 +75,7 @@ void leati_coll_never_spin(void) {
 }
 
 leati_part leati_coll_part_of(int64_t count, int num_ranks, int rank) {
+    /* Rounded up, so the last ranks may get nothing; what division leaves goes to the last one. */
     int64_t size = (count / num_ranks + 63) / 64 * 64;
     int64_t begin = LEATI_MIN(size * rank, count);
     bool last = rank == num_ranks - 1 || begin + size > count;

@@ -42,6 +42,7 @@ void leati_failure_free(leati_failure *failure) {
 
 void leati_failure_set(leati_failure *failure, const leat_error *reason) {
     leati_queue_gate_lock(failure->gate);
+    /* Later reasons are mostly consequences: ranks whose wait the first one has ended. */
     if (!atomic_load(&failure->failed)) {
         failure->reason = *reason;
         atomic_store(&failure->failed, true);

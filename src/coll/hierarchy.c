@@ -25,6 +25,7 @@ static int local_rank(const hierarchy *h, int rank) {
 /* A failure between processes, told to the ranks of this one. */
 static leat_status told(hierarchy *h, leat_status status, leat_error *err) {
     if (status != LEAT_OK && h->inner != NULL) {
+        /* The caller may have given no record. */
         leat_error unknown = {.code = status, .text = "the exchange between processes failed"};
         h->inner->ops->abort(h->inner, err != NULL && err->code != LEAT_OK ? err : &unknown);
     }
@@ -43,6 +44,7 @@ static leat_status hierarchy_all_reduce(leati_collective *collective, int rank, 
                                         leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
+    /* Means of means would round twice, so both levels add and the first rank divides once. */
     leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
     leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status == LEAT_OK && h->inner != NULL)
@@ -64,6 +66,7 @@ static leat_status hierarchy_all_gather(leati_collective *collective, int rank, 
     int local = local_rank(h, rank);
     int64_t own = count * h->num_inner;
     size_t bytes = (size_t)own * leat_dtype_size(dtype);
+    /* The process gathers into its place of the result, so nothing is copied between the levels. */
     char *part = (char *)out + (size_t)h->process * bytes;
     leat_status status = LEAT_OK;
     if (h->inner == NULL)
@@ -84,6 +87,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
                                             leati_reduction reduction, void *out, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
+    /* As in all_reduce: sums on both levels, divided once. */
     leati_reduction between = reduction == LEATI_REDUCTION_MAX ? reduction : LEATI_REDUCTION_SUM;
     leat_status status = leati_reducer_check(dtype, reduction, err);
     size_t block = (size_t)count * leat_dtype_size(dtype);
@@ -92,6 +96,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
         /* The others wait for this rank: the deadline ends that. */
         return status != LEAT_OK ? status : leati_no_memory(err);
     }
+    /* A copy, since `data` stays as it is. */
     memcpy(sums, data, (size_t)h->base.num_ranks * block);
     if (h->inner != NULL) {
         status = h->inner->ops->all_reduce(h->inner, local, sums, count * h->base.num_ranks, dtype,
@@ -118,6 +123,7 @@ static leat_status hierarchy_reduce_scatter(leati_collective *collective, int ra
 static leat_status hierarchy_broadcast(leati_collective *collective, int rank, int root, void *data,
                                        int64_t count, leat_dtype dtype, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
+    /* Ranks are numbered process by process. */
     int local = local_rank(h, rank), from = root / h->num_inner;
     leat_status status = leati_reducer_check_root(root, h->base.num_ranks, err);
     if (status != LEAT_OK)
@@ -130,6 +136,7 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
         status = told(
             h, h->outer->ops->broadcast(h->outer, h->process, from, data, count, dtype, err), err);
     }
+    /* The ranks of the root's process had the value before the exchange. */
     if (from == h->process)
         return status;
     return status == LEAT_OK ? spread(h, local, data, count, dtype, err) : status;
@@ -138,6 +145,8 @@ static leat_status hierarchy_broadcast(leati_collective *collective, int rank, i
 static leat_status hierarchy_barrier(leati_collective *collective, int rank, leat_error *err) {
     hierarchy *h = (hierarchy *)collective;
     int local = local_rank(h, rank);
+    /* Inside first: the process has come when all of its ranks have. Inside again: nobody goes on
+     * before the others have come, too. */
     leat_status status = h->inner == NULL ? LEAT_OK : h->inner->ops->barrier(h->inner, local, err);
     if (status == LEAT_OK && local == 0)
         status = told(h, h->outer->ops->barrier(h->outer, h->process, err), err);
@@ -175,6 +184,7 @@ leati_collective *leati_coll_hierarchy_new(leati_collective *inner, leati_collec
                                            int process, leat_error *err) {
     hierarchy *h = leati_alloc_zero(1, sizeof *h);
     if (h == NULL) {
+        /* Given, also on failure. */
         if (inner != NULL)
             inner->ops->close(inner);
         outer->ops->close(outer);

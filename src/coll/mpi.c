@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/* TESTS come without a pause between them; who waits longer waits for a slow rank. */
 enum { SCRATCH_BYTES = 4 << 20, TESTS = 2000, PAUSE_NS = 50000 };
 
 typedef struct mpi_collective {
@@ -87,6 +88,7 @@ static leat_status finish(const transfer *t, int code, MPI_Request *request) {
             return LEAT_OK;
         if (leati_failure_happened(t->c->failure))
             return leati_failure_refuse(t->c->failure, t->err);
+        /* Asking the clock and sleeping cost more than a test, so a fast exchange does neither. */
         if (tests > TESTS) {
             if (leati_now_ns() >= t->deadline_ns)
                 return report_late(t);
@@ -101,6 +103,7 @@ static leat_status begin(transfer *t, leat_error *err) {
     t->deadline_ns = leati_clock_deadline_ns(t->c->timeout_ms);
     if (leati_failure_happened(t->c->failure))
         return leati_failure_refuse(t->c->failure, err);
+    /* For stall reports: whoever made the fewest calls holds the others up. */
     leati_store_note(t->c->store, ++t->c->calls, LEATI_PHASE_COLLECTIVE);
     return LEAT_OK;
 }
@@ -176,12 +179,14 @@ static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
     mpi_collective *c = t->c;
     MPI_Request request;
     for (int r = 0; r < c->base.num_ranks; r++) {
+        /* MPI wants the counts of all ranks on every rank. */
         leati_part part = leati_coll_part_of(count, c->base.num_ranks, r);
         c->counts[r] = (int)(part.end - part.begin);
         c->offsets[r] = (int)part.begin;
     }
     int code = MPI_Ireduce_scatter(c->in, c->out, c->counts, type_of(dtype),
                                    op_of(dtype, reduction), c->comm, &request);
+    /* `in` is written again by the second exchange, so the first must be over. */
     LEATI_TRY(finish(t, code, &request));
     code = MPI_Iallgatherv(c->out, c->counts[c->rank], type_of(dtype), c->in, c->counts, c->offsets,
                            type_of(dtype), c->comm, &request);
@@ -200,6 +205,8 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
         int64_t n = LEATI_MIN(count - at, most);
         char *piece = (char *)data + (size_t)at * item;
+        /* The caller's memory is never MPI's: after a deadline the request goes on without the
+         * caller. */
         memcpy(t.c->in, piece, (size_t)n * item);
         status = reduce_piece(&t, (int)n, dtype, reduction);
         if (status == LEAT_OK)
@@ -215,6 +222,7 @@ static leat_status mpi_all_gather(leati_collective *collective, int rank, const 
     (void)rank;
     transfer t = {.c = (mpi_collective *)collective, .kind = LEATI_CALL_ALL_GATHER};
     size_t bytes = (size_t)count * leat_dtype_size(dtype), ranks = (size_t)collective->num_ranks;
+    /* `out` holds the piece of every rank. */
     size_t most = SCRATCH_BYTES / ranks;
     leat_status status = begin(&t, err);
     for (size_t at = 0; at < bytes && status == LEAT_OK; at += most) {
@@ -224,6 +232,7 @@ static leat_status mpi_all_gather(leati_collective *collective, int rank, const 
         int code = MPI_Iallgather(t.c->in, (int)n, MPI_BYTE, t.c->out, (int)n, MPI_BYTE, t.c->comm,
                                   &request);
         status = finish(&t, code, &request);
+        /* MPI put pieces of n bytes side by side; in the result they are parts of blocks. */
         for (size_t r = 0; r < ranks && status == LEAT_OK; r++)
             memcpy((char *)out + r * bytes + at, t.c->out + r * n, n);
     }
@@ -245,6 +254,7 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
         size_t bytes = (size_t)n * item;
         MPI_Request request;
         for (size_t r = 0; r < ranks; r++) {
+            /* The same piece of every rank's block, side by side as MPI expects them. */
             memcpy(t.c->in + r * bytes,
                    (const char *)data + (r * (size_t)count + (size_t)at) * item, bytes);
         }
@@ -298,6 +308,7 @@ static void mpi_abort(leati_collective *collective, const leat_error *reason) {
 static void mpi_close(leati_collective *collective) {
     mpi_collective *c = (mpi_collective *)collective;
     bool failed = c->failure != NULL && leati_failure_happened(c->failure);
+    /* Freeing a communicator is collective: after a failure the others may never come. */
     if (c->comm != MPI_COMM_NULL && !failed)
         (void)MPI_Comm_free(&c->comm);
     leati_failure_free(c->failure);
@@ -326,6 +337,7 @@ static const leati_collective_ops mpi_ops = {
  * notice, and waiting for the others would be in vain. */
 static void finalize(void) {
     int done = 0;
+    /* A child that was forked has the handler, too, but not MPI. */
     if (initialized_by == getpid() && !atomic_load(&any_failed) &&
         MPI_Finalized(&done) == MPI_SUCCESS && !done)
         (void)MPI_Finalize();
@@ -336,6 +348,7 @@ static leat_status start_mpi(leat_error *err) {
     if (MPI_Initialized(&running) != MPI_SUCCESS)
         return leati_fail(err, LEAT_UNAVAILABLE, "MPI does not say whether it runs");
     if (running) {
+        /* The program started MPI itself, at a level that is only found out. */
         (void)MPI_Query_thread(&level);
     } else if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS) {
         return leati_fail(err, LEAT_UNAVAILABLE,
@@ -358,6 +371,7 @@ static leat_status check_ranks(mpi_collective *c, leat_error *err) {
     int rank = -1, size = 0;
     char mine[64], theirs[64];
     leati_store_values all;
+    /* Compared through the store, which works whatever MPI thinks of the job. */
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &size);
     snprintf(mine, sizeof mine, "%d of %d", rank, size);
@@ -411,6 +425,7 @@ leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks
     c->rank = rank;
     c->timeout_ms = timeout_ms;
     c->comm = MPI_COMM_NULL;
+    /* A record of its own, because closing follows and `err` may be NULL. */
     if (open_mpi(c, &local) != LEAT_OK) {
         mpi_close(&c->base);
         if (err != NULL)

@@ -57,6 +57,7 @@ static leat_status refuse(nccl_collective *c, leat_error *err) {
 }
 
 static leat_status report(const transfer *t, const leat_error *reason) {
+    /* The reason first: aborting takes long, and other threads ask meanwhile. */
     leat_status status = leati_failure_report(t->c->failure, reason, t->err);
     drop_communicator(t->c);
     return status;
@@ -82,9 +83,12 @@ static leat_status finish(const transfer *t, ncclResult_t code) {
     for (int64_t tests = 1; code == ncclSuccess || code == ncclInProgress; tests++) {
         if (leati_failure_happened(c->failure))
             return refuse(c, t->err);
+        /* A communicator that does not block may still be starting the work that it accepted. */
         ncclResult_t asked = ncclCommGetAsyncError(c->comm, &code);
         code = asked == ncclSuccess ? code : asked;
         if (code == ncclSuccess) {
+            /* The communicator is done when the work is on the stream, the stream when the work is
+             * over. */
             cudaError_t stream = c->stream == NULL ? cudaSuccess : cudaStreamQuery(c->stream);
             if (stream == cudaSuccess)
                 return LEAT_OK;
@@ -133,6 +137,7 @@ static bool type_of(leat_dtype dtype, ncclDataType_t *out) {
     case LEAT_UINT32: *out = ncclUint32; return true;
     case LEAT_INT64: *out = ncclInt64; return true;
     case LEAT_UINT64: *out = ncclUint64; return true;
+    /* Integers of 16 bits, which leati_reducer_check lets pass. */
     default: return false;
     }
 }
@@ -223,6 +228,8 @@ static void nccl_close(leati_collective *collective) {
         transfer t = {.c = c,
                       .kind = LEATI_CALL_BARRIER,
                       .deadline_ns = leati_clock_deadline_ns(c->timeout_ms)};
+        /* Finalizing waits for other ranks, too, so it has a deadline; beyond it the communicator
+         * is aborted. */
         if (finish(&t, ncclCommFinalize(c->comm)) == LEAT_OK) {
             (void)ncclCommDestroy(c->comm);
             c->comm = NULL;
@@ -275,6 +282,8 @@ static leat_status open_device(nccl_collective *c, leat_error *err) {
 static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqueId *id,
                                   leat_error *err) {
     leati_store_values all;
+    /* An empty value says "not I"; those of ranks other than 0 have the right size and no
+     * meaning. */
     size_t size = own == LEAT_OK ? sizeof *id : 0;
     leat_status status = leati_store_barrier(c->store, "NCCL", id, size, c->timeout_ms, &all,
                                              own == LEAT_OK ? err : NULL);
@@ -300,6 +309,7 @@ static leat_status open_nccl(nccl_collective *c, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    /* Else ncclCommInitRankConfig waits for ranks that have died for as long as it likes. */
     config.blocking = 0;
     transfer t = {.c = c,
                   .kind = LEATI_CALL_BARRIER,

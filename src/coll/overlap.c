@@ -88,6 +88,7 @@ static void set_arithmetic_mode(unsigned int mode) {
 
 static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
     leati_span span = leati_trace_begin();
+    /* Sums of denormal numbers must not depend on which thread adds them. */
     set_arithmetic_mode(s->mode);
     leat_status status = l->inner->ops->all_reduce(l->inner, l->rank, s->data, s->count, s->dtype,
                                                    s->reduction, err);
@@ -102,20 +103,24 @@ static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
 
 static void lane_main(void *context) {
     lane *l = context;
+    /* This thread runs beside the computing ones and would take their cores. */
     leati_coll_never_spin();
     leati_queue_gate_lock(l->gate);
     while (!l->stop) {
+        /* After a failure the thread only waits to be stopped. */
         if (l->failed || l->begun == l->done) {
             (void)(leati_queue_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL,
                                          NULL) == LEAT_OK);
             continue;
         }
+        /* A copy: the ring may grow while the sum is done. */
         sum next = l->sums[l->done % l->capacity];
         leati_queue_gate_unlock(l->gate);
         leat_error err = {0};
         leat_status status = do_sum(l, &next, &err);
         leati_queue_gate_lock(l->gate);
         if (status == LEAT_OK) {
+            /* Counted when it is done: until then `wait` and make_room take the place as used. */
             l->done++;
         } else {
             l->failed = true;
@@ -135,6 +140,7 @@ static bool make_room(lane *l) {
     sum *sums = leati_alloc(capacity, sizeof *sums);
     if (sums == NULL)
         return false;
+    /* Tickets count for ever, so each sum keeps its number and only its place changes. */
     for (uint64_t i = l->done; i < l->begun; i++)
         sums[i % capacity] = l->sums[i % l->capacity];
     leati_free(l->sums);
@@ -174,9 +180,11 @@ static leat_status overlap_start(leati_collective *collective, int rank, void *d
 static leat_status await(lane *l, uint64_t ticket, leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(l->gate);
+    /* Read under the gate: all that was begun up to now, not what others may begin later. */
     ticket = ticket == LEATI_EVERY_SUM ? l->begun : ticket;
     while (l->done < ticket && !l->failed && status == LEAT_OK)
         status = leati_queue_gate_wait(l->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
+    /* A sum before the one that failed is there all the same. */
     if (l->done < ticket && l->failed)
         status = late_result(l, err);
     leati_queue_gate_unlock(l->gate);
@@ -212,6 +220,7 @@ static leat_status overlap_all_reduce(leati_collective *collective, int rank, vo
     if (status != LEAT_OK)
         return status;
     leati_queue_gate_lock(l->gate);
+    /* A sum that failed is never done, so a lane that failed is not idle. */
     bool idle = l->begun == l->done;
     if (!idle)
         status = queue_sum(l, next, &ticket, err);
@@ -264,6 +273,7 @@ static void overlap_close(leati_collective *collective) {
             l->stop = true;
             leati_queue_gate_wake(l->gate);
             leati_queue_gate_unlock(l->gate);
+            /* Before the inner collective is closed, in which the thread may be. */
             leati_driver_join(l->driver);
         }
         leati_queue_gate_free(l->gate);

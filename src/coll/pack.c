@@ -29,6 +29,7 @@ typedef struct open_packs {
 
 static leat_status check_tensor(const leati_pack_tensor *tensor, int index, leat_error *err) {
     size_t bytes = 0;
+    /* Rounded up to the alignment it must still be a size. */
     if (leat_dtype_size(tensor->dtype) == 0 || tensor->dtype >= LEAT_NUM_DTYPES ||
         tensor->count < 0 ||
         !leati_mul_size((size_t)tensor->count, leat_dtype_size(tensor->dtype), &bytes) ||
@@ -48,6 +49,7 @@ static void close_all(open_packs *plan, int group) {
 
 /* The pack that the next tensor goes into. */
 static int open_for(leati_packing *p, open_packs *plan, const leati_pack_tensor *what) {
+    /* A group is awaited as a whole: what comes later must not hold it up in a shared pack. */
     if (what->group != plan->group)
         close_all(plan, what->group);
     int *open = &plan->open[what->dtype];
@@ -64,14 +66,17 @@ static int open_for(leati_packing *p, open_packs *plan, const leati_pack_tensor 
 static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pack_tensor *what) {
     int number = open_for(p, plan, what);
     leati_pack *pack = &p->packs[number];
+    /* Sizes of dtypes are powers of two and divide the alignment. */
     int64_t item = (int64_t)leat_dtype_size(what->dtype), unit = ALIGNMENT / item;
     int64_t at = (pack->count + unit - 1) / unit * unit;
+    /* Room for the tensor and for the gap behind it. */
     if (at > PTRDIFF_MAX / item - unit - what->count)
         return false;
     p->places[tensor] = (leati_pack_place){.pack = number, .at = at, .count = what->count};
     pack->count = at + what->count;
     pack->num_tensors++;
     plan->last[number] = tensor;
+    /* Of tensors alone, so that gaps do not change which tensors go together. */
     plan->bytes[what->dtype] += what->count * item;
     if (plan->bytes[what->dtype] > (number == 0 ? plan->first_bytes : plan->other_bytes))
         plan->open[what->dtype] = -1;
@@ -80,6 +85,7 @@ static bool place(leati_packing *p, open_packs *plan, int tensor, const leati_pa
 
 /* Numbers the packs by their last tensor: a later one moves down past those that end before it. */
 static void sort_packs(leati_packing *p, int *last) {
+    /* Packs are few and almost in order: insertion moves hardly any. */
     for (int i = 1; i < p->num_packs; i++) {
         for (int at = i; at > 0 && last[at - 1] > last[at]; at--) {
             int other = last[at];
@@ -98,6 +104,7 @@ static void sort_packs(leati_packing *p, int *last) {
 
 /* The limits where the caller gives none. */
 static void choose_limits(open_packs *plan, const leati_pack_tensor *tensors, int count) {
+    /* A double, since the sum of many int64 sizes may overflow, and a share need not be exact. */
     double bytes = 0;
     for (int i = 0; i < count; i++)
         bytes += (double)tensors[i].count * (double)leat_dtype_size(tensors[i].dtype);
@@ -137,6 +144,7 @@ leat_status leati_pack_init(leati_packing *packing, const leati_pack_tensor *ten
     open_packs plan = {.last = leati_alloc((size_t)count, sizeof *plan.last)};
     packing->num_tensors = count;
     packing->places = leati_alloc((size_t)count, sizeof *packing->places);
+    /* Never more packs than tensors. */
     packing->packs = leati_alloc((size_t)count, sizeof *packing->packs);
     leat_status status = plan.last == NULL || packing->places == NULL || packing->packs == NULL
                              ? leati_no_memory(err)
@@ -229,6 +237,8 @@ static void clear_gap(const leati_packs *p, int tensor) {
     size_t from = (size_t)(at.at + at.count) * item;
     size_t to = (from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     size_t end = leati_pack_bytes(p->packing, at.pack);
+    /* Gaps are summed with the rest: what memory happens to hold there may be slow (denormal
+     * numbers). */
     if (from < LEATI_MIN(to, end))
         memset(p->packs[at.pack].values + from, 0, LEATI_MIN(to, end) - from);
 }
@@ -265,6 +275,7 @@ static leat_status begin_one(leati_packs *p, int number, bool beside, leat_error
 /* Begins the sums whose turn it is. */
 static leat_status begin_whole(leati_packs *p, bool beside, leat_error *err) {
     leat_status status = LEAT_OK;
+    /* In order, though a later pack may be whole: all ranks must make the same calls in turn. */
     while (status == LEAT_OK && p->num_begun < p->packing->num_packs &&
            p->packs[p->num_begun].missing == 0) {
         status = begin_one(p, p->num_begun, beside, err);
@@ -295,9 +306,11 @@ static int packs_until(const leati_packing *packing, int group) {
 
 leat_status leati_packs_await(leati_packs *packs, int group, leat_error *err) {
     int count = packs_until(packs->packing, group);
+    /* Nothing is left to compute beside a sum. */
     LEATI_TRY(begin_whole(packs, false, err));
     if (packs->num_begun < count) {
         int tensor = 0;
+        /* There is one that is not ready, else every pack would have begun. */
         while (packs->ready[tensor])
             tensor++;
         return leati_fail(err, LEAT_FAILED_PRECONDITION,

@@ -40,10 +40,12 @@ static leat_status compare_hosts(leati_store *store, int num_ranks, int64_t time
                                  bool *one_host, bool *mpi, leat_error *err) {
     char mine[96];
     leati_store_values all;
+    /* One exchange for both questions: the first letter is about MPI, the rest about the host. */
     host_identity(mine + 1, sizeof mine - 1);
     mine[0] = has_mpi() ? 'm' : '-';
     size_t length = strlen(mine);
     leat_status status = leati_store_barrier(store, "hosts", mine, length, timeout_ms, &all, err);
+    /* Two processes that know nothing of their hosts are not on one. */
     *one_host = status == LEAT_OK && mine[1] != '\0';
     *mpi = status == LEAT_OK;
     for (int r = 0; r < num_ranks && status == LEAT_OK; r++) {

@@ -10,7 +10,7 @@
 #include "core/half.h"
 #include <string.h>
 
-enum { TILE = 2048 };
+enum { TILE = 2048 }; /* 16 KiB of doubles: half of a usual first-level cache */
 
 #define SUM(name, type)                                                                            \
     static void sum_##name(void *out, const void *a, const void *b, size_t count) {                \
@@ -80,6 +80,7 @@ leati_reducer leati_reducer_of(leat_dtype dtype, leati_reduction reduction) {
     }
 }
 
+/* Times 0.5 and divided by 2 are the same number before rounding, hence the same bits after it. */
 #define MEAN(name, type)                                                                           \
     static void mean_##name(void *out, const void *a, const void *b, size_t count) {               \
         for (size_t i = 0; i < count; i++)                                                         \
@@ -160,6 +161,7 @@ static void narrow(uint16_t *out, const float *in, size_t count, leat_dtype dtyp
 static void combine_tile(leati_combination how, const void *const *inputs, int num_inputs,
                          size_t offset, size_t count, void *tile) {
     leati_reducer combine = leati_reducer_of(how.dtype, how.reduction);
+    /* In rank order on every rank: floating-point sums depend on the order. */
     memcpy(tile, (const char *)inputs[0] + offset, count * leat_dtype_size(how.dtype));
     for (int r = 1; r < num_inputs; r++)
         combine(tile, tile, (const char *)inputs[r] + offset, count);
@@ -178,6 +180,7 @@ static void combine_half_tile(leati_combination how, const void *const *inputs, 
     }
     if (how.reduction == LEATI_REDUCTION_MEAN)
         leati_reducer_divide(sum, (int64_t)count, LEAT_FLOAT32, num_inputs);
+    /* Rounded once, after the division. */
     narrow(tile, sum, count, how.dtype);
 }
 
@@ -197,6 +200,7 @@ void leati_reducer_combine(leati_combination how, const void *const *inputs, int
     bool half = how.dtype == LEAT_FLOAT16 || how.dtype == LEAT_BFLOAT16;
     for (int64_t at = 0; at < count; at += TILE) {
         size_t n = (size_t)LEATI_MIN(count - at, TILE), byte = (size_t)at * item;
+        /* The tile is whole before any output is written, so outputs may be inputs. */
         (half ? combine_half_tile : combine_tile)(how, inputs, num_inputs, from + byte, n, tile);
         for (int o = 0; o < num_outputs; o++)
             memcpy((char *)outputs[o] + to + byte, tile, n * item);

@@ -71,6 +71,7 @@ typedef struct shared_collective {
 
 static void wake_all(shared_collective *c) {
     atomic_fetch_add(&c->head->changes, 1);
+    /* Not the private kind: the sleepers are other processes. */
     (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
@@ -78,6 +79,7 @@ static void wake_all(shared_collective *c) {
 static leat_status fail_all(shared_collective *c, const leat_error *reason, leat_error *err) {
     unsigned none = 0;
     if (atomic_compare_exchange_strong(&c->head->failed, &none, 1)) {
+        /* Written before 2 is stored: readers wait for it. */
         c->head->code = (int32_t)reason->code;
         snprintf(c->head->text, sizeof c->head->text, "%s", reason->text);
         atomic_store(&c->head->failed, 2);
@@ -111,6 +113,8 @@ static leat_status report_late(shared_collective *c, leati_call_stage stage, uin
 /* This rank has reached `count` of a stage; whoever sleeps looks again. */
 static void reach(shared_collective *c, leati_call_stage stage, uint64_t count) {
     atomic_store(&c->head->calls[c->rank].reached[stage], count);
+    /* No system call where everybody is awake. A sleeper counts itself before it looks a last time,
+     * so it sees the count above or is seen here. */
     if (atomic_load(&c->head->sleepers) > 0)
         wake_all(c);
 }
@@ -124,8 +128,11 @@ static bool all_reached(const shared_collective *c, leati_call_stage stage, uint
 
 /* One sleep, if there still is a reason to; ends when somebody reaches something. */
 static void sleep_until(shared_collective *c, leati_call_stage stage, uint64_t count) {
+    /* Short, so that the deadline and a failure are noticed even if the one who should wake has
+     * died. */
     struct timespec slice = {.tv_nsec = SLICE_MS * 1000000L};
     atomic_fetch_add(&c->head->sleepers, 1);
+    /* Read before looking: if somebody reaches something in between, the futex does not sleep. */
     unsigned seen = atomic_load(&c->head->changes);
     if (!all_reached(c, stage, count) && atomic_load(&c->head->failed) == 0)
         (void)syscall(SYS_futex, &c->head->changes, FUTEX_WAIT, seen, &slice, NULL, 0);
@@ -142,6 +149,7 @@ static leat_status await(shared_collective *c, leati_call_stage stage, uint64_t 
         __builtin_ia32_pause();
 #endif
     }
+    /* Only here: most waits end while spinning and never ask for the time. */
     int64_t deadline = leati_clock_deadline_ns(c->timeout_ms);
     while (!all_reached(c, stage, count)) {
         if (atomic_load(&c->head->failed) != 0)
@@ -176,6 +184,8 @@ typedef struct piece {
 
 static piece piece_of(const shared_collective *c, const transfer *t, int64_t i) {
     int64_t begin = i * t->most, left = t->call.count - begin;
+    /* Pieces are numbered over all calls, so the next call goes on in the next row without a
+     * barrier. */
     size_t row = (size_t)((t->first + (uint64_t)i) % c->num_rows);
     piece p = {.count = LEATI_MIN(left, t->most),
                .at = (size_t)begin * t->item,
@@ -198,6 +208,7 @@ static void put_piece(shared_collective *c, const transfer *t, int64_t i) {
     leati_part own = {0};
     switch (t->call.kind) {
     case LEATI_CALL_ALL_REDUCE:
+        /* Its own part nobody else reads; the result will lie there. */
         if (!p.small)
             own = leati_coll_part_of(p.count, c->base.num_ranks, c->rank);
         memcpy(to, t->in + p.at, (size_t)own.begin * t->item);
@@ -284,6 +295,7 @@ static bool plan(shared_collective *c, transfer *t) {
     t->how = (leati_combination){.dtype = (leat_dtype)t->call.dtype,
                                  .reduction = (leati_reduction)t->call.parameter};
     if (t->item > 0) {
+        /* A slot takes the same piece of each rank's block. */
         size_t room = t->call.kind == LEATI_CALL_REDUCE_SCATTER
                           ? c->slot_bytes / (size_t)c->base.num_ranks
                           : c->slot_bytes;
@@ -291,6 +303,7 @@ static bool plan(shared_collective *c, transfer *t) {
         t->num_pieces = (t->call.count + t->most - 1) / t->most;
     }
     t->first = c->pieces;
+    /* The same on all ranks, which make the same calls; where they do not, the job ends. */
     c->pieces += (uint64_t)t->num_pieces;
     return t->call.kind == LEATI_CALL_ALL_REDUCE &&
            (t->num_pieces > 1 || (size_t)t->call.count * t->item > SMALL_BYTES);
@@ -298,7 +311,10 @@ static bool plan(shared_collective *c, transfer *t) {
 
 /* All pieces of a call: whatever can be done next, what others wait for first. */
 static leat_status move(shared_collective *c, const transfer *t, bool works, leat_error *err) {
+    /* Pieces that this rank has put, combined (where it `works`) and taken: each goes this way. */
     int64_t n = t->num_pieces, puts = 0, works_done = 0, takes = 0;
+    /* Without parts that ranks combine for others a piece can be taken as soon as all have put
+     * it. */
     leati_call_stage before_take = works ? LEATI_STAGE_WORKED : LEATI_STAGE_PUT;
     leat_status status = LEAT_OK;
     while (takes < n && status == LEAT_OK) {
@@ -315,6 +331,7 @@ static leat_status move(shared_collective *c, const transfer *t, bool works, lea
         } else if (all_reached(c, before_take, t->first + (uint64_t)takes + 1)) {
             take_piece(c, t, takes++);
             reach(c, LEATI_STAGE_TAKEN, t->first + (uint64_t)takes);
+            /* Nothing can be done: wait for what the oldest piece under way lacks. */
         } else if (takes < (works ? works_done : puts)) {
             status = await(c, before_take, t->first + (uint64_t)takes + 1, err);
         } else if (works_done < puts && works) {
@@ -332,6 +349,7 @@ static leat_status run_transfer(shared_collective *c, transfer *t, leat_error *e
     bool works = plan(c, t);
     leati_store_note(c->store, ++c->calls, LEATI_PHASE_COLLECTIVE);
     leati_call_record(&c->head->calls[c->rank], t->call);
+    /* The record is written before this is stored, and others read it after they have seen it. */
     reach(c, LEATI_STAGE_MET, c->calls);
     leat_status status = await(c, LEATI_STAGE_MET, c->calls, err);
     if (status == LEAT_OK)
@@ -428,9 +446,11 @@ static const leati_collective_ops shared_ops = {
 /* Rank 0's part: a new segment of its own name, all of it reserved. -1 with `err`. */
 static int make_segment(shared_collective *c, char *name, size_t size, leat_error *err) {
     static atomic_int made;
+    /* The time, too: containers that share /dev/shm may have the same process numbers. */
     snprintf(name, size, "/leat-%ld-%d-%llx", (long)getpid(), atomic_fetch_add(&made, 1),
              (unsigned long long)leati_now_ns());
     int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    /* Reserved at once: a write into /dev/shm that is full would end the process by SIGBUS. */
     int problem = file < 0 ? errno : posix_fallocate(file, 0, (off_t)c->size);
     if (problem != 0) {
         leati_fail(err, LEAT_UNAVAILABLE, "%zu bytes of shared memory: %s", c->size,
@@ -491,6 +511,7 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     }
     if (file >= 0)
         close(file);
+    /* A mapping outlives its file and its name: once all have one, the name can go. */
     status = all_opened(c, own, err);
     if (c->rank == 0 && name[0] != '\0')
         (void)shm_unlink(name);
@@ -509,6 +530,7 @@ leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ra
     c->store = store;
     c->rank = rank;
     c->timeout_ms = timeout_ms;
+    /* With fewer cores than ranks a spinning one takes the core of the one that it waits for. */
     c->spins = leati_pool_num_cores() >= num_ranks ? SPINS : 0;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call);

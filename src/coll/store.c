@@ -68,6 +68,7 @@ struct leati_store {
  * those who wait. */
 static void fail_store(leati_store *s, leat_status code, const char *text) {
     leati_queue_gate_lock(s->gate);
+    /* While the store closes, connections break as they should. */
     bool first = !s->failing && !atomic_load(&s->stop);
     if (first) {
         s->failing = true;
@@ -77,6 +78,7 @@ static void fail_store(leati_store *s, leat_status code, const char *text) {
     leati_queue_gate_unlock(s->gate);
     if (!first)
         return;
+    /* Without the gate: it aborts collectives, which may call the store. */
     if (s->options.lost != NULL)
         s->options.lost(s->options.context, &reason);
     leati_queue_gate_lock(s->gate);
@@ -89,6 +91,7 @@ static void fail_store(leati_store *s, leat_status code, const char *text) {
 static void check_left(leati_store *s, uint64_t calls) {
     char text[sizeof s->reason.text];
     leati_queue_gate_lock(s->gate);
+    /* A rank that left in order is missed only by who makes more calls than it did. */
     bool beyond = calls > s->left;
     snprintf(text, sizeof text,
              "%.200s has left the job after %llu exchanges, and this is number %llu; give all "
@@ -107,12 +110,14 @@ static void note_left(leati_store *s, const leati_message_head *head, const char
         return;
     memcpy(&calls, payload, sizeof calls);
     leati_queue_gate_lock(s->gate);
+    /* The one that left earliest counts. */
     if (calls < s->left) {
         s->left = calls;
         snprintf(s->left_name, sizeof s->left_name, "%s", payload + sizeof calls);
     }
     leati_queue_gate_unlock(s->gate);
     atomic_store(&s->anybody_left, true);
+    /* This rank may be in the call already, in which it would wait for the other. */
     check_left(s, atomic_load(&s->calls));
 }
 
@@ -128,11 +133,13 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
                                 (int)(head->size - sizeof code), payload + sizeof code);
     } else if (at != NULL) {
         at->size = head->size;
+        /* A copy: the payload lies in the buffer that the next message overwrites. */
         at->bytes = leati_strndup(payload, head->size);
         at->status = at->bytes == NULL ? leati_no_memory(&at->err) : LEAT_OK;
     }
     if (at != NULL)
         at->done = true;
+    /* All who wait share the gate and look whether theirs is done. */
     leati_queue_gate_wake(s->gate);
     leati_queue_gate_unlock(s->gate);
 }
@@ -186,11 +193,13 @@ LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_k
 
 /* A message without an answer; what broke is noticed by the thread that reads. */
 static void tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
+    /* So that the reading thread finds the connection broken, and reports it by its own way. */
     if (send_message(s, kind, 0, bytes, size, NULL, 0, NULL) != LEAT_OK)
         (void)shutdown(s->socket, SHUT_RDWR);
 }
 
 static void beat(leati_store *s) {
+    /* Two loads, so a beat may mix two moments; it is for reports alone. */
     leati_beat now = {.calls = atomic_load(&s->calls), .phase = atomic_load(&s->phase)};
     if (now.phase == LEATI_PHASE_INPUT && s->options.stage != NULL)
         s->options.stage(s->options.context, now.stage, sizeof now.stage);
@@ -212,11 +221,15 @@ static void client_main(void *context) {
             next_ns = now + pause_ms * 1000000;
             pause_ms *= 2;
         }
+        /* poll leaves a negative descriptor out: without a connection the thread waits to be
+         * stopped. */
         struct pollfd polled[2] = {{.fd = s->wake[0], .events = POLLIN},
                                    {.fd = open ? s->socket : -1, .events = POLLIN}};
         int ready = poll(polled, 2, (int)((next_ns - now) / 1000000 + 1));
         if (ready > 0 && polled[1].revents != 0) {
             open = listen_once(s, &in);
+            /* Only when nothing is waiting to be read: a process that was stopped first reads what
+             * came. */
         } else if (ready == 0 && open && leati_now_ns() - s->heard_ns > dead_ns) {
             char why[80];
             snprintf(why, sizeof why, "nothing was heard of it for %.1f s",
@@ -246,6 +259,7 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     leati_queue_gate_lock(s->gate);
     r->number = ++s->number;
     r->next = s->requests;
+    /* Before sending: the answer may come before send_message returns. */
     s->requests = r;
     leati_queue_gate_unlock(s->gate);
     leat_status status = send_message(s, kind, r->number, a, a_size, b, b_size, &local);
@@ -261,6 +275,8 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
         local = r->err;
         status = r->status;
     }
+    /* Under the gate, since the thread may be about to write into it; then the stack is free
+     * again. */
     unlink_request(s, r);
     leati_queue_gate_unlock(s->gate);
     if (status != LEAT_OK) {
@@ -291,6 +307,7 @@ static leat_status ask_named(leati_store *s, leati_message_kind kind, const char
                              int64_t timeout_ms, const void *value, size_t value_size, request *r,
                              leat_error *err) {
     size_t size = 0;
+    /* Setting a key waits for nobody. */
     bool timed = kind != LEATI_MESSAGE_SET;
     char *front = named(name, timed ? &timeout_ms : NULL, &size, err);
     if (front == NULL)
@@ -334,6 +351,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
         ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
     if (status != LEAT_OK)
         return status;
+    /* The answer is a table of sizes and then the values, which stay where they came. */
     size_t ranks = (size_t)store->options.num_ranks, at = ranks * sizeof(uint64_t);
     out->bytes = r.bytes;
     out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
@@ -341,6 +359,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
         leati_store_values_fini(out);
         return leati_no_memory(err);
     }
+    /* Sizes come from outside: one that is too large ends the loop and is refused below. */
     for (size_t i = 0; i < ranks && at <= r.size; i++) {
         uint64_t bytes = 0;
         memcpy(&bytes, r.bytes + i * sizeof bytes, sizeof bytes);
@@ -360,6 +379,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
                               int64_t timeout_ms, leat_error *err) {
     leati_store_values all;
     char with_name[1024];
+    /* With the name, so that whoever differs can be told to all without another exchange. */
     int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
     size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
     leat_status status = leati_store_barrier(store, what, with_name, size, timeout_ms, &all, err);
@@ -370,6 +390,8 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
     for (int r = 1; r < store->options.num_ranks && status == LEAT_OK; r++) {
         const char *other = all.bytes + all.offset[r];
         int other_size = (int)strcspn(other, "\n");
+        /* Values are not terminated one by one: the name ends where the next rank's value
+         * begins. */
         int name_size = (int)(all.offset[r + 1] - all.offset[r]) - other_size - 1;
         if (other_size != first_size || memcmp(first, other, (size_t)first_size) != 0) {
             status = leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -390,6 +412,8 @@ void leati_store_abort(leati_store *store, const leat_error *why) {
 void leati_store_note(leati_store *store, uint64_t calls, leati_store_phase phase) {
     atomic_store(&store->calls, calls);
     atomic_store(&store->phase, (int)phase);
+    /* A flag without a lock, because each exchange passes here and almost never has anybody
+     * left. */
     if (atomic_load(&store->anybody_left) && phase == LEATI_PHASE_COLLECTIVE)
         check_left(store, calls);
 }
@@ -416,6 +440,8 @@ const char *leati_store_host(const leati_store *store) {
 static void find_host(leati_store *s) {
     struct sockaddr_storage own;
     socklen_t size = sizeof own;
+    /* The address by which this host reached rank 0 is one of which the network is known to
+     * work. */
     if (getsockname(s->socket, (struct sockaddr *)&own, &size) != 0)
         return;
     if (own.ss_family == AF_INET6) {
@@ -518,6 +544,7 @@ void leati_store_close(leati_store *store) {
     if (store == NULL)
         return;
     if (store->driver != NULL) {
+        /* The last beat says how many calls were made, which the good-bye is judged by. */
         beat(store);
         tell(store, LEATI_MESSAGE_BYE, NULL, 0);
     }
@@ -527,6 +554,7 @@ void leati_store_close(leati_store *store) {
     leati_driver_join(store->driver);
     if (store->socket >= 0)
         close(store->socket);
+    /* After this process's own connection is closed: the server waits until all are gone. */
     leati_store_server_stop(store->server);
     for (int i = 0; i < 2; i++)
         if (store->wake[i] >= 0)

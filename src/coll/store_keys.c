@@ -75,6 +75,7 @@ bool leati_store_keys_set(leati_store_keys *s, int rank, uint64_t request, const
         leati_free(copy);
         return false;
     }
+    /* Setting a key again replaces its value; who got the old one has a copy. */
     leati_free(at->value);
     at->value = copy;
     at->size = size;
@@ -142,6 +143,7 @@ static void remove_barrier(leati_store_keys *s, barrier *m) {
 /* All are here: everybody gets sizes, then bytes, by rank. */
 static bool release_barrier(leati_store_keys *s, barrier *m) {
     leati_text bytes = {0};
+    /* Put together before the first answer: nobody is let go if memory does not suffice for all. */
     uint64_t *sizes = leati_alloc((size_t)s->num_ranks, sizeof *sizes);
     bool good = sizes != NULL;
     for (int r = 0; good && r < s->num_ranks; r++) {
@@ -167,6 +169,8 @@ bool leati_store_keys_meet(leati_store_keys *s, int rank, uint64_t request, int6
         return false;
     participant *g = &m->participants[rank];
     leati_free(g->value);
+    /* A rank whose earlier call timed out, or that asks twice, counts once; its last call is
+     * answered. */
     m->num_here += !g->here;
     *g = (participant){.here = true,
                        .request = request,
@@ -180,6 +184,7 @@ bool leati_store_keys_meet(leati_store_keys *s, int rank, uint64_t request, int6
 static void name_missing(const leati_store_keys *s, leati_text *text, const barrier *m) {
     int count = 0;
     for (int r = 0; r < s->num_ranks; r++) {
+        /* Of a large job eight names say enough. */
         if (!m->participants[r].here && ++count <= 8) {
             leati_text_addf(text, "%s", count > 1 ? ", " : "");
             s->name(s->context, r, text);
@@ -196,6 +201,7 @@ static void expire_participant(leati_store_keys *s, barrier *m, int rank) {
     s->name(s->context, rank, &text);
     leati_text_addf(&text, " waited in vain at \"%s\" for ", m->name);
     name_missing(s, &text, m);
+    /* It may come again, and the others must not be released without it. */
     g->here = false;
     m->num_here--;
     s->refuse(s->context, rank, g->request, LEAT_DEADLINE_EXCEEDED,
@@ -220,6 +226,7 @@ void leati_store_keys_expire(leati_store_keys *s, int64_t now, const leat_error 
         leati_free(w);
     }
     for (barrier *m = s->barriers, *next; m != NULL; m = next) {
+        /* The barrier may go below. */
         next = m->next;
         for (int r = 0; r < s->num_ranks; r++) {
             participant *g = &m->participants[r];

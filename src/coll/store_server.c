@@ -74,6 +74,7 @@ static void tell(peer *to, leati_message_kind kind, uint64_t request, const void
 static void answer(void *context, int rank, uint64_t request, const void *a, size_t a_size,
                    const void *b, size_t b_size) {
     peer *to = ((leati_store_server *)context)->members[rank].peer;
+    /* Request 0 is a message that wants no answer. */
     if (to != NULL && request != 0)
         tell(to, LEATI_MESSAGE_OK, request, a, a_size, b, b_size);
 }
@@ -109,6 +110,7 @@ static void add_name(void *context, int rank, leati_text *text) {
 static void fail_job(leati_store_server *s, const char *text) {
     if (s->failed)
         return;
+    /* Once: ranks whose connection breaks from now on must not fail the job again. */
     s->failed = true;
     leati_fail(&s->reason, LEAT_ABORTED, "%s", text);
     for (int r = 0; r < s->num_ranks; r++) {
@@ -133,6 +135,7 @@ static void lose(leati_store_server *s, int rank, const char *why) {
 /* A rank leaves in order: whoever goes further than it did waits in vain. */
 static void say_bye(leati_store_server *s, int rank) {
     member *m = &s->members[rank];
+    /* Of its last beat, which a closing rank sends just before its good-bye. */
     uint64_t calls = m->beat.calls;
     m->bye = true;
     for (int r = 0; r < s->num_ranks; r++) {
@@ -152,6 +155,7 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
     size_t at = sizeof numbers;
     leat_status code = LEAT_FAILED_PRECONDITION;
     const char *version = payload + at, *name = "";
+    /* Whatever connects to the port may send anything: no text is read before its end was found. */
     bool whole = head->size > at && memchr(version, '\0', head->size - at) != NULL;
     if (whole) {
         memcpy(numbers, payload, sizeof numbers);
@@ -174,6 +178,7 @@ static void greet(leati_store_server *s, peer *from, const leati_message_head *h
     } else if (numbers[1] < 0 || numbers[1] >= s->num_ranks) {
         snprintf(text, sizeof text, "%s says that it is rank %d of %d", name, numbers[1],
                  s->num_ranks);
+        /* Before the name is asked for: a rank of the next job is not one that comes twice. */
     } else if (s->members[numbers[1]].bye || atomic_load(&s->stop)) {
         code = LEAT_UNAVAILABLE;
         snprintf(text, sizeof text, "the job that rank 0 serves has ended; another may begin");
@@ -207,6 +212,7 @@ static void report_stalled(leati_store_server *s, int rank, uint64_t request) {
     }
     leati_text text = {0};
     int count = 0;
+    /* Where all made as many calls nobody holds anybody up. */
     for (int r = 0; r < s->num_ranks && least < most; r++) {
         const member *m = &s->members[r];
         if (m->beat.calls != least || ++count > 4)
@@ -242,6 +248,7 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
     if (from->rank < 0) {
         if (head->kind == LEATI_MESSAGE_HELLO)
             greet(s, from, head, payload);
+        /* A client's thread sends beats from its start on, perhaps before the greeting. */
         return from->rank >= 0 || head->kind == LEATI_MESSAGE_BEAT;
     }
     int64_t timeout_ms = 0;
@@ -269,6 +276,7 @@ static bool serve(leati_store_server *s, peer *from, const leati_message_head *h
     case LEATI_MESSAGE_MEET: break;
     default: return false;
     }
+    /* Checked before the failure is told: what is no message ends its connection in any case. */
     if (!split_named(head, payload, timed, &timeout_ms, &name, &rest, &size))
         return false;
     if (s->failed) {
@@ -345,6 +353,7 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
     *at = p->next;
     if (p->rank >= 0) {
         member *m = &s->members[p->rank];
+        /* lose() tells all that are left, and this one is not. */
         m->peer = NULL;
         if (!m->bye)
             lose(s, p->rank, why);
@@ -357,6 +366,7 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
 /* Serves what has come; NULL, or why the connection ends. */
 static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
     leat_status status = leati_wire_receive(p->socket, &p->in, err);
+    /* Whatever it sent shows that it lives, a part of a message, too. */
     p->heard_ns = leati_now_ns();
     if (p->rank >= 0)
         s->members[p->rank].heard_ns = p->heard_ns;
@@ -397,15 +407,20 @@ static void server_main(void *context) {
     int64_t end_ns = LEATI_NO_DEADLINE;
     s->turn_ns = leati_now_ns();
     while (end_ns == LEATI_NO_DEADLINE || (leati_now_ns() < end_ns && !all_gone(s))) {
+        /* Ranks that are a little behind still reach the server; who is dead is not waited for
+         * longer. */
         if (atomic_load(&s->stop) && end_ns == LEATI_NO_DEADLINE)
             end_ns = leati_now_ns() + s->dead_ns;
         if (!poll_all(s, &polled, &room)) {
+            /* Without memory, or with a broken poll, the loop must not spin. */
             (void)poll(NULL, 0, TICK_MS);
             continue;
         }
         size_t i = 1;
         for (peer **at = &s->peers; *at != NULL; i++) {
             leat_error err = {0};
+            /* The list has not changed since poll: peers are added at its front, below, and `i`
+             * goes on over those that are dropped. */
             const char *why = polled[i].revents != 0 ? hear(s, *at, &err) : NULL;
             if (why != NULL)
                 drop(s, at, why);
@@ -423,6 +438,7 @@ static void server_main(void *context) {
 
 static void free_server(leati_store_server *s) {
     while (s->peers != NULL) {
+        /* So that dropping it does not count as losing a rank. */
         s->peers->rank = -1;
         drop(s, &s->peers, "");
     }

@@ -41,6 +41,8 @@ typedef struct threads_collective {
 } threads_collective;
 
 static void wake_all(threads_collective *c) {
+    /* The gate is taken although nothing is written: who has looked and not yet gone to sleep holds
+     * it. */
     leati_queue_gate_lock(c->gate);
     leati_queue_gate_wake(c->gate);
     leati_queue_gate_unlock(c->gate);
@@ -70,12 +72,15 @@ static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation
     int64_t deadline = leati_now_ns() + c->timeout_ns;
     leat_error local = {0};
     leati_queue_gate_lock(c->gate);
+    /* Before looking: the last rank to arrive counts up the generation and then asks for
+     * sleepers. */
     atomic_fetch_add(&c->sleepers, 1);
     while (atomic_load(&c->generation) == generation && !leati_failure_happened(c->failure) &&
            status == LEAT_OK)
         status = leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
     atomic_fetch_sub(&c->sleepers, 1);
     leati_queue_gate_unlock(c->gate);
+    /* Passed while the deadline or a failure came: this call is complete, the next one fails. */
     if (atomic_load(&c->generation) != generation)
         return LEAT_OK;
     if (status != LEAT_OK && !leati_failure_happened(c->failure)) {
@@ -121,6 +126,7 @@ static void act(const threads_collective *c, int rank) {
 
 /* The last rank to arrive does small calls for all, if they are equal; they look for themselves. */
 static void act_for_all(const threads_collective *c, int rank) {
+    /* Unequal calls have buffers of other sizes, which must not be touched. */
     if (leati_calls_compare(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK)
         for (int r = 0; r < c->base.num_ranks; r++)
             act(c, r);
@@ -134,6 +140,8 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
     if (atomic_fetch_add(&c->arrived, 1) + 1 == c->base.num_ranks) {
         if (small)
             act_for_all(c, rank);
+        /* Before the generation: whoever sees the new one may arrive at the next barrier at
+         * once. */
         atomic_store(&c->arrived, 0);
         atomic_store(&c->generation, generation + 1);
         if (atomic_load(&c->sleepers) > 0)
@@ -156,6 +164,7 @@ static leat_status meet(threads_collective *c, int rank, bool small, leat_error 
 static leat_status run_call(threads_collective *c, int rank, leati_collective_call call, void *data,
                             void *out, leat_error *err) {
     size_t bytes = (size_t)call.count * leat_dtype_size((leat_dtype)call.dtype);
+    /* So little that a second barrier costs more than doing all of it on one core. */
     bool small = bytes * (size_t)c->base.num_ranks <= SMALL_BYTES;
     if (leati_failure_happened(c->failure)) {
         return leati_failure_refuse(
@@ -174,6 +183,7 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
     if (small)
         return LEAT_OK;
     act(c, rank);
+    /* Nobody may change or free its buffer while others still read it. */
     return meet(c, rank, false, err);
 }
 
@@ -271,6 +281,7 @@ leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms
     c->gate = leati_queue_gate_new("collective \"threads\"", NULL, err);
     c->failure = c->gate == NULL ? NULL : leati_failure_new("threads", err);
     size_t ranks = (size_t)num_ranks;
+    /* Ranks spin on each other's words: none shares a cache line with another's. */
     c->calls = leati_alloc_aligned(ranks * sizeof(*c->calls), 64);
     c->data = leati_alloc_zero(ranks, sizeof(*c->data));
     c->out = leati_alloc_zero(ranks, sizeof(*c->out));

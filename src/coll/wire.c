@@ -27,6 +27,7 @@ enum { AGAIN_MS = 100, BACKLOG = 1024, CHUNK = 4096 };
 
 leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request, const void *a,
                             size_t a_size, const void *b, size_t b_size, leat_error *err) {
+    /* Refused by the sender, whose mistake it is; the receiver would end the connection. */
     if (a_size + b_size > LEATI_WIRE_MOST) {
         return leati_refuse(err, VALUE,
                             "a value of %zu bytes for the job's store; expected at most %d",
@@ -37,11 +38,13 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
     struct iovec parts[3] = {{&head, sizeof head}, {(void *)a, a_size}, {(void *)b, b_size}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
     while (message.msg_iovlen > 0) {
+        /* A peer that is gone is an error here, not a SIGPIPE for the program. */
         ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
             return leati_fail(err, LEAT_UNAVAILABLE, "sending: %s", strerror(errno));
+        /* The kernel may take less than all: parts that went are passed, and the next is cut. */
         while (message.msg_iovlen > 0 && (size_t)sent >= message.msg_iov->iov_len) {
             sent -= (ssize_t)message.msg_iov->iov_len;
             message.msg_iov++;
@@ -69,6 +72,7 @@ leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error
                               got == 0 ? "the connection was closed" : strerror(errno));
         }
         buffer->used += (size_t)got;
+        /* Nothing more has come; another call would only say so. */
         if ((size_t)got < CHUNK)
             return LEAT_OK;
     }
@@ -80,6 +84,7 @@ bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char *
     *bad = false;
     while (buffer->used >= sizeof *head) {
         memcpy(head, buffer->bytes, sizeof *head);
+        /* Before waiting for that many bytes: what connects may be no process of the job. */
         *bad = head->size > LEATI_WIRE_MOST;
         size_t whole = sizeof *head + head->size;
         if (*bad || buffer->used < whole)
@@ -117,6 +122,7 @@ void leati_wire_describe_heartbeat(const leati_beat *beat, int64_t heard_ns, cha
 /* "host:port" or "[v6]:port" in two texts. */
 static leat_status split_address(const char *address, char *host, size_t host_size,
                                  const char **port, leat_error *err) {
+    /* The last one, since an IPv6 address has colons of its own. */
     const char *colon = strrchr(address, ':');
     size_t size = colon == NULL ? 0 : (size_t)(colon - address);
     const char *begin = address;
@@ -152,6 +158,7 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
     if (problem == EINPROGRESS) {
         struct pollfd waiting = {.fd = connection, .events = POLLOUT};
         int64_t left = (deadline_ns - leati_now_ns()) / 1000000;
+        /* Five seconds at most: a host that does not answer may have another address that does. */
         int ready = poll(&waiting, 1, left < 1 ? 1 : left > 5000 ? 5000 : (int)left);
         socklen_t size = sizeof problem;
         problem = ETIMEDOUT;
@@ -163,6 +170,7 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
         errno = problem;
         return -1;
     }
+    /* Sending blocks; receiving asks for MSG_DONTWAIT each time. */
     (void)fcntl(connection, F_SETFL, fcntl(connection, F_GETFL) & ~O_NONBLOCK);
     no_delay(connection);
     return connection;
@@ -175,6 +183,7 @@ int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err
         return -1;
     char why[128] = "";
     for (;;) {
+        /* Looked up at each try: a name may appear only when its container starts. */
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
         int code = getaddrinfo(host, port, &hints, &found);
         snprintf(why, sizeof why, "%s", code != 0 ? gai_strerror(code) : "");
@@ -202,6 +211,7 @@ int leati_wire_listen(const char *address, leat_error *err) {
     if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
         return -1;
     int one = 1, zero = 0;
+    /* Where there is IPv6 one socket takes connections of both kinds (IPV6_V6ONLY off). */
     int listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct sockaddr_in6 six = {.sin6_family = AF_INET6,
                                .sin6_port = htons((uint16_t)atoi(port)),
@@ -214,6 +224,7 @@ int leati_wire_listen(const char *address, leat_error *err) {
         listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     else
         (void)setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
+    /* A job that starts again at once finds the port in TIME_WAIT. */
     if (listening >= 0)
         (void)setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (listening < 0 ||

@@ -158,8 +158,8 @@ leat_status leati_composite_cut(const leat_spec *leaf, const leat_tensor *value,
     if (is_sparse(leaf))
         return leati_sparse_cut(value, begin, n, out, err);
     for (int64_t i = 0; status == LEAT_OK && i < n; i++) {
-        /* A row has one level less: the outermost splits say which range of the next level it is.
-         * */
+        /* A row has one level less: the outermost splits say which range of the next level it
+         * is. */
         int64_t row = begin + i;
         if (levels_of(leaf) == 0)
             status = leat_tensor_row(value, row, &out[0][i], err);

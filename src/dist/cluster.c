@@ -39,6 +39,7 @@ static const leati_resolver *const resolvers[] = {
 static leat_status add_task(json_t *job, const char *name, const char *number, const json_t *task,
                             leat_error *err) {
     char *end = NULL;
+    /* The number stays text: it is the key under which the address is looked up. */
     if (strtol(number, &end, 10) < 0 || *number == '\0' || *end != '\0') {
         return leati_refuse(err, VALUE, "job \"%s\" has a task \"%s\"; expected numbers from 0",
                             name, number);
@@ -112,6 +113,7 @@ static leat_status read_task(leat_cluster *cluster, leat_error *err) {
     const json_t *task = json_object_get(cluster->config, "task");
     const json_t *index = json_object_get(task, "index");
     cluster->task_type = json_string_value(json_object_get(task, "type"));
+    /* As in TensorFlow the index may be a number or a text, or be left out. */
     cluster->task_id = LEAT_NO_TASK;
     if (json_is_integer(index)) {
         cluster->task_id = json_integer_value(index);
@@ -142,6 +144,8 @@ static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error
     cluster->config = config;
     cluster->resolver = resolver;
     cluster->spec = read_spec(json_object_get(config, "cluster"), &cluster->problem);
+    /* A description that is wrong is kept: a cluster of which nobody asks the jobs works, as in
+     * TensorFlow, where they are read on demand. */
     if (cluster->problem.code == LEAT_RESOURCE_EXHAUSTED)
         leati_error_pass(err, &cluster->problem);
     else if (read_task(cluster, err) == LEAT_OK)
@@ -154,6 +158,7 @@ json_t *leati_cluster_parse(const char *tf_config, leat_error *err) {
     leat_error local = {0};
     json_t *config = leati_json_parse(tf_config, strlen(tf_config), &local);
     if (config == NULL) {
+        /* jansson's sentence knows line and column, but not that the text is TF_CONFIG's. */
         leati_fail(err, local.code,
                    "TF_CONFIG: %s; write {\"cluster\": {\"worker\": [\"host:port\"]}, \"task\": "
                    "{\"type\": \"worker\", \"index\": 0}}, or unset it",
@@ -232,6 +237,7 @@ json_t *leati_cluster_resolver_meet_at(const char *host, int64_t port, int64_t c
     }
     json_t *list = json_array();
     for (int64_t i = 0; i < count; i++) {
+        /* jansson takes a NULL value for a failure, so one check serves both calls. */
         json_t *address = i == 0 ? json_sprintf("%s:%lld", host, (long long)port) : json_string("");
         if (json_array_append_new(list, address) != 0) {
             json_decref(list);
@@ -286,6 +292,7 @@ static const char *address_of(const leat_cluster *cluster, const char *job, int6
 
 const char *leati_cluster_address(const leat_cluster *cluster, int64_t index) {
     int64_t chiefs = num_tasks(cluster, "chief");
+    /* The chief is worker 0, and the workers follow it (multi_worker_util.id_in_cluster). */
     return index < chiefs ? address_of(cluster, "chief", index)
                           : address_of(cluster, "worker", index - chiefs);
 }
@@ -339,6 +346,7 @@ static const char *find_master(const leat_cluster *cluster, const char *type, in
         return NULL;
     size_t jobs = json_object_size(cluster->spec);
     const json_t *only = json_object_iter_value(json_object_iter(cluster->spec));
+    /* A cluster of one process has no master to connect to. */
     if (jobs == 0 || (jobs == 1 && json_object_size(only) == 1))
         return "";
     if (tasks_of(cluster, type) == NULL) {
@@ -365,6 +373,7 @@ char *leat_cluster_master(const leat_cluster *cluster, const char *task_type, in
     if (address == NULL)
         return NULL;
     const char *layer = leat_cluster_rpc_layer(cluster);
+    /* A session_master that was given is used as it is, without a protocol in front. */
     bool alone = layer == NULL || *address == '\0' ||
                  json_object_get(cluster->config, "session_master") != NULL;
     size_t room = strlen(address) + (alone ? 0 : strlen(layer) + 3) + 1;
@@ -454,6 +463,7 @@ leat_status leat_cluster_is_chief(const leat_cluster *cluster, bool *out, leat_e
     const char *type = cluster->task_type;
     leat_status status = check_task(cluster, err);
     *out =
+        /* Without a job "chief" the first worker is it. */
         status == LEAT_OK &&
         (is_job(type, "chief") || is_job(type, "evaluator") ||
          (is_job(type, "worker") && cluster->task_id == 0 && tasks_of(cluster, "chief") == NULL));
@@ -500,6 +510,7 @@ leat_status leati_cluster_place(const leat_cluster *cluster, int *worker, int *n
                                 leat_error *err) {
     int64_t number = 0, count = 1;
     leat_status status = check_task(cluster, err);
+    /* An evaluator stands beside those that train and exchanges nothing with them. */
     bool alone = cluster->spec == NULL || json_object_size(cluster->spec) == 0 ||
                  is_job(cluster->task_type, "evaluator");
     if (status == LEAT_OK && !alone) {

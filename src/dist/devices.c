@@ -24,6 +24,7 @@ leat_status leat_device_set_logical_cpus(int count, leat_error *err) {
     }
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&lock);
+    /* Setting the number that is in force is no change: programs may say it more than once. */
     if (in_use && count != logical_cpus) {
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "the devices are in use (%d logical CPU devices); set their number "
@@ -58,8 +59,10 @@ leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
         return NULL;
     }
     int cores = leati_pool_num_cores();
+    /* -1: not pinned. */
     if (cores < count)
         return leati_device_cpu_new(index, 1, -1, err);
+    /* Parts of [0, cores) that differ by at most one core and leave none over. */
     int first = (int)((int64_t)cores * index / count),
         end = (int)((int64_t)cores * (index + 1) / count);
     return leati_device_cpu_new(index, end - first, count > 1 ? first : -1, err);
@@ -88,6 +91,7 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
     for (int j = 0; j < i; j++)
         if (devices[j]->index == index)
             return leati_refuse(err, VALUE, "device CPU:%d is named twice", index);
+    /* The caller's `err` may be NULL, and its code is the status. */
     leat_error local = {0};
     devices[i] = leati_strategy_logical_cpu_open(index, &local);
     if (devices[i] == NULL && err != NULL)

@@ -60,6 +60,7 @@ static leat_status read_options(const leati_membership *member, bool by_function
     *iterator = (leat_iterator_options){LEAT_ITERATOR_DEFAULTS};
     LEATI_TRY(LEATI_OPTIONS(leat_strategy_distribute_options, own, options, err));
     LEATI_TRY(LEATI_OPTIONS(leat_iterator_options, iterator, own->iterator, err));
+    /* The caller's struct may be gone when iterators are made; `iterator` is a copy of it. */
     own->iterator = NULL;
     return check_options(member, by_function, own, err);
 }
@@ -101,6 +102,7 @@ static leat_dataset *call_function(const leat_distributed_dataset *d, const leat
     leat_error local = {0};
     leat_dataset *made = d->function(d->context, &input, &local);
     if (made == NULL) {
+        /* A user's function may return NULL and say nothing. */
         if (local.code == LEAT_OK)
             leati_refuse(&local, CALLBACK, "it returned no dataset");
         leati_prefix(&local, "the dataset function of pipeline %d of %d", place->worker,
@@ -119,6 +121,8 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_f
                                 leat_error *err) {
     for (int f = 0; f < d->num_feeds; f++) {
         leati_feed_place own = leati_distributed_place(d, f);
+        /* Called once per place: a function may open files or draw seeds, and its datasets must
+         * stay the same. */
         if (is_place(&own, place))
             return leat_dataset_ref(d->made[f]);
     }
@@ -135,6 +139,7 @@ static leat_dataset *batches_of(const leat_distributed_dataset *d, const leati_f
 
 /* Is the dataset read ahead already? */
 static bool reads_ahead(const leat_dataset *dataset) {
+    /* Options have no elements of their own; what stands below decides. */
     while (dataset->op == &leati_op_with_options)
         dataset = dataset->inputs[0];
     return dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
@@ -231,6 +236,7 @@ static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_
 static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *member,
                                leat_auto_shard_policy policy, leat_error *err) {
     bool alone = member->num_workers == 1 || member->others.exchange == NULL;
+    /* With OFF each worker reads what it likes, in an order of its own. */
     return alone || policy == LEAT_SHARD_OFF ? dataset : leati_draws_share(dataset, member, err);
 }
 
@@ -238,6 +244,7 @@ static leat_dataset *one_order(leat_dataset *dataset, const leati_membership *me
  * remove. One worker says so for all, asked or not. */
 static void tell_policy(const leat_distributed_dataset *d) {
     const leati_feed_place *place = &d->plan.place;
+    /* Logged and not only told, since reading everything on each worker may cost much. */
     if (d->options.auto_shard_policy == LEAT_SHARD_AUTO && d->plan.policy == LEAT_SHARD_DATA &&
         place->num_workers > 1 && place->worker == 0)
         leati_log(LEAT_LOG_INFO, "%s", d->plan.text);
@@ -257,6 +264,7 @@ leati_distributed_from_dataset(const leati_membership *member, leat_dataset *dat
     d->dataset = one_order(dataset, member, d->options.auto_shard_policy, &local);
     if (d->dataset == NULL)
         return failed(d, &local, err);
+    /* It may be another plan now, with the seeds of worker 0. */
     dataset = d->dataset;
     d->cardinality = dataset->cardinality;
     leati_feed_place place = leati_distributed_place(d, 0);
@@ -275,6 +283,7 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
         leat_dataset_unref(given);
         return leati_no_memory(err);
     }
+    /* NULL where a function makes them all. */
     d->made[0] = given;
     for (int f = 0; f < d->num_feeds; f++) {
         leati_feed_place place = leati_distributed_place(d, f);
@@ -282,6 +291,7 @@ static leat_status make_all(leat_distributed_dataset *d, leat_dataset *given, le
             d->made[f] = call_function(d, &place, err);
         if (d->made[f] == NULL)
             return err->code;
+        /* A step has one spec for all replicas. */
         if (!leat_spec_equal(d->made[f]->spec, d->made[0]->spec)) {
             char texts[2][160];
             leat_spec_print(d->made[0]->spec, texts[0], sizeof(texts[0]));
@@ -353,6 +363,7 @@ static bool is_missing(const char *where, const leat_strategy *strategy, leat_da
     bool no_dataset = needs_dataset && dataset == NULL;
     if (strategy != NULL && !no_dataset)
         return false;
+    /* A dataset that is NULL because making it failed has left its reason in `err`. */
     if (!no_dataset || err == NULL || err->code == LEAT_OK) {
         leati_refuse(err, VALUE, "%s: %s is NULL", where,
                      strategy == NULL ? "strategy" : "dataset");
@@ -376,6 +387,7 @@ static void warn_of_shuffled_batches(const leat_dataset *dataset) {
     static int logged;
     bool shuffled = false;
     for (; dataset != NULL && dataset->num_inputs > 0; dataset = dataset->inputs[0]) {
+        /* An operator that takes batches apart (unbatch): what is shuffled above it are rows. */
         if (dataset->op->batches == LEATI_BATCHES_APART)
             return;
         if (shuffled && dataset->op->batches == LEATI_BATCHES_ROWS) {

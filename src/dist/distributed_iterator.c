@@ -34,6 +34,7 @@ struct leat_distributed_iterator {
 };
 
 static bool in_lockstep(const leat_distributed_iterator *it) {
+    /* Infinite datasets are not filled up: every worker has elements for each step. */
     return it->dataset->member.num_workers > 1 && it->dataset->plan.fill;
 }
 
@@ -151,7 +152,10 @@ static leat_status gather(leat_distributed_iterator *it, const leati_writer *min
     leat_status status = exchange(it, &size, 1, sizes, err);
     for (int w = 0; w < n; w++)
         most = LEATI_MAX(sizes[w], most);
+    /* At least one, so that workers without bytes exchange, too. */
     size_t words = (size_t)most / 8 + 1;
+    /* All send as much as the longest has, since an exchange is of equal sizes; zeros fill the
+     * rest. */
     int64_t *own = status == LEAT_OK ? leati_alloc_zero(words, 8) : NULL;
     *memory = own == NULL ? NULL : leati_alloc_zero(words * (size_t)n, 8);
     if (status == LEAT_OK && *memory == NULL)
@@ -175,6 +179,7 @@ static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, lea
         return leati_no_memory(err);
     leat_status status = exchange(it, &known, 1, all, err);
     it->total = 0;
+    /* One that does not know its steps is enough to make all ask at each step. */
     for (int w = 0; w < n && it->total >= 0; w++)
         it->total = all[w] < 0 ? -1 : LEATI_MAX(all[w], it->total);
     leati_free(all);
@@ -182,6 +187,7 @@ static leat_status agree_steps(leat_distributed_iterator *it, int64_t known, lea
 }
 
 static leat_status begin(leat_distributed_iterator *it, leat_error *err) {
+    /* Counting rows needs an exchange at each step in any case. */
     int64_t known = it->rows == NULL ? leati_feed_steps(it->feeds[0]) : -1;
     return in_lockstep(it) ? agree_steps(it, known, err) : LEAT_OK;
 }
@@ -191,6 +197,7 @@ static leat_status begin(leat_distributed_iterator *it, leat_error *err) {
 /* Rows of an element: of its first leaf; a value without rows of its own counts as one. */
 static int64_t rows_of(const leat_distributed_iterator *it, const leat_element *element) {
     int64_t rows = 1;
+    /* A value that is no valid ragged or sparse one fails where it is used. */
     leat_error ignored = {0};
     return it->leaves.count > 0 && leati_composite_rows(it->leaves.items[0].spec, element->tensors,
                                                         &rows, &ignored) == LEAT_OK
@@ -219,16 +226,20 @@ leat_status leati_distributed_pull(leat_distributed_iterator *it, leat_per_repli
             status = leati_feed_next(it->feeds[f], &out->elements[f * each + r], &local);
             it->have += status == LEAT_OK;
         }
+        /* The end of one feed ends its replicas' part of the step; other feeds may have more. */
         status = status == LEAT_OUT_OF_RANGE ? LEAT_OK : status;
     }
     if (status != LEAT_OK) {
         leati_error_pass(err, &local);
+        /* Pieces of a batch belong to one step: replicas of the next must not get what is left of
+         * this one. */
         for (int f = 0; f < it->num_feeds; f++)
             leati_feed_next_step(it->feeds[f]);
         clear(out);
         return status;
     }
     count_rows(it, out);
+    /* Summed over the workers: a step in which nobody has an element is none. */
     mine[HAVE] = it->have;
     mine[ROWS] = 0;
     for (int r = 0; it->rows != NULL && r < replicas; r++)
@@ -276,6 +287,7 @@ static leat_status sum_up(leat_distributed_iterator *it, const int64_t *mine, in
     if (!in_lockstep(it))
         return LEAT_OK;
     if (it->total >= 0) {
+        /* Nothing to ask: workers that have ended earlier fill up until the last one has. */
         sums[HAVE] = it->step < it->total;
         return LEAT_OK;
     }
@@ -297,6 +309,7 @@ static leat_status give_up(leat_distributed_iterator *it, leat_status status, co
     if (err != NULL)
         *err = *why;
     if (member->num_workers > 1) {
+        /* A copy with the place in front, for workers that know nothing of this one's step. */
         leat_error text = *why;
         leati_prefix(&text, "worker %d of %d, input of step %lld", member->worker,
                      member->num_workers, (long long)it->step);
@@ -343,6 +356,7 @@ static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_repli
         clear(out);
         return give_up(it, status, &local, err);
     }
+    /* In lock-step the end is decided together, and what is missing is always filled up. */
     bool partial = it->have < out->num_replicas && !in_lockstep(it);
     if (partial && !fill)
         return end_of_sequence(out, err);
@@ -406,6 +420,7 @@ leat_status leati_distributed_join(const leati_feed_part *workers, int count, ch
     leati_put_uint(&out, (uint64_t)count);
     for (int w = 0; w < count; w++)
         leati_put_bytes(&out, workers[w].data, workers[w].size);
+    /* Last, and of a fixed size, so that it is found before anything else is read. */
     leati_put_fixed64(&out, leati_hash(out.data, out.size, CHECKSUM_SEED));
     if (out.failed) {
         leati_writer_fini(&out);
@@ -467,6 +482,7 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
         memcmp(found, magic, found_size) != 0 || leati_get_uint(&in, &version, err) != LEAT_OK ||
         leati_get_uint(&in, &workers, err) != LEAT_OK || workers > MOST_PARTS)
         return damaged(err);
+    /* After the checksum: a damaged state must not be taken for one of another version. */
     if (version != STATE_VERSION) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "a state of version %llu; this library reads version %d",
@@ -478,6 +494,8 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
         leati_reader worker = {.data = found, .size = found_size};
         if (leati_get_uint(&worker, &feeds, err) != LEAT_OK || feeds > MOST_PARTS)
             return damaged(err);
+        /* The feeds of all workers become one list, since a state does not say by whom it will be
+         * read. */
         for (uint64_t f = 0; f < feeds; f++) {
             if (!leati_grow((void **)parts, &capacity, (size_t)*count + 1, sizeof(**parts)))
                 return leati_no_memory(err);
@@ -503,6 +521,7 @@ leat_status leat_distributed_iterator_restore(leat_distributed_iterator *iterato
     }
     leat_status status = read_parts(data, size, &parts, &count, err);
     for (int f = 0; f < iterator->num_feeds && status == LEAT_OK; f++) {
+        /* Each feed gets all parts: which of them it needs depends on how many there were. */
         status = leati_feed_restore(iterator->feeds[f], parts, count, err);
         iterator->restored = iterator->restored || status == LEAT_OK;
     }

@@ -19,6 +19,8 @@ struct numbers {
 
 /* A row that a constructor fills in with a number. */
 static bool is_drawn(const leati_row *row) {
+    /* Seeds that a user gave are ordinary rows; those drawn at construction are written by the
+     * constructor. */
     return (row->flags & LEATI_CONSTRUCT) != 0 &&
            (row->type == LEATI_ROW_INT || row->type == LEATI_ROW_BOOL);
 }
@@ -41,6 +43,7 @@ static leat_status collect(const leat_dataset *dataset, struct numbers *to, int 
             return leati_no_memory(err);
         to->values[to->count++] = get(row, dataset->args);
     }
+    /* The node first, then its inputs: `put` takes the numbers in the same order. */
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
         status = collect(dataset->inputs[i], to, depth + 1, err);
     return status;
@@ -82,6 +85,7 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
             inputs[done] = with_numbers(dataset->inputs[done], from, err);
             if (inputs[done] == NULL)
                 break;
+            /* Parts of the plan without drawn numbers are shared with the original. */
             changed = changed || inputs[done] != dataset->inputs[done];
         }
         if (done == dataset->num_inputs && changed) {
@@ -109,10 +113,13 @@ static leat_status exchange_numbers(struct numbers *own, const leati_membership 
         return leati_no_memory(err);
     leat_status status = others->exchange(others->context, &count, 1, all, err);
     *same = status == LEAT_OK && count > 0;
+    /* Workers with other plans would fill numbers in at wrong places; comparing plans comes
+     * later. */
     for (size_t w = 0; w < n && *same; w++)
         *same = all[w] == count;
     if (*same) {
         status = others->exchange(others->context, own->values, (int)count, all, err);
+        /* The first worker's come first. */
         memcpy(own->values, all, own->count * sizeof(*all));
     }
     leati_free(all);

@@ -42,6 +42,7 @@ static leati_feed *new_feed(const leati_feed_plan *plan, leat_error *err) {
         leati_feed_free(feed);
         return NULL;
     }
+    /* Each worker begins at another place of the same list, so that remainders are spread. */
     leati_planner_batch_sizes(plan->global_batch, place->num_workers, place->replicas,
                               place->worker, feed->sizes);
     return feed;
@@ -61,6 +62,7 @@ leat_status leati_feed_open(leati_feed *feed, const leati_feed_place *place, lea
     if (share == NULL)
         return leati_error_pass(err, &local);
     feed->share.cardinality = share->cardinality;
+    /* A feed that is restored opens a second time; leaves borrow from `whole`, so they go first. */
     leati_leaves_fini(&feed->share.leaves);
     leat_spec_unref(feed->share.whole);
     feed->share.whole = leat_spec_ref(share->spec);
@@ -116,6 +118,7 @@ void leati_feed_free(leati_feed *feed) {
 
 void leati_feed_cancel(leati_feed *feed) {
     pthread_mutex_lock(&feed->lock);
+    /* Kept, because restoring may put a new source in place of the one that is cancelled now. */
     feed->cancelled = true;
     leati_feed_source_cancel(&feed->source);
     pthread_mutex_unlock(&feed->lock);
@@ -134,6 +137,7 @@ leat_status leati_feed_peek(leati_feed *feed, const leati_block **block, int64_t
         *block = leati_iterator_block(feed->source.iterator, row);
         return LEAT_OK;
     }
+    /* An operator's own OUT_OF_RANGE must not be taken for the end of the data. */
     if (status == LEAT_OUT_OF_RANGE && !leati_error_is_end(&local))
         leati_apply_as_internal("an element", &local);
     return leati_error_pass(err, &local);
@@ -179,6 +183,8 @@ static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *e
                                  &refused, &feed->block, err);
     if (status != LEAT_OK)
         leati_prefix(err, "a batch for %lld replicas", (long long)all);
+    /* A piece that is refused for having no rows fails alone; any other failure ends the element.
+     * */
     feed->position.piece =
         status == LEAT_OK || refused ? feed->position.piece + piece_step(feed) : all;
     if (feed->position.piece >= all)
@@ -193,6 +199,7 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
     leat_status status = leati_feed_peek(feed, &block, &row, err);
     if (status != LEAT_OK)
         return status;
+    /* Counting rows of a ragged leaf checks all its splits: once per element, not per replica. */
     if (feed->rows < 0) {
         status = leati_leaves_rows(&feed->share.leaves, block, row, &feed->rows, err);
         if (status != LEAT_OK) {
@@ -203,6 +210,7 @@ static leat_status gather(leati_feed *feed, int64_t size, int64_t *rows, leat_er
         }
     }
     int64_t left = feed->rows - feed->position.offset, n = LEATI_MIN(left, size - *rows);
+    /* An element without rows adds nothing and is passed. */
     if (n > 0) {
         status = leati_rows_pieces_add(&feed->pieces, &feed->share.leaves, block, row,
                                        feed->position.offset, n, err);
@@ -236,9 +244,11 @@ static leat_status next_size(leati_feed *feed, leat_element *out, leat_error *er
         return feed->position.ended ? leati_fail_end(err) : without_rows(feed, out, err);
     while (status == LEAT_OK && rows < size)
         status = gather(feed, size, &rows, err);
+    /* The rows gathered before the end are a last, smaller piece. */
     feed->position.ended = status == LEAT_OUT_OF_RANGE;
     if ((status != LEAT_OK && !feed->position.ended) || rows == 0) {
         leati_rows_pieces_clear(&feed->pieces);
+        /* A piece that failed is tried again: the next call takes the same size. */
         feed->position.index = feed->position.ended ? feed->position.index : present;
         return status;
     }
@@ -262,6 +272,7 @@ void leati_feed_next_step(leati_feed *feed) {
 
 int64_t leati_feed_steps(const leati_feed *feed) {
     int64_t n = feed->share.cardinality, steps = 0;
+    /* By sizes, steps depend on the rows of all batches, which nobody has counted. */
     if (feed->restored || n < 0 || feed->plan.rule == LEATI_REBATCH_SIZES)
         return -1;
     if (feed->plan.rule == LEATI_REBATCH_NONE)

@@ -8,11 +8,13 @@
 
 /* a * b / c of numbers whose product may be too large. */
 static int64_t scaled(int64_t a, int64_t b, int64_t c) {
+    /* Exact: with a = q c + r, a b / c is q b + r b / c, and r b stays small. */
     return a / c * b + a % c * b / c;
 }
 
 /* Takes what is gone of [*begin, *end) off its beginning. */
 static void drop_gone(int64_t offset, int64_t piece, int64_t pieces, int64_t *begin, int64_t *end) {
+    /* Rows that were given out, or those before piece number `piece` of so many. */
     int64_t left = *end - *begin, gone = offset, ignored = 0;
     if (pieces > 0) {
         leati_rows_piece next = {.number = piece, .pieces = pieces};
@@ -33,6 +35,8 @@ static void part_range(const void *context, int64_t rows, int64_t *begin, int64_
     for (int i = 0; i < remainder->num_cuts; i++) {
         const leati_cut *cut = &remainder->cuts[i];
         int64_t left = *end - *begin, from = *begin;
+        /* Each cut divides what the one before it has left; borders are scaled the same way for all
+         * readers, so that no row is lost or read twice. */
         *begin = from + scaled(left, cut->begin, cut->units);
         *end = from + scaled(left, cut->end, cut->units);
         drop_gone(cut->offset, cut->piece, cut->pieces, begin, end);
@@ -47,6 +51,7 @@ static bool is_mine(const leati_remainder *remainder) {
         int64_t unit = ordinal % cut->units;
         if (unit < cut->begin || unit >= cut->end)
             return false;
+        /* The number among this reader's elements, of which the next cut takes its share. */
         ordinal = ordinal / cut->units * (cut->end - cut->begin) + unit - cut->begin;
     }
     return true;
@@ -65,6 +70,7 @@ static leat_status is_empty(const leati_remainder *remainder, const leati_block 
         leati_leaf_value(leaf, block, row, value);
         status = leati_composite_rows(leaf->spec, value, &rows, err);
         part_range(remainder, rows, &begin, &end);
+        /* One leaf with rows is enough; its siblings may have fewer. */
         *empty = begin == end;
     }
     return status;
@@ -115,6 +121,7 @@ static leat_status look(leati_merge *merge, leati_remainder *r, leat_error *err)
             return status;
         }
         status = take_part(merge, r, block, row, &empty, err);
+        /* Elements of which this reader gets nothing are passed; there may be many in a row. */
         if (status != LEAT_OK || empty)
             next_element(r);
         if (status != LEAT_OK || !empty) {

@@ -54,6 +54,7 @@ static void put_place(leati_writer *out, const leati_feed_place *place) {
 
 static void put_record(leati_writer *out, const leati_feed *feed) {
     put_place(out, &feed->plan.place);
+    /* By name: states outlive the numbers of an enumeration. */
     put_name(out, leati_planner_rule_name(feed->plan.rule));
     put_name(out, leati_planner_policy_name(feed->plan.policy));
     put_numbers(out,
@@ -104,6 +105,7 @@ static leat_status put_merge(leati_merge *merge, const struct saving *saving, le
                                                      r->cuts[c].piece, r->cuts[c].pieces},
                         CUT_NUMBERS);
         }
+        /* One level deep: a remainder's feed reads an iterator, never remainders. */
         status = leati_feed_save(r->feed, saving->options, out, saving->report, err);
     }
     return status;
@@ -195,6 +197,7 @@ static leat_status get_position(leati_reader *in, struct record *record, leat_er
     const leati_feed_position *position = &record->position;
     record->position =
         (leati_feed_position){.index = n[1], .offset = n[2], .piece = n[3], .ended = n[4] != 0};
+    /* They are used as indices and bounds before anything else could find them wrong. */
     bool possible = position->index >= 0 && position->index < all && position->offset >= 0 &&
                     position->piece >= 0 && position->piece < all;
     return status == LEAT_OK && possible ? LEAT_OK : damaged(err);
@@ -214,6 +217,7 @@ static leat_status get_record(const leati_feed *like, leati_reader *in, struct r
         return damaged(err);
     record->rule = (leati_rebatch_rule)rule;
     record->policy = (leat_auto_shard_policy)policy;
+    /* The rule may differ: it follows from the number of replicas, which may have changed. */
     if (record->policy == like->plan.policy && record->as_is == like->plan.as_is)
         return LEAT_OK;
     return leati_fail(err, LEAT_FAILED_PRECONDITION,
@@ -257,6 +261,7 @@ static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, 
                               leat_error *err) {
     int64_t n[2];
     leat_status status = get_numbers(in, n, 2, err);
+    /* Each leaf takes a byte or more: a count beyond that must not be allocated. */
     if (status != LEAT_OK || n[0] < 0 || n[0] > MOST_PARTS || n[1] < 0 ||
         (n[1] > 0 && n[1] >= n[0]) || (size_t)n[0] > in->size)
         return damaged(err);
@@ -270,6 +275,7 @@ static leat_status get_leaves(const leati_feed *like, struct saved_feed *saved, 
         status = get_cuts(leaf, in, err);
         if (status == LEAT_OK)
             status = get_record(like, in, &leaf->record, &kind, err);
+        /* A remainder within a remainder: no feed writes that, and reading it would recurse. */
         if (status == LEAT_OK && kind != PLAIN)
             status = damaged(err);
         status = status == LEAT_OK ? get_source(leaf, in, err) : status;
@@ -321,6 +327,7 @@ static leat_status open_remainder(const leati_feed *like, const struct saved_lea
         out->cuts[out->num_cuts++] = *cut;
     out->ordinal = leaf->ordinal;
     out->ended = leaf->ended != 0;
+    /* Last: what fails before it leaves nothing open. */
     out->feed = open_leaf(like, leaf, err);
     return out->feed == NULL ? err->code : LEAT_OK;
 }
@@ -341,8 +348,10 @@ static leati_merge *new_merge(int64_t count, leat_error *err) {
 /* Reads from `source` (taken over) from now on. */
 static void adopt(leati_feed *feed, leati_source *source) {
     pthread_mutex_lock(&feed->lock);
+    /* Closed outside of the lock, because closing an iterator joins threads. */
     leati_source old = feed->source;
     feed->source = *source;
+    /* Cancelled meanwhile: the thread that did so knew the old source alone. */
     if (feed->cancelled)
         leati_feed_source_cancel(&feed->source);
     pthread_mutex_unlock(&feed->lock);
@@ -359,6 +368,7 @@ static leat_status reopen(const leati_feed *like, const struct saved_feed *saved
         leati_feed *feed = open_leaf(like, saved->leaves, err);
         if (feed == NULL)
             return err->code;
+        /* Only the source is wanted; the feed was needed to open it. */
         *source = feed->source;
         feed->source = (leati_source){0};
         leati_feed_free(feed);
@@ -384,6 +394,8 @@ static void put_gone(struct saved_feed *saved) {
     if (leaf != NULL && leaf->num_cuts > 0) {
         const struct record *record = &saved->record;
         leati_cut *last = &leaf->cuts[leaf->num_cuts - 1];
+        /* The last cut is the one that the feed itself made; what it gave out counts in its
+         * part. */
         last->offset = record->position.offset;
         last->piece = record->position.piece;
         last->pieces =
@@ -395,8 +407,10 @@ static void put_gone(struct saved_feed *saved) {
 static bool is_dealt(int64_t i, int64_t count, int64_t j, int64_t m, leati_cut *cut) {
     if (count >= m) {
         *cut = (leati_cut){.begin = 0, .end = 1, .units = 1};
+        /* Runs of neighbours, as even as integers allow. */
         return i * m / count == j;
     }
+    /* Feed j's units among all, relative to those of remainder i; outside of [0, m) it has none. */
     int64_t begin = j * count - i * m, end = (j + 1) * count - i * m;
     *cut = (leati_cut){.begin = begin > 0 ? begin : 0, .end = end < m ? end : m, .units = m};
     return cut->begin < cut->end;
@@ -464,6 +478,7 @@ static leat_status continue_as(leati_feed *feed, const struct saved_feed *saved,
     const struct record *record = &saved->record;
     int64_t first = record->policy == LEAT_SHARD_DATA ? record->place.worker : 0;
     leati_source source = {0};
+    /* Another feed would begin with the whole element, of which pieces have been given out. */
     if (!same && record->position.piece != first) {
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "the state was saved in the middle of a step; save between steps");
@@ -488,6 +503,7 @@ leat_status leati_feed_restore(leati_feed *feed, const leati_feed_part *parts, i
     const leati_feed_place *saved = &own.record.place;
     bool same = saved->num_workers == place->num_workers && saved->worker == place->worker &&
                 saved->replicas == place->replicas && own.record.rule == feed->plan.rule;
+    /* All feeds read everything, so any one's state says where all are. */
     bool common = feed->plan.policy == LEAT_SHARD_DATA && !feed->plan.as_is;
     if (status == LEAT_OK && saved->num_workers != count)
         status = damaged(&local);

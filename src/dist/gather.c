@@ -28,6 +28,7 @@ static leat_status join(const leati_folded *f, leat_dtype dtype, const piece *pi
     for (int i = 0; i < count; i++)
         if (__builtin_add_overflow(along, pieces[i].along, &along))
             return leati_fail(err, LEAT_OUT_OF_RANGE, "a gathered value has too many rows");
+    /* Puts the axis back between the dimensions of `rest`, which has it taken out. */
     memmove(shape.dims + f->axis + 1, shape.dims + f->axis,
             (size_t)(shape.rank - f->axis) * sizeof(*shape.dims));
     shape.dims[f->axis] = along;
@@ -35,6 +36,7 @@ static leat_status join(const leati_folded *f, leat_dtype dtype, const piece *pi
     leat_status status = leat_tensor_new(dtype, shape, out, err);
     size_t inner = (size_t)f->inner * leat_dtype_size(dtype);
     char *to = status == LEAT_OK ? out->data : NULL;
+    /* For each index before the axis, the blocks of all pieces one behind the other. */
     for (int64_t o = 0; to != NULL && o < f->outer; o++) {
         for (int i = 0; i < count; i++) {
             size_t bytes = (size_t)pieces[i].along * inner;
@@ -116,6 +118,7 @@ static leat_status join_workers(leati_workers *workers, const leati_folded *shap
         size_t own = leat_tensor_bytes(tensor);
         if (own > 0)
             memcpy(sent, tensor->data, own);
+        /* As bytes, so that every dtype can be gathered, and all of the length of the longest. */
         status = c->ops->all_gather(c, worker, sent, (int64_t)bytes, LEAT_UINT8, all, err);
     }
     for (int w = 0; w < count && status == LEAT_OK; w++)
@@ -147,10 +150,13 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
     if (text.failed && local == LEAT_OK)
         local = leati_no_memory(err);
     leat_error other = {0};
+    /* Also by a worker that failed, whose text then differs: the others end here and do not
+     * wait. */
     leat_status status =
         leati_workers_same(workers, text.failed ? "gather, without memory" : text.data, &other);
     status = leati_workers_end(workers, "gather", status, &other);
     leati_text_fini(&text);
+    /* This worker's own failure is the cause and goes before what the comparison says. */
     if (local != LEAT_OK)
         return local;
     if (status != LEAT_OK && err != NULL)

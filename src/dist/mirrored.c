@@ -31,6 +31,7 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
                                             .timeout_ms = o.timeout_ms};
         strategy = leati_strategy_new(&parts, err);
     }
+    /* The list alone: the strategy has the devices, or has closed them. */
     leati_free(devices);
     return strategy;
 }

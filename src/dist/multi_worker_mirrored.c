@@ -41,6 +41,7 @@ static leat_strategy *join(const leat_cluster *cluster,
                            const leat_strategy_multi_worker_mirrored_options *options,
                            leati_device *const *devices, int count, leat_error *err) {
     leati_workers *workers = leati_workers_join(cluster, options, count, err);
+    /* Without an error NULL is a job of one worker, which needs nobody. */
     if (workers == NULL && err->code != LEAT_OK) {
         for (int i = 0; i < count; i++)
             devices[i]->ops->close(devices[i]);
@@ -60,6 +61,7 @@ static leat_strategy *make_in(const leat_cluster *cluster,
                               leat_error *err) {
     static const char *const first = "CPU:0";
     const char *const *names = options->devices != NULL ? options->devices : &first;
+    /* One replica per process, unless more are asked for. */
     int count = options->devices != NULL ? options->num_devices : 1;
     if (check(options, count, err) != LEAT_OK)
         return NULL;
@@ -133,6 +135,7 @@ leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const
         check_call(strategy, "leat_strategy_agree", what != NULL && value != NULL, err);
     if (status != LEAT_OK || strategy->workers == NULL)
         return status;
+    /* Through the store and not the collective: texts have different lengths. */
     return leati_store_agree(leati_workers_store(strategy->workers), what, value,
                              strategy->timeout_ms, err);
 }

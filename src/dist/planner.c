@@ -30,6 +30,8 @@ static int64_t batch_size_of_node(const leat_dataset *dataset, int depth);
 static int64_t batch_size_of_argument(const leat_dataset *dataset) {
     const leati_dataset_op *op = dataset->op;
     const leati_row *row = leati_rows_find(op->rows, op->batch_size);
+    /* TensorFlow does not find the size of some of its own operators (parallel batch), and cuts
+     * otherwise then. */
     bool hidden = op->hides_batch_size != NULL && op->hides_batch_size(dataset);
     return hidden ? -1
                   : *(const int64_t *)(const void *)((const char *)dataset->args + row->offset);
@@ -83,6 +85,7 @@ leat_status leati_planner_batch_size(const leat_dataset *dataset, int64_t *out, 
         is_static = is_static && rows >= 0;
         common = common == -2 || common == rows ? rows : -1;
     }
+    /* The shapes win where all of them are known; only then is the plan not asked. */
     *out = is_static && common != -2 ? common : batch_size_of_node(dataset, 0);
     return LEAT_OK;
 }
@@ -92,6 +95,8 @@ void leati_planner_batch_sizes(int64_t global_batch, int num_workers, int replic
     int64_t n = (int64_t)num_workers * replicas, floor = global_batch / n,
             larger = global_batch % n;
     for (int64_t i = 0; i < n; i++) {
+        /* The n places of the list are a circle, and workers begin `replicas` apart in it: so the
+         * replicas of all workers together make up a global batch in each step. */
         int64_t place = (i + (int64_t)worker * replicas) % n;
         sizes[i] = floor + (place < larger);
     }
@@ -132,9 +137,11 @@ static leat_status choose(const leat_dataset *dataset, leat_auto_shard_policy as
     int marked = 0;
     plan->policy = asked;
     snprintf(reasons->why, sizeof(reasons->why), "asked for");
+    /* The share is made for the question alone; feeds make theirs when they open it. */
     if (asked == LEAT_SHARD_AUTO || (asked == LEAT_SHARD_FILE && place->num_workers > 1)) {
         share = leati_sharding_by_files(dataset, place->num_workers, place->worker, reasons->part,
                                         sizeof(reasons->part), &local);
+        /* NOT_FOUND is how the walk says "not by files", on which AUTO goes on. */
         if (share == NULL && (local.code != LEAT_NOT_FOUND || asked == LEAT_SHARD_FILE))
             return leati_error_pass(err, &local);
     } else if (asked == LEAT_SHARD_HINT) {
@@ -165,6 +172,7 @@ static void describe_rule(const leati_split_plan *plan, const int64_t *sizes, ch
     } else {
         size_t used =
             (size_t)snprintf(how, size, "batches of %lld as", (long long)plan->global_batch);
+        /* Room for one more number; a long list is cut, since the text is for people. */
         for (int r = 0; r < all && used + 24 < size; r++) {
             used += (size_t)snprintf(how + used, size - used, "%s%lld", r == 0 ? " " : " + ",
                                      (long long)sizes[r]);
@@ -257,12 +265,15 @@ static leat_status decide_rule(const leat_dataset *dataset, leati_split_plan *pl
                                leat_error *err) {
     plan->rule = LEATI_REBATCH_NONE;
     plan->global_batch = -1;
+    /* One replica gets batches as they are, whatever their size. */
     if (leati_planner_all_replicas(&plan->place) == 1)
         return LEAT_OK;
     leat_status status = leati_planner_batch_size(dataset, &plan->global_batch, err);
     if (status == LEAT_OK && plan->global_batch == 0)
         status = leati_refuse(err, VALUE, "a global batch of 0 rows; expected at least 1");
     if (status == LEAT_OK) {
+        /* Under DATA every worker must cut each batch at the same rows, which pieces do and lists
+         * of sizes, each with its own beginning, do not. */
         plan->rule = plan->policy == LEAT_SHARD_DATA || plan->global_batch < 0
                          ? LEATI_REBATCH_PIECES
                          : LEATI_REBATCH_SIZES;

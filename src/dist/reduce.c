@@ -33,6 +33,8 @@ static double load_float(const leat_tensor *tensor, int64_t i) {
 
 static uint64_t load_int(const leat_tensor *tensor, int64_t i) {
     switch (tensor->dtype) {
+    /* Extended by sign: as uint64 the sums wrap, and their low bytes are right for signed dtypes,
+     * too. */
     case LEAT_INT8: return (uint64_t)((const int8_t *)tensor->data)[i];
     case LEAT_INT16: return (uint64_t)((const int16_t *)tensor->data)[i];
     case LEAT_INT32: return (uint64_t)((const int32_t *)tensor->data)[i];
@@ -110,6 +112,7 @@ static leat_status look_at(reduction *r, int component, leat_error *err) {
     p->dtype = first->dtype;
     p->count = (size_t)(p->shape.outer * p->shape.inner);
     p->floating = is_floating(first->dtype);
+    /* Sums of all components lie in two arrays, so that two exchanges serve them all. */
     size_t *used = p->floating ? &r->num_floats : &r->num_ints;
     p->at = *used;
     *used += p->count;
@@ -213,6 +216,7 @@ static leat_status exchange(reduction *r, leat_status local, const char *text, l
     leati_workers *workers = r->strategy->workers;
     leati_collective *c = leati_workers_collective(workers);
     int count = leati_workers_count(workers);
+    /* A hash of the words tells as well whether all reduce the same, and is one number. */
     uint64_t mine[FEW] = {leati_hash(text, strlen(text), 0)};
     uint64_t *all = leati_alloc((size_t)count, sizeof mine);
     if (all == NULL)

@@ -19,6 +19,7 @@ typedef struct scope {
     const leati_variable_creator *outer;
 } scope;
 
+/* In an array that does not move: `outer` and the thread's creator point into it. */
 static _Thread_local scope scopes[MOST_SCOPES];
 static _Thread_local int num_scopes;
 
@@ -51,6 +52,8 @@ static leat_status combine_workers(leat_object *owner, leati_variable_combinatio
 /* The initial value that worker 0 has, a tensor of its own. */
 static leat_status value_of_chief(const leat_strategy *s, const leat_variable *variable,
                                   const leat_tensor *initial, leat_tensor *out, leat_error *err) {
+    /* Compared before the values are sent, because another shape would end the exchange in other
+     * words. */
     char text[256], shape[128];
     leat_shape found = leat_tensor_shape(initial);
     snprintf(text, sizeof text, "variable \"%s\", %s %s", variable->name,
@@ -80,12 +83,14 @@ static leat_status place_variable(void *context, leat_variable *variable,
         status = leati_no_memory(err);
     } else {
         variable->num_copies = s->num_local;
+        /* The copies lie on the strategy's devices, which must live as long. */
         variable->owner = &leat_strategy_ref(s)->object;
     }
     if (status == LEAT_OK && s->workers != NULL) {
         variable->num_elsewhere = s->num_replicas - s->num_local;
         variable->combine_elsewhere = combine_workers;
         status = value_of_chief(s, variable, initial, &chief, err);
+        /* Also where it failed: the loop below is then not entered. */
         initial = &chief;
     }
     for (int r = 0; r < variable->num_copies && status == LEAT_OK; r++) {
@@ -99,12 +104,15 @@ static leat_status place_variable(void *context, leat_variable *variable,
             status = device->ops->upload(device, initial->data, variable->copies[r], bytes, err);
     }
     leat_tensor_unref(&chief);
+    /* A worker that cannot place its variable would leave the others waiting at the next
+     * exchange. */
     return s->workers == NULL ? status : leati_workers_end(s->workers, variable->name, status, err);
 }
 
 leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
     if (strategy == NULL)
         return leati_refuse(err, VALUE, "leat_strategy_enter: strategy is NULL");
+    /* The same strategy may be entered again, as in TensorFlow. */
     if (num_scopes > 0 && scopes[num_scopes - 1].strategy != strategy) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,

@@ -32,6 +32,7 @@ static bool makes_reader(const leat_object *object, int depth) {
         return false;
     const leati_body *body = &((const leat_function *)(const void *)object)->body;
     for (size_t n = 0; n < body->num_nodes; n++) {
+        /* Readers in branches and loops are not looked for. */
         if (body->nodes[n].op != &leati_tensor_op_dataset)
             continue;
         const struct leati_dataset_args *args = body->nodes[n].args;
@@ -60,6 +61,7 @@ static bool calls_reader(const leat_dataset *dataset) {
 leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,
                                     leat_dataset *const *inputs, leat_error *err) {
     leat_dataset *made = leati_dataset_new(node->op, args, inputs, node->num_inputs, err);
+    /* The label is no argument, so the constructor does not copy it. */
     return made == NULL || node->label == NULL ? made : leat_dataset_label(made, node->label, err);
 }
 
@@ -83,6 +85,7 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
         changed = changed || inputs[done] != node->inputs[done];
         done++;
     }
+    /* Given to the constructor; else the references are dropped here. */
     if (done == node->num_inputs && changed) {
         made = leati_sharding_remake(node, node->args, inputs, walk->err);
     } else {
@@ -114,6 +117,7 @@ static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *nod
         return NULL;
     bool shuffles = node->op == &leati_op_shuffle;
     if (node->num_inputs == 1 && (shuffles || leati_dataset_changes_nothing(node))) {
+        /* The walk goes towards the source, so the last one that it meets is the nearest. */
         u->shuffle = shuffles ? node : u->shuffle;
         return without_shuffles(walk, node->inputs[0], depth + 1);
     }
@@ -128,6 +132,7 @@ static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
     share = share == NULL
                 ? NULL
                 : leati_dataset_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
+    /* Each worker then shuffles its own files. */
     if (share != NULL && u.shuffle != NULL)
         share = leati_sharding_remake(u.shuffle, u.shuffle->args, &share, walk->err);
     if (walk->text != NULL && walk->text[0] == '\0') {
@@ -145,6 +150,7 @@ static void describe_names(struct walk *walk, const leati_strings *names) {
         return;
     used = (size_t)snprintf(walk->text, walk->size, "%d of %d files", count, names->count);
     for (int i = 0; i < count && i <= MOST_NAMES && used < walk->size; i++) {
+        /* Of a long path the end is shown, which tells more than its beginning. */
         const leat_string *name = &names->values[walk->worker + i * walk->num_workers];
         used +=
             (size_t)(i == MOST_NAMES
@@ -201,6 +207,7 @@ static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
         leati_no_memory(walk->err);
         return NULL;
     }
+    /* As tf.data's shard: worker w has files w, w + n and so on. */
     for (int i = walk->worker; i < all->count; i += walk->num_workers)
         mine.values[mine.count++] = all->values[i];
     leat_dataset *made = reader_of(walk, reader, row, &mine, NULL);
@@ -242,6 +249,7 @@ static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, int d
     leat_dataset *plan = node->op->expand(node, walk->err);
     leat_dataset *made = plan == NULL ? NULL : files_below(walk, plan, depth + 1);
     leat_dataset_unref(plan);
+    /* The expanded plan serves the walk alone; a worker without others keeps its operator. */
     return walk->num_workers == 1 ? as_it_is(node, made) : made;
 }
 

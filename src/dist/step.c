@@ -53,6 +53,7 @@ leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
 }
 
 static void entry_free(step_entry *entry, const leat_strategy *strategy) {
+    /* Compiled only where the entry has run. */
     for (int r = 0; entry->executables != NULL && r < strategy->num_local; r++)
         if (entry->executables[r] != NULL)
             strategy->devices[r]->ops->release(entry->executables[r]);
@@ -149,6 +150,8 @@ static leat_status check_variables(const leat_function *function, const leat_str
 
 /* May replicas run it one after the other? */
 static bool is_apart(const leat_function *function) {
+    /* Collectives are both; a variable's assignment is stateful alone and touches this replica's
+     * copy. */
     const uint32_t exchanges = LEATI_STATEFUL | LEATI_NO_EAGER;
     bool apart = true;
     for (size_t n = 0; n < function->body.num_nodes; n++) {
@@ -176,6 +179,7 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     leat_error local = {0};
+    /* Within the scope, so that variables which the tracer makes are mirrored. */
     leat_function *traced = LEAT_TRACE(step->tracer, step->context, entry->input, &local);
     leat_strategy_exit(step->strategy);
     status = traced == NULL ? local.code : prune(step, entry, traced, &local);
@@ -209,6 +213,8 @@ static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_ele
 static leat_status find_entry(leat_step *step, const leat_element *element, leat_function *brought,
                               step_entry **out, leat_error *err) {
     for (step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
+        /* A function that the caller brings is its own key: the caller knows for which shapes it
+         * was traced. */
         if (entry->traced == brought && (brought != NULL || entry_fits(entry, element))) {
             *out = entry;
             return LEAT_OK;
@@ -255,6 +261,7 @@ static leat_status to_device(leati_device *device, const leat_tensor *host, leat
     }
     *out = *host;
     out->owner = buffer;
+    /* An address of the device, not for the host to read. */
     out->data = leat_buffer_data(buffer);
     return LEAT_OK;
 }
@@ -294,6 +301,7 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
                                   .num_replicas = job->strategy->num_replicas,
                                   .collective = job->strategy->collective,
                                   .bytes_per_pack = job->strategy->bytes_per_pack};
+    /* Each replica's thread fills its own place, so no lock is needed. */
     if (status == LEAT_OK && entry->executables[replica] == NULL) {
         status = device->ops->compile(device, entry->function, &context,
                                       &entry->executables[replica], err);
@@ -315,6 +323,7 @@ static leat_status run_executable(const step_job *job, int replica, step_entry *
 /* A longer run counts little: the thread may have been interrupted. */
 static void note_time(step_entry *entry, int64_t ns) {
     entry->ns = entry->ns == 0 || ns < entry->ns ? ns : entry->ns + (ns - entry->ns) / 8;
+    /* 0 stands for "not known". */
     entry->ns += entry->ns == 0;
 }
 
@@ -332,6 +341,7 @@ static leat_status run_replica(void *context, int replica, leat_error *err) {
     bool known = entry->executables[replica] != NULL;
     int64_t start = leati_now_ns();
     leat_status status = run_executable(job, replica, entry, tensors, outputs, err);
+    /* Not a run that compiled. A brief job is timed as a whole, by whoever runs it. */
     if (replica == 0 && known && !job->brief)
         note_time(entry, leati_now_ns() - start);
     if (status == LEAT_OK && job->out != NULL) {
@@ -419,10 +429,12 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
     leat_status status = prepare(strategy, step, args, err);
     if (status == LEAT_OK && out != NULL)
         status = leati_values_reset(out, strategy->num_local, err);
+    /* On the caller's thread: tracing calls the user's code and may make variables. */
     if (status == LEAT_OK)
         status = find_entries(step, functions, args, err);
     if (status != LEAT_OK)
         return status;
+    /* As in TensorFlow, setting the global seed starts the draws of steps anew. */
     if (strategy->seed_epoch != leati_random_seed_epoch()) {
         strategy->seed_epoch = leati_random_seed_epoch();
         strategy->steps = 0;

@@ -48,6 +48,7 @@ static bool read_line(const char *line, size_t size, struct part *out) {
         last--;
     if (last <= first + 1)
         return false;
+    /* Operation names have no blanks; implementations may, so the time is behind the last one. */
     *out = (struct part){
         line, first, line + first + 1, last - first - 2, strtoll(line + last, NULL, 10), 1};
     return out->ns > 0;
@@ -71,6 +72,7 @@ static bool add(struct parts *parts, const struct part *part) {
 
 static int by_time(const void *a, const void *b) {
     int64_t left = ((const struct part *)a)->ns, right = ((const struct part *)b)->ns;
+    /* Falling, without a difference that could overflow. */
     return (left < right) - (left > right);
 }
 
@@ -84,6 +86,7 @@ static void print(leati_text *text, const struct parts *parts) {
         char times[16] = "";
         if (part->count > 1)
             (void)snprintf(times, sizeof times, " (%d)", part->count);
+        /* The count stays readable: the name is cut in its favour. */
         int room = 42 - (int)strlen(times);
         int size = part->name_size < (size_t)room ? (int)part->name_size : room;
         leati_text_addf(text, "%.*s%-*s %-26.*s %9.3f %6.1f%%\n", size, part->name, 42 - size,

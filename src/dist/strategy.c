@@ -64,6 +64,7 @@ static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->status = s->function(s->context, replica->index, &replica->error);
     if (replica->status == LEAT_OK || s->collective == NULL)
         return;
+    /* A refusal is the echo of another failure, which the job knows already. */
     if (s->workers != NULL && !leati_failure_is_refusal(&replica->error)) {
         leat_error named = replica->error;
         leati_prefix(&named, "replica %d of %d", s->first_replica + replica->index,
@@ -77,6 +78,7 @@ static void replica_main(void *context) {
     leati_replica *replica = context;
     leat_strategy *s = replica->strategy;
     for (;;) {
+        /* Only this thread writes it, so it says up to which job this replica has come. */
         uint64_t finished = atomic_load(&replica->done);
         await_change(s, &s->job, finished, LEATI_WAIT_CONSUMER);
         if (atomic_load(&s->stop))
@@ -85,6 +87,7 @@ static void replica_main(void *context) {
         if (number == finished)
             continue;
         run_job(s, replica);
+        /* After status and error, which the caller reads when it sees the number. */
         atomic_store(&replica->done, number);
         wake_all(s);
     }
@@ -118,6 +121,7 @@ static leati_collective *join_levels(leat_strategy *s, leat_error *err) {
         int64_t longer = s->workers == NULL ? s->timeout_ms : s->timeout_ms + LONGER_INSIDE_MS;
         inner = leati_threads_collective_new(s->num_local, longer, err);
     }
+    /* The process has one replica, or the inner level could not be made. */
     if (s->workers == NULL || (inner == NULL && s->num_local > 1))
         return inner;
     return leati_coll_hierarchy_new(inner, leati_workers_give(s->workers),
@@ -135,6 +139,7 @@ static leati_collective *join_replicas(leat_strategy *s, leat_error *err) {
 }
 
 static leat_status renew_collective(leat_strategy *s, leat_error *err) {
+    /* A job of several workers that failed stays failed: no new collective brings it back. */
     if (s->num_replicas == 1 || (s->workers != NULL && s->collective != NULL))
         return LEAT_OK;
     leati_collective *collective = join_replicas(s, err);
@@ -144,6 +149,7 @@ static leat_status renew_collective(leat_strategy *s, leat_error *err) {
     leati_collective *old = s->collective;
     s->collective = collective;
     leati_queue_gate_unlock(s->gate);
+    /* Without the gate: closing joins threads. Nobody else has the old one any more. */
     if (old != NULL)
         old->ops->close(old);
     return LEAT_OK;
@@ -193,8 +199,10 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
+    /* Nobody sleeps for a job of one replica. */
     if (strategy->num_local > 1)
         wake_all(strategy);
+    /* Here and not on a thread, which saves waking one in the most frequent case. */
     run_job(strategy, &strategy->replicas[0]);
     leave_device(strategy);
     for (int r = 1; r < strategy->num_local; r++)
@@ -224,6 +232,7 @@ void leat_strategy_cancel(leat_strategy *strategy) {
         return;
     }
     atomic_store(&strategy->cancelled, true);
+    /* The gate keeps renew_collective from closing the one that is aborted here. */
     leati_queue_gate_lock(strategy->gate);
     if (strategy->collective != NULL)
         strategy->collective->ops->abort(strategy->collective, &reason);
@@ -239,6 +248,7 @@ static void strategy_free(leat_object *object) {
         wake_all(s);
     for (int r = 1; s->replicas != NULL && r < s->num_local; r++)
         leati_driver_join(s->replicas[r].driver);
+    /* In this order: the store's threads may abort the collective until the job is left. */
     leati_workers_leave(s->workers);
     if (s->collective != NULL)
         s->collective->ops->close(s->collective);
@@ -283,6 +293,7 @@ static leat_status start(leat_strategy *s, leat_error *err) {
         s->replicas[r].index = r;
         threads += s->devices[r]->num_threads;
     }
+    /* Spinning threads must not take the cores of those that they wait for. */
     s->spins = threads <= leati_pool_num_cores() ? SPINS : 0;
     for (int r = 1; r < s->num_local && status == LEAT_OK; r++) {
         s->replicas[r].driver = leati_driver_start("replica", replica_main, &s->replicas[r], err);

@@ -36,6 +36,7 @@ leat_status leati_values_fold(const leat_tensor *tensor, int axis, leati_folded 
     *out = (leati_folded){
         .outer = 1, .along = 1, .inner = 1, .rest = leat_tensor_shape(tensor), .axis = -1};
     if (axis == LEAT_NO_AXIS) {
+        /* Without an axis the value is one block, of which `rest` is the whole shape. */
         out->inner = leat_tensor_count(tensor);
         return LEAT_OK;
     }
@@ -189,6 +190,7 @@ static void add_tensor(leati_text *text, const leat_tensor *tensor) {
         leat_spec_unref(spec);
         return;
     }
+    /* Printed twice, by snprintf's rule: once to learn the length. */
     size_t size = leat_element_print(&one, NULL, 0) + 1;
     char *numbers = leati_alloc(size, 1);
     if (numbers != NULL) {

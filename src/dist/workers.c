@@ -62,8 +62,10 @@ static leati_workers *take_living(void) {
 
 static void leave_all(void) {
     for (leati_workers *w; (w = take_living()) != NULL;) {
+        /* A child that was forked inherits the list, but the connection is its parent's. */
         if (w->process == getpid()) {
             leati_store_close(w->store);
+            /* The strategy may still be freed behind this, by another handler. */
             w->store = NULL;
         }
     }
@@ -99,6 +101,7 @@ static void fail_here(leati_workers *w, const leat_error *why) {
     pthread_mutex_lock(&w->lock);
     if (w->reason.code == LEAT_OK) {
         w->reason = *why;
+        /* Whatever it was there: for this worker's calls the job was aborted. */
         w->reason.code = LEAT_ABORTED;
         if (w->watched != NULL)
             w->watched->ops->abort(w->watched, &w->reason);
@@ -143,6 +146,8 @@ leat_status leati_workers_end(leati_workers *workers, const char *what, leat_sta
 leati_collective *leati_workers_give(leati_workers *workers) {
     pthread_mutex_lock(&workers->lock);
     workers->given = true;
+    /* What it is built into is watched next. Where that cannot be built, `between` is closed with
+     * it, and must not be aborted any more. */
     workers->watched = NULL;
     pthread_mutex_unlock(&workers->lock);
     return workers->between;
@@ -151,6 +156,7 @@ leati_collective *leati_workers_give(leati_workers *workers) {
 void leati_workers_watch(leati_workers *workers, leati_collective *collective) {
     pthread_mutex_lock(&workers->lock);
     workers->watched = collective;
+    /* The job may have failed before anybody watched. */
     if (workers->reason.code != LEAT_OK)
         collective->ops->abort(collective, &workers->reason);
     pthread_mutex_unlock(&workers->lock);
@@ -202,6 +208,7 @@ void leati_workers_note(leati_workers *workers, leati_store_phase phase) {
 
 leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
     char mine[LONGEST_SAYING] = "";
+    /* Zeros behind the text, since all bytes are compared. */
     snprintf(mine, sizeof mine, "%s", text);
     char *all = leati_alloc((size_t)workers->count, sizeof mine);
     if (all == NULL)
@@ -230,6 +237,7 @@ static void program_of_process(char *out, size_t size) {
     uint64_t hash = 0;
     FILE *file = fopen("/proc/self/exe", "rb");
     size_t got;
+    /* The content and not the path: hosts install programs where they like. */
     while (file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0)
         hash = leati_hash(bytes, got, hash);
     if (file != NULL)
@@ -330,6 +338,7 @@ static leat_status open_store(leati_workers *w, leati_store_options *options, le
         options->timeout_ms = (end_ns - leati_now_ns()) / 1000000;
         if (w->store != NULL)
             return LEAT_OK;
+        /* Worker 0 serves the job itself: where it cannot, trying again does not help. */
         if (local.code != LEAT_UNAVAILABLE || w->number == 0 || options->timeout_ms <= 0) {
             if (err != NULL)
                 *err = local;
@@ -370,6 +379,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
                                   const leat_strategy_multi_worker_mirrored_options *options,
                                   int num_replicas, leat_error *err) {
     int number = 0, count = 1;
+    /* NULL without an error is a job of one worker. */
     if (leati_cluster_place(cluster, &number, &count, err) != LEAT_OK || count == 1)
         return NULL;
     leati_workers *w = leati_alloc_zero(1, sizeof *w);
@@ -391,6 +401,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
         leati_workers_free(w);
         return NULL;
     }
+    /* Only now: a job that could not be joined is left just above. */
     add_living(w);
     return w;
 }

@@ -10,6 +10,7 @@
 
 extern const leati_resolver leati_resolver_mpi;
 
+/* Below 32768, where Linux takes ports for connections that go out. */
 enum { FIRST_PORT = 20000, NUM_PORTS = 12000 };
 
 typedef struct launcher {
@@ -51,6 +52,7 @@ static json_t *read_variables(leat_error *err) {
     } else if (leati_cluster_resolver_number(found->local_size, &local, NULL) == LEAT_OK &&
                local == size) {
         host = "127.0.0.1";
+        /* Two jobs on this host have different launchers, so they rarely meet at one port. */
         port = FIRST_PORT + getppid() % NUM_PORTS;
     } else {
         leati_fail(err, LEAT_FAILED_PRECONDITION,

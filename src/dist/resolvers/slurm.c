@@ -45,6 +45,7 @@ static leat_status add_ranges(json_t *hosts, const char *prefix, const char *ran
     const char *at = ranges;
     while (at < end && status == LEAT_OK) {
         char *after = NULL;
+        /* How many digits there are decides how all numbers of the range are written: 01-10. */
         size_t digits = strspn(at, "0123456789");
         long first = strtol(at, &after, 10), last = first;
         if (digits == 0 || digits > MOST_DIGITS)
@@ -68,6 +69,7 @@ static leat_status add_ranges(json_t *hosts, const char *prefix, const char *ran
 static leat_status add_hosts(json_t *hosts, const char *prefix, const char *rest, size_t size,
                              leat_error *err) {
     const char *open = memchr(rest, '[', size);
+    /* A short pattern may stand for very many hosts. */
     if (json_array_size(hosts) >= LEATI_MOST_WORKERS)
         return bad_list(prefix, err);
     leati_text text = {0};
@@ -94,6 +96,7 @@ static json_t *expand_hosts(const char *list, leat_error *err) {
     const char *at = list;
     while (*at != '\0' && status == LEAT_OK) {
         size_t size = 0;
+        /* Up to the next comma that stands outside of brackets. */
         for (int depth = 0; at[size] != '\0' && (depth > 0 || at[size] != ','); size++)
             depth += (at[size] == '[') - (at[size] == ']');
         status = size == 0 ? bad_list(list, err) : add_hosts(hosts, "", at, size, err);
@@ -127,6 +130,8 @@ static json_t *place_tasks(const json_t *hosts, const char *counts, leat_error *
         for (long k = 0; good && k < times; k++, host++) {
             const char *name = json_string_value(json_array_get(hosts, host));
             for (long t = 0; memory && t < tasks; t++) {
+                /* Tasks of a host listen at neighbouring ports, as SlurmClusterResolver gives
+                 * them. */
                 memory = json_array_append_new(addresses,
                                                json_sprintf("%s:%ld", name, FIRST_PORT + t)) == 0;
             }

@@ -25,6 +25,7 @@ static json_t *read_variables(leat_error *err) {
                    "the environment has no MASTER_ADDR; torchrun sets it to the host of rank 0");
         return NULL;
     }
+    /* The agent's store listens at the port that it tells. */
     if (agent != NULL && (strcmp(agent, "True") == 0 || strcmp(agent, "1") == 0))
         port++;
     json_t *addresses = leati_cluster_resolver_meet_at(host, port, size, err);

@@ -53,6 +53,7 @@ static void shuffle(leati_convert_pictures *pictures, int64_t seed) {
     leati_words words = leati_words_new((uint64_t)seed, 0);
     for (size_t left = pictures->count; left > 1; left--) {
         uint64_t number = leati_words_next(&words);
+        /* 64 bits: the remainder of 32 would favour some places where there are many pictures. */
         size_t chosen = (size_t)((number << 32 | leati_words_next(&words)) % left);
         leati_picture last = pictures->values[left - 1];
         pictures->values[left - 1] = pictures->values[chosen];
@@ -70,6 +71,7 @@ static leat_status name_files(struct conversion *c, const char *out, leat_error 
         status = text.failed ? leati_no_memory(err)
                              : leati_fs_paths_add(&c->names, text.data, text.size, err);
         leati_stat stat;
+        /* Asked for all files before any picture is read. */
         if (status == LEAT_OK && !c->options->force &&
             leati_fs_stat(c->names.values[i], &stat, NULL) == LEAT_OK)
             status = leati_fail(err, LEAT_ALREADY_EXISTS,
@@ -89,6 +91,7 @@ static leat_status open_files(struct conversion *c, leat_error *err) {
     if (c->writers == NULL || c->written == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < count; i++) {
+        /* Open to the end, because each file gets its name only when all of them are written. */
         c->writers[i] = leat_tfrecord_writer_open(c->names.values[i], &options, err);
         if (c->writers[i] == NULL)
             return err->code;
@@ -112,6 +115,7 @@ static leat_status check_picture(struct conversion *c, const leat_buffer *file,
     if (!leati_mul_size(stride, (size_t)info->height, &bytes))
         return leati_no_memory(err);
     void *pixels = c->pixels;
+    /* One buffer for all pictures, as large as the largest. */
     if (!leati_grow(&pixels, &c->pixel_bytes, bytes, 1))
         return leati_no_memory(err);
     c->pixels = pixels;
@@ -167,6 +171,7 @@ static leat_status read_picture(struct conversion *c, const leati_picture *pictu
         return status;
     status = check_picture(c, file, &info, err);
     if (status != LEAT_OK) {
+        /* Not a lack of memory, say, which no other picture would pass either. */
         *bad = status == LEAT_INVALID_ARGUMENT;
         leati_prefix(err, "%.200s", picture->path);
     } else {
@@ -203,6 +208,7 @@ static leat_status close_files(struct conversion *c, leat_error *err) {
     leat_status status = LEAT_OK;
     for (size_t i = 0; i < c->names.count && status == LEAT_OK; i++) {
         leat_tfrecord_writer *writer = c->writers[i];
+        /* Closing takes it, also where it fails: it must not be discarded again. */
         c->writers[i] = NULL;
         status = leat_tfrecord_writer_close(writer, err);
     }
@@ -218,6 +224,7 @@ static leat_status renew_index(const struct conversion *c, const char *path, lea
     leati_text_addf(&text, "%s%s", path, LEATI_INDEX_ENDING);
     leat_status status = text.failed ? leati_no_memory(&own) : leati_fs_remove(text.data, &own);
     leati_text_fini(&text);
+    /* There need not have been one. */
     return status == LEAT_OK || status == LEAT_NOT_FOUND ? LEAT_OK : leati_error_pass(err, &own);
 }
 
@@ -232,6 +239,7 @@ static void report(const struct conversion *c) {
     printf(" of %s classes", leati_say_count((int64_t)c->pictures.classes.count, text));
     if (c->pictures.skipped > 0)
         printf(", %s skipped", leati_say_count(c->pictures.skipped, text));
+    /* leat train takes two classes at least. */
     printf("; leat train reads them with --label-key image/class/label --classes %zu\n",
            LEATI_MAX(c->pictures.classes.count, 2));
 }
@@ -239,6 +247,7 @@ static void report(const struct conversion *c) {
 static leat_status prepare(struct conversion *c, const char *folder, const char *out,
                            leat_error *err) {
     leat_status status = leat_compression_from_name(c->options->compression, &c->compression, err);
+    /* What can be refused without reading a picture is refused first. */
     if (status == LEAT_OK && c->options->index && c->compression != LEAT_COMPRESSION_NONE)
         status = leati_refuse(err, VALUE,
                               "--index and --compression: a compressed file cannot have an index");

@@ -29,6 +29,7 @@ static leat_status misplaced(leati_convert_pictures *pictures, bool skip_bad, co
                              const char *name, const char *what, leat_error *err) {
     leat_error local = {0};
     leati_refuse(&local, VALUE, "%.200s/%.200s: %s", folder, name, what);
+    /* The way out is no part of the line for what is skipped. */
     if (!skip_bad)
         return leati_fail(err, local.code, "%s; move it away or use --skip-bad", local.text);
     leati_convert_pictures_skip(pictures, local.text);
@@ -56,6 +57,7 @@ static leat_status add_picture(leati_convert_pictures *pictures, const char *fol
     if (status == LEAT_OK) {
         pictures->values[pictures->count++] =
             (leati_picture){joined.values[0], (int64_t)pictures->classes.count};
+        /* The path has moved; the list frees what is left. */
         joined.values[0] = NULL;
     }
     leati_fs_paths_fini(&joined);
@@ -75,6 +77,7 @@ static leat_status add_class(leati_convert_pictures *pictures, bool skip_bad, co
                                "a folder in a class folder; expected pictures", err);
     for (size_t i = 0; i < listing.files.count && status == LEAT_OK; i++)
         status = add_picture(pictures, joined.values[0], listing.files.values[i], err);
+    /* Only a folder with files becomes a class: labels count those alone. */
     if (status == LEAT_OK && listing.files.count == 0)
         status = misplaced(pictures, skip_bad, folder, name, "a class folder without a file", err);
     else if (status == LEAT_OK)

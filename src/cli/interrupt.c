@@ -22,6 +22,7 @@ static void *wait_for_signal(void *context) {
     int number = 0;
     while (sigwait(&set, &number) != 0) {
     }
+    /* Half a second: a thread that holds stdout may itself be waiting for a reader that is gone. */
     for (int tries = 0; tries < 100; tries++) {
         if (ftrylockfile(stdout) == 0) {
             if (leati_say_is_terminal())
@@ -31,6 +32,7 @@ static void *wait_for_signal(void *context) {
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
+    /* Not exit, whose handlers would wait for threads that compute. */
     _exit(LEATI_EXIT_INTERRUPTED);
 }
 
@@ -39,6 +41,8 @@ void leati_interrupt_watch(void) {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     pthread_t thread;
+    /* Blocked here, before other threads are started, which inherit it: so the signal is this
+     * thread's. */
     if (pthread_sigmask(SIG_BLOCK, &set, &old) != 0)
         return;
     if (pthread_create(&thread, NULL, wait_for_signal, NULL) == 0)

@@ -12,6 +12,7 @@
 leat_status leati_listing_join_path(leati_paths *paths, const char *folder, const char *name,
                                     leat_error *err) {
     size_t front = strlen(folder), size = front + 1 + strlen(name);
+    /* "data/" and "data" give the same paths; "/" alone stays. */
     while (front > 1 && folder[front - 1] == '/')
         front--;
     char *text = leati_alloc(size + 1, 1);
@@ -31,6 +32,7 @@ static leati_path_kind resolve_kind(const char *folder, const char *name) {
     if (status == LEAT_OK)
         status = leati_fs_stat(joined.values[0], &stat, NULL);
     leati_fs_paths_fini(&joined);
+    /* A link that leads nowhere counts as a file: opening it says why. */
     return status == LEAT_OK ? stat.kind : LEATI_PATH_FILE;
 }
 

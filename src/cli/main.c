@@ -93,6 +93,7 @@ static leati_exit run_command(const leati_command *command, char **texts, int co
         leati_command_print_help(command);
         code = LEATI_EXIT_OK;
     } else if (parsed == LEATI_PARSED && right_number(command, texts, arguments)) {
+        /* Before the command starts a thread, which would get the signal otherwise. */
         if (!command->takes_signals)
             leati_interrupt_watch();
         code = command->run(options, texts, arguments);
@@ -127,6 +128,7 @@ static leati_exit dispatch(int count, char **texts) {
 
 int main(int count, char **texts) {
     leati_exit code = dispatch(count, texts);
+    /* A full disk or a closed pipe shows only when the last of the output is written. */
     if (!leati_say_finish() && code == LEATI_EXIT_OK)
         code = LEATI_EXIT_FAILURE;
     return (int)code;

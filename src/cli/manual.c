@@ -14,6 +14,7 @@
 /* `size` bytes of a text as troff, from the margin on. */
 static void print_part(const char *text, size_t size) {
     for (size_t i = 0; i < size; i++) {
+        /* troff takes a line that begins with a period for a request. */
         bool at_start = i == 0 || text[i - 1] == '\n';
         switch (text[i]) {
         case '.': fputs(at_start ? "\\&." : ".", stdout); break;
@@ -71,6 +72,7 @@ static void print_command(const leati_command *command) {
 }
 
 void leati_manual_print(void) {
+    /* Without a date, so that the same sources give the same page. */
     printf(".TH LEAT 1 \"\" \"leat %s\" \"User Commands\"\n", leat_version());
     puts(".nh\n.ad l\n.SH NAME\nleat \\- input pipelines and synchronous data\\-parallel training\n"
          ".SH SYNOPSIS\n.B leat\n.I COMMAND\n[\\fIARGUMENT\\fR]...\n"

@@ -29,6 +29,7 @@ static const leati_option *find_name(const leati_option *options, const char *na
     for (const leati_option *row = options; row != NULL && row->type; row++)
         if (strlen(row->name) == size && memcmp(row->name, name, size) == 0)
             return row;
+    /* Behind the command's own rows, which may have an option of that name or letter. */
     return size == 4 && memcmp(name, "help", 4) == 0 ? &help_row : NULL;
 }
 
@@ -42,6 +43,7 @@ static const leati_option *find_letter(const leati_option *options, char letter)
 static void unknown_option(const leati_option *options, const char *command,
                            const struct typed *typed) {
     leati_suggestion best = {.text = typed->name + 2};
+    /* Of a single letter nothing can be guessed. */
     if (strncmp(typed->name, "--", 2) == 0) {
         leati_suggest(&best, "help");
         for (const leati_option *row = options; row != NULL && row->type; row++)
@@ -61,6 +63,7 @@ static void read_option(const leati_option *options, const char *text, struct ty
     if (text[1] == '-') {
         size_t size = strcspn(text + 2, "=");
         typed->row = find_name(options, text + 2, size);
+        /* "--name=" has a value, an empty one. */
         typed->value = text[2 + size] ? text + 2 + size + 1 : NULL;
         (void)snprintf(typed->name, sizeof typed->name, "--%.*s", (int)(size < 60 ? size : 60),
                        text + 2);
@@ -87,6 +90,7 @@ static bool store_int(const struct typed *typed, const char *command, void *at) 
     int64_t number;
     if (!read_int(typed, command, &number))
         return false;
+    /* Limits are far below 2^53, so doubles hold them and what is near them exactly. */
     if ((double)number < row->minimum || (double)number > row->maximum) {
         leati_say_error("%s: %s: expected %.0f to %.0f, found %" PRId64, command, typed->name,
                         row->minimum, row->maximum, number);
@@ -148,6 +152,7 @@ static leati_parsed take_option(const leati_option *options, const char *command
         leati_say_error("%s: %s takes no value, found \"%s\"", command, typed.name, typed.value);
         return LEATI_PARSED_WRONG;
     }
+    /* Whatever else is wrong behind it: who asks for help gets it. */
     if (typed.row == &help_row)
         return LEATI_PARSED_HELP;
     if (typed.row->type != LEATI_OPTION_FLAG && typed.value == NULL) {
@@ -156,6 +161,7 @@ static leati_parsed take_option(const leati_option *options, const char *command
                             typed.row->value);
             return LEATI_PARSED_WRONG;
         }
+        /* Also where it begins with a dash: -5 is a value. */
         typed.value = texts[(*next)++];
     }
     return store(&typed, command, values) ? LEATI_PARSED : LEATI_PARSED_WRONG;
@@ -167,6 +173,8 @@ leati_parsed leati_options_parse(const leati_option *options, const char *comman
     bool only_arguments = false;
     while (next < count) {
         char *text = texts[next];
+        /* Arguments move to the front over options that have been read, so the order among them
+         * stays. */
         if (only_arguments || text[0] != '-' || text[1] == 0) {
             texts[kept++] = texts[next++];
         } else if (strcmp(text, "--") == 0) {

@@ -30,6 +30,8 @@ static leat_status visit(leat_iterator *iterator, int64_t limit,
     for (int64_t i = 0; status == LEAT_OK && (limit == 0 || i < limit); i++) {
         leat_error failure = {0};
         leat_status next = leat_iterator_next(iterator, &element, &failure);
+        /* The end. Each failure is the visitor's to count or to stop at; the iterator goes on
+         * behind it. */
         if (next == LEAT_OUT_OF_RANGE)
             break;
         if (next == LEAT_OK)
@@ -60,6 +62,7 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
                                const leati_pipeline_visitor *visitor,
                                const leati_pipeline_reports *reports, leat_error *err) {
     leat_dataset *dataset = NULL;
+    /* Before the plan is read: operators without a seed of their own draw theirs then. */
     if (options->seed.given)
         leat_seed_set(options->seed.value);
     leat_status status = read_plan(path, &dataset, err);

@@ -19,6 +19,8 @@ void leati_print_bytes(const char *data, size_t size, size_t limit) {
 
 leat_status leati_print_element(const leat_element *element, leat_error *err) {
     char small[512];
+    /* Most elements fit, and printing one takes no memory then; the last byte is for the
+     * newline. */
     size_t size = leat_element_print(element, small, sizeof small - 1);
     if (size < sizeof small - 1) {
         small[size] = '\n';
@@ -43,11 +45,13 @@ static leat_status read_all(FILE *file, const char *path, size_t limit, leati_te
         leati_text_add(text, part, got);
         if (text->failed)
             return leati_no_memory(err);
+        /* Standard input has no size that could be asked for before. */
         if (text->size > limit)
             return leati_refuse(err, VALUE, "%s: more than %zu bytes", path, limit);
     }
     if (ferror(file))
         return leati_fail(err, LEAT_UNKNOWN, "%s: %s", path, strerror(errno));
+    /* An empty file is an empty text, and not none. */
     leati_text_add(text, "", 0);
     return text->failed ? leati_no_memory(err) : LEAT_OK;
 }

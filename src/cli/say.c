@@ -15,6 +15,7 @@ void leati_say_error(const char *format, ...) {
     va_start(list, format);
     (void)vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    /* So that on a terminal the message stands behind what was printed before it. */
     (void)fflush(stdout);
     fprintf(stderr, "leat: %s\n", text);
 }
@@ -32,6 +33,7 @@ const char *leati_say_count(int64_t number, char text[32]) {
     int size = snprintf(digits, sizeof digits, "%" PRId64, number);
     int sign = digits[0] == '-', at = 0;
     for (int i = 0; i < size; i++) {
+        /* Counted from the end, and none before the first digit. */
         if (i > sign && (size - i) % 3 == 0)
             text[at++] = ',';
         text[at++] = digits[i];
@@ -41,6 +43,7 @@ const char *leati_say_count(int64_t number, char text[32]) {
 }
 
 bool leati_say_finish(void) {
+    /* An error may also have happened in a write long ago, which only the stream remembers. */
     bool failed = fflush(stdout) != 0;
     if (!failed && !ferror(stdout))
         return true;

@@ -28,6 +28,7 @@ static leati_entry dataset_operator(size_t index) {
     size_t count;
     const leati_dataset_op *op = leati_plan_ops(&count)[index];
     leati_entry entry = {.name = op->name, .doc = op->doc, .rows = op->rows};
+    /* A negative number is "one or more". */
     write_inputs(&entry, op->num_inputs < 0 ? 1 : op->num_inputs, op->num_inputs);
     return entry;
 }
@@ -64,6 +65,8 @@ KIND(initializer)
 KIND(schedule)
 
 const leati_table *leati_tables(size_t *count) {
+    /* Static but not constant: the numbers of lines are filled in at each call, always the same
+     * ones. */
     static leati_table tables[] = {
         {"dataset_operators", "Dataset operators", "dataset operator", 0, dataset_operator,
          leati_plan_ops_describe},
@@ -133,6 +136,7 @@ json_t *leati_tables_json(void) {
             continue;
         }
         json_t *list = json_array();
+        /* Given to `root`, which keeps it while lines are added. */
         good = leati_json_put(root, tables[t].key, list);
         for (size_t i = 0; good && i < tables[t].count; i++) {
             leati_entry entry = tables[t].entry(i);

@@ -53,6 +53,7 @@ static int trace_load(void *context, leat_graph *graph, leat_value *outputs, int
 }
 
 static leat_value constant(leat_graph *graph, float number) {
+    /* Without memory it has no dtype, which leat_graph_tensor reports. */
     leat_tensor tensor = leat_scalar_float32(number);
     leat_value value = leat_graph_tensor(graph, &tensor);
     leat_tensor_unref(&tensor);
@@ -64,6 +65,8 @@ static int trace_decode(void *context, leat_graph *graph, leat_value *outputs, i
     const struct reading *reading = context;
     leat_value image =
         leat_op_decode_image(leat_graph_argument(graph, 0), reading->channels, LEAT_UINT8, false);
+    /* The model needs a static shape: pictures are given it, or must have it. The first picture
+     * decides it and is decoded without one. */
     if (reading->resize && reading->image.rank == 3)
         image = leat_op_resize(image, (int64_t[]){reading->image.dims[0], reading->image.dims[1]},
                                2, NULL);
@@ -102,6 +105,7 @@ static leat_spec *record_features(const leati_train_options *options, leat_error
 
 static leat_dataset *records_dataset(const leati_paths *paths, leat_error *err) {
     leat_compression compression;
+    /* The files of one part are taken to be packed alike. */
     if (leat_compression_guess(paths->values[0], &compression, err) != LEAT_OK)
         return NULL;
     leat_dataset_tf_record_options options = {
@@ -131,6 +135,7 @@ static leat_status count_records(const leati_paths *paths, int64_t *out, leat_er
 static leat_dataset *split_records(const leati_paths *paths, int64_t seed, int64_t test_rows,
                                    bool test, leat_error *err) {
     leat_dataset_shuffle_options options = {LEAT_DATASET_SHUFFLE_DEFAULTS, .seed = LEAT_SEED(seed)};
+    /* Training and test part are two iterations of one order; another order would mix them. */
     options.reshuffle_each_iteration = false;
     leat_dataset *dataset =
         leat_dataset_shuffle(records_dataset(paths, err), LEAT_UNKNOWN_CARDINALITY, &options, err);
@@ -175,6 +180,8 @@ static int64_t choose_test(const leati_corpus_files *files, int64_t seed, bool *
             end++;
         size_t left = end - begin, wanted = left / 5;
         for (size_t i = begin; i < end; i++, left--) {
+            /* Selection sampling (Knuth, algorithm S): each of the `left` is taken with probability
+             * wanted / left, so exactly a fifth is. */
             test[i] = leati_words_next(&words) % left < wanted;
             wanted -= test[i];
             chosen += test[i];
@@ -249,6 +256,7 @@ static leat_status open_pictures(const leati_corpus_files *files, int64_t seed, 
 /* Records or paths as pictures with labels. */
 static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     leat_dataset_map_options parallel = {LEAT_DATASET_MAP_DEFAULTS};
+    /* Reading files and decoding take time; parsing a record does not. */
     parallel.num_parallel_calls = LEAT_AUTOTUNE;
     if (reading->features != NULL)
         dataset = map(dataset, "parse", trace_parse, reading, NULL, err);
@@ -260,6 +268,7 @@ static leat_dataset *decoded(leat_dataset *dataset, struct reading *reading, lea
 /* The size to train with, from the first picture and the options. */
 static void choose_shape(leat_shape first, struct reading *reading) {
     int64_t height = first.dims[0], width = first.dims[1], size = reading->options->image_size;
+    /* Both sides shrink by one factor, and none to 0. */
     int64_t side = LEATI_MAX(height, width);
     bool folders = reading->features == NULL;
     if (size > 0) {
@@ -277,6 +286,7 @@ static void choose_shape(leat_shape first, struct reading *reading) {
 static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     dataset = decoded(dataset, reading, err);
     leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+    /* One element is read: nothing can be tuned by it. */
     options.autotune = false;
     leat_iterator *iterator = dataset != NULL ? leat_iterator_new(dataset, &options, err) : NULL;
     leat_dataset_unref(dataset);
@@ -296,6 +306,7 @@ static leat_status peek(leat_dataset *dataset, struct reading *reading, leat_err
 static leat_dataset *finish(leat_dataset *dataset, struct reading *reading, leat_error *err) {
     dataset = decoded(dataset, reading, err);
     dataset = map(dataset, "scale", trace_scale, reading, NULL, err);
+    /* Floats and not files: later epochs neither read nor decode. */
     return leat_dataset_cache(dataset, err);
 }
 
@@ -311,6 +322,7 @@ leat_status leati_train_corpus_open(const leati_corpus_files *files,
     if (status == LEAT_OK)
         status = records ? open_records(files, options->seed.value, out, err)
                          : open_pictures(files, options->seed.value, out, err);
+    /* A reference, because the dataset is used up and the corpus goes on with it. */
     if (status == LEAT_OK)
         status = peek(leat_dataset_take(leat_dataset_ref(out->train), 1, err), &reading, err);
     if (status == LEAT_OK) {
@@ -331,6 +343,7 @@ leat_status leati_train_corpus_open(const leati_corpus_files *files,
 
 leat_dataset *leati_train_pictures_open(const leati_paths *pictures, leat_shape image,
                                         int64_t batch, leat_error *err) {
+    /* Labels are all 0: what is predicted has none, and pairs keep the one way of reading. */
     leati_corpus_files files = {.pictures = *pictures};
     struct reading reading = {.channels = (int)image.dims[2], .image = image, .resize = true};
     bool *test = leati_alloc_zero(pictures->count, sizeof *test);

@@ -14,6 +14,7 @@
 
 static bool ends_with(const char *name, const char *ending) {
     size_t size = strlen(name), tail = strlen(ending);
+    /* Cameras write ".JPG". */
     return size >= tail && strcasecmp(name + size - tail, ending) == 0;
 }
 
@@ -40,6 +41,8 @@ static bool is_part(const char *path, const char *part) {
 static leat_status sort_records(const leati_paths *records, leati_corpus_files *out,
                                 leat_error *err) {
     bool named = false;
+    /* Where no name says "train" all that are not tests are trained on; else a validation part,
+     * say, is left out. */
     for (size_t i = 0; i < records->count; i++)
         named = named || is_part(records->values[i], "train");
     for (size_t i = 0; i < records->count; i++) {
@@ -63,6 +66,7 @@ static leat_status sort_records(const leati_paths *records, leati_corpus_files *
 
 static leat_status add_label(leati_corpus_files *out, int64_t label, leat_error *err) {
     void *labels = out->labels;
+    /* The picture has been added already. */
     size_t needed = out->pictures.count;
     if (!leati_grow(&labels, &out->label_capacity, needed, sizeof *out->labels))
         return leati_no_memory(err);
@@ -88,6 +92,7 @@ static leat_status add_class(const char *folder, const char *name, leati_corpus_
         if (status == LEAT_OK)
             status = add_label(out, (int64_t)out->classes.count, err);
     }
+    /* Numbered when it is known that it has pictures: labels have no gaps. */
     if (status == LEAT_OK && out->pictures.count > before)
         status = leati_fs_paths_add(&out->classes, name, strlen(name), err);
     leati_listing_fini(&listing);

@@ -31,6 +31,7 @@ static int64_t since(int64_t *mark) {
 /* Of this process. */
 static int64_t rows_of(const leat_per_replica *batch) {
     int64_t rows = 0;
+    /* Of the labels, which are a vector. */
     for (int i = 0; i < batch->num_replicas; i++)
         rows += batch->elements[i].tensors[1].dims[0];
     return rows;
@@ -41,6 +42,8 @@ static bool is_new_size(leati_train_phase *phase, int64_t rows) {
     for (int i = 0; i < phase->compiled; i++)
         if (phase->sizes[i] == rows)
             return false;
+    /* More sizes than a full batch and an epoch's rest are not expected; they count as ordinary
+     * steps. */
     if (phase->compiled == (int)(sizeof phase->sizes / sizeof phase->sizes[0]))
         return false;
     phase->sizes[phase->compiled++] = rows;
@@ -62,6 +65,7 @@ static leat_status take_step(struct sweep *sweep, const leat_per_replica *batch,
                                       &total, err);
     if (status == LEAT_OK) {
         float sum;
+        /* The losses are float32 scalars. */
         memcpy(&sum, total.tensors[0].data, sizeof sum);
         *loss = (double)sum * (double)trainer->global_batch;
     }
@@ -92,6 +96,7 @@ static leat_status take_batches(struct sweep *sweep, leat_distributed_iterator *
         if (status != LEAT_OK)
             break;
         int64_t rows = 0;
+        /* Of all processes, since the loss is summed over all of them, too. */
         status = leat_distributed_iterator_rows(iterator, NULL, &rows, err);
         if (status != LEAT_OK)
             break;
@@ -158,6 +163,7 @@ static leat_status run_epoch(struct loop *loop, leati_trainer *trainer, leat_err
     if (train.rows == 0)
         return leati_refuse(err, VALUE, "there are no training pictures");
     report->steps_per_epoch = report->step;
+    /* The first epoch of this run fills the cache and is shown apart. */
     if (report->epoch == trainer->epochs + 1)
         report->first = report->train;
     epoch.rows = train.rows;
@@ -188,6 +194,7 @@ static leat_status distribute(const leati_train_options *options, leati_corpus *
     leat_dataset *train = leat_dataset_shuffle(corpus->train, LEATI_SHUFFLE_BUFFER, &seeded, err);
     train = leat_dataset_batch(train, options->batch, NULL, err);
     train = leat_dataset_prefetch(train, LEAT_AUTOTUNE, err);
+    /* Used up by shuffle, also where it failed. */
     corpus->train = NULL;
     loop->train = leat_strategy_distribute_dataset(strategy, train, &how, err);
     if (loop->train == NULL)
@@ -220,6 +227,7 @@ leat_status leati_train_loop(const leati_train_options *options, leati_corpus *c
         status = pass_epochs(&loop, trainer->epochs, err);
     for (int64_t i = trainer->epochs; status == LEAT_OK && i < options->epochs; i++) {
         status = run_epoch(&loop, trainer, err);
+        /* After every epoch, so that Ctrl-C loses one at most. */
         if (status == LEAT_OK && options->out != NULL && leati_train_trainer_speaks(trainer))
             status = leati_train_trainer_save(options, corpus, trainer, i + 1, err);
     }

@@ -25,6 +25,7 @@ static int trace_train(void *context, leat_graph *graph, leat_value *outputs, in
     (void)capacity;
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->train_accuracy, true);
+    /* Divided by the global batch and not by this replica's rows: replicas' gradients are added. */
     leat_value loss = leat_loss_average(losses, trainer->global_batch);
     int count;
     leat_variable *const *variables = leat_model_trainable_variables(trainer->model, &count);
@@ -39,6 +40,7 @@ static int trace_test(void *context, leat_graph *graph, leat_value *outputs, int
     (void)capacity;
     leati_trainer *trainer = context;
     leat_value losses = row_losses(trainer, graph, trainer->test_accuracy, false);
+    /* A last batch is smaller, and the loop multiplies by the same number again. */
     outputs[0] = leat_loss_average(losses, trainer->global_batch);
     return 1;
 }
@@ -52,6 +54,7 @@ static leat_model *make_model(int64_t classes, leat_error *err) {
         leat_layer_dense(
             64, &(leat_layer_dense_options){LEAT_LAYER_DENSE_DEFAULTS, .activation = LEAT_RELU},
             err),
+        /* Logits: the loss applies softmax itself, which is more exact. */
         leat_layer_dense(classes, NULL, err),
     };
     return leat_model_sequential(layers, (int)(sizeof layers / sizeof layers[0]), err);
@@ -81,6 +84,7 @@ static leat_status is_in_job(bool *out, leat_error *err) {
         return err->code;
     int64_t workers = 1;
     leat_status status = LEAT_OK;
+    /* Without a launcher there is no job to ask about. */
     if (strcmp(leat_cluster_resolver(cluster), "none") != 0)
         status = leat_cluster_num_workers(cluster, &workers, err);
     *out = workers > 1;
@@ -117,9 +121,11 @@ static leat_strategy *make_strategy(const leati_train_options *options, leat_err
 
 static leat_status make_all(const leati_train_options *options, const leati_corpus *corpus,
                             leati_trainer *out, leat_error *err) {
+    /* First of all: the number is fixed by the first strategy. */
     leat_status status = leat_device_set_logical_cpus((int)options->replicas, err);
     if (status != LEAT_OK)
         return status;
+    /* Before variables are made, whose initial values it decides. */
     leat_seed_set(options->seed.value);
     out->strategy = make_strategy(options, err);
     if (out->strategy == NULL)
@@ -157,6 +163,7 @@ void leati_train_trainer_fini(leati_trainer *trainer) {
     leat_metric_free(trainer->test_accuracy);
     leat_optimizer_free(trainer->optimizer);
     leat_model_free(trainer->model);
+    /* Last: variables and steps lie on its devices. */
     leat_strategy_unref(trainer->strategy);
     *trainer = (leati_trainer){0};
 }

@@ -22,6 +22,7 @@ void leati_train_report_begin(leati_report *report, const leat_strategy *strateg
 /* Steps that are done and to do, of all epochs; the second is 0 while it is not known. */
 static void count_steps(const leati_report *report, int64_t *done, int64_t *all) {
     *done = (report->epoch - 1) * report->steps_per_epoch + report->step;
+    /* Known once an epoch has counted its steps. */
     *all = report->options->epochs * report->steps_per_epoch;
 }
 
@@ -37,6 +38,7 @@ static void print_time_left(const leati_report *report, int64_t now) {
 
 void leati_train_report_progress(leati_report *report, double loss, leat_metric *accuracy) {
     int64_t now = leati_now_ns();
+    /* Reading the accuracy costs a reduction, so it is done for lines that are drawn alone. */
     if (!report->terminal || now - report->shown_ns < REDRAW_NS)
         return;
     report->shown_ns = now;
@@ -97,6 +99,7 @@ static void print_step(const leati_train_phase *train, const leat_step_times *ti
 /* Which of input and step the training waits for most, once the input is cached and the step
  * compiled (or in the only epoch). */
 static void print_bound(const leati_report *report) {
+    /* The first epoch reads files and compiles, which says nothing of the others. */
     bool one = report->train.steps == report->first.steps;
     int64_t input = report->train.input - (one ? 0 : report->first.input);
     int64_t step = report->train.step - (one ? 0 : report->first.step);

@@ -45,6 +45,7 @@ static char *names_text(const leati_paths *names) {
     json_t *list = json_array();
     char *text = NULL;
     bool good = list != NULL;
+    /* json_string refuses what is no UTF-8; names of folders may be any bytes. */
     for (size_t i = 0; good && i < names->count; i++)
         good = json_array_append_new(list, json_string(names->values[i])) == 0;
     if (good)
@@ -150,6 +151,7 @@ leat_status leati_train_weights_load(const leati_safetensors *file, const char *
                                      const leati_trainer *trainer, leat_error *err) {
     places list[2];
     find_places(trainer, list);
+    /* The optimizer's values are for training alone. */
     return assign_places(file, path, &list[0], err);
 }
 
@@ -204,6 +206,7 @@ static leat_status build_optimizer(const leati_trainer *trainer, leat_error *err
     leat_status status = leat_strategy_enter(trainer->strategy, err);
     if (status != LEAT_OK)
         return status;
+    /* In the scope, so that they get a copy on each replica as the weights have. */
     status = leat_optimizer_build(trainer->optimizer, variables, count, err);
     leat_strategy_exit(trainer->strategy);
     return status;
@@ -234,6 +237,8 @@ leat_status leati_train_trainer_resume(const leati_train_options *options,
     for (int k = 0; k < 2 && status == LEAT_OK; k++)
         status = assign_places(file, options->out, &list[k], err);
     const char *epochs = leati_safetensors_note(file, "epochs");
+    /* The loop passes as many epochs of the shuffled order, so that training goes on as if it had
+     * not stopped. */
     trainer->epochs = epochs != NULL ? strtoll(epochs, NULL, 10) : 0;
     if (status == LEAT_OK)
         printf("%s: %" PRId64 " epochs are done\n", options->out, trainer->epochs);

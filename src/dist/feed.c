@@ -183,8 +183,8 @@ static leat_status next_piece(leati_feed *feed, leat_element *out, leat_error *e
                                  &refused, &feed->block, err);
     if (status != LEAT_OK)
         leati_prefix(err, "a batch for %lld replicas", (long long)all);
-    /* A piece that is refused for having no rows fails alone; any other failure ends the element.
-     * */
+    /* A piece that is refused for having no rows fails alone; any other failure ends the
+     * element. */
     feed->position.piece =
         status == LEAT_OK || refused ? feed->position.piece + piece_step(feed) : all;
     if (feed->position.piece >= all)

@@ -49,6 +49,7 @@ static leat_status count_element(void *context, const leat_element *element, lea
 
 static bool count_error(void *context, const leat_error *error) {
     struct counting *counting = context;
+    /* One is shown, with all of its text; of the others only the number. */
     if (counting->errors++ == 0)
         leati_say_error("element %" PRId64 ": %s", counting->elements, error->text);
     return counting->errors < MAX_ERRORS;
@@ -78,9 +79,11 @@ static leati_exit run_explain(void *options, char **arguments, int count) {
     int64_t start = leati_now_ns();
     leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, &reports, &err);
     double seconds = (double)(leati_now_ns() - start) * 1e-9;
+    /* Before anything is printed, which is no part of the pipeline. */
     leat_trace_stop();
     if (status == LEAT_OK) {
         printf("%" PRId64 " elements in %.3f s\n%s", counting.elements, seconds, table);
+        /* The table comes first: it is worth having even if a file cannot be written. */
         status = write_files(o, metrics, &err);
     }
     if (status != LEAT_OK)

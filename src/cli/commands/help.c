@@ -24,6 +24,7 @@ static leati_exit run_help(void *options, char **arguments, int count) {
         return LEATI_EXIT_OK;
     }
     const leati_command *command = leati_command_find(arguments[0]);
+    /* leati_command_find has said what is wrong. */
     if (command == NULL)
         return LEATI_EXIT_USAGE;
     leati_command_print_help(command);

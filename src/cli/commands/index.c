@@ -20,6 +20,7 @@ static leati_exit run_index(void *options, char **arguments, int count) {
             continue;
         }
         leati_say_failure(&err);
+        /* The files behind it are indexed all the same; each stands for itself. */
         code = LEATI_EXIT_FAILURE;
     }
     return code;

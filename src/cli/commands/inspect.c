@@ -42,6 +42,7 @@ static void inspect_defaults(void *options) {
 
 /* What a value of bytes seems to be, from its first bytes; NULL if nothing is known of it. */
 static const char *kind_of(leat_string value) {
+    /* The signatures that both formats begin with. */
     if (value.size >= 8 && memcmp(value.data, "\x89PNG\r\n\x1a\n", 8) == 0)
         return "PNG";
     if (value.size >= 3 && memcmp(value.data, "\xff\xd8\xff", 3) == 0)
@@ -57,12 +58,15 @@ static void print_values(const leat_feature *feature) {
         int64_t ints[SHOWN_VALUES];
         float floats[SHOWN_VALUES];
         leat_string texts[SHOWN_VALUES];
+        /* One array for all types: feature->dtype says which one was read. */
     } values;
+    /* No more than are shown are unpacked; feature->count knows how many there are. */
     int64_t count = leat_feature_read(feature, &values, SHOWN_VALUES);
     for (int64_t i = 0; i < count; i++) {
         if (feature->dtype == LEAT_INT64) {
             printf(" %" PRId64, values.ints[i]);
         } else if (feature->dtype == LEAT_FLOAT32) {
+            /* Nine digits tell any two float32 apart. */
             printf(" %.9g", (double)values.floats[i]);
         } else {
             const char *kind = kind_of(values.texts[i]);
@@ -94,6 +98,7 @@ static void print_record(int64_t index, int64_t offset, leat_string record) {
         leat_error err = {0};
         bool end = false;
         if (leat_example_next(record, &position, &feature, &end, &err) != LEAT_OK) {
+            /* Records may hold anything; the bytes are shown, and the file is still checked. */
             printf("  no tf.train.Example (%s): ", err.text);
             leati_print_bytes(record.data, record.size, SHOWN_BYTES);
             puts("");
@@ -111,6 +116,7 @@ static leat_status show_record(void *context, int64_t index, int64_t offset, lea
                                leat_error *err) {
     (void)err;
     const struct inspect_options *options = context;
+    /* The others are read, too: their checksums are what inspecting is for. */
     if (index < options->records)
         print_record(index, offset, record);
     return LEAT_OK;

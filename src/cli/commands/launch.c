@@ -64,6 +64,7 @@ static void print_line(const job *j, int number, stream *s) {
         fprintf(s->to, "[worker %d] ", number);
     (void)fwrite(s->line.data, 1, s->line.size, s->to);
     fputc('\n', s->to);
+    /* At once: a user watches, and a crash must not swallow lines. */
     fflush(s->to);
     s->line.size = 0;
 }
@@ -77,10 +78,12 @@ static void read_stream(const job *j, int number, stream *s) {
     for (ssize_t i = 0; i < got; i++) {
         if (bytes[i] != '\n')
             leati_text_add(&s->line, &bytes[i], 1);
+        /* A program that never ends its line must not fill the memory. */
         if (bytes[i] == '\n' || s->line.size >= LONGEST_LINE)
             print_line(j, number, s);
     }
     if (got <= 0) {
+        /* What a process wrote without a newline at its end. */
         if (s->line.size > 0)
             print_line(j, number, s);
         close(s->from);
@@ -117,6 +120,8 @@ static bool find_ports(int *ports, int count) {
         if (!good)
             close(sockets[opened]);
     }
+    /* All are open at the same time, so that no port is found twice. Until the workers listen
+     * somebody else may take one, which they report. */
     for (int i = 0; i < opened; i++)
         close(sockets[i]);
     leati_free(sockets);
@@ -126,14 +131,20 @@ static bool find_ports(int *ports, int count) {
 /* The child's side of a fork; does not return. */
 static void become(const job *j, pid_t parent, const int *ends, const char *config,
                    char **arguments) {
+    /* Here and by the parent: whichever comes first, the group is there before either goes on. */
     (void)setpgid(0, 0);
+    /* If launch is killed nobody else would end this process. It may have died before this call:
+     * hence the question about the parent. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* Several processes that read one terminal would each get a part of what is typed. */
     int nothing = open("/dev/null", O_RDONLY);
     if (getppid() != parent || nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends[0], 1) < 0 ||
         dup2(ends[1], 2) < 0 || setenv("TF_CONFIG", config, 1) != 0)
         _exit(NO_PROGRAM);
+    /* Blocked signals are inherited, also by the program that is executed. */
     (void)sigprocmask(SIG_SETMASK, &j->outside, NULL);
     execvp(arguments[0], arguments);
+    /* Goes through the pipe, so that it gets the worker's number. */
     fprintf(stderr, "leat: launch: cannot run %s: %s\n", arguments[0], strerror(errno));
     fflush(stderr);
     _exit(NO_PROGRAM);
@@ -150,6 +161,7 @@ static bool start_process(job *j, int number, const int *ports, char **arguments
         become(j, parent, (const int[]){pipes[0][1], pipes[1][1]}, config, arguments);
     leati_free(config);
     for (int i = 0; i < NUM_STREAMS; i++) {
+        /* The writing ends belong to the child: while one is open here, reading would never end. */
         if (pipes[i][1] >= 0)
             close(pipes[i][1]);
         if (pid < 0 && pipes[i][0] >= 0)
@@ -176,6 +188,7 @@ static void signal_all(const job *j, int number) {
 }
 
 static void end_others(job *j, int number) {
+    /* Once: the grace of a second failure must not put off the end. */
     if (j->kill_ns == LEATI_NO_DEADLINE) {
         signal_all(j, number);
         j->kill_ns = leati_now_ns() + (int64_t)(j->options->grace * 1e9);
@@ -183,6 +196,7 @@ static void end_others(job *j, int number) {
 }
 
 static int status_of(const process *p) {
+    /* As shells do. */
     return WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
 }
 
@@ -209,6 +223,7 @@ static void note_end(job *j, int number) {
 static void collect(job *j) {
     for (int i = 0; i < j->count; i++) {
         process *p = &j->processes[i];
+        /* Each by its number: one SIGCHLD may stand for several processes. */
         if (p->pid > 0 && waitpid(p->pid, &p->status, WNOHANG) == p->pid)
             note_end(j, i);
     }
@@ -239,15 +254,18 @@ static void wait_once(job *j, struct pollfd *polled) {
         }
     }
     int64_t left = j->kill_ns == LEATI_NO_DEADLINE ? -1 : (j->kill_ns - leati_now_ns()) / 1000000;
+    /* Rounded up, so that poll does not return just before the time and spin. */
     int wait = j->kill_ns == LEATI_NO_DEADLINE ? -1 : left < 0 ? 0 : (int)left + 1;
     if (poll(polled, (nfds_t)count, wait) < 0)
         return;
     for (int i = 1; i < count; i++) {
+        /* The hang-up of an end that nobody writes to is an event, too. */
         if (polled[i].revents != 0) {
             int number = (i - 1) / NUM_STREAMS;
             read_stream(j, number, &j->processes[number].streams[(i - 1) % NUM_STREAMS]);
         }
     }
+    /* After the output, so that the last lines of a process come before the word of its end. */
     take_signal(j);
     collect(j);
     if (j->kill_ns != LEATI_NO_DEADLINE && leati_now_ns() >= j->kill_ns) {
@@ -301,13 +319,16 @@ static leati_exit run_launch(void *values, char **arguments, int count) {
     sigaddset(&taken, SIGTERM);
     sigaddset(&taken, SIGHUP);
     sigaddset(&taken, SIGCHLD);
+    /* Before the first process is started: none can end without its SIGCHLD being seen. */
     (void)sigprocmask(SIG_BLOCK, &taken, &j.outside);
+    /* Signals are read as output is, so that one poll waits for everything. */
     j.signals = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC);
     if (ports == NULL || j.processes == NULL) {
         leati_say_error("out of memory");
     } else if (j.signals < 0 || !find_ports(ports, j.count)) {
         leati_say_error("launch: no port or file descriptor is free: %s", strerror(errno));
     } else {
+        /* 0 would be a descriptor. */
         for (int i = 0; i < j.count * NUM_STREAMS; i++)
             j.processes[i / NUM_STREAMS].streams[i % NUM_STREAMS].from = -1;
         code = run_job(&j, ports, arguments);

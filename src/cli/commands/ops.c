@@ -46,6 +46,7 @@ static void print_wrapped(const char *text, const char *indent) {
         size_t size = strlen(text);
         if (size > width) {
             size = width;
+            /* Back to the last blank that fits; a longer word stands on a line of its own. */
             while (size > 0 && text[size] != ' ')
                 size--;
             if (size == 0)
@@ -59,6 +60,7 @@ static void print_wrapped(const char *text, const char *indent) {
 
 static void print_arguments(const leati_row *rows) {
     for (const leati_row *row = rows; row != NULL && row->type; row++) {
+        /* Filled in by the constructor: nobody can give it. */
         if (row->flags & LEATI_CONSTRUCT)
             continue;
         char value[64];
@@ -90,6 +92,7 @@ static leati_exit show(const char *name) {
     for (size_t t = 0; t < count; t++) {
         for (size_t i = 0; i < tables[t].count; i++) {
             leati_entry entry = tables[t].entry(i);
+            /* While searching, in case nothing is found. */
             leati_suggest(&best, entry.name);
             if (strcmp(entry.name, name) != 0)
                 continue;
@@ -117,6 +120,7 @@ static leati_exit print_json(void) {
     }
     puts(text);
     json_free_t release;
+    /* json_dumps takes memory by jansson's functions, which may not be malloc and free. */
     json_get_alloc_funcs(NULL, &release);
     release(text);
     return LEATI_EXIT_OK;

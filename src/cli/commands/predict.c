@@ -51,6 +51,7 @@ static int trace_predict(void *context, leat_graph *graph, leat_value *outputs, 
     (void)capacity;
     struct predicting *p = context;
     leat_value images = leat_graph_argument(graph, 0);
+    /* The network ends in logits; people want probabilities. */
     outputs[0] = leat_op_softmax(leat_model_call(p->trainer.model, images, false));
     return 1;
 }
@@ -60,6 +61,7 @@ static int trace_predict(void *context, leat_graph *graph, leat_value *outputs, 
 static int64_t next_class(const float *row, int64_t classes, int64_t before) {
     int64_t best = -1;
     for (int64_t c = 0; c < classes; c++) {
+        /* Equal probabilities go by the number of the class, so that each comes once. */
         bool later = before < 0 || row[c] < row[before] || (row[c] == row[before] && c > before);
         if (later && (best < 0 || row[c] > row[best]))
             best = c;
@@ -101,6 +103,7 @@ static leat_status predict_all(struct predicting *p, leat_error *err) {
     leat_element batch = {0};
     leat_status status = iterator != NULL ? LEAT_OK : err->code;
     leat_dataset_unref(dataset);
+    /* One step for all batches: it is compiled for the full size and for the last one's. */
     p->step = leat_step_new(trace_predict, p, err);
     if (status == LEAT_OK && p->step == NULL)
         status = err->code;
@@ -117,6 +120,7 @@ static leat_status predict_all(struct predicting *p, leat_error *err) {
 
 /* The network of the file. */
 static leat_status open_network(struct predicting *p, const char *path, leat_error *err) {
+    /* The trainer is made whole, though only its model is used; its weights are replaced below. */
     const leati_train_options options = {
         .replicas = 1, .batch = BATCH, .learning_rate = 1, .seed = LEAT_SEED(1)};
     leati_safetensors *file = NULL;

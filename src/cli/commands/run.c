@@ -45,6 +45,7 @@ static leat_status take_element(void *context, const leat_element *element, leat
 
 static bool take_error(void *context, const leat_error *error) {
     struct printing *printing = context;
+    /* Elements are numbered with those that failed among them. */
     leati_say_error("element %" PRId64 ": %s", printing->elements + printing->errors, error->text);
     printing->errors++;
     return printing->options->keep_going;

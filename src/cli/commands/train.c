@@ -118,6 +118,7 @@ static void print_plan(const leati_train_options *options, const leati_corpus *c
            corpus->text, image[0], image[1], image[2], corpus->classes,
            leat_strategy_num_replicas(trainer->strategy), processes, options->batch,
            options->seed.value);
+    /* Before the first epoch, which may take long. */
     (void)fflush(stdout);
 }
 

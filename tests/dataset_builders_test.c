@@ -62,13 +62,13 @@ static json_t *parsed(const char *text) {
 
 static void read_element(const char *text, leat_element *out) {
     json_t *json = parsed(text);
-    assert_int_equal(leati_json_to_element(json, out, NULL), LEAT_OK);
+    assert_int_equal(leati_json_to_element(json, out, &(leat_error){0}), LEAT_OK);
     json_decref(json);
 }
 
 static leat_spec *read_spec(const char *text) {
     json_t *json = parsed(text);
-    leat_spec *spec = leati_json_to_spec(json, NULL);
+    leat_spec *spec = leati_json_to_spec(json, &(leat_error){0});
     assert_non_null(spec);
     json_decref(json);
     return spec;
@@ -334,7 +334,7 @@ static void put_functions(json_t *args) {
                 continue;
             char *text = leat_function_to_json(functions[i], NULL);
             assert_non_null(text);
-            json_object_set_new(args, key, leati_json_parse(text, strlen(text), NULL));
+            json_object_set_new(args, key, leati_json_parse(text, strlen(text), &(leat_error){0}));
             leat_text_free(text);
             break;
         }

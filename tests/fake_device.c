@@ -253,7 +253,7 @@ static void test_untouchable(void **state) {
     (void)state;
     leati_device *device = fake_device_new(2, NULL);
     leat_buffer *buffer = NULL;
-    assert_int_equal(device->ops->alloc(device, 64, &buffer, NULL), LEAT_OK);
+    assert_int_equal(device->ops->alloc(device, 64, &buffer, &(leat_error){0}), LEAT_OK);
     pid_t child = fork();
     if (child == 0) {
         (void)signal(SIGSEGV, SIG_DFL);

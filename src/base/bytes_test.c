@@ -46,10 +46,10 @@ static void numbers_come_back(void **state) {
         int64_t whole = 0;
         const void *bytes = NULL;
         size_t size = 0;
-        assert_int_equal(leati_get_uint(&reader, &number, NULL), LEAT_OK);
-        assert_int_equal(leati_get_int(&reader, &whole, NULL), LEAT_OK);
-        assert_int_equal(leati_get_fixed64(&reader, &fixed, NULL), LEAT_OK);
-        assert_int_equal(leati_get_bytes(&reader, &bytes, &size, NULL), LEAT_OK);
+        assert_int_equal(leati_get_uint(&reader, &number, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_get_int(&reader, &whole, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_get_fixed64(&reader, &fixed, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_get_bytes(&reader, &bytes, &size, &(leat_error){0}), LEAT_OK);
         assert_true(number == numbers[i] && whole == (int64_t)numbers[i] && fixed == numbers[i]);
         assert_int_equal(size, i);
         assert_memory_equal(bytes, "abcdefghij", i);
@@ -85,7 +85,7 @@ static void damage_is_found(void **state) {
     }
     leati_reader reader = {(const uint8_t *)"1234567", 7, 0};
     uint64_t number = 3;
-    assert_int_equal(leati_get_fixed64(&reader, &number, NULL), LEAT_DATA_LOSS);
+    assert_int_equal(leati_get_fixed64(&reader, &number, &(leat_error){0}), LEAT_DATA_LOSS);
     assert_int_equal(number, 3);
 }
 

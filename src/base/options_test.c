@@ -39,9 +39,9 @@ static leat_status read_fruit(leat_fruit_options *own, const void *given, leat_e
 static void test_same_version(void **state) {
     (void)state;
     leat_fruit_options own, given = {.size = sizeof given, .apples = 3, .ripe = true};
-    assert_int_equal(read_fruit(&own, NULL, NULL), LEAT_OK);
+    assert_int_equal(read_fruit(&own, NULL, &(leat_error){0}), LEAT_OK);
     assert_memory_equal(&own, &defaults, sizeof own);
-    assert_int_equal(read_fruit(&own, &given, NULL), LEAT_OK);
+    assert_int_equal(read_fruit(&own, &given, &(leat_error){0}), LEAT_OK);
     assert_int_equal(own.apples, 3);
     assert_true(own.ripe);
     assert_int_equal(own.pears, 0); /* a value like any other, not the default */
@@ -51,7 +51,7 @@ static void test_older_caller(void **state) {
     (void)state;
     leat_fruit_options_1 given = {.size = sizeof given, .apples = 3, .ripe = true};
     leat_fruit_options own;
-    assert_int_equal(read_fruit(&own, &given, NULL), LEAT_OK);
+    assert_int_equal(read_fruit(&own, &given, &(leat_error){0}), LEAT_OK);
     assert_int_equal(own.size, sizeof own);
     assert_int_equal(own.apples, 3);
     assert_true(own.ripe);

@@ -261,7 +261,7 @@ static void *rank_main(void *context) {
             check_all(job, packs, round);
     }
     if (job->status != LEAT_OK && c->ops->wait != NULL) {
-        leat_status reason = c->ops->wait(c, job->rank, LEATI_EVERY_SUM, NULL);
+        leat_status reason = c->ops->wait(c, job->rank, LEATI_EVERY_SUM, &(leat_error){0});
         assert_true(reason == LEAT_OK || reason == LEAT_ABORTED);
     }
     leati_packs_free(packs);
@@ -333,7 +333,7 @@ static leat_status sum_three(leati_collective *c, const leati_packing *packing, 
     if (status == LEAT_OK)
         status = leati_packs_await(p, 0, err);
     else if (p != NULL)
-        (void)(c->ops->wait(c, 0, LEATI_EVERY_SUM, NULL) == LEAT_OK);
+        (void)(c->ops->wait(c, 0, LEATI_EVERY_SUM, &(leat_error){0}) == LEAT_OK);
     leati_packs_free(p);
     leati_free(memory);
     return status;

@@ -263,9 +263,9 @@ static void come_to_start(int connection) {
     int64_t timeout = LONG_MS;
     memcpy(front, &timeout, sizeof timeout);
     memcpy(front + sizeof timeout, "start", 6);
-    assert_int_equal(
-        leati_wire_send(connection, LEATI_MESSAGE_MEET, 2, front, sizeof front, NULL, 0, NULL),
-        LEAT_OK);
+    assert_int_equal(leati_wire_send(connection, LEATI_MESSAGE_MEET, 2, front, sizeof front, NULL,
+                                     0, &(leat_error){0}),
+                     LEAT_OK);
 }
 
 static void wait_for_the_end(rank *r) {

@@ -32,8 +32,9 @@ enum { MESSAGES = sizeof sizes / sizeof sizes[0] };
 static void *send_all(void *context) {
     struct sender *s = context;
     for (int m = 0; m < MESSAGES && s->status == LEAT_OK; m++)
-        s->status = leati_wire_send(s->socket, LEATI_MESSAGE_SET, (uint64_t)m + 1, s->bytes,
-                                    sizes[m][0], s->bytes + sizes[m][0], sizes[m][1], NULL);
+        s->status =
+            leati_wire_send(s->socket, LEATI_MESSAGE_SET, (uint64_t)m + 1, s->bytes, sizes[m][0],
+                            s->bytes + sizes[m][0], sizes[m][1], &(leat_error){0});
     close(s->socket);
     return NULL;
 }
@@ -92,9 +93,10 @@ static void test_byte_by_byte(void **state) {
     }
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
     for (size_t i = 0; i < sizeof whole; i++) {
-        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK); /* nothing is there */
+        assert_int_equal(leati_wire_receive(pair[1], &in, &(leat_error){0}),
+                         LEAT_OK); /* nothing is there */
         assert_int_equal(send(pair[0], whole + i, 1, 0), 1);
-        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK);
+        assert_int_equal(leati_wire_receive(pair[1], &in, &(leat_error){0}), LEAT_OK);
         bool last = (i + 1) % (sizeof head + 3) == 0;
         memset(&head, 0, sizeof head);
         assert_int_equal(leati_wire_next(&in, &head, &payload, &bad), last);
@@ -109,7 +111,7 @@ static void test_byte_by_byte(void **state) {
     for (int more = 0; more < 2; more++) {
         head = (leati_message_head){.size = MOST + (uint32_t)more, .kind = 1};
         assert_int_equal(send(pair[0], &head, sizeof head, 0), sizeof head);
-        assert_int_equal(leati_wire_receive(pair[1], &in, NULL), LEAT_OK);
+        assert_int_equal(leati_wire_receive(pair[1], &in, &(leat_error){0}), LEAT_OK);
         assert_false(leati_wire_next(&in, &head, &payload, &bad));
         assert_int_equal(bad, more);
         in.used = 0;

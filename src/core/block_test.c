@@ -90,19 +90,19 @@ static void views(void **state) {
     (void)state;
     torture_begin();
     leati_block all = {0}, part = {0}, again = {0};
-    assert_int_equal(fill(&all, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&all, 0, ROWS, &(leat_error){0}), LEAT_OK);
     EXPECT(&all, 0, 1, 2, 3, 4);
-    assert_int_equal(leati_block_slice(&all, 1, 3, &part, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&all, 1, 3, &part, &(leat_error){0}), LEAT_OK);
     EXPECT(&part, 1, 2, 3);
-    assert_int_equal(leati_block_slice(&part, 1, 2, &part, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&part, 1, 2, &part, &(leat_error){0}), LEAT_OK);
     EXPECT(&part, 2, 3);
-    assert_int_equal(leati_block_stride(&all, 0, 2, 3, &part, NULL), LEAT_OK);
+    assert_int_equal(leati_block_stride(&all, 0, 2, 3, &part, &(leat_error){0}), LEAT_OK);
     EXPECT(&part, 0, 2, 4);
     assert_int_equal(part.columns[0].form, LEATI_STRIDED);
     assert_int_equal(part.columns[0].stride, 32);
-    assert_int_equal(leati_block_stride(&part, 1, 0, 2, &again, NULL), LEAT_OK);
+    assert_int_equal(leati_block_stride(&part, 1, 0, 2, &again, &(leat_error){0}), LEAT_OK);
     EXPECT(&again, 2, 2);
-    assert_int_equal(leati_block_stride(&all, 1, 3, 2, &part, NULL), LEAT_OK);
+    assert_int_equal(leati_block_stride(&all, 1, 3, 2, &part, &(leat_error){0}), LEAT_OK);
     EXPECT(&part, 1, 4);
     leati_block_clear(&all);
     EXPECT(&part, 1, 4);
@@ -111,9 +111,9 @@ static void views(void **state) {
     EXPECT(&all, 1, 4);
     leat_error err = {0};
     assert_int_equal(leati_block_slice(&all, 1, 2, &part, &err), LEAT_INTERNAL);
-    assert_int_equal(leati_block_slice(&all, 3, 0, &part, NULL), LEAT_INTERNAL);
-    assert_int_equal(leati_block_stride(&all, 0, 2, 2, &part, NULL), LEAT_INTERNAL);
-    assert_int_equal(leati_block_slice(&all, 2, 0, &part, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&all, 3, 0, &part, &(leat_error){0}), LEAT_INTERNAL);
+    assert_int_equal(leati_block_stride(&all, 0, 2, 2, &part, &(leat_error){0}), LEAT_INTERNAL);
+    assert_int_equal(leati_block_slice(&all, 2, 0, &part, &(leat_error){0}), LEAT_OK);
     leati_block_fini(&all);
     leati_block_fini(&part);
     leati_block_fini(&again);
@@ -124,31 +124,33 @@ static void selections_are_composed_once(void **state) {
     (void)state;
     torture_begin();
     leati_block all = {0}, some = {0}, fewer = {0}, sliced = {0};
-    assert_int_equal(fill(&all, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&all, 0, ROWS, &(leat_error){0}), LEAT_OK);
     leat_buffer *first = numbers_buffer((const uint32_t[]){4, 2, 1, 0}, 4);
     leat_buffer *second = numbers_buffer((const uint32_t[]){3, 3, 1}, 3);
-    assert_int_equal(leati_block_select(&all, leat_buffer_data(first), first, 4, &some, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_block_select(&all, leat_buffer_data(first), first, 4, &some, &(leat_error){0}),
+        LEAT_OK);
     leat_buffer_unref(first);
     EXPECT(&some, 4, 2, 1, 0);
     assert_int_equal(some.columns[0].form, LEATI_SELECTED);
     assert_ptr_equal(some.columns[0].data, all.columns[0].data);
     assert_ptr_equal(some.columns[0].rows, some.columns[1].rows);
     long before = torture_count();
-    assert_int_equal(leati_block_select(&some, leat_buffer_data(second), second, 3, &fewer, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_block_select(&some, leat_buffer_data(second), second, 3, &fewer, &(leat_error){0}),
+        LEAT_OK);
     leat_buffer_unref(second);
     /* The columns array, one composed array for two columns, one array of tensors. */
     assert_int_equal(torture_count() - before, 3);
     EXPECT(&fewer, 0, 0, 2);
     assert_ptr_equal(fewer.columns[0].rows, fewer.columns[1].rows);
-    assert_int_equal(leati_block_slice(&some, 2, 2, &sliced, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&some, 2, 2, &sliced, &(leat_error){0}), LEAT_OK);
     EXPECT(&sliced, 1, 0);
-    assert_int_equal(leati_block_stride(&some, 1, 2, 2, &fewer, NULL), LEAT_OK);
+    assert_int_equal(leati_block_stride(&some, 1, 2, 2, &fewer, &(leat_error){0}), LEAT_OK);
     EXPECT(&fewer, 2, 0);
     assert_ptr_equal(fewer.columns[0].rows, fewer.columns[1].rows);
     const uint32_t one = 2;
-    assert_int_equal(leati_block_select(&all, &one, NULL, 1, &some, NULL), LEAT_OK);
+    assert_int_equal(leati_block_select(&all, &one, NULL, 1, &some, &(leat_error){0}), LEAT_OK);
     EXPECT(&some, 2);
     assert_int_equal(some.columns[0].form, LEATI_STRIDED);
     leati_block_fini(&all);
@@ -162,13 +164,13 @@ static void appends_grow(void **state) {
     (void)state;
     torture_begin();
     leati_block kept = {0}, next = {0}, view = {0};
-    assert_int_equal(fill(&kept, 0, 2, NULL), LEAT_OK);
+    assert_int_equal(fill(&kept, 0, 2, &(leat_error){0}), LEAT_OK);
     for (int i = 2; i < 7; i++) {
-        assert_int_equal(fill(&next, i, 1, NULL), LEAT_OK);
-        assert_int_equal(leati_block_append(&kept, &next, NULL), LEAT_OK);
+        assert_int_equal(fill(&next, i, 1, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_block_append(&kept, &next, &(leat_error){0}), LEAT_OK);
         if (i == 3) {
             /* A shared buffer is not written behind its last row. */
-            assert_int_equal(leati_block_slice(&kept, 0, 4, &view, NULL), LEAT_OK);
+            assert_int_equal(leati_block_slice(&kept, 0, 4, &view, &(leat_error){0}), LEAT_OK);
         }
     }
     EXPECT(&view, 0, 1, 2, 3);
@@ -177,12 +179,12 @@ static void appends_grow(void **state) {
     assert_int_equal(kept.columns[1].form, LEATI_STRIDED);
     assert_int_equal(kept.columns[2].form, LEATI_TENSORS);
     /* The view grows from its own copy, and its owner's rows stay. */
-    assert_int_equal(fill(&next, 6, 1, NULL), LEAT_OK);
-    assert_int_equal(leati_block_append(&view, &next, NULL), LEAT_OK);
+    assert_int_equal(fill(&next, 6, 1, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_block_append(&view, &next, &(leat_error){0}), LEAT_OK);
     EXPECT(&view, 0, 1, 2, 3, 6);
     EXPECT(&kept, 0, 1, 2, 3, 4, 5, 6);
-    assert_int_equal(leati_block_slice(&kept, 5, 2, &kept, NULL), LEAT_OK);
-    assert_int_equal(leati_block_append(&kept, &kept, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&kept, 5, 2, &kept, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_block_append(&kept, &kept, &(leat_error){0}), LEAT_OK);
     EXPECT(&kept, 5, 6, 5, 6);
     leati_block_fini(&kept);
     leati_block_fini(&next);
@@ -195,20 +197,20 @@ static void appending_constants(void **state) {
     torture_begin();
     leat_tensor seven = leat_scalar_int64(7), eight = leat_scalar_int64(8);
     leati_block a = {0}, b = {0};
-    assert_int_equal(leati_block_prepare(&a, 1, NULL), LEAT_OK);
-    assert_int_equal(leati_block_prepare(&b, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&a, 1, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&b, 1, &(leat_error){0}), LEAT_OK);
     leati_column_constant(&a.columns[0], &seven);
     leati_column_constant(&b.columns[0], &seven);
     a.n = 1000;
     b.n = 2;
-    assert_int_equal(leati_block_append(&a, &b, NULL), LEAT_OK);
+    assert_int_equal(leati_block_append(&a, &b, &(leat_error){0}), LEAT_OK);
     assert_int_equal(a.n, 1002);
     assert_int_equal(a.columns[0].stride, 0);
     assert_int_equal(leati_block_bytes(&a), 8);
-    assert_int_equal(leati_block_slice(&a, 0, 2, &a, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&a, 0, 2, &a, &(leat_error){0}), LEAT_OK);
     leati_column_fini(&b.columns[0]);
     leati_column_constant(&b.columns[0], &eight);
-    assert_int_equal(leati_block_append(&a, &b, NULL), LEAT_OK);
+    assert_int_equal(leati_block_append(&a, &b, &(leat_error){0}), LEAT_OK);
     const int64_t expected[] = {7, 7, 8, 8};
     for (int i = 0; i < 4; i++)
         assert_int_equal(*(int64_t *)leati_column_row(&a.columns[0], i), expected[i]);
@@ -219,7 +221,7 @@ static void appending_constants(void **state) {
     leati_column_fini(&b.columns[0]);
     leati_column_constant(&b.columns[0], &pair);
     b.n = 1;
-    assert_int_equal(leati_block_append(&a, &b, NULL), LEAT_OK);
+    assert_int_equal(leati_block_append(&a, &b, &(leat_error){0}), LEAT_OK);
     assert_int_equal(a.columns[0].form, LEATI_TENSORS);
     assert_int_equal(leati_column_row_shape(&a.columns[0], 3).rank, 0);
     assert_int_equal(leati_column_row_shape(&a.columns[0], 4).rank, 1);
@@ -236,14 +238,14 @@ static void compacting_unpins(void **state) {
     (void)state;
     torture_begin();
     leati_block all = {0}, one = {0};
-    assert_int_equal(fill(&all, 0, ROWS, NULL), LEAT_OK);
-    assert_int_equal(leati_block_slice(&all, 3, 1, &one, NULL), LEAT_OK);
+    assert_int_equal(fill(&all, 0, ROWS, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_block_slice(&all, 3, 1, &one, &(leat_error){0}), LEAT_OK);
     const char *data = all.columns[0].data;
     for (int c = 0; c < 3; c++)
-        assert_int_equal(leati_column_compact(&all.columns[c], ROWS, NULL), LEAT_OK);
+        assert_int_equal(leati_column_compact(&all.columns[c], ROWS, &(leat_error){0}), LEAT_OK);
     assert_ptr_equal(all.columns[0].data, data);
     for (int c = 0; c < 3; c++)
-        assert_int_equal(leati_column_compact(&one.columns[c], 1, NULL), LEAT_OK);
+        assert_int_equal(leati_column_compact(&one.columns[c], 1, &(leat_error){0}), LEAT_OK);
     leati_block_fini(&all);
     EXPECT(&one, 3);
     assert_int_equal(leati_buffer_pinned(one.columns[0].owner), 16);
@@ -258,7 +260,7 @@ static void strings_outlive_their_block(void **state) {
     (void)state;
     torture_begin();
     leati_block block = {0};
-    assert_int_equal(fill(&block, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&block, 0, ROWS, &(leat_error){0}), LEAT_OK);
     leat_buffer *bytes = leat_buffer_ref(block.columns[1].owner);
     leat_shape scalar = LEAT_SCALAR;
     leati_column headers;
@@ -266,7 +268,7 @@ static void strings_outlive_their_block(void **state) {
     leati_block_fini(&block);
     for (int round = 0; round < 3; round++) {
         leat_buffer *owner = leat_buffer_new(16 * ROWS, NULL);
-        assert_int_equal(leati_column_hold(&headers, 0, ROWS, owner, NULL), LEAT_OK);
+        assert_int_equal(leati_column_hold(&headers, 0, ROWS, owner, &(leat_error){0}), LEAT_OK);
         leati_column_gather(&headers, 0, ROWS, leat_buffer_data(owner), 16);
         leati_column_fini(&headers);
         leati_column_strided(&headers, LEAT_STRING, &scalar, leat_buffer_data(owner), 16, owner);
@@ -286,29 +288,30 @@ static void elements(void **state) {
     (void)state;
     torture_begin();
     leati_block block = {0}, one = {0};
-    assert_int_equal(fill(&block, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&block, 0, ROWS, &(leat_error){0}), LEAT_OK);
     leat_spec *spec =
         leat_spec_tuple((leat_spec *[]){leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(2), NULL),
                                         leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, NULL),
                                         leat_spec_tensor(LEAT_INT32, LEAT_SHAPE(-1), NULL)},
                         3, NULL);
-    assert_int_equal(leati_block_check(&block, spec, NULL), LEAT_OK);
+    assert_int_equal(leati_block_check(&block, spec, &(leat_error){0}), LEAT_OK);
     leat_element element = {0};
     for (int i = 0; i < ROWS; i++) {
-        assert_int_equal(leati_block_element(&block, spec, i, &element, NULL), LEAT_OK);
-        assert_int_equal(leati_block_of_element(&element, &one, NULL), LEAT_OK);
+        assert_int_equal(leati_block_element(&block, spec, i, &element, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_block_of_element(&element, &one, &(leat_error){0}), LEAT_OK);
         EXPECT(&one, i);
     }
-    assert_int_equal(leati_block_element(&block, spec, ROWS, &element, NULL), LEAT_INTERNAL);
+    assert_int_equal(leati_block_element(&block, spec, ROWS, &element, &(leat_error){0}),
+                     LEAT_INTERNAL);
     leati_block_clear(&block);
     leati_block_clear(&one);
     assert_int_equal(leat_tensor_count(&element.tensors[2]), ROWS - 1);
     assert_int_equal(((int64_t *)element.tensors[0].data)[1], 41);
     leat_spec *other = leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(3), NULL);
-    assert_int_equal(leati_block_prepare(&one, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&one, 1, &(leat_error){0}), LEAT_OK);
     leati_column_constant(&one.columns[0], &element.tensors[0]);
     one.n = 1;
-    assert_int_equal(leati_block_check(&one, other, NULL), LEAT_INTERNAL);
+    assert_int_equal(leati_block_check(&one, other, &(leat_error){0}), LEAT_INTERNAL);
     leat_spec_unref(other);
     leat_spec_unref(spec);
     leat_element_fini(&element);
@@ -322,31 +325,34 @@ static void every_form(void **state) {
     (void)state;
     torture_begin();
     leati_block plain = {0}, block = {0}, out = {0}, one = {0};
-    assert_int_equal(fill(&plain, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&plain, 0, ROWS, &(leat_error){0}), LEAT_OK);
     uint64_t sum = leati_block_checksum(&plain);
     unsigned forms = 0;
     leat_buffer *rows = numbers_buffer((const uint32_t[]){4, 0, 3}, 3);
     for (uint64_t seed = 0; seed < 64; seed++) {
-        assert_int_equal(leati_verify_reencode(&plain, seed, &block, NULL), LEAT_OK);
+        assert_int_equal(leati_verify_reencode(&plain, seed, &block, &(leat_error){0}), LEAT_OK);
         forms |= 1u << (block.columns[0].form + (block.columns[0].stride == 32 ? 4 : 0));
         EXPECT(&block, 0, 1, 2, 3, 4);
         assert_true(leati_block_checksum(&block) == sum);
-        assert_int_equal(leati_block_slice(&block, 1, 3, &out, NULL), LEAT_OK);
+        assert_int_equal(leati_block_slice(&block, 1, 3, &out, &(leat_error){0}), LEAT_OK);
         EXPECT(&out, 1, 2, 3);
-        assert_int_equal(leati_block_stride(&block, 1, 2, 2, &out, NULL), LEAT_OK);
+        assert_int_equal(leati_block_stride(&block, 1, 2, 2, &out, &(leat_error){0}), LEAT_OK);
         EXPECT(&out, 1, 3);
-        assert_int_equal(leati_block_select(&block, leat_buffer_data(rows), rows, 3, &out, NULL),
-                         LEAT_OK);
+        assert_int_equal(
+            leati_block_select(&block, leat_buffer_data(rows), rows, 3, &out, &(leat_error){0}),
+            LEAT_OK);
         EXPECT(&out, 4, 0, 3);
         assert_true(leati_block_checksum(&out) != sum);
-        assert_int_equal(leati_verify_reencode(&out, seed * 7 + 1, &one, NULL), LEAT_OK);
-        assert_int_equal(leati_block_append(&out, &one, NULL), LEAT_OK);
-        assert_int_equal(leati_block_append(&out, &block, NULL), LEAT_OK);
+        assert_int_equal(leati_verify_reencode(&out, seed * 7 + 1, &one, &(leat_error){0}),
+                         LEAT_OK);
+        assert_int_equal(leati_block_append(&out, &one, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_block_append(&out, &block, &(leat_error){0}), LEAT_OK);
         for (int c = 0; c < 3; c++)
-            assert_int_equal(leati_column_compact(&out.columns[c], out.n, NULL), LEAT_OK);
+            assert_int_equal(leati_column_compact(&out.columns[c], out.n, &(leat_error){0}),
+                             LEAT_OK);
         EXPECT(&out, 4, 0, 3, 4, 0, 3, 0, 1, 2, 3, 4);
-        assert_int_equal(leati_block_slice(&out, 1, 1, &one, NULL), LEAT_OK);
-        assert_int_equal(leati_verify_reencode(&one, seed, &out, NULL), LEAT_OK);
+        assert_int_equal(leati_block_slice(&out, 1, 1, &one, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_verify_reencode(&one, seed, &out, &(leat_error){0}), LEAT_OK);
         EXPECT(&out, 0);
     }
     /* Dense, selected, tensors and doubled stride were all met. */
@@ -363,7 +369,7 @@ static void checksums_notice_changes(void **state) {
     (void)state;
     torture_begin();
     leati_block block = {0};
-    assert_int_equal(fill(&block, 0, ROWS, NULL), LEAT_OK);
+    assert_int_equal(fill(&block, 0, ROWS, &(leat_error){0}), LEAT_OK);
     uint64_t sum = leati_block_checksum(&block);
     *(int64_t *)leati_column_row(&block.columns[0], 4) += 1;
     assert_true(leati_block_checksum(&block) != sum);
@@ -396,22 +402,22 @@ static void objects_are_counted(void **state) {
         objects_alive++;
     }
     leati_block block = {0}, copy = {0};
-    assert_int_equal(leati_block_prepare(&block, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&block, 1, &(leat_error){0}), LEAT_OK);
     leat_shape scalar = LEAT_SCALAR;
     leati_column_strided(&block.columns[0], LEAT_OBJECT, &scalar, tensor.data, 8, tensor.owner);
     block.n = 3;
     uint64_t sum = leati_block_checksum(&block);
     for (uint64_t seed = 0; seed < 16; seed++) {
-        assert_int_equal(leati_verify_reencode(&block, seed, &copy, NULL), LEAT_OK);
+        assert_int_equal(leati_verify_reencode(&block, seed, &copy, &(leat_error){0}), LEAT_OK);
         assert_true(leati_block_checksum(&copy) == sum);
     }
-    assert_int_equal(leati_block_slice(&block, 2, 1, &copy, NULL), LEAT_OK);
-    assert_int_equal(leati_column_compact(&copy.columns[0], 1, NULL), LEAT_OK);
-    assert_int_equal(leati_block_append(&copy, &block, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&block, 2, 1, &copy, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_column_compact(&copy.columns[0], 1, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_block_append(&copy, &block, &(leat_error){0}), LEAT_OK);
     leati_block_fini(&block);
     assert_int_equal(objects_alive, 3);
-    assert_int_equal(leati_block_slice(&copy, 0, 1, &copy, NULL), LEAT_OK);
-    assert_int_equal(leati_column_compact(&copy.columns[0], 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_slice(&copy, 0, 1, &copy, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_column_compact(&copy.columns[0], 1, &(leat_error){0}), LEAT_OK);
     assert_int_equal(objects_alive, 1);
     leati_block_fini(&copy);
     assert_int_equal(objects_alive, 0);
@@ -451,16 +457,16 @@ static void failing_appends_change_nothing(void **state) {
     (void)state;
     torture_begin();
     leati_block kept = {0}, next = {0};
-    assert_int_equal(fill(&next, 3, 2, NULL), LEAT_OK);
+    assert_int_equal(fill(&next, 3, 2, &(leat_error){0}), LEAT_OK);
     for (long n = 1;; n++) {
-        assert_int_equal(fill(&kept, 0, 3, NULL), LEAT_OK);
+        assert_int_equal(fill(&kept, 0, 3, &(leat_error){0}), LEAT_OK);
         torture_fail_at(n);
-        leat_status status = leati_block_append(&kept, &next, NULL);
+        leat_status status = leati_block_append(&kept, &next, &(leat_error){0});
         torture_fail_at(0);
         if (status == LEAT_OK)
             break;
         EXPECT(&kept, 0, 1, 2);
-        assert_int_equal(leati_block_append(&kept, &next, NULL), LEAT_OK);
+        assert_int_equal(leati_block_append(&kept, &next, &(leat_error){0}), LEAT_OK);
         EXPECT(&kept, 0, 1, 2, 3, 4);
     }
     leati_block_fini(&kept);

@@ -166,8 +166,8 @@ static void elements_of_objects(void **state) {
         assert_int_equal(leat_element_set(&element, spec, &tensor, NULL), LEAT_OK);
         assert_null(leati_json_of_element(&element, &err));
         assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, refused[i]);
-        json_t *json = leati_json_of_element_with(&element, write_name, object, NULL);
-        char *text = leati_json_print(json, 0, false, NULL);
+        json_t *json = leati_json_of_element_with(&element, write_name, object, &(leat_error){0});
+        char *text = leati_json_print(json, 0, false, &(leat_error){0});
         assert_string_equal(text, written[i]);
         leati_free(text);
         json_decref(json);
@@ -292,16 +292,16 @@ static void tags(void **state) {
 static void escapes(void **state) {
     (void)state;
     json_t *json = json_stringn("a\"\\\n\t\r\x01\x1f\x20\x7e\x7f", 11);
-    char *text = leati_json_print(json, 0, false, NULL);
+    char *text = leati_json_print(json, 0, false, &(leat_error){0});
     assert_string_equal(text, "\"a\\\"\\\\\\n\\t\\u000d\\u0001\\u001f ~\\u007f\"");
     leati_free(text);
     json_decref(json);
     json = json_of("{\"b\": true, \"a\": [null, false, {\"z\": 1, \"y\": []}], \"c\": [1.5, 2]}");
-    text = leati_json_print(json, 0, true, NULL);
+    text = leati_json_print(json, 0, true, &(leat_error){0});
     assert_string_equal(
         text, "{\"a\": [null, false, {\"y\": [], \"z\": 1}], \"b\": true, \"c\": [1.5, 2]}");
     leati_free(text);
-    text = leati_json_print(json, 1, true, NULL);
+    text = leati_json_print(json, 1, true, &(leat_error){0});
     assert_string_equal(text, "{\n \"a\": [\n  null,\n  false,\n  {\n   \"y\": [],\n   \"z\": 1\n  "
                               "}\n ],\n \"b\": true,\n \"c\": [1.5, 2]\n}");
     leati_free(text);

@@ -206,7 +206,7 @@ static void printing(void **state) {
     (void)state;
     json_t *json =
         json_of("{\"b\": [1, 0.1, 1e22], \"a\": {\"c\": [[], {}]}, \"t\": \"\\u00e9\\n\"}");
-    char *text = leati_json_print(json, 2, true, NULL);
+    char *text = leati_json_print(json, 2, true, &(leat_error){0});
     assert_string_equal(text, "{\n  \"a\": {\n    \"c\": [\n      [],\n      {}\n    ]\n  },\n"
                               "  \"b\": [1, 0.1, 1e+22],\n  \"t\": \"\xc3\xa9\\n\"\n}");
     leati_free(text);
@@ -363,7 +363,7 @@ static void rows_accept(void **state) {
     assert_int_equal(args.element.tensors[0].dtype, LEAT_INT32);
     assert_int_equal(args.shape.rank, LEAT_UNKNOWN_RANK);
     assert_false(args.seed.given);
-    json_t *json = leati_json_of_rows(rows, &args, true, &functions, NULL);
+    json_t *json = leati_json_of_rows(rows, &args, true, &functions, &(leat_error){0});
     assert_int_equal(json_object_size(json), sizeof rows / sizeof *rows - 1);
     assert_true(json_is_null(json_object_get(json, "seed")));
     assert_true(json_is_null(json_object_get(json, "function")));

@@ -8,7 +8,7 @@ static void test_sizes(void **state) {
     (void)state;
     leati_pools pools = {0};
     for (size_t size = 0; size < 3000000; size += 1 + size / 7) {
-        leat_buffer *buffer = leati_pools_take(&pools, size, NULL);
+        leat_buffer *buffer = leati_pools_take(&pools, size, &(leat_error){0});
         assert_non_null(buffer);
         assert_true(buffer->size >= size);
         assert_true(buffer->size <= 64 || buffer->size <= size + size / 4);
@@ -20,11 +20,11 @@ static void test_sizes(void **state) {
 static void test_reuse(void **state) {
     (void)state;
     leati_pools pools = {0};
-    leat_buffer *first = leati_pools_take(&pools, 1000, NULL);
+    leat_buffer *first = leati_pools_take(&pools, 1000, &(leat_error){0});
     void *memory = first->data;
     leat_buffer_unref(first);
     torture_fail_at(0);
-    leat_buffer *second = leati_pools_take(&pools, 990, NULL);
+    leat_buffer *second = leati_pools_take(&pools, 990, &(leat_error){0});
     assert_ptr_equal(second->data, memory);
     assert_int_equal(torture_count(), 0);
     leati_pools_close(&pools);

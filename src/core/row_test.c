@@ -58,7 +58,7 @@ static const leati_row rows[] = {
 
 static struct arguments defaults(void) {
     struct arguments args = {0};
-    assert_int_equal(leati_rows_defaults(rows, &args, NULL), LEAT_OK);
+    assert_int_equal(leati_rows_defaults(rows, &args, &(leat_error){0}), LEAT_OK);
     return args;
 }
 
@@ -86,7 +86,7 @@ static void default_values(void **state) {
 }
 
 static void takes(struct arguments *args) {
-    assert_int_equal(leati_rows_check(rows, args, "batch", NULL), LEAT_OK);
+    assert_int_equal(leati_rows_check(rows, args, "batch", &(leat_error){0}), LEAT_OK);
 }
 
 static void refuses(struct arguments *args, leat_reason reason, const char *keyword) {
@@ -134,17 +134,26 @@ static void binding(void **state) {
     const leat_string texts[] = {{"ab", 2}, {"", 0}};
     const uint8_t yes = 1;
     const float half = 0.5f;
-    assert_int_equal(bind(&args, "count", LEAT_INT32, LEAT_SCALAR, numbers, NULL), LEAT_OK);
-    assert_int_equal(bind(&args, "seed", LEAT_INT32, LEAT_SCALAR, numbers, NULL), LEAT_OK);
-    assert_int_equal(bind(&args, "tri", LEAT_BOOL, LEAT_SCALAR, &yes, NULL), LEAT_OK);
-    assert_int_equal(bind(&args, "ratio", LEAT_FLOAT32, LEAT_SCALAR, &half, NULL), LEAT_OK);
-    assert_int_equal(bind(&args, "name", LEAT_STRING, LEAT_SCALAR, texts, NULL), LEAT_OK);
-    assert_int_equal(bind(&args, "shape", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
+    assert_int_equal(bind(&args, "count", LEAT_INT32, LEAT_SCALAR, numbers, &(leat_error){0}),
+                     LEAT_OK);
+    assert_int_equal(bind(&args, "seed", LEAT_INT32, LEAT_SCALAR, numbers, &(leat_error){0}),
+                     LEAT_OK);
+    assert_int_equal(bind(&args, "tri", LEAT_BOOL, LEAT_SCALAR, &yes, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(bind(&args, "ratio", LEAT_FLOAT32, LEAT_SCALAR, &half, &(leat_error){0}),
+                     LEAT_OK);
+    assert_int_equal(bind(&args, "name", LEAT_STRING, LEAT_SCALAR, texts, &(leat_error){0}),
+                     LEAT_OK);
+    assert_int_equal(bind(&args, "shape", LEAT_INT32, LEAT_SHAPE(2), numbers, &(leat_error){0}),
+                     LEAT_OK);
     for (int round = 0; round < 2; round++) {
-        assert_int_equal(bind(&args, "sizes", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
-        assert_int_equal(bind(&args, "weights", LEAT_INT32, LEAT_SHAPE(2), numbers, NULL), LEAT_OK);
-        assert_int_equal(bind(&args, "files", LEAT_STRING, LEAT_SHAPE(2), texts, NULL), LEAT_OK);
-        assert_int_equal(bind(&args, "element", LEAT_STRING, LEAT_SHAPE(2), texts, NULL), LEAT_OK);
+        assert_int_equal(bind(&args, "sizes", LEAT_INT32, LEAT_SHAPE(2), numbers, &(leat_error){0}),
+                         LEAT_OK);
+        assert_int_equal(
+            bind(&args, "weights", LEAT_INT32, LEAT_SHAPE(2), numbers, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(bind(&args, "files", LEAT_STRING, LEAT_SHAPE(2), texts, &(leat_error){0}),
+                         LEAT_OK);
+        assert_int_equal(
+            bind(&args, "element", LEAT_STRING, LEAT_SHAPE(2), texts, &(leat_error){0}), LEAT_OK);
     }
     assert_int_equal(args.count, 7);
     assert_true(args.seed.given && args.seed.value == 7);
@@ -169,18 +178,19 @@ static void binding_refuses(void **state) {
     assert_int_equal(bind(&args, "count", LEAT_INT64, LEAT_SHAPE(2), numbers, &err),
                      LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "count");
-    assert_int_equal(bind(&args, "flag", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+    assert_int_equal(bind(&args, "flag", LEAT_INT64, LEAT_SCALAR, numbers, &(leat_error){0}),
                      LEAT_INVALID_ARGUMENT);
-    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(2), numbers, NULL),
+    assert_int_equal(bind(&args, "shape", LEAT_INT64, LEAT_SHAPE(2), numbers, &(leat_error){0}),
                      LEAT_INVALID_ARGUMENT);
-    assert_int_equal(bind(&args, "files", LEAT_INT64, LEAT_SHAPE(2), numbers, NULL),
+    assert_int_equal(bind(&args, "files", LEAT_INT64, LEAT_SHAPE(2), numbers, &(leat_error){0}),
                      LEAT_INVALID_ARGUMENT);
-    assert_int_equal(bind(&args, "function", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+    assert_int_equal(bind(&args, "function", LEAT_INT64, LEAT_SCALAR, numbers, &(leat_error){0}),
                      LEAT_INVALID_ARGUMENT);
-    assert_int_equal(bind(&args, "nothing", LEAT_INT64, LEAT_SCALAR, numbers, NULL),
+    assert_int_equal(bind(&args, "nothing", LEAT_INT64, LEAT_SCALAR, numbers, &(leat_error){0}),
                      LEAT_INVALID_ARGUMENT);
     leat_tensor none = {0};
-    assert_int_equal(leati_rows_bind(rows, &args, "count", &none, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_rows_bind(rows, &args, "count", &none, &(leat_error){0}),
+                     LEAT_INVALID_ARGUMENT);
     assert_int_equal(args.count, -1);
     leati_rows_fini(rows, &args);
     torture_end();

@@ -30,7 +30,7 @@ static void shapes(void **state) {
     assert_true(out.rank == 2 && out.dims[0] == -1 && out.dims[1] == 3);
     assert_int_equal(leati_shape_join(&b, &d).rank, -1);
     assert_int_equal(leati_shape_join(&unknown, &d).rank, -1);
-    assert_int_equal(leati_shape_prepend(&a, 7, &out, NULL), LEAT_OK);
+    assert_int_equal(leati_shape_prepend(&a, 7, &out, &(leat_error){0}), LEAT_OK);
     char text[128];
     assert_string_equal(leati_shape_text(&out, text), "[7, 2, ?]");
     assert_string_equal(leati_shape_text(&scalar, text), "[]");
@@ -38,9 +38,9 @@ static void shapes(void **state) {
     leat_shape full = {.rank = 8};
     for (int i = 0; i < 8; i++)
         full.dims[i] = INT64_MAX;
-    assert_int_equal(leati_shape_prepend(&full, 1, &out, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_shape_prepend(&full, 1, &out, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
     assert_true(strlen(leati_shape_text(&full, text)) < 128);
-    assert_int_equal(leati_shape_prepend(&unknown, 1, &out, NULL), LEAT_OK);
+    assert_int_equal(leati_shape_prepend(&unknown, 1, &out, &(leat_error){0}), LEAT_OK);
     assert_int_equal(out.rank, -1);
 }
 
@@ -72,7 +72,7 @@ static void prints(leat_spec *spec, const char *expected) {
 static void reading(void **state) {
     (void)state;
     torture_begin();
-    leat_spec *spec = sample(NULL);
+    leat_spec *spec = sample(&(leat_error){0});
     assert_int_equal(leat_spec_get_kind(spec), LEAT_SPEC_TUPLE);
     assert_int_equal(leat_spec_num_children(spec), 3);
     const leat_spec *dict = leat_spec_child(spec, 0);
@@ -93,8 +93,9 @@ static void reading(void **state) {
     assert_null(leati_spec_component_element(spec, 0));
     assert_null(leat_spec_element(dict));
     prints(spec, "({'a': float32[2,?], 'b': (string[],)}, dataset<int64[]>, none)");
-    prints(tensor(LEAT_INT8, unknown, NULL), "int8<unknown>");
-    prints(leat_spec_optional(tensor(LEAT_INT8, LEAT_SCALAR, NULL), NULL), "optional<int8[]>");
+    prints(tensor(LEAT_INT8, unknown, &(leat_error){0}), "int8<unknown>");
+    prints(leat_spec_optional(tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0}), NULL),
+           "optional<int8[]>");
     prints(leat_spec_sparse(LEAT_INT8, LEAT_SHAPE(-1, 5), NULL), "sparse<int8[?,5]>");
     spec = leat_spec_ragged(LEAT_INT8, LEAT_SHAPE(4, -1, 2), 1, LEAT_INT32, NULL);
     assert_int_equal(leat_spec_num_components(spec), 2);
@@ -139,12 +140,12 @@ static void refusals(void **state) {
     err = (leat_error){0};
     const char *const keys[] = {"k", "j", "k"};
     refuses(leat_spec_dict(keys,
-                           (leat_spec *[]){tensor(LEAT_INT8, LEAT_SCALAR, NULL),
-                                           tensor(LEAT_INT8, LEAT_SCALAR, NULL),
-                                           tensor(LEAT_INT8, LEAT_SCALAR, NULL)},
+                           (leat_spec *[]){tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0}),
+                                           tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0}),
+                                           tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0})},
                            3, &err),
             &err, LEAT_REASON_VALUE, "'k'");
-    leat_spec *deep = tensor(LEAT_INT8, LEAT_SCALAR, NULL);
+    leat_spec *deep = tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0});
     for (int i = 1; i < LEATI_MAX_DEPTH; i++)
         deep = leat_spec_tuple(&deep, 1, NULL);
     assert_non_null(deep);
@@ -156,18 +157,18 @@ static void refusals(void **state) {
 static void equality(void **state) {
     (void)state;
     torture_begin();
-    leat_spec *a = sample(NULL), *b = sample(NULL);
+    leat_spec *a = sample(&(leat_error){0}), *b = sample(&(leat_error){0});
     assert_true(leat_spec_equal(a, b));
     assert_false(leat_spec_equal(a, leat_spec_child(b, 0)));
     assert_false(leat_spec_equal(a, NULL));
-    leat_spec *joined = leati_spec_join(a, b, NULL);
+    leat_spec *joined = leati_spec_join(a, b, &(leat_error){0});
     assert_true(leat_spec_equal(a, joined));
     leat_spec_unref(joined);
     leat_spec_unref(a);
-    a = leat_spec_dataset(tensor(LEAT_INT8, LEAT_SHAPE(3, 1), NULL), NULL);
-    leat_spec *c = leat_spec_dataset(tensor(LEAT_INT8, LEAT_SHAPE(2, 1), NULL), NULL);
+    a = leat_spec_dataset(tensor(LEAT_INT8, LEAT_SHAPE(3, 1), &(leat_error){0}), NULL);
+    leat_spec *c = leat_spec_dataset(tensor(LEAT_INT8, LEAT_SHAPE(2, 1), &(leat_error){0}), NULL);
     assert_false(leat_spec_equal(a, c));
-    prints(leati_spec_join(a, c, NULL), "dataset<int8[?,1]>");
+    prints(leati_spec_join(a, c, &(leat_error){0}), "dataset<int8[?,1]>");
     leat_error err = {0};
     refuses(leati_spec_join(a, b, &err), &err, LEAT_REASON_STRUCTURE, "dataset<int8[3,1]>");
     leat_spec_unref(a);
@@ -248,13 +249,13 @@ static void pairs(void **state) {
     leat_error err = {0};
     refuses(leat_spec_tuple(NULL, -1, &err), &err, LEAT_REASON_VALUE, "1048576");
     refuses(leat_spec_dict(NULL, NULL, -1, &err), &err, LEAT_REASON_VALUE, "1048576");
-    leat_spec *leaf = tensor(LEAT_INT8, LEAT_SCALAR, NULL);
+    leat_spec *leaf = tensor(LEAT_INT8, LEAT_SCALAR, &(leat_error){0});
     refuses(leati_spec_composite(leaf, NULL, &err), &err, LEAT_REASON_VALUE, "leaf");
     refuses(leat_spec_dict((const char *const[]){NULL}, &leaf, 1, &err), &err, LEAT_REASON_VALUE,
             "NULL");
     /* Eight dimensions and one more. */
     leat_shape full = {.rank = 8, .dims = {1, 1, 1, 1, 1, 1, 1, 1}};
-    leaf = tensor(LEAT_INT8, full, NULL);
+    leaf = tensor(LEAT_INT8, full, &(leat_error){0});
     leat_spec *two = leat_spec_tuple((leat_spec *[]){leat_spec_none(NULL), leaf}, 2, NULL);
     refuses(leati_spec_batch(two, 3, &err), &err, LEAT_REASON_SHAPE, "0");
     leat_spec_unref(two);
@@ -266,23 +267,24 @@ static void batching(void **state) {
     torture_begin();
     leat_error err = {0};
     leat_spec *spec = leat_spec_tuple(
-        (leat_spec *[]){tensor(LEAT_INT8, LEAT_SHAPE(3), NULL), tensor(LEAT_INT8, unknown, NULL),
+        (leat_spec *[]){tensor(LEAT_INT8, LEAT_SHAPE(3), &(leat_error){0}),
+                        tensor(LEAT_INT8, unknown, &(leat_error){0}),
                         leat_spec_ragged(LEAT_INT8, LEAT_SHAPE(-1, -1), 1, LEAT_INT64, NULL),
                         leat_spec_none(NULL)},
         4, NULL);
-    leat_spec *batch = leati_spec_batch(spec, 5, NULL);
-    leat_spec *back = leati_spec_unbatch(batch, NULL);
+    leat_spec *batch = leati_spec_batch(spec, 5, &(leat_error){0});
+    leat_spec *back = leati_spec_unbatch(batch, &(leat_error){0});
     assert_true(leat_spec_equal(back, spec));
     leat_spec_unref(back);
     prints(batch, "(int8[5,3], int8<unknown>, ragged<int8[5,?,?], 2, int64>, none)");
-    back = leati_spec_unbatch(spec, NULL);
+    back = leati_spec_unbatch(spec, &(leat_error){0});
     prints(back, "(int8[], int8<unknown>, ragged<int8[?], 0, int64>, none)");
     leat_dtype dtypes[] = {LEAT_BOOL, LEAT_STRING, LEAT_INT8, LEAT_INT64};
     leat_shape shapes[] = {LEAT_SCALAR, LEAT_SHAPE(1), unknown, unknown};
-    prints(leati_spec_like(spec, dtypes, shapes, NULL),
+    prints(leati_spec_like(spec, dtypes, shapes, &(leat_error){0}),
            "(bool[], string[1], ragged<int8[?,?], 1, int64>, none)");
     leat_spec_unref(spec);
-    spec = sample(NULL);
+    spec = sample(&(leat_error){0});
     refuses(leati_spec_batch(spec, 1, &err), &err, LEAT_REASON_STRUCTURE, "2");
     refuses(leati_spec_unbatch(spec, &err), &err, LEAT_REASON_SHAPE, "1");
     leat_spec_unref(spec);
@@ -293,16 +295,18 @@ static void checking(void **state) {
     (void)state;
     torture_begin();
     leat_error err = {0};
-    leat_spec *spec = tensor(LEAT_INT32, LEAT_SHAPE(-1, 2), NULL);
+    leat_spec *spec = tensor(LEAT_INT32, LEAT_SHAPE(-1, 2), &(leat_error){0});
     const int32_t values[] = {1, 2, 3, 4};
     leat_tensor good = leat_tensor_view(LEAT_INT32, LEAT_SHAPE(2, 2), values);
     leat_tensor bad = leat_tensor_view(LEAT_INT32, LEAT_SHAPE(4), values);
     leat_tensor none = {0};
-    assert_int_equal(leati_spec_check_tensor(spec, 0, &good, NULL), LEAT_OK);
+    assert_int_equal(leati_spec_check_tensor(spec, 0, &good, &(leat_error){0}), LEAT_OK);
     assert_int_equal(leati_spec_check_tensor(spec, 0, &bad, &err), LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "int32[4]");
-    assert_int_equal(leati_spec_check_tensor(spec, 0, &none, NULL), LEAT_INVALID_ARGUMENT);
-    assert_int_equal(leati_spec_check_tensor(spec, 1, &good, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_spec_check_tensor(spec, 0, &none, &(leat_error){0}),
+                     LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_spec_check_tensor(spec, 1, &good, &(leat_error){0}),
+                     LEAT_INVALID_ARGUMENT);
     leat_element element = {0}, other = {0};
     assert_int_equal(leat_element_set(&element, spec, &bad, NULL), LEAT_INVALID_ARGUMENT);
     assert_null(element.spec);
@@ -310,7 +314,7 @@ static void checking(void **state) {
     leat_spec_unref(spec);
     /* An element may be set from its own tensors. */
     assert_int_equal(leat_element_set(&element, element.spec, element.tensors, NULL), LEAT_OK);
-    assert_int_equal(leati_element_copy(&element, &other, NULL), LEAT_OK);
+    assert_int_equal(leati_element_copy(&element, &other, &(leat_error){0}), LEAT_OK);
     assert_true(leati_element_equal(&element, &other));
     leat_element_clear(&element);
     assert_false(leati_element_equal(&element, &other));

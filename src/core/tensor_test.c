@@ -107,9 +107,9 @@ static void buffers(void **state) {
     deleted = 0;
     leat_buffer *adopted = leat_buffer_adopt(memory, 3, count_delete, &deleted, NULL);
     assert_false(leati_buffer_sole_owner(adopted));
-    assert_int_equal(leati_buffer_hold(buffer, adopted, NULL), LEAT_OK);
-    assert_int_equal(leati_buffer_hold(buffer, adopted, NULL), LEAT_OK);
-    assert_int_equal(leati_buffer_hold(buffer, NULL, NULL), LEAT_OK);
+    assert_int_equal(leati_buffer_hold(buffer, adopted, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_buffer_hold(buffer, adopted, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_buffer_hold(buffer, NULL, &(leat_error){0}), LEAT_OK);
     assert_int_equal(buffer->num_holds, 1);
     assert_int_equal(leati_buffer_pinned(buffer), 103);
     leat_buffer_unref(adopted);
@@ -136,7 +136,7 @@ static void chains(void **state) {
     leat_buffer *last = NULL;
     for (int i = 0; i < 200000; i++) {
         leat_buffer *buffer = leat_buffer_new(8, NULL);
-        assert_int_equal(leati_buffer_hold(buffer, last, NULL), LEAT_OK);
+        assert_int_equal(leati_buffer_hold(buffer, last, &(leat_error){0}), LEAT_OK);
         leat_buffer_unref(last);
         last = buffer;
     }
@@ -146,8 +146,8 @@ static void chains(void **state) {
 
 static void *take_and_drop(void *context) {
     for (int i = 0; i < 2000; i++) {
-        leat_buffer *first = leati_buffer_pool_take(context, NULL);
-        leat_buffer *second = leati_buffer_pool_take(context, NULL);
+        leat_buffer *first = leati_buffer_pool_take(context, &(leat_error){0});
+        leat_buffer *second = leati_buffer_pool_take(context, &(leat_error){0});
         *(int *)leat_buffer_data(first) = i;
         leat_buffer_unref(first);
         leat_buffer_unref(second);
@@ -158,15 +158,15 @@ static void *take_and_drop(void *context) {
 static void pools(void **state) {
     (void)state;
     torture_begin();
-    leati_buffer_pool *pool = leati_buffer_pool_new(64, NULL);
-    leat_buffer *first = leati_buffer_pool_take(pool, NULL);
+    leati_buffer_pool *pool = leati_buffer_pool_new(64, &(leat_error){0});
+    leat_buffer *first = leati_buffer_pool_take(pool, &(leat_error){0});
     leat_buffer *held = leat_buffer_new(1, NULL);
-    assert_int_equal(leati_buffer_hold(first, held, NULL), LEAT_OK);
+    assert_int_equal(leati_buffer_hold(first, held, &(leat_error){0}), LEAT_OK);
     leat_buffer_unref(held);
     void *data = leat_buffer_data(first);
     leat_buffer_unref(first);
     long before = torture_count();
-    first = leati_buffer_pool_take(pool, NULL);
+    first = leati_buffer_pool_take(pool, &(leat_error){0});
     assert_ptr_equal(leat_buffer_data(first), data);
     assert_int_equal(first->num_holds, 0);
     assert_int_equal(torture_count(), before);
@@ -248,7 +248,7 @@ static void string_tensors(void **state) {
     assert_memory_equal(copies[0].data, "abc", 3);
     assert_int_equal(copies[1].size, 0);
     assert_memory_equal(copies[2].data, "x\0y", 3);
-    assert_int_equal(leati_tensor_clone(&tensor, &clone, NULL), LEAT_OK);
+    assert_int_equal(leati_tensor_clone(&tensor, &clone, &(leat_error){0}), LEAT_OK);
     assert_true(leati_tensor_equal(&tensor, &clone));
     ((leat_string *)clone.data)[2].size = 2;
     assert_false(leati_tensor_equal(&tensor, &clone));
@@ -265,7 +265,7 @@ static void values(void **state) {
     torture_begin();
     int64_t number = 0;
     leat_tensor scalar = leat_scalar_int32(-5);
-    assert_int_equal(leati_tensor_to_int64(&scalar, &number, NULL), LEAT_OK);
+    assert_int_equal(leati_tensor_to_int64(&scalar, &number, &(leat_error){0}), LEAT_OK);
     assert_int_equal(number, -5);
     leat_tensor_unref(&scalar);
     scalar = leat_scalar_bool(true);
@@ -285,7 +285,8 @@ static void values(void **state) {
     leat_tensor_unref(&scalar);
     uint64_t large = UINT64_MAX;
     leat_tensor view = leat_tensor_view(LEAT_UINT64, LEAT_SCALAR, &large);
-    assert_int_equal(leati_tensor_to_int64(&view, &number, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_tensor_to_int64(&view, &number, &(leat_error){0}),
+                     LEAT_INVALID_ARGUMENT);
     assert_null(view.owner);
     assert_int_equal(leat_tensor_view(LEAT_UINT64, LEAT_SHAPE(-1), &large).dtype, LEAT_INVALID);
     torture_end();
@@ -335,8 +336,9 @@ static void values_of_dtypes(void **state) {
         int64_t number = 99;
         leat_tensor one = leat_tensor_view(cases[i].dtype, LEAT_SHAPE(1, 1), cases[i].data);
         bool whole = cases[i].dtype < LEAT_FLOAT16;
-        assert_int_equal(leati_tensor_to_int64(&two, &number, NULL), LEAT_INVALID_ARGUMENT);
-        assert_int_equal(leati_tensor_to_int64(&one, &number, NULL),
+        assert_int_equal(leati_tensor_to_int64(&two, &number, &(leat_error){0}),
+                         LEAT_INVALID_ARGUMENT);
+        assert_int_equal(leati_tensor_to_int64(&one, &number, &(leat_error){0}),
                          whole ? LEAT_OK : LEAT_INVALID_ARGUMENT);
         assert_int_equal(number, whole ? cases[i].integers[0] : 99);
     }

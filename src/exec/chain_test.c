@@ -54,7 +54,7 @@ static void give(leati_block *block, const struct bytes *pictures, int64_t count
         strings[i] = (leat_string){.data = pictures[i].data, .size = pictures[i].size};
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(count), strings, &tensor, NULL),
                      LEAT_OK);
-    assert_int_equal(leati_block_prepare(block, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(block, 1, &(leat_error){0}), LEAT_OK);
     leati_column_strided(&block->columns[0], LEAT_STRING, &scalar, tensor.data, sizeof(leat_string),
                          tensor.owner);
     block->n = count;

@@ -30,7 +30,7 @@ static void give_texts(struct machine *m, const leat_string *texts, int64_t n) {
     leat_tensor tensor;
     assert_int_equal(leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(n), texts, &tensor, NULL),
                      LEAT_OK);
-    assert_int_equal(leati_block_prepare(&m->in, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m->in, 1, &(leat_error){0}), LEAT_OK);
     leati_column_strided(&m->in.columns[0], LEAT_STRING, &scalar, tensor.data, 16, tensor.owner);
     m->in.n = n;
 }
@@ -296,14 +296,14 @@ static void test_steady_state_allocates_nothing(void **state) {
 
 static void *run_often(void *context) {
     const leati_program *program = context;
-    leati_scratch *scratch = leati_program_scratch_new(program, NULL);
+    leati_scratch *scratch = leati_program_scratch_new(program, &(leat_error){0});
     struct machine m = {.program = (leati_program *)program, .scratch = scratch};
     int64_t values[100];
     bool right = scratch != NULL;
     for (int64_t i = 0; i < 100; i++)
         values[i] = i;
     leat_shape scalar = LEAT_SCALAR;
-    right = right && leati_block_prepare(&m.in, 1, NULL) == LEAT_OK;
+    right = right && leati_block_prepare(&m.in, 1, &(leat_error){0}) == LEAT_OK;
     leati_column_strided(&m.in.columns[0], LEAT_INT64, &scalar, values, 8, NULL);
     m.in.n = 100;
     for (int k = 0; right && k < 200; k++) {

@@ -204,7 +204,7 @@ static leat_tensor draw_tensor(uint32_t *dice, leat_dtype dtype, leat_shape shap
 /* Column c as an array of tensors; open dimensions are 2 or, rarely, something else. */
 static void draw_column(uint32_t *dice, const leat_spec *spec, int c, int64_t n,
                         leati_column *column) {
-    leat_buffer *array = leati_buffer_of_tensors(n, NULL);
+    leat_buffer *array = leati_buffer_of_tensors(n, &(leat_error){0});
     leat_tensor *tensors = leat_buffer_data(array);
     for (int64_t i = 0; i < n; i++) {
         leat_shape shape = leat_spec_component_shape(spec, c);
@@ -227,7 +227,7 @@ static void make_dense(leati_column *column, int64_t n) {
     int64_t bytes = leati_shape_count(&shape) * (int64_t)leat_dtype_size(column->dtype);
     leat_buffer *buffer = leat_buffer_new((size_t)(n * bytes), NULL);
     leati_column_gather(column, 0, n, leat_buffer_data(buffer), bytes);
-    assert_int_equal(leati_column_hold(column, 0, n, buffer, NULL), LEAT_OK);
+    assert_int_equal(leati_column_hold(column, 0, n, buffer, &(leat_error){0}), LEAT_OK);
     leat_buffer_unref(column->owner);
     leati_column_strided(column, column->dtype, &shape, leat_buffer_data(buffer), bytes, buffer);
 }
@@ -235,14 +235,15 @@ static void make_dense(leati_column *column, int64_t n) {
 static void draw_block(uint32_t *dice, const leat_spec *spec, int64_t n, leati_block *block) {
     leati_block plain = {0};
     int columns = leat_spec_num_components(spec);
-    assert_int_equal(leati_block_prepare(&plain, columns, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&plain, columns, &(leat_error){0}), LEAT_OK);
     for (int c = 0; c < columns; c++) {
         draw_column(dice, spec, c, n, &plain.columns[c]);
         make_dense(&plain.columns[c], n);
     }
     plain.n = n;
     if (next(dice) % 2)
-        assert_int_equal(leati_verify_reencode(&plain, next(dice), block, NULL), LEAT_OK);
+        assert_int_equal(leati_verify_reencode(&plain, next(dice), block, &(leat_error){0}),
+                         LEAT_OK);
     else
         leati_block_move(&plain, block);
     leati_block_fini(&plain);
@@ -315,8 +316,8 @@ static void one_seed(uint32_t seed, bool open, bool large, int *failures) {
     leati_program *program = leati_program_new(function, &err);
     if (program == NULL)
         fail_msg("seed %u: %s", seed, err.text);
-    leati_scratch *scratch = leati_program_scratch_new(program, NULL);
-    struct oracle oracle = {.function = leati_graph_function_prune(function, NULL)};
+    leati_scratch *scratch = leati_program_scratch_new(program, &(leat_error){0});
+    struct oracle oracle = {.function = leati_graph_function_prune(function, &(leat_error){0})};
     leati_block in = {0}, out = {0};
     int64_t rows = 1 + next(&dice) % (large ? 4 : MAX_ROWS);
     draw_block(&dice, spec, rows, &in);
@@ -418,7 +419,7 @@ static void torture_seed(uint32_t seed, bool open, bool large) {
     leati_block in = {0};
     leati_call_context context = {.ordinal = 17, .num_replicas = 1};
     int64_t rows = 1 + next(&dice) % 4;
-    t.oracle.function = leati_graph_function_prune(function, NULL);
+    t.oracle.function = leati_graph_function_prune(function, &(leat_error){0});
     draw_block(&dice, spec, rows, &in);
     ask_oracle(&t.oracle, &in, 0, rows, context);
     t.in = &in;

@@ -44,7 +44,7 @@ static void test_reshape_copies_nothing(void **state) {
     machine_init(&m, finish(trace_reshape, LEAT_FLOAT32, LEAT_SHAPE(2, 3), 1));
     leat_shape row = LEAT_SHAPE(2, 3);
     leat_buffer *buffer = leat_buffer_new(1000 * 24, NULL);
-    assert_int_equal(leati_block_prepare(&m.in, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m.in, 1, &(leat_error){0}), LEAT_OK);
     leati_column_strided(&m.in.columns[0], LEAT_FLOAT32, &row, buffer->data, 24, buffer);
     m.in.n = 1000;
     must_run(&m, 1000);
@@ -85,7 +85,7 @@ static void test_values_without_elements(void **state) {
     leat_tensor tensor;
     assert_int_equal(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(N, 3), rows, &tensor, NULL),
                      LEAT_OK);
-    assert_int_equal(leati_block_prepare(&m.in, 2, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m.in, 2, &(leat_error){0}), LEAT_OK);
     leati_column_strided(&m.in.columns[0], LEAT_FLOAT32, &none, tensor.data, 0,
                          leat_buffer_ref(tensor.owner));
     leati_column_strided(&m.in.columns[1], LEAT_FLOAT32, &some, tensor.data, 12, tensor.owner);
@@ -241,7 +241,8 @@ static void test_selected_rows_in_two_segments(void **state) {
     leat_buffer *numbers = leat_buffer_new(3 * sizeof(uint32_t), NULL);
     memcpy(numbers->data, (const uint32_t[]){2, 1, 0}, 3 * sizeof(uint32_t));
     leati_block_move(&m.in, &whole);
-    assert_int_equal(leati_block_select(&whole, numbers->data, numbers, 3, &m.in, NULL), LEAT_OK);
+    assert_int_equal(leati_block_select(&whole, numbers->data, numbers, 3, &m.in, &(leat_error){0}),
+                     LEAT_OK);
     must_run(&m, 3);
     for (int64_t row = 0; row < 3; row++) {
         const leat_tensor *found = &m.out.columns[0].tensors[row];

@@ -13,7 +13,7 @@ static void test_chain_needs_two(void **state) {
     for (int32_t i = 0; i < 6; i++)
         chain[i] = (leati_interval){.begin = i, .end = i + 1, .size = 100};
     size_t total = 0;
-    assert_int_equal(leati_slab_plan(chain, 6, &total, NULL), LEAT_OK);
+    assert_int_equal(leati_slab_plan(chain, 6, &total, &(leat_error){0}), LEAT_OK);
     assert_int_equal(total, 256);
 }
 
@@ -22,7 +22,7 @@ static void test_large_first(void **state) {
     leati_interval two[2] = {{.begin = 0, .end = 0, .size = 64},
                              {.begin = 1, .end = 1, .size = 640}};
     size_t total = 0;
-    assert_int_equal(leati_slab_plan(two, 2, &total, NULL), LEAT_OK);
+    assert_int_equal(leati_slab_plan(two, 2, &total, &(leat_error){0}), LEAT_OK);
     assert_int_equal(total, 640);
     assert_int_equal(two[0].offset, 0);
     assert_int_equal(two[1].offset, 0);
@@ -57,8 +57,8 @@ static void test_random_lifetimes(void **state) {
                                        .size = next(&dice) % 1000};
         }
         size_t least = 0, most = 0;
-        assert_int_equal(leati_slab_plan(many, count, &total, NULL), LEAT_OK);
-        assert_int_equal(leati_slab_least(many, count, &least, NULL), LEAT_OK);
+        assert_int_equal(leati_slab_plan(many, count, &total, &(leat_error){0}), LEAT_OK);
+        assert_int_equal(leati_slab_least(many, count, &least, &(leat_error){0}), LEAT_OK);
         for (int32_t step = 0; step < 1000; step++) {
             size_t alive = 0;
             for (size_t i = 0; i < count; i++)

@@ -31,8 +31,8 @@ static void discard_leaves_the_old(void **state) {
     (void)state;
     const char *path = scratch_write("out", "old", 3);
     leati_output *output = NULL;
-    assert_int_equal(leati_atomic_open(path, false, &output, NULL), LEAT_OK);
-    assert_int_equal(leati_atomic_write(output, "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, false, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "new", 3, &(leat_error){0}), LEAT_OK);
     assert_int_equal(scratch_count(), 2);
     leati_atomic_discard(output);
     leati_atomic_discard(NULL);
@@ -51,12 +51,14 @@ static void sizes(void **state) {
         data[i] = (uint8_t)(i * 7 + i / 251);
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         leati_output *output = NULL;
-        assert_int_equal(leati_atomic_open(scratch_path("big"), false, &output, NULL), LEAT_OK);
+        assert_int_equal(leati_atomic_open(scratch_path("big"), false, &output, &(leat_error){0}),
+                         LEAT_OK);
         for (size_t at = 0; at < total; at += steps[s]) {
             size_t part = total - at < steps[s] ? total - at : steps[s];
-            assert_int_equal(leati_atomic_write(output, data + at, part, NULL), LEAT_OK);
+            assert_int_equal(leati_atomic_write(output, data + at, part, &(leat_error){0}),
+                             LEAT_OK);
         }
-        assert_int_equal(leati_atomic_commit(output, NULL), LEAT_OK);
+        assert_int_equal(leati_atomic_commit(output, &(leat_error){0}), LEAT_OK);
         size_t size = 0;
         uint8_t *back = scratch_read(scratch_path("big"), &size);
         assert_int_equal(size, total);
@@ -70,7 +72,8 @@ static void links_are_followed(void **state) {
     (void)state;
     const char *path = scratch_write("real", "old", 3);
     assert_int_equal(symlink("real", scratch_path("link")), 0);
-    assert_int_equal(leati_atomic_write_file(scratch_path("link"), "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(scratch_path("link"), "new", 3, &(leat_error){0}),
+                     LEAT_OK);
     expect_content(path, "new");
     struct stat st;
     assert_int_equal(lstat(scratch_path("link"), &st), 0);
@@ -82,7 +85,8 @@ static void names_of_full_length(void **state) {
     char name[256];
     memset(name, 'n', 255);
     name[255] = 0;
-    assert_int_equal(leati_atomic_write_file(scratch_path(name), "x", 1, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(scratch_path(name), "x", 1, &(leat_error){0}),
+                     LEAT_OK);
     expect_content(scratch_path(name), "x");
 }
 
@@ -130,10 +134,10 @@ static void in_place(void **state) {
     (void)state;
     const char *path = scratch_write("out", "longer than new", 15);
     leati_output *output = NULL;
-    assert_int_equal(leati_atomic_open(path, true, &output, NULL), LEAT_OK);
-    assert_int_equal(leati_atomic_write(output, "new", 3, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, true, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "new", 3, &(leat_error){0}), LEAT_OK);
     assert_int_equal(scratch_count(), 1);
-    assert_int_equal(leati_atomic_commit(output, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_commit(output, &(leat_error){0}), LEAT_OK);
     expect_content(path, "new");
 }
 

@@ -139,8 +139,9 @@ static void failures(void **state) {
         const char *path = make_file(compression, 2 * SIZE);
         expect(leati_chunks_open(&chunks, path, compression, SIZE + 1, 64, &pools, &err), &err,
                LEAT_DATA_LOSS, LEAT_REASON_NONE, "5001");
-        assert_int_equal(leati_chunks_open(&chunks, path, compression, SIZE + 1, 64, &pools, NULL),
-                         LEAT_DATA_LOSS);
+        assert_int_equal(
+            leati_chunks_open(&chunks, path, compression, SIZE + 1, 64, &pools, &(leat_error){0}),
+            LEAT_DATA_LOSS);
         assert_int_equal(leati_chunks_open(&chunks, path, compression, SIZE, 64, &pools, &err),
                          LEAT_OK);
         assert_int_equal(leati_chunks_more(&chunks, &err), LEAT_OK);

@@ -91,7 +91,7 @@ static void reads_what_was_written(void **state) {
         for (int level = 0; level <= most; level += 1 + most / 4) {
             packed.size = 0;
             pack(c, level == 0 ? LEAT_UNSET : level, 1 + (size_t)level * 1000, &packed);
-            leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
+            leati_unpacker *unpacker = leati_compress_unpacker_new(c, &(leat_error){0});
             for (int s = 0; s < 16; s++) {
                 leat_error err = {0};
                 leati_compress_unpacker_reset(unpacker);
@@ -137,7 +137,7 @@ static void streams_follow_one_another(void **state) {
         packed.size = 2 * one;
         for (size_t step = 1; step < 20; step++) {
             leat_error err = {0};
-            leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
+            leati_unpacker *unpacker = leati_compress_unpacker_new(c, &(leat_error){0});
             leat_status status = unpack(unpacker, &packed, step, 1 << 20, &out, &err);
             assert_memory_equal(out.data, plain, PLAIN_SIZE);
             if (c != LEAT_COMPRESSION_ZLIB) {
@@ -163,7 +163,7 @@ static void damage_is_found(void **state) {
     FOR_CODECS(c) {
         packed.size = 0;
         pack(c, 1, PLAIN_SIZE, &packed);
-        leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
+        leati_unpacker *unpacker = leati_compress_unpacker_new(c, &(leat_error){0});
         for (size_t at = 0; at < packed.size; at += at < 40 ? 1 : 97) {
             leat_error err = {0};
             broken = packed;
@@ -191,7 +191,7 @@ static void cuts_are_noticed(void **state) {
     FOR_CODECS(c) {
         packed.size = 0;
         pack(c, 1, PLAIN_SIZE, &packed);
-        leati_unpacker *unpacker = leati_compress_unpacker_new(c, NULL);
+        leati_unpacker *unpacker = leati_compress_unpacker_new(c, &(leat_error){0});
         size_t whole = packed.size;
         for (size_t size = 1; size < whole; size += size < 30 || size + 20 > whole ? 1 : 211) {
             packed.size = size;
@@ -358,7 +358,7 @@ static void arguments(void **state) {
         if (codec != NULL && codec->package != NULL) {
             assert_int_equal(status, LEAT_UNIMPLEMENTED);
             assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, codec->package);
-            assert_null(leati_compress_unpacker_new((leat_compression)i, NULL));
+            assert_null(leati_compress_unpacker_new((leat_compression)i, &(leat_error){0}));
         } else {
             assert_int_equal(status, LEAT_OK);
             assert_int_equal(compression, i);

@@ -68,7 +68,8 @@ static leati_tensor_proto tensor_of(const struct events *events, int index) {
     leati_wire event = {events->data[index], events->data[index] + events->size[index]};
     leati_wire value = field_of(field_of(event, 5), 1);
     leati_tensor_proto tensor;
-    assert_int_equal(leati_tensor_proto_read(field_of(value, 8), &tensor, NULL), LEAT_OK);
+    assert_int_equal(leati_tensor_proto_read(field_of(value, 8), &tensor, &(leat_error){0}),
+                     LEAT_OK);
     return tensor;
 }
 

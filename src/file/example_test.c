@@ -113,13 +113,15 @@ static void part_of_the_features(void **state) {
     (void)state;
     leati_example_plan *plan = plan_of(&all_three[2], 1);
     leati_feature_span span;
-    assert_int_equal(leati_example_parse(plan, text_of(packed, sizeof packed), NULL, &span, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_example_parse(plan, text_of(packed, sizeof packed), NULL, &span, &(leat_error){0}),
+        LEAT_OK);
     assert_int_equal(span.count, 2);
     leati_example_plan_free(plan);
     plan = plan_of(NULL, 0);
-    assert_int_equal(leati_example_parse(plan, text_of(packed, sizeof packed), NULL, &span, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_example_parse(plan, text_of(packed, sizeof packed), NULL, &span, &(leat_error){0}),
+        LEAT_OK);
     leati_example_plan_free(plan);
 }
 
@@ -330,8 +332,9 @@ static void digits(void **state) {
     leati_example_plan *plan = plan_of(requests, 3);
     leati_example_order order = {0};
     leati_tfrecord *reader = NULL;
-    assert_int_equal(leati_tfrecord_open(DIGITS "digits-test.tfrecord", NULL, &reader, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_tfrecord_open(DIGITS "digits-test.tfrecord", NULL, &reader, &(leat_error){0}),
+        LEAT_OK);
     leat_string record;
     int64_t n = 0, total = 0;
     size_t csv_size = 0;
@@ -339,7 +342,7 @@ static void digits(void **state) {
     char *line = strchr(csv, '\n') + 1;
     for (int i = 0; i < 1437; i++)
         line = strchr(line, '\n') + 1;
-    while (leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL) == LEATI_RECORD) {
+    while (leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &(leat_error){0}) == LEATI_RECORD) {
         leati_feature_span spans[3];
         leat_error err = {0};
         if (leati_example_parse(plan, record, &order, spans, &err) != LEAT_OK)

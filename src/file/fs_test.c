@@ -88,18 +88,19 @@ static void long_path(void **state) {
 static void reads_at_any_place(void **state) {
     (void)state;
     leati_file *file = NULL;
-    assert_int_equal(leati_file_open(scratch_write("abc", "abcdef", 6), &file, NULL), LEAT_OK);
+    assert_int_equal(leati_file_open(scratch_write("abc", "abcdef", 6), &file, &(leat_error){0}),
+                     LEAT_OK);
     assert_int_equal(file->size, 6);
     assert_true(file->seekable);
     char data[8];
     size_t got = 99;
-    assert_int_equal(leati_file_read_at(file, 4, data, 8, &got, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_at(file, 4, data, 8, &got, &(leat_error){0}), LEAT_OK);
     assert_int_equal(got, 2);
     assert_memory_equal(data, "ef", 2);
-    assert_int_equal(leati_file_read_at(file, 1, data, 2, &got, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_at(file, 1, data, 2, &got, &(leat_error){0}), LEAT_OK);
     assert_int_equal(got, 2);
     assert_memory_equal(data, "bc", 2);
-    assert_int_equal(leati_file_read_at(file, 60, data, 2, &got, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_at(file, 60, data, 2, &got, &(leat_error){0}), LEAT_OK);
     assert_int_equal(got, 0);
     leati_file_close(file);
 }
@@ -113,12 +114,12 @@ static void pipe_in_order(void **state) {
     assert_true(writer >= 0);
     assert_int_equal(write(writer, "abcdef", 6), 6);
     leati_file *file = NULL;
-    assert_int_equal(leati_file_open(path, &file, NULL), LEAT_OK);
+    assert_int_equal(leati_file_open(path, &file, &(leat_error){0}), LEAT_OK);
     assert_int_equal(file->size, -1);
     assert_false(file->seekable);
     char data[8];
     size_t got = 0;
-    assert_int_equal(leati_file_read_at(file, 0, data, 4, &got, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_at(file, 0, data, 4, &got, &(leat_error){0}), LEAT_OK);
     assert_memory_equal(data, "abcd", 4);
     leat_error err = {0};
     expect(leati_file_read_at(file, 0, data, 1, &got, &err), &err, LEAT_FAILED_PRECONDITION,
@@ -133,11 +134,12 @@ static void read_all_of_unknown_size(void **state) {
     leat_buffer *buffer = NULL;
     if (access("/proc/self/status", R_OK) != 0)
         skip();
-    assert_int_equal(leati_file_read_all("/proc/self/status", &buffer, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_all("/proc/self/status", &buffer, &(leat_error){0}), LEAT_OK);
     assert_true(leat_buffer_size(buffer) > 5);
     assert_memory_equal(leat_buffer_data(buffer), "Name:", 5);
     leat_buffer_unref(buffer);
-    assert_int_equal(leati_file_read_all(scratch_write("none", "", 0), &buffer, NULL), LEAT_OK);
+    assert_int_equal(leati_file_read_all(scratch_write("none", "", 0), &buffer, &(leat_error){0}),
+                     LEAT_OK);
     assert_int_equal(leat_buffer_size(buffer), 0);
     leat_buffer_unref(buffer);
 }
@@ -171,7 +173,8 @@ static void folders_above(void **state) {
     scratch_write("a/file", "x", 1);
     expect(leati_fs_mkdirs(scratch_path("a/file/c/d"), &err), &err, LEAT_FAILED_PRECONDITION,
            LEAT_REASON_NONE, "a/file/c/d");
-    assert_int_equal(leati_fs_mkdirs(scratch_path("a/file/c/d"), NULL), LEAT_FAILED_PRECONDITION);
+    assert_int_equal(leati_fs_mkdirs(scratch_path("a/file/c/d"), &(leat_error){0}),
+                     LEAT_FAILED_PRECONDITION);
     expect(leati_fs_mkdirs("gopher://a/b", &err), &err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE,
            "gopher");
     expect(leati_fs_mkdirs(scratch_path("none//b"), &err), &err, LEAT_NOT_FOUND, LEAT_REASON_NONE,

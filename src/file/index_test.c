@@ -120,7 +120,8 @@ static void stale(void **state) {
     open_fails(path, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "a.tfrecord");
     scratch_write("a.tfrecord", data, size);
     leati_index *index = NULL;
-    assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, NULL), LEAT_OK);
+    assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, &(leat_error){0}),
+                     LEAT_OK);
     leati_index_close(index);
     free(data);
 }
@@ -171,8 +172,9 @@ static void swapped_blocks(void **state) {
     free(data);
     leati_index *index = NULL;
     int64_t begin = 0, end = 0;
-    assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, NULL), LEAT_OK);
-    assert_int_equal(leati_index_find(index, 3, &begin, &end, NULL), LEAT_DATA_LOSS);
+    assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, &(leat_error){0}),
+                     LEAT_OK);
+    assert_int_equal(leati_index_find(index, 3, &begin, &end, &(leat_error){0}), LEAT_DATA_LOSS);
     leati_index_close(index);
 }
 
@@ -244,11 +246,12 @@ static void samples(void **state) {
         free(data);
         assert_int_equal(leat_index_write(path, &records, NULL), LEAT_OK);
         assert_int_equal(records, cases[c].count);
-        assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, NULL),
+        assert_int_equal(leati_index_open(path, LEATI_INDEX_TFRECORD, &index, &(leat_error){0}),
                          LEAT_FAILED_PRECONDITION);
-        assert_int_equal(leati_index_open(path, LEATI_INDEX_TAR, &index, NULL), LEAT_OK);
+        assert_int_equal(leati_index_open(path, LEATI_INDEX_TAR, &index, &(leat_error){0}),
+                         LEAT_OK);
         for (int64_t i = 0; i < records; i++) {
-            assert_int_equal(leati_index_find(index, i, &begin, &end, NULL), LEAT_OK);
+            assert_int_equal(leati_index_find(index, i, &begin, &end, &(leat_error){0}), LEAT_OK);
             assert_int_equal(begin, cases[c].begins[i]);
             assert_int_equal(end, i + 1 < records ? cases[c].begins[i + 1] : cases[c].end);
         }

@@ -57,12 +57,13 @@ static void test_bytes(void **state) {
     leati_named_tensor one = {"x", leat_tensor_view(LEAT_INT16, LEAT_SHAPE(2), values)};
     leat_buffer *buffer = NULL;
     const char *path = scratch_path("b.safetensors");
-    assert_int_equal(leati_safetensors_write(path, &one, 1, NULL, 0, NULL), LEAT_OK);
-    assert_int_equal(leati_file_read_all(path, &buffer, NULL), LEAT_OK);
+    assert_int_equal(leati_safetensors_write(path, &one, 1, NULL, 0, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_file_read_all(path, &buffer, &(leat_error){0}), LEAT_OK);
     assert_int_equal(((const uint8_t *)leat_buffer_data(buffer))[0] % 8, 0);
     leat_buffer_unref(buffer);
     leati_safetensors *file = NULL;
-    assert_int_equal(leati_atomic_write_file(path, expected, sizeof expected - 1, NULL), LEAT_OK);
+    assert_int_equal(leati_atomic_write_file(path, expected, sizeof expected - 1, &(leat_error){0}),
+                     LEAT_OK);
     leat_error err = {0};
     if (leati_safetensors_read(path, &file, &err) != LEAT_OK)
         fail_msg("%s", err.text);
@@ -94,8 +95,9 @@ static void test_damage(void **state) {
         leat_error err = {0};
         leati_safetensors *file = NULL;
         const char *path = scratch_path("c.safetensors");
-        assert_int_equal(leati_atomic_write_file(path, cases[i].bytes, cases[i].size, NULL),
-                         LEAT_OK);
+        assert_int_equal(
+            leati_atomic_write_file(path, cases[i].bytes, cases[i].size, &(leat_error){0}),
+            LEAT_OK);
         assert_int_equal(leati_safetensors_read(path, &file, &err), LEAT_DATA_LOSS);
         assert_string_equal(err.file, path);
         assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, cases[i].keyword);

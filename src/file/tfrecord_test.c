@@ -170,10 +170,12 @@ static void views_outlive_the_reader(void **state) {
     leat_buffer *owner = leat_buffer_new(100 * sizeof(leat_string), NULL);
     leat_string *records = leat_buffer_data(owner);
     int64_t n = 0;
-    assert_int_equal(leati_tfrecord_read(reader, 100, 0, records, owner, &n, NULL), LEATI_RECORD);
+    assert_int_equal(leati_tfrecord_read(reader, 100, 0, records, owner, &n, &(leat_error){0}),
+                     LEATI_RECORD);
     assert_int_equal(n, 100);
     int64_t skipped = 0;
-    assert_int_equal(leati_tfrecord_skip(reader, 2000, &skipped, NULL), LEATI_RECORD_END);
+    assert_int_equal(leati_tfrecord_skip(reader, 2000, &skipped, &(leat_error){0}),
+                     LEATI_RECORD_END);
     assert_int_equal(skipped, 1337);
     leati_tfrecord_close(reader);
     leati_pools_close(&pools);
@@ -418,10 +420,12 @@ static void from_a_pipe(void **state) {
     leat_string record;
     int64_t n = 0;
     for (int i = 0; i < 4; i++)
-        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD);
+        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &(leat_error){0}),
+                         LEATI_RECORD);
     assert_int_equal(record.size, 100);
     assert_memory_equal(record.data, data + 77, 100);
-    assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD_END);
+    assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &(leat_error){0}),
+                     LEATI_RECORD_END);
     leat_error err = {0};
     assert_int_equal(leati_tfrecord_seek(reader, 0, &err), LEAT_FAILED_PRECONDITION);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "pipe");
@@ -439,10 +443,12 @@ static void no_allocation_per_chunk(void **state) {
     leat_string record;
     int64_t n = 0;
     for (int i = 0; i < 200; i++)
-        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD);
+        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &(leat_error){0}),
+                         LEATI_RECORD);
     long before = torture_count();
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, NULL), LEATI_RECORD);
+        assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &(leat_error){0}),
+                         LEATI_RECORD);
     assert_int_equal(torture_count(), before);
     leati_tfrecord_close(reader);
     leati_pools_close(&pools);

@@ -54,9 +54,11 @@ static void test_broadcasting_of_unknown_dimensions(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         leat_shape found;
-        assert_int_equal(leati_op_infer_broadcast_shape(&cases[i].a, &cases[i].b, &found, NULL), 0);
+        assert_int_equal(
+            leati_op_infer_broadcast_shape(&cases[i].a, &cases[i].b, &found, &(leat_error){0}), 0);
         assert_true(leati_shape_equal(&found, &cases[i].expected));
-        assert_int_equal(leati_op_infer_broadcast_shape(&cases[i].b, &cases[i].a, &found, NULL), 0);
+        assert_int_equal(
+            leati_op_infer_broadcast_shape(&cases[i].b, &cases[i].a, &found, &(leat_error){0}), 0);
         assert_true(leati_shape_equal(&found, &cases[i].expected));
     }
 }

@@ -106,7 +106,7 @@ static void run_fails(leat_callback callback, void *context, leat_status code, l
     leat_function *function = function_of(callback, context, "mine", 0);
     assert_int_equal(run(function, 1, &result, &err), code);
     assert_refused(&err, code, reason, keyword);
-    assert_int_equal(run(function, 1, &result, NULL), code);
+    assert_int_equal(run(function, 1, &result, &(leat_error){0}), code);
     leat_function_unref(function);
 }
 
@@ -200,7 +200,7 @@ static void *calls_often(void *context) {
     struct gate_test *test = context;
     for (int i = 0; i < 200; i++) {
         int64_t result;
-        if (run(test->function, i, &result, NULL) != LEAT_OK || result != i)
+        if (run(test->function, i, &result, &(leat_error){0}) != LEAT_OK || result != i)
             test->most = 100;
     }
     return NULL;
@@ -239,7 +239,7 @@ static void test_a_callback_may_call_itself(void **state) {
     struct gate_test test = {0};
     int64_t result;
     test.function = function_of(calls_itself, &test, "recursive", 0);
-    assert_int_equal(run(test.function, 4, &result, NULL), LEAT_OK);
+    assert_int_equal(run(test.function, 4, &result, &(leat_error){0}), LEAT_OK);
     assert_int_equal(result, 10);
     leat_function_unref(test.function);
 }

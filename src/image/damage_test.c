@@ -33,7 +33,7 @@ static const char *const damaged_files[] = {
 
 static void test_every_truncation(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     leati_decode_options recover = leati_decode_defaults;
     recover.try_recover_truncated = true;
@@ -58,7 +58,7 @@ static uint32_t next_random(uint64_t *state) {
 
 static void test_bit_flips(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     leati_decode_options options = leati_decode_defaults;
     options.max_pixels = 1 << 20; /* a flipped size should not take the test's memory */
@@ -127,7 +127,7 @@ enum { DAMAGES = 1000 };
  * over, every picture is decoded or refused, by one decoder for all. */
 static void test_damage_everywhere(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     leati_decode_options options = leati_decode_defaults;
     options.max_pixels = 1 << 18;
@@ -198,7 +198,7 @@ static void test_window_after_a_large_picture(void **state) {
     leat_error err = {0};
     leati_jpeg_encode_options progressive = leati_jpeg_encode_defaults;
     leati_decode_options options = leati_decode_defaults;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_true(grey != NULL && decoder != NULL);
     progressive.progressive = true;
     progressive.chroma_downsampling = false;
@@ -215,7 +215,7 @@ static void test_window_after_a_large_picture(void **state) {
     options.crop_height = options.crop_width = 20;
     uint8_t *data = arrays_read_file(FOLDER, "files/a_420.jpg", &size);
     assert_int_equal(decode(decoder, data, size, &options, &info, &pixels, &err), LEAT_OK);
-    leati_image_decoder *fresh = leati_image_decoder_new(NULL);
+    leati_image_decoder *fresh = leati_image_decoder_new(&(leat_error){0});
     uint8_t *wanted = NULL;
     assert_int_equal(decode(fresh, data, size, &options, &info, &wanted, &err), LEAT_OK);
     assert_memory_equal(pixels, wanted, 20 * 20 * 3);
@@ -230,7 +230,7 @@ static void test_window_after_a_large_picture(void **state) {
 /* A picture without tables must not find those of the picture before it. */
 static void test_tables_are_forgotten(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     size_t size;
     uint8_t *data = arrays_read_file(FOLDER, "files/a_420.jpg", &size);
@@ -297,7 +297,8 @@ static void test_windows(void **state) {
         for (size_t k = 0; k < sizeof pixels; k++)
             pixels[k] = (uint8_t)(k * k / 7);
         assert_int_equal(leati_jpeg_encode(pixels, (size_t)widths[i] * 3, 20, widths[i], 3,
-                                           &leati_jpeg_encode_defaults, &bytes, &size, NULL),
+                                           &leati_jpeg_encode_defaults, &bytes, &size,
+                                           &(leat_error){0}),
                          LEAT_OK);
         check_windows(bytes, size);
         leati_free(bytes);
@@ -307,7 +308,7 @@ static void test_windows(void **state) {
 /* Rows that the data do not hold are black where a part is acceptable. */
 static void test_acceptable_fraction(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     size_t size;
     uint8_t *data = arrays_read_file(FOLDER, "files/a_truncated_60.jpg", &size);

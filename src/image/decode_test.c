@@ -95,7 +95,7 @@ static bool is_covered(const json_t *test) {
 static void test_recorded_decodes(void **state) {
     (void)state;
     json_t *root = arrays_read_json(FOLDER, "decode.json");
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     int covered = 0;
     size_t i;
@@ -117,7 +117,7 @@ static void test_recorded_decodes(void **state) {
 static void test_recorded_probes(void **state) {
     (void)state;
     json_t *root = arrays_read_json(FOLDER, "decode.json");
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     int covered = 0;
     size_t i;
@@ -160,7 +160,7 @@ static void test_recorded_probes(void **state) {
 
 static void expect_failure(const uint8_t *data, size_t size, leat_reason reason,
                            const char *keyword) {
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     leati_image_info info;
     leat_error err = {0};
@@ -261,7 +261,7 @@ static void test_huge_jpeg(void **state) {
 static void test_max_pixels_is_an_option(void **state) {
     (void)state;
     leati_decode_options options = leati_decode_defaults;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     static const char *const files[] = {"files/a_420.jpg", "files/a_rgb8.png"};
     for (int i = 0; i < 2; i++) {
@@ -281,7 +281,7 @@ static void test_max_pixels_is_an_option(void **state) {
 
 static void test_misuse(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     size_t size;
     uint8_t *data = arrays_read_file(FOLDER, "files/a_420.jpg", &size);
@@ -300,7 +300,7 @@ static void test_misuse(void **state) {
     assert_int_equal(leati_image_read(decoder, pixels, 192, &err), LEAT_FAILED_PRECONDITION);
     assert_int_equal(leati_image_begin(decoder, data, size, &leati_decode_defaults, &info, &err),
                      LEAT_OK);
-    assert_int_equal(leati_image_read(decoder, NULL, 192, NULL), LEAT_INVALID_ARGUMENT);
+    assert_int_equal(leati_image_read(decoder, NULL, 192, &(leat_error){0}), LEAT_INVALID_ARGUMENT);
     free(data);
     leati_image_decoder_free(decoder);
 }
@@ -354,7 +354,7 @@ static void test_failures_are_forgotten(void **state) {
     bool failed = true;
     int lacking = 0;
     for (long n = 1; failed; n++) {
-        leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+        leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
         leati_image_info info;
         leat_error err = {0};
         uint8_t *pixels = NULL;
@@ -376,7 +376,7 @@ static void test_failures_are_forgotten(void **state) {
 
 static void test_steady_state_allocates_nothing(void **state) {
     (void)state;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     static const char *const files[] = {"files/a_420.jpg", "files/b_progressive.jpg",
                                         "files/a_cmyk.jpg"};
@@ -396,14 +396,14 @@ static void test_steady_state_allocates_nothing(void **state) {
 
 static void test_store_of_decoders(void **state) {
     (void)state;
-    leati_image_decoder *first = leati_image_decoder_take(NULL);
-    leati_image_decoder *second = leati_image_decoder_take(NULL);
+    leati_image_decoder *first = leati_image_decoder_take(&(leat_error){0});
+    leati_image_decoder *second = leati_image_decoder_take(&(leat_error){0});
     assert_non_null(first);
     assert_non_null(second);
     assert_ptr_not_equal(first, second);
     leati_image_decoder_give(first);
     leati_image_decoder_give(NULL);
-    assert_ptr_equal(leati_image_decoder_take(NULL), first);
+    assert_ptr_equal(leati_image_decoder_take(&(leat_error){0}), first);
     leati_image_decoder_give(first);
     leati_image_decoder_give(second);
     leati_image_decoders_trim();

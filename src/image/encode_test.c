@@ -228,17 +228,18 @@ static void check_round_trip(int32_t height, int32_t width, int32_t channels) {
     uint8_t *file = NULL;
     size_t size = 0;
     assert_int_equal(leati_png_encode(pixels, stride, height, width, channels,
-                                      &leati_png_encode_defaults, &file, &size, NULL),
+                                      &leati_png_encode_defaults, &file, &size, &(leat_error){0}),
                      LEAT_OK);
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     leati_image_info info;
-    assert_int_equal(leati_image_begin(decoder, file, size, &leati_decode_defaults, &info, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_image_begin(decoder, file, size, &leati_decode_defaults, &info, &(leat_error){0}),
+        LEAT_OK);
     assert_int_equal(info.height, height);
     assert_int_equal(info.width, width);
     assert_int_equal(info.channels, channels);
-    assert_int_equal(leati_image_read(decoder, back, row, NULL), LEAT_OK);
+    assert_int_equal(leati_image_read(decoder, back, row, &(leat_error){0}), LEAT_OK);
     for (int32_t y = 0; y < height; y++)
         assert_memory_equal(back + (size_t)y * row, pixels + (size_t)y * stride, row);
     leati_image_decoder_free(decoder);

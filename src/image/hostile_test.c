@@ -92,7 +92,7 @@ static uint8_t *make_jpeg(const recipe *r, int width, int height, size_t *size) 
 
 static leat_status decode(const uint8_t *data, size_t size, const leati_decode_options *options,
                           leati_image_info *info, uint8_t *pixels, leat_error *err) {
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     uint8_t *exact = malloc(size == 0 ? 1 : size);
     assert_non_null(exact);
@@ -324,7 +324,7 @@ static void test_scans(void **state) {
     assert_true(frame > 0);
     memcpy(large + frame + 5, "\x10\x00\x10\x00", 4);
     uint8_t *rows = malloc((size_t)4096 * 4096);
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(rows);
     assert_non_null(decoder);
     assert_int_equal(leati_image_begin(decoder, large, size + copies * scans,
@@ -379,7 +379,7 @@ static void test_recovered(void **state) {
     (void)state;
     size_t size = 0;
     uint8_t *file = make_jpeg(&plain, SIDE, SIDE, &size);
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     for (int kind = 0; kind < 6; kind++) {
         leati_decode_options options = leati_decode_defaults;

@@ -223,7 +223,7 @@ static const expectation expected[] = {
 static void test_as_tensorflow(void **state) {
     (void)state;
     static bytes png;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     for (size_t i = 0; i < 2 * sizeof expected / sizeof *expected; i++) {
         const expectation *e = &expected[i / 2];
@@ -259,7 +259,7 @@ static void test_interlaced_sizes(void **state) {
                                  {GREY_ALPHA, 16, false},
                                  {GREY, 16, true}};
     static bytes png;
-    leati_image_decoder *decoder = leati_image_decoder_new(NULL);
+    leati_image_decoder *decoder = leati_image_decoder_new(&(leat_error){0});
     assert_non_null(decoder);
     for (int i = 0; i < 5 * 9 * 9; i++) {
         int height = i % 9 + 1, width = i / 9 % 9 + 1;

@@ -135,7 +135,7 @@ static void resize_both(leati_resize_plan plans[2], const int32_t in[2], const i
     size_t stride = (size_t)out[1] * (size_t)channels * sizeof(float);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(leati_resize_prepare(&plans[i], in[0], in[1], out[0], out[1], channels,
-                                              method, (way & 1) != 0, NULL),
+                                              method, (way & 1) != 0, &(leat_error){0}),
                          LEAT_OK);
         leati_resize_mirror(&plans[i], (way & 2) != 0);
         if ((way & 4) != 0)
@@ -186,8 +186,9 @@ static void check_mirrored(leati_resize_method method, bool antialias) {
     leati_resize_plan plan = {0};
     for (int mirror = 0; mirror < 3; mirror++) {
         float *out = mirror == 0 ? plain[0][0] : mirrored[0][0];
-        assert_int_equal(leati_resize_prepare(&plan, 2, 3, 3, 5, 3, method, antialias, NULL),
-                         LEAT_OK);
+        assert_int_equal(
+            leati_resize_prepare(&plan, 2, 3, 3, 5, 3, method, antialias, &(leat_error){0}),
+            LEAT_OK);
         leati_resize_mirror(&plan, mirror == 1);
         leati_resize_u8(&plan, in[0], sizeof in[0], out, sizeof plain[0]);
         for (int i = 0; i < 15 && mirror > 0; i++)
@@ -219,7 +220,7 @@ static void test_far(void **state) {
         for (int p = 0; p < 2; p++) {
             memset(out[p], 0x5A, ALL * sizeof(float));
             assert_int_equal(leati_resize_prepare(&plans[p], IN_SIDE, IN_SIDE, HEIGHT, WIDTH, 3,
-                                                  LEATI_RESIZE_BILINEAR, false, NULL),
+                                                  LEATI_RESIZE_BILINEAR, false, &(leat_error){0}),
                              LEAT_OK);
             leati_resize_u8(&plans[p], in, IN_SIDE * 3, out[p] + 3 + k, LINE * sizeof(float));
             leati_resize_fini(&plans[p]);
@@ -247,8 +248,9 @@ static void test_strides(void **state) {
     for (int i = 0; i < 12; i++)
         out[i / 4][i % 4] = -1;
     leati_resize_plan plan = {0};
-    assert_int_equal(leati_resize_prepare(&plan, 2, 2, 3, 1, 1, LEATI_RESIZE_BILINEAR, false, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_resize_prepare(&plan, 2, 2, 3, 1, 1, LEATI_RESIZE_BILINEAR, false, &(leat_error){0}),
+        LEAT_OK);
     leati_resize_u8(&plan, in[0], 4, out[0], sizeof out[0]);
     leati_resize_fini(&plan);
     const float want[3] = {50, 100, 150};
@@ -300,15 +302,17 @@ static void test_use_after_failure(void **state) {
     leati_resize_plan plan = {0};
     const float in[2] = {1, 3};
     float out[4];
-    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 2, 1, LEATI_RESIZE_BILINEAR, false, NULL),
-                     LEAT_OK);
-    torture_fail_at(1);
     assert_int_equal(
-        leati_resize_prepare(&plan, 1, 2, 1, 400, 1, LEATI_RESIZE_BILINEAR, false, NULL),
-        LEAT_RESOURCE_EXHAUSTED);
+        leati_resize_prepare(&plan, 1, 2, 1, 2, 1, LEATI_RESIZE_BILINEAR, false, &(leat_error){0}),
+        LEAT_OK);
+    torture_fail_at(1);
+    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 400, 1, LEATI_RESIZE_BILINEAR, false,
+                                          &(leat_error){0}),
+                     LEAT_RESOURCE_EXHAUSTED);
     torture_fail_at(0);
-    assert_int_equal(leati_resize_prepare(&plan, 1, 2, 1, 4, 1, LEATI_RESIZE_BILINEAR, false, NULL),
-                     LEAT_OK);
+    assert_int_equal(
+        leati_resize_prepare(&plan, 1, 2, 1, 4, 1, LEATI_RESIZE_BILINEAR, false, &(leat_error){0}),
+        LEAT_OK);
     leati_resize_f32(&plan, in, sizeof in, out, sizeof out);
     assert_true(out[0] == 1 && out[1] == 1.5F && out[2] == 2.5F && out[3] == 3);
     leati_resize_fini(&plan);

@@ -16,7 +16,7 @@
 
 static void limits_are_kept(void **state) {
     (void)state;
-    leati_budget *budget = leati_budget_new(1000, 3, NULL);
+    leati_budget *budget = leati_budget_new(1000, 3, &(leat_error){0});
     assert_int_equal(leati_budget_limit(budget), 1000);
     assert_int_equal(leati_budget_cpus(budget), 3);
     leati_holder cache = {0};
@@ -24,16 +24,18 @@ static void limits_are_kept(void **state) {
     leati_budget_holder_close(&batch); /* never opened */
     leati_budget_holder_open(&cache, budget, "cache");
     leati_budget_holder_open(&batch, budget, "batch");
-    assert_int_equal(leati_budget_holder_set(&cache, 600, NULL), LEAT_OK);
-    assert_int_equal(leati_budget_holder_set(&batch, 400, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, 600, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&batch, 400, &(leat_error){0}), LEAT_OK);
     assert_int_equal(leati_budget_used(budget), 1000);
     assert_true(leati_budget_fits(budget, 0));
     assert_false(leati_budget_fits(budget, 1));
-    assert_int_equal(leati_budget_holder_set(&batch, 401, NULL), LEAT_RESOURCE_EXHAUSTED);
-    assert_int_equal(leati_budget_holder_set(&batch, INT64_MAX, NULL), LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&batch, 401, &(leat_error){0}),
+                     LEAT_RESOURCE_EXHAUSTED);
+    assert_int_equal(leati_budget_holder_set(&batch, INT64_MAX, &(leat_error){0}),
+                     LEAT_RESOURCE_EXHAUSTED);
     assert_int_equal(leati_budget_used(budget), 1000);
-    assert_int_equal(leati_budget_holder_set(&cache, 500, NULL), LEAT_OK);
-    assert_int_equal(leati_budget_holder_set(&batch, 500, NULL), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&cache, 500, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_budget_holder_set(&batch, 500, &(leat_error){0}), LEAT_OK);
     assert_ptr_equal(leati_budget_ref(budget), budget);
     leati_budget_unref(budget);
     leati_budget_holder_close(&cache);
@@ -49,7 +51,8 @@ static void limits_are_kept(void **state) {
 static void process_limit_is_shared(void **state) {
     (void)state;
     leat_error err = {0};
-    leati_budget *train = leati_budget_new(0, 1, NULL), *check = leati_budget_new(0, 1, NULL);
+    leati_budget *train = leati_budget_new(0, 1, &(leat_error){0}),
+                 *check = leati_budget_new(0, 1, &(leat_error){0});
     leati_holder shuffle = {0}, cache = {0};
     leati_budget_holder_open(&shuffle, train, "shuffle");
     leati_budget_holder_open(&cache, check, "cache");
@@ -78,7 +81,7 @@ static void process_limit_is_shared(void **state) {
 
 static void refusal_names_the_largest(void **state) {
     (void)state;
-    leati_budget *budget = leati_budget_new(100 << 20, 0, NULL);
+    leati_budget *budget = leati_budget_new(100 << 20, 0, &(leat_error){0});
     assert_int_equal(leati_budget_cpus(budget), leati_pool_num_cores());
     const char *names[] = {"map", "shuffle \"rows\"", "batch", "cache", "prefetch \"final\""};
     const int64_t bytes[] = {512, 40 << 20, 3 << 19, 50 << 20, 0};
@@ -111,11 +114,12 @@ static void largest_are_found_in_any_order(void **state) {
             seen |= 1 << figures[i];
         if (seen != 15)
             continue; /* not a permutation */
-        leati_budget *budget = leati_budget_new(100, 1, NULL);
+        leati_budget *budget = leati_budget_new(100, 1, &(leat_error){0});
         leati_holder holders[4];
         for (int i = 0; i < 4; i++) {
             leati_budget_holder_open(&holders[i], budget, names[figures[i]]);
-            assert_int_equal(leati_budget_holder_set(&holders[i], figures[i] + 1, NULL), LEAT_OK);
+            assert_int_equal(leati_budget_holder_set(&holders[i], figures[i] + 1, &(leat_error){0}),
+                             LEAT_OK);
         }
         leat_error err = {0};
         assert_int_equal(leati_budget_holder_set(&holders[0], 101, &err), LEAT_RESOURCE_EXHAUSTED);
@@ -131,7 +135,7 @@ static void grow_and_shrink(void *context) {
     leati_holder holder = {0};
     leati_budget_holder_open(&holder, budget, "thread");
     for (int i = 0; i < 1000; i++) {
-        leat_status status = leati_budget_holder_set(&holder, i % 37, NULL);
+        leat_status status = leati_budget_holder_set(&holder, i % 37, &(leat_error){0});
         assert_true(status == LEAT_OK || status == LEAT_RESOURCE_EXHAUSTED);
         assert_true(leati_budget_used(budget) <= 50);
     }
@@ -140,10 +144,10 @@ static void grow_and_shrink(void *context) {
 
 static void threads_share_a_budget(void **state) {
     (void)state;
-    leati_budget *budget = leati_budget_new(50, 1, NULL);
+    leati_budget *budget = leati_budget_new(50, 1, &(leat_error){0});
     leati_driver *drivers[3];
     for (int i = 0; i < 3; i++)
-        drivers[i] = leati_driver_start("holder", grow_and_shrink, budget, NULL);
+        drivers[i] = leati_driver_start("holder", grow_and_shrink, budget, &(leat_error){0});
     for (int i = 0; i < 3; i++)
         leati_driver_join(drivers[i]);
     assert_int_equal(leati_budget_used(budget), 0);

@@ -225,7 +225,7 @@ static void pool_is_checked(void **state) {
     leat_error err = {0};
     assert_null(leati_pool_new(-1, &err));
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
-    assert_null(leati_pool_new(100000, NULL));
+    assert_null(leati_pool_new(100000, &(leat_error){0}));
     leati_pool_free(NULL);
     assert_true(leati_pool_num_cores() >= 1);
     leati_pool *pool = leati_pool_new(0, &err);
@@ -345,7 +345,7 @@ static void tasks_get_their_turns(void **state) {
     struct contender contender = {pool, &stop};
     leati_driver *drivers[3];
     for (int i = 0; i < 3; i++)
-        drivers[i] = leati_driver_start("contender", contend, &contender, NULL);
+        drivers[i] = leati_driver_start("contender", contend, &contender, &(leat_error){0});
     for (int i = 0; i < 100; i++)
         meet_all(pool, 1);
     atomic_store(&stop, true);
@@ -388,9 +388,9 @@ static void add_one(leati_task *task, int worker) {
 static int take_number(struct level *level) {
     leati_queue_gate_lock(level->gate);
     while (!level->full)
-        assert_int_equal(
-            leati_queue_gate_wait(level->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL),
-            LEAT_OK);
+        assert_int_equal(leati_queue_gate_wait(level->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE,
+                                               NULL, &(leat_error){0}),
+                         LEAT_OK);
     int number = level->number;
     level->full = false;
     leati_queue_gate_wake(level->gate);
@@ -402,9 +402,9 @@ static void wait_while(struct level *level, const bool *condition, bool value,
                        leati_wait_reason reason) {
     leati_queue_gate_lock(level->gate);
     while (*condition == value)
-        assert_int_equal(
-            leati_queue_gate_wait(level->gate, reason, LEATI_NO_DEADLINE, &level->waited_ns, NULL),
-            LEAT_OK);
+        assert_int_equal(leati_queue_gate_wait(level->gate, reason, LEATI_NO_DEADLINE,
+                                               &level->waited_ns, &(leat_error){0}),
+                         LEAT_OK);
     leati_queue_gate_unlock(level->gate);
 }
 
@@ -438,8 +438,8 @@ static void run_chain(int threads) {
         levels[i].pool = pool;
         levels[i].below = i == 0 ? NULL : &levels[i - 1];
         levels[i].meter = &meter;
-        levels[i].gate = leati_queue_gate_new("level", NULL, NULL);
-        levels[i].driver = leati_driver_start("level", drive, &levels[i], NULL);
+        levels[i].gate = leati_queue_gate_new("level", NULL, &(leat_error){0});
+        levels[i].driver = leati_driver_start("level", drive, &levels[i], &(leat_error){0});
         assert_non_null(levels[i].driver);
     }
     for (int i = 0; i < NUMBERS; i++)
@@ -478,9 +478,9 @@ static void pool_survives_failures(void **state) {
 
 static void shared_pool_is_one(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_shared(NULL);
+    leati_pool *pool = leati_pool_shared(&(leat_error){0});
     assert_non_null(pool);
-    assert_ptr_equal(pool, leati_pool_shared(NULL));
+    assert_ptr_equal(pool, leati_pool_shared(&(leat_error){0}));
     assert_int_equal(leati_pool_size(pool), leati_pool_num_cores());
     meet_all(pool, 1);
 }
@@ -488,12 +488,12 @@ static void shared_pool_is_one(void **state) {
 #ifndef __SANITIZE_THREAD__
 static void shared_pool_restarts_after_fork(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_shared(NULL);
+    leati_pool *pool = leati_pool_shared(&(leat_error){0});
     leati_pool_token_acquire(pool);
     pid_t child = fork();
     if (child == 0) {
         alarm(60); /* ends the child if it hangs; the parent then fails */
-        leati_pool *own = leati_pool_shared(NULL);
+        leati_pool *own = leati_pool_shared(&(leat_error){0});
         leati_pool_token_release(own);
         meet_all(own, leati_pool_size(own));
         _exit(0);
@@ -514,7 +514,7 @@ static void exit_does_not_wait(void **state) {
         static struct blocker blocker;
         alarm(60);
         blocker_init(&blocker);
-        leati_pool_submit(leati_pool_shared(NULL), &blocker.task, false);
+        leati_pool_submit(leati_pool_shared(&(leat_error){0}), &blocker.task, false);
         wait_for(&blocker.running, 1);
         exit(0);
     }

@@ -39,13 +39,13 @@ static void sleep_at_gate(void *context) {
 
 /* Returns when the thread waits. */
 static void start_sleeper(struct sleeper *sleeper) {
-    sleeper->driver = leati_driver_start("sleeper", sleep_at_gate, sleeper, NULL);
+    sleeper->driver = leati_driver_start("sleeper", sleep_at_gate, sleeper, &(leat_error){0});
     assert_non_null(sleeper->driver);
     leati_queue_gate_lock(sleeper->gate);
     while (!sleeper->ready)
-        assert_int_equal(
-            leati_queue_gate_wait(sleeper->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, NULL),
-            LEAT_OK);
+        assert_int_equal(leati_queue_gate_wait(sleeper->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE,
+                                               NULL, &(leat_error){0}),
+                         LEAT_OK);
     leati_queue_gate_unlock(sleeper->gate);
 }
 
@@ -58,7 +58,8 @@ static void wake_sleeper(struct sleeper *sleeper) {
 
 static void wake_ends_a_wait(void **state) {
     (void)state;
-    struct sleeper sleeper = {.gate = leati_queue_gate_new("prefetch \"final\"", NULL, NULL)};
+    struct sleeper sleeper = {
+        .gate = leati_queue_gate_new("prefetch \"final\"", NULL, &(leat_error){0})};
     start_sleeper(&sleeper);
     wake_sleeper(&sleeper);
     leati_driver_join(sleeper.driver);
@@ -70,7 +71,7 @@ static void wake_ends_a_wait(void **state) {
 
 static void deadlines_pass(void **state) {
     (void)state;
-    leati_gate *gate = leati_queue_gate_new("batch", NULL, NULL);
+    leati_gate *gate = leati_queue_gate_new("batch", NULL, &(leat_error){0});
     leat_error err = {0};
     int64_t waited = 0;
     const int64_t past[] = {INT64_MIN, -1, 0, leati_now_ns()};
@@ -92,9 +93,9 @@ static void deadlines_pass(void **state) {
 
 static void cancel_ends_a_wait(void **state) {
     (void)state;
-    leat_cancel *root = leati_cancel_new(NULL, NULL);
-    leat_cancel *child = leati_cancel_new(root, NULL);
-    struct sleeper sleeper = {.gate = leati_queue_gate_new("map", child, NULL),
+    leat_cancel *root = leati_cancel_new(NULL, &(leat_error){0});
+    leat_cancel *child = leati_cancel_new(root, &(leat_error){0});
+    struct sleeper sleeper = {.gate = leati_queue_gate_new("map", child, &(leat_error){0}),
                               .reason = LEATI_WAIT_CALLBACK};
     start_sleeper(&sleeper);
     leati_cancel_fire(root);
@@ -102,10 +103,10 @@ static void cancel_ends_a_wait(void **state) {
     assert_int_equal(sleeper.status, LEAT_CANCELLED);
     assert_refused(&sleeper.err, LEAT_CANCELLED, LEAT_REASON_NONE, "callback");
     leati_queue_gate_lock(sleeper.gate);
-    assert_int_equal(
-        leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL),
-        LEAT_CANCELLED);
-    assert_int_equal(leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, 0, NULL, NULL),
+    assert_int_equal(leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL,
+                                           &(leat_error){0}),
+                     LEAT_CANCELLED);
+    assert_int_equal(leati_queue_gate_wait(sleeper.gate, LEATI_WAIT_IO, 0, NULL, &(leat_error){0}),
                      LEAT_CANCELLED);
     leati_queue_gate_unlock(sleeper.gate);
     leati_queue_gate_free(sleeper.gate);
@@ -115,10 +116,10 @@ static void cancel_ends_a_wait(void **state) {
 
 static void cancel_goes_down_only(void **state) {
     (void)state;
-    leat_cancel *root = leati_cancel_new(NULL, NULL);
-    leat_cancel *left = leati_cancel_new(root, NULL);
-    leat_cancel *right = leati_cancel_new(root, NULL);
-    leat_cancel *leaf = leati_cancel_new(left, NULL);
+    leat_cancel *root = leati_cancel_new(NULL, &(leat_error){0});
+    leat_cancel *left = leati_cancel_new(root, &(leat_error){0});
+    leat_cancel *right = leati_cancel_new(root, &(leat_error){0});
+    leat_cancel *leaf = leati_cancel_new(left, &(leat_error){0});
     assert_ptr_equal(leati_cancel_ref(leaf), leaf);
     leati_cancel_unref(leaf);
     leati_cancel_fire(left);
@@ -127,7 +128,7 @@ static void cancel_goes_down_only(void **state) {
     assert_false(leati_cancel_fired(root) || leati_cancel_fired(right));
     leati_cancel_unref(right);
     leati_cancel_fire(root);
-    leat_cancel *late = leati_cancel_new(root, NULL);
+    leat_cancel *late = leati_cancel_new(root, &(leat_error){0});
     assert_true(leati_cancel_fired(late));
     assert_false(leati_cancel_fired(NULL));
     leati_cancel_fire(NULL);
@@ -154,7 +155,7 @@ static void every_watch_is_called(void **state) {
     (void)state;
     enum { COUNT = 4 };
     for (int gone = 0; gone < COUNT; gone++) {
-        leat_cancel *cancel = leati_cancel_new(NULL, NULL);
+        leat_cancel *cancel = leati_cancel_new(NULL, &(leat_error){0});
         struct noted noted[COUNT] = {0};
         for (int i = 0; i < COUNT; i++) {
             noted[i].watch.fired = note_call;
@@ -181,8 +182,8 @@ struct churn {
 static void churn_children(void *context) {
     struct churn *churn = context;
     while (!leati_cancel_fired(churn->root)) {
-        leat_cancel *child = leati_cancel_new(churn->root, NULL);
-        leati_gate *gate = leati_queue_gate_new("churn", child, NULL);
+        leat_cancel *child = leati_cancel_new(churn->root, &(leat_error){0});
+        leati_gate *gate = leati_queue_gate_new("churn", child, &(leat_error){0});
         leati_queue_gate_free(gate);
         leati_cancel_unref(child);
         churn->seen++;
@@ -192,11 +193,11 @@ static void churn_children(void *context) {
 static void cancel_races_with_its_children(void **state) {
     (void)state;
     for (int round = 0; round < 50; round++) {
-        leat_cancel *root = leati_cancel_new(NULL, NULL);
+        leat_cancel *root = leati_cancel_new(NULL, &(leat_error){0});
         struct churn churns[2] = {{root, 0}, {root, 0}};
         leati_driver *drivers[2];
         for (int i = 0; i < 2; i++)
-            drivers[i] = leati_driver_start("churn", churn_children, &churns[i], NULL);
+            drivers[i] = leati_driver_start("churn", churn_children, &churns[i], &(leat_error){0});
         leati_cancel_fire(root);
         for (int i = 0; i < 2; i++)
             leati_driver_join(drivers[i]);
@@ -210,8 +211,10 @@ static void stall_report_names_waits(void **state) {
     assert_int_equal(leati_queue_stall_report(text, sizeof text), 0);
     assert_string_equal(text, "");
     struct sleeper sleepers[2] = {
-        {.gate = leati_queue_gate_new("shuffle", NULL, NULL), .reason = LEATI_WAIT_INPUT},
-        {.gate = leati_queue_gate_new("interleave[3]", NULL, NULL), .reason = LEATI_WAIT_CONSUMER},
+        {.gate = leati_queue_gate_new("shuffle", NULL, &(leat_error){0}),
+         .reason = LEATI_WAIT_INPUT},
+        {.gate = leati_queue_gate_new("interleave[3]", NULL, &(leat_error){0}),
+         .reason = LEATI_WAIT_CONSUMER},
     };
     start_sleeper(&sleepers[0]);
     start_sleeper(&sleepers[1]);
@@ -235,8 +238,9 @@ static void stall_report_names_waits(void **state) {
  * it is back. */
 static void a_wait_frees_its_token(void **state) {
     (void)state;
-    leati_pool *pool = leati_pool_new(1, NULL);
-    struct sleeper sleeper = {.gate = leati_queue_gate_new("driver", NULL, NULL), .pool = pool};
+    leati_pool *pool = leati_pool_new(1, &(leat_error){0});
+    struct sleeper sleeper = {.gate = leati_queue_gate_new("driver", NULL, &(leat_error){0}),
+                              .pool = pool};
     start_sleeper(&sleeper);
     leati_pool_token_acquire(pool);
     wake_sleeper(&sleeper);

@@ -107,7 +107,8 @@ static void threads_leave_their_rings(void **state) {
     (void)state;
     leat_trace_start();
     for (int i = 0; i < 10; i++)
-        leati_driver_join(leati_driver_start("worker-thread", trace_once, "work", NULL));
+        leati_driver_join(
+            leati_driver_start("worker-thread", trace_once, "work", &(leat_error){0}));
     assert_int_equal(torture_live(), 1); /* one ring served all ten */
     char *text = written();
     assert_int_equal(count(text, "\"name\":\"work\""), 10);
@@ -132,7 +133,7 @@ static void writing_while_tracing(void **state) {
     leati_driver *drivers[3];
     leat_trace_start();
     for (int i = 0; i < 3; i++)
-        drivers[i] = leati_driver_start("many", trace_many, NULL, NULL);
+        drivers[i] = leati_driver_start("many", trace_many, NULL, &(leat_error){0});
     leati_free(written());
     for (int i = 0; i < 3; i++)
         leati_driver_join(drivers[i]);
@@ -144,11 +145,11 @@ static void writing_while_tracing(void **state) {
 static void waits_are_traced(void **state) {
     (void)state;
     leat_trace_start();
-    leati_gate *gate = leati_queue_gate_new("prefetch", NULL, NULL);
+    leati_gate *gate = leati_queue_gate_new("prefetch", NULL, &(leat_error){0});
     leati_queue_gate_lock(gate);
-    assert_int_equal(
-        leati_queue_gate_wait(gate, LEATI_WAIT_INPUT, leati_now_ns() + 1000000, NULL, NULL),
-        LEAT_DEADLINE_EXCEEDED);
+    assert_int_equal(leati_queue_gate_wait(gate, LEATI_WAIT_INPUT, leati_now_ns() + 1000000, NULL,
+                                           &(leat_error){0}),
+                     LEAT_DEADLINE_EXCEEDED);
     leati_queue_gate_unlock(gate);
     leati_queue_gate_free(gate);
     char *text = written();

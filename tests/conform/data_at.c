@@ -15,7 +15,7 @@ static const json_t *elements_of(const json_t *json) {
 static bool is_comparable(const json_t *json) {
     static const char *const others[] = {"\"shuffle", "\"random", "\"error\"", "\"unordered\""};
     const json_t *iterate = json_object_get(json, "iterate");
-    char *text = leati_json_print(json, 0, false, NULL);
+    char *text = leati_json_print(json, 0, false, &(leat_error){0});
     bool good = text != NULL && (iterate == NULL || json_is_null(json_array_get(iterate, 0)));
     for (size_t i = 0; i < sizeof others / sizeof others[0] && good; i++)
         good = strstr(text, others[i]) == NULL;

@@ -59,8 +59,8 @@ static void read_index(int64_t size) {
     if (status != LEAT_OK)
         return;
     int64_t count = leati_index_count(index), begin = 0, end = 0;
-    if (leati_index_find(index, -1, &begin, &end, NULL) != LEAT_OUT_OF_RANGE ||
-        leati_index_find(index, count, &begin, &end, NULL) != LEAT_OUT_OF_RANGE)
+    if (leati_index_find(index, -1, &begin, &end, &(leat_error){0}) != LEAT_OUT_OF_RANGE ||
+        leati_index_find(index, count, &begin, &end, &(leat_error){0}) != LEAT_OUT_OF_RANGE)
         fuzz_broken("a record that does not exist");
     for (int64_t i = 0; i < count && i < 1000; i++) {
         status = leati_index_find(index, i, &begin, &end, &err);

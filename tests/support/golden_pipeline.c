@@ -292,10 +292,10 @@ static json_t *sorted(const json_t *list) {
     char **texts = calloc(count + 1, sizeof *texts);
     json_t *out = json_array();
     for (size_t i = 0; i < count; i++)
-        texts[i] = leati_json_print(json_array_get(list, i), 0, true, NULL);
+        texts[i] = leati_json_print(json_array_get(list, i), 0, true, &(leat_error){0});
     qsort((void *)texts, count, sizeof *texts, by_text);
     for (size_t i = 0; i < count; i++) {
-        json_array_append_new(out, leati_json_parse(texts[i], strlen(texts[i]), NULL));
+        json_array_append_new(out, leati_json_parse(texts[i], strlen(texts[i]), &(leat_error){0}));
         leati_free(texts[i]);
     }
     free((void *)texts);

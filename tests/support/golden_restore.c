@@ -25,8 +25,9 @@ static bool has_operator(const json_t *json, const char *name) {
 
 /* A generator that was not declared pure: saving is UNIMPLEMENTED. */
 static bool is_lost(const json_t *json) {
-    char *text =
-        has_operator(json, "from_generator") ? leati_json_print(json, 0, false, NULL) : NULL;
+    char *text = has_operator(json, "from_generator")
+                     ? leati_json_print(json, 0, false, &(leat_error){0})
+                     : NULL;
     bool lost = text != NULL && strstr(text, ".pure\"") == NULL;
     leati_free(text);
     return lost;

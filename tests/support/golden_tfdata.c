@@ -175,7 +175,7 @@ static bool is_fused(const json_t *json) {
 /* Are there errors among the answers, is the order free, or do options speak of it? Then it shows
  * whether two were one. */
 static bool shows_fusion(const json_t *json) {
-    char *text = leati_json_print(json, 0, false, NULL);
+    char *text = leati_json_print(json, 0, false, &(leat_error){0});
     bool shows = text != NULL && (strstr(text, "\"error\"") != NULL ||
                                   strstr(text, "_and_repeat_fusion\"") != NULL ||
                                   strstr(text, "\"deterministic\":false") != NULL ||
@@ -185,7 +185,7 @@ static bool shows_fusion(const json_t *json) {
 }
 
 static bool names_operator(const json_t *json, const char *quoted) {
-    char *text = json == NULL ? NULL : leati_json_print(json, 0, false, NULL);
+    char *text = json == NULL ? NULL : leati_json_print(json, 0, false, &(leat_error){0});
     bool names = text != NULL && strstr(text, quoted) != NULL;
     leati_free(text);
     return names;

@@ -344,7 +344,7 @@ bool golden_json_equal(const json_t *expected, const json_t *found) {
 }
 
 void golden_json_text(const json_t *json, char *text, size_t size) {
-    char *whole = json == NULL ? NULL : leati_json_print(json, 0, false, NULL);
+    char *whole = json == NULL ? NULL : leati_json_print(json, 0, false, &(leat_error){0});
     snprintf(text, size, "%s", whole == NULL ? "nothing" : whole);
     leati_free(whole);
 }

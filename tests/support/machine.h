@@ -67,7 +67,7 @@ static inline void give_ints(struct machine *m, int c, int columns, const int64_
     leat_shape scalar = LEAT_SCALAR;
     leat_tensor tensor;
     if (c == 0)
-        assert_int_equal(leati_block_prepare(&m->in, columns, NULL), LEAT_OK);
+        assert_int_equal(leati_block_prepare(&m->in, columns, &(leat_error){0}), LEAT_OK);
     assert_int_equal(leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(n), values, &tensor, NULL),
                      LEAT_OK);
     leati_column_strided(&m->in.columns[c], LEAT_INT64, &scalar, tensor.data, 8, tensor.owner);
@@ -105,7 +105,7 @@ static inline int trace_twice(void *context, leat_graph *graph, leat_value *outp
 }
 
 static inline void give_vectors(struct machine *m, const int *lengths, int n) {
-    leat_buffer *array = leati_buffer_of_tensors(n, NULL);
+    leat_buffer *array = leati_buffer_of_tensors(n, &(leat_error){0});
     leat_tensor *tensors = array->data;
     for (int i = 0; i < n; i++) {
         assert_int_equal(leat_tensor_new(LEAT_INT64, LEAT_SHAPE(lengths[i]), &tensors[i], NULL),
@@ -113,7 +113,7 @@ static inline void give_vectors(struct machine *m, const int *lengths, int n) {
         for (int k = 0; k < lengths[i]; k++)
             ((int64_t *)tensors[i].data)[k] = 10 * i + k;
     }
-    assert_int_equal(leati_block_prepare(&m->in, 1, NULL), LEAT_OK);
+    assert_int_equal(leati_block_prepare(&m->in, 1, &(leat_error){0}), LEAT_OK);
     leati_column_tensors(&m->in.columns[0], LEAT_INT64, array);
     m->in.n = n;
 }

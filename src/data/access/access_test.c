@@ -324,7 +324,7 @@ static void test_arguments(void **state) {
                      LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "step");
     assert_int_equal(leat_accessor_get(NULL, 0, &element, &err), LEAT_INVALID_ARGUMENT);
-    leat_dataset *dataset = range_of(3, NULL);
+    leat_dataset *dataset = range_of(3, &(leat_error){0});
     leat_accessor *accessor = opened(dataset);
     assert_int_equal(leat_accessor_get(accessor, 0, NULL, NULL), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_accessor_get(accessor, 3, &element, NULL), LEAT_OUT_OF_RANGE);

@@ -70,7 +70,7 @@ static void expect_line(const char *path, int number, const char *file, int64_t 
         assert_non_null(line);
         line++;
     }
-    json_t *json = leati_json_parse(line, strcspn(line, "\n"), NULL);
+    json_t *json = leati_json_parse(line, strcspn(line, "\n"), &(leat_error){0});
     assert_non_null(json);
     assert_string_equal(json_string_value(json_object_get(json, "file")), file);
     assert_int_equal(json_integer_value(json_object_get(json, "byte")), byte);

@@ -58,7 +58,8 @@ static void test_tensors(void **state) {
         torture_run(there_and_back, &element.tensors[0]);
         /* Whatever is cut off is missed. */
         leati_writer out = {0};
-        assert_int_equal(leati_values_put_tensor(&out, &element.tensors[0], NULL), LEAT_OK);
+        assert_int_equal(leati_values_put_tensor(&out, &element.tensors[0], &(leat_error){0}),
+                         LEAT_OK);
         for (size_t size = 0; size < out.size; size++) {
             leat_error err = {0};
             leat_tensor tensor = {0};
@@ -344,7 +345,7 @@ static bool is_fresh(leati_seen *seen, const char *literal) {
     leati_column column = {0};
     leati_column_constant(&column, &element.tensors[0]);
     bool fresh = false;
-    assert_int_equal(leati_seen_add(seen, &column, 0, &fresh, NULL), LEAT_OK);
+    assert_int_equal(leati_seen_add(seen, &column, 0, &fresh, &(leat_error){0}), LEAT_OK);
     leati_column_fini(&column);
     leat_element_fini(&element);
     return fresh;

@@ -173,7 +173,8 @@ static void compare_pooling(struct pooling options, int threads) {
         ((float *)input.data)[i] = (float)(seed >> 8 & 3) - 1;
     }
     assert_int_equal(run(&m, &input, found, 3), LEAT_OK);
-    assert_int_equal(leati_interpret(m.function, &input, &alone, expected, NULL), LEAT_OK);
+    assert_int_equal(leati_interpret(m.function, &input, &alone, expected, &(leat_error){0}),
+                     LEAT_OK);
     for (int i = 0; i < 3; i++) {
         for (int64_t k = 0; k < leat_tensor_count(&found[i]); k++)
             if (float_at(&found[i], k) != float_at(&expected[i], k))

@@ -101,8 +101,9 @@ static void defaults_are_keras(void **state) {
                     continue;
                 const leati_row *row = leati_rows_find(kinds[i]->rows, argument);
                 assert_non_null(row);
-                assert_string_equal(leati_initializer_find(row->default_text, NULL)->kind.name,
-                                    json_string_value(name));
+                assert_string_equal(
+                    leati_initializer_find(row->default_text, &(leat_error){0})->kind.name,
+                    json_string_value(name));
             }
             ran++;
         }

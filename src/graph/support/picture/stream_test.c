@@ -160,9 +160,9 @@ static leat_string even_picture(void) {
         }
     leati_jpeg_encode_options options = leati_jpeg_encode_defaults;
     options.quality = 98;
-    assert_int_equal(
-        leati_jpeg_encode(pixels, WIDTH * 3, HEIGHT, WIDTH, 3, &options, &file, &size, NULL),
-        LEAT_OK);
+    assert_int_equal(leati_jpeg_encode(pixels, WIDTH * 3, HEIGHT, WIDTH, 3, &options, &file, &size,
+                                       &(leat_error){0}),
+                     LEAT_OK);
     free(pixels);
     return (leat_string){.data = (char *)file, .size = size};
 }

@@ -170,10 +170,19 @@ leat_status leat_error_set(leat_error *error, leat_status code, const char *form
     return status;
 }
 
-leat_error *leati_error_unwanted(void) {
-    static _Thread_local leat_error record;
-    record.code = LEAT_OK;
-    return &record;
+/* What `place_at` is of a record that nobody will read, before its first failure. */
+enum { UNWANTED = UINT16_MAX };
+
+leat_error *leati_error_unwanted(leat_error *record) {
+    record->code = LEAT_OK;
+    record->reason = LEAT_REASON_NONE;
+    record->at_end = record->decompressed = false;
+    record->op[0] = record->function[0] = record->file[0] = record->text[0] = '\0';
+    record->element = record->byte = 0;
+    record->payload = 0;
+    record->place_at = UNWANTED;
+    record->message_at = 0;
+    return record;
 }
 
 /* ---- the sentence ---- */
@@ -305,7 +314,8 @@ void leati_error_at_operator(leat_error *err, const char *name, int64_t element)
 leat_status leati_no_memory(leat_error *err) {
     size_t refused = leati_alloc_refused();
     char bytes[48] = "";
-    if (err != NULL)
+    /* Where nobody is told, what is made of the missing result says it (leati_tensor_missing). */
+    if (err != NULL && err->place_at != UNWANTED)
         leati_alloc_refused_forget();
     if (refused > 0 && refused < SIZE_MAX)
         snprintf(bytes, sizeof bytes, ": %zu bytes were refused", refused);

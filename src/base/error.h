@@ -4,8 +4,9 @@
  *     map "decode" (user.c:41): element 17 of train-03.tfrecord at byte 9312: not a JPEG
  *     `------- place -------------------------------------------------------´ `- message -´
  *
- * Context in front of it (leati_prefix) stays in front. `err` may be NULL in all of these; nobody
- * reads a text to decide something. */
+ * Context in front of it (leati_prefix) stays in front. Nobody reads a text to decide something.
+ * Inside of the library `err` is never NULL (tools/check_errors.py): public functions have a door,
+ * and an internal call whose error nobody wants is given `&(leat_error){0}`. */
 #ifndef LEATI_BASE_ERROR_H
 #define LEATI_BASE_ERROR_H
 
@@ -36,11 +37,15 @@ leat_status leati_error_pass(leat_error *err, const leat_error *failure);
  * and `name` ("callback", its name or NULL) are put in front. */
 leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_error *failure,
                                 const char *kind, const char *name);
-/* A record of this thread's, without a failure, for where the caller gave none. */
-leat_error *leati_error_unwanted(void);
+/* Makes `record`, of whatever content, one without a failure; returns it. Cheaper than {0}, which
+ * writes all of the texts: for calls per element whose error nobody wants. */
+leat_error *leati_error_unwanted(leat_error *record);
+/* The first line of every public function with `err`: NULL becomes a record of the call's own. */
+#define LEATI_ERROR_DOOR(err)                                                                      \
+    leat_error record_of_call;                                                                     \
+    err = err != NULL ? err : leati_error_unwanted(&record_of_call)
 
-/* Puts the formatted text and ": " before the text of a failure, and returns its code. With `err`
- * NULL there is no code to return, so it is UNKNOWN: a caller that has the status returns that. */
+/* Puts the formatted text and ": " before the text of a failure, and returns its code. */
 leat_status leati_prefix(leat_error *err, const char *format, ...) LEAT_PRINTF(2, 3);
 /* The failure gets another code, and `before` and ": " in front of its message, behind its place.
  */
@@ -75,7 +80,8 @@ bool leati_error_has_operator(const leat_error *err);
 void leati_error_settle(leat_error *err);
 
 /* The failure of this thread's last allocation, whose size it names and forgets
- * (leati_alloc_refused), or of another library's: RESOURCE_EXHAUSTED. */
+ * (leati_alloc_refused), or of another library's: RESOURCE_EXHAUSTED. It does not forget the size
+ * for an unwanted record. */
 leat_status leati_no_memory(leat_error *err);
 
 #endif

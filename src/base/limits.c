@@ -12,6 +12,7 @@ static atomic_llong most_pixels = PIXELS;
 static atomic_llong most_bytes = BYTES;
 
 leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (pixels < 0 || bytes < 0)
         return leati_refuse(err, VALUE,
                             "limits of %lld pixels and %lld bytes; expected 0 or more, 0 for the "

@@ -144,7 +144,7 @@ static void read_environment(void) {
     if (set_levels(text != NULL ? text : "", &err) != LEAT_OK) {
         /* The defaults: otherwise the levels would be zeros, and zero is debug, for every
          * category. */
-        (void)set_levels("", NULL);
+        (void)set_levels("", &(leat_error){0});
         char line[LINE_SIZE];
         snprintf(line, sizeof line, "the environment's LEAT_LOG is not used: %s", err.text);
         write_line(LEAT_LOG_WARNING, line);
@@ -152,6 +152,7 @@ static void read_environment(void) {
 }
 
 leat_status leat_log_set_levels(const char *levels, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     pthread_once(&environment_once, read_environment);
     return set_levels(levels != NULL ? levels : "", err);
 }

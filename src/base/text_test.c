@@ -28,8 +28,6 @@ static void failure_is_written(void **state) {
     assert_string_equal(err.text, "element 17: file a");
     assert_int_equal(leati_fail(&err, LEAT_ABORTED, "gave up: %s", err.text), LEAT_ABORTED);
     assert_string_equal(err.text, "gave up: element 17: file a");
-    assert_int_equal(leati_fail(NULL, LEAT_ABORTED, "nobody listens"), LEAT_ABORTED);
-    assert_int_equal(leati_prefix(NULL, "nobody"), LEAT_UNKNOWN);
 }
 
 /* The text names the size that was refused, where one was. */
@@ -45,6 +43,10 @@ static void missing_memory(void **state) {
     assert_int_equal(leati_no_memory(&err), LEAT_RESOURCE_EXHAUSTED);
     assert_memory_equal(err.text, "out of memory: 4096 bytes were refused; ", 40);
     assert_int_equal(leati_alloc_refused(), 0);
+    torture_fail_at(1);
+    assert_null(leati_alloc(9, 1));
+    leati_no_memory(leati_error_unwanted(&err));
+    assert_int_equal(leati_alloc_refused(), 9);
     assert_null(leati_alloc(SIZE_MAX, 2));
     leati_no_memory(&err);
     assert_memory_equal(err.text, "out of memory; use ", 19);

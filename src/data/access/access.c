@@ -69,7 +69,7 @@ static void reencode(leati_access *access, leati_block *out) {
     uint64_t seed = access->node.iteration->verify_seed + access->calls;
     /* Rows in the caller's own memory have to stay there. */
     if (out->destinations == NULL &&
-        leati_verify_reencode(out, seed, &access->spare, NULL) == LEAT_OK)
+        leati_verify_reencode(out, seed, &access->spare, &(leat_error){0}) == LEAT_OK)
         leati_block_move(&access->spare, out);
     leati_block_clear(&access->spare);
 }
@@ -77,14 +77,12 @@ static void reencode(leati_access *access, leati_block *out) {
 leat_status leati_access_get(leati_access *access, const int64_t *indices, int64_t n,
                              leati_block *out, leat_error *err) {
     const leat_dataset *dataset = access->node.dataset;
-    /* A record even where nobody asks, because operators read the code of what failed below. */
-    leat_error *e = err != NULL ? err : leati_error_unwanted();
     /* In verification mode each call's rows get another form. */
     access->calls++;
     leat_status status =
         dataset->op->at != NULL
-            ? dataset->op->at(access, indices, n, out, e)
-            : leati_fail(e, LEAT_UNIMPLEMENTED, "random access is not implemented for %s",
+            ? dataset->op->at(access, indices, n, out, err)
+            : leati_fail(err, LEAT_UNIMPLEMENTED, "random access is not implemented for %s",
                          dataset->op->name);
     leati_counter_add(&access->node.counters.pulls, 1);
     if (status == LEAT_OK) {
@@ -96,7 +94,7 @@ leat_status leati_access_get(leati_access *access, const int64_t *indices, int64
     leati_block_clear(out);
     leati_counter_add(&access->node.counters.errors, 1);
     /* By contract a failure is that of the first index; rows before it were given out already. */
-    leati_error_at_operator(e, access->node.name, indices[0]);
+    leati_error_at_operator(err, access->node.name, indices[0]);
     return status;
 }
 

@@ -33,24 +33,23 @@ static leat_status open_accessor(leat_accessor *accessor, leat_error *err) {
 }
 
 leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    LEATI_ERROR_DOOR(err);
     if (dataset == NULL) {
         /* A builder that failed has given NULL and said why: its error stands. */
-        if (e->code == LEAT_OK)
-            leati_refuse(e, VALUE, "random access: dataset is NULL; pass a dataset");
+        if (err->code == LEAT_OK)
+            leati_refuse(err, VALUE, "random access: dataset is NULL; pass a dataset");
         return NULL;
     }
     leat_accessor *accessor = leati_alloc_zero(1, sizeof(*accessor));
     if (accessor == NULL) {
-        leati_no_memory(e);
+        leati_no_memory(err);
         return NULL;
     }
     accessor->dataset = leat_dataset_ref(dataset);
     /* Not the caller's record, which may hold an earlier failure. */
     leat_error fresh = {0};
     if (open_accessor(accessor, &fresh) != LEAT_OK) {
-        *e = fresh;
+        *err = fresh;
         leat_accessor_close(accessor);
         return NULL;
     }
@@ -70,6 +69,7 @@ void leat_accessor_close(leat_accessor *accessor) {
 
 leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_element *out,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (accessor == NULL || out == NULL) {
         return leati_refuse(err, VALUE, "leat_accessor_get: %s is NULL",
                             accessor == NULL ? "accessor" : "out");
@@ -81,17 +81,17 @@ leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_eleme
     if (status == LEAT_OK)
         status = leati_block_element(&accessor->block, accessor->dataset->spec, 0, out, &local);
     leati_block_clear(&accessor->block);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
 
 leat_status leat_dataset_at(leat_dataset *dataset, int64_t index, leat_element *out,
                             leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
-    leat_accessor *accessor = leat_accessor_open(dataset, e);
-    leat_status status = accessor == NULL ? e->code : leat_accessor_get(accessor, index, out, e);
+    LEATI_ERROR_DOOR(err);
+    leat_accessor *accessor = leat_accessor_open(dataset, err);
+    leat_status status =
+        accessor == NULL ? err->code : leat_accessor_get(accessor, index, out, err);
     leat_accessor_close(accessor);
     return status;
 }

@@ -86,7 +86,9 @@ static void account(leati_cycle_workers *workers) {
     leati_counter_set(&node->counters.bytes_held, workers->stock.held);
     leati_counter_set(&node->counters.parallelism, workers->rates.worth ? workers->hiring.most : 1);
     /* Over the limit less is read ahead; it is no failure. */
-    if (leati_budget_holder_set(&node->holder, workers->stock.held, NULL) != LEAT_OK)
+    leat_error unwanted;
+    if (leati_budget_holder_set(&node->holder, workers->stock.held,
+                                leati_error_unwanted(&unwanted)) != LEAT_OK)
         return;
 }
 

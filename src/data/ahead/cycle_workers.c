@@ -25,7 +25,7 @@ static void drive(void *context) {
         if (slot == NULL) {
             workers->hiring.resting++;
             leat_status status = leati_queue_gate_wait(workers->gate, LEATI_WAIT_CONSUMER,
-                                                       LEATI_NO_DEADLINE, NULL, NULL);
+                                                       LEATI_NO_DEADLINE, NULL, &(leat_error){0});
             workers->hiring.resting--;
             if (status != LEAT_OK)
                 break;
@@ -54,13 +54,13 @@ static void drive(void *context) {
 void leati_cycle_workers_hire(leati_cycle_workers *workers) {
     leati_cycle_worker *worker = &workers->hiring.all[workers->hiring.hired];
     worker->workers = workers;
-    if (leati_inner_init(&worker->inner, workers->cycle->node, NULL) == LEAT_OK) {
+    if (leati_inner_init(&worker->inner, workers->cycle->node, &(leat_error){0}) == LEAT_OK) {
         leati_queue_gate_lock(workers->gate);
         /* Counted before it runs: a driver that ends at once counts itself out. */
         workers->hiring.running++;
         leati_queue_gate_unlock(workers->gate);
-        worker->driver =
-            leati_driver_start(workers->cycle->node->dataset->op->name, drive, worker, NULL);
+        worker->driver = leati_driver_start(workers->cycle->node->dataset->op->name, drive, worker,
+                                            &(leat_error){0});
     }
     if (worker->driver != NULL) {
         workers->hiring.hired++;
@@ -86,8 +86,8 @@ void leati_cycle_workers_hold(leati_cycle_workers *workers) {
     leati_queue_gate_lock(workers->gate);
     workers->hiring.hold = true;
     while (workers->stock.busy > 0 && status == LEAT_OK)
-        status =
-            leati_queue_gate_wait(workers->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(workers->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
     leati_queue_gate_unlock(workers->gate);
 }
 
@@ -162,8 +162,8 @@ void leati_cycle_workers_stop(leati_cycle_workers *workers) {
     leati_queue_gate_wake(workers->gate);
     /* Waiting here gives up a CPU token, which joining would keep. */
     while (workers->hiring.running > 0 && status == LEAT_OK)
-        status =
-            leati_queue_gate_wait(workers->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(workers->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
     leati_queue_gate_unlock(workers->gate);
     for (int i = 0; i < workers->hiring.hired; i++) {
         leati_driver_join(workers->hiring.all[i].driver);

@@ -25,10 +25,11 @@ static leat_status wait_for_driver(leati_ring *ring, bool may_nap, int64_t *wait
     int64_t deadline = ring->node->iteration->deadline_ns, end = leati_now_ns() + LEATI_RING_NAP_NS;
     bool quick = ring->rates.fetch_ns > 0 && ring->rates.fetch_ns < LEATI_RING_NAP_NS / 4;
     bool naps = may_nap && ring->options.program == NULL && quick && end < deadline;
+    leat_error unwanted, *report = naps ? leati_error_unwanted(&unwanted) : err;
     ring->signals.consumer_waits = true;
     ring->signals.consumer_naps = naps;
-    leat_status status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline,
-                                               waited, naps ? NULL : err);
+    leat_status status =
+        leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, naps ? end : deadline, waited, report);
     ring->signals.consumer_waits = ring->signals.consumer_naps = false;
     return naps && status == LEAT_DEADLINE_EXCEEDED ? LEAT_OK : status;
 }
@@ -48,8 +49,7 @@ static leati_ring_piece *await(leati_ring *ring, bool *first, bool *given_up, le
                                 ring->node->name);
         } else if (ring->signals.trouble.code != LEAT_OK && ring->queue.pieces == NULL) {
             status = ring->signals.trouble.code;
-            if (err != NULL)
-                *err = ring->signals.trouble;
+            *err = ring->signals.trouble;
             memset(&ring->signals.trouble, 0, sizeof(ring->signals.trouble));
             *given_up = true;
         } else {
@@ -93,8 +93,7 @@ static leati_tail deliver(leati_ring_piece *piece, int64_t want, bool first, lea
         piece->begin++;
         piece->rows--;
         (*outcomes)++;
-        if (err != NULL)
-            *err = piece->error;
+        *err = piece->error;
         return LEATI_ERROR;
     }
     if (!piece->last || (stage->tail == LEATI_END && !first) ||
@@ -103,8 +102,7 @@ static leati_tail deliver(leati_ring_piece *piece, int64_t want, bool first, lea
     piece->last = false;
     if (stage->tail == LEATI_ERROR) {
         (*outcomes)++;
-        if (err != NULL)
-            *err = stage->error;
+        *err = stage->error;
     }
     return stage->tail;
 }

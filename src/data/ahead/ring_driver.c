@@ -130,8 +130,7 @@ static leat_status snapshot_input(leati_ring *ring, leat_error *err) {
     leati_queue_gate_unlock(ring->gate);
     ring->driver.snapshot_ns += leati_now_ns() - start;
     if (status != LEAT_OK && status != LEAT_FAILED_PRECONDITION) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return status;
     }
     return LEAT_OK;
@@ -193,7 +192,7 @@ static int64_t wait_for_room(leati_ring *ring) {
         ring->signals.driver_lingers = !ring->signals.park && room(ring, true) > 0;
         int64_t end = ring->signals.driver_lingers ? leati_now_ns() + LINGER_NS : LEATI_NO_DEADLINE;
         leat_status status =
-            leati_queue_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, NULL);
+            leati_queue_gate_wait(ring->gate, LEATI_WAIT_CONSUMER, end, &waited, &(leat_error){0});
         waited_long = status == LEAT_DEADLINE_EXCEEDED;
         ring->signals.driver_waits = false;
         ring->signals.parked = ring->signals.parked && ring->signals.park;
@@ -261,7 +260,8 @@ void leati_ring_stop(leati_ring *ring) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK &&
            ((ring->driver.thread != NULL && !ring->signals.driver_done) || ring->queue.running > 0))
-        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_CPU, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
     ring->signals.stop = false;
     leati_queue_gate_unlock(ring->gate);
     leati_driver_join(ring->driver.thread);
@@ -276,7 +276,8 @@ void leati_ring_pause(leati_ring *ring) {
     while (status == LEAT_OK &&
            ((ring->driver.thread != NULL && !ring->signals.parked && !ring->signals.driver_done) ||
             ring->queue.running > 0))
-        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, NULL);
+        status = leati_queue_gate_wait(ring->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
     leati_queue_gate_unlock(ring->gate);
 }
 

@@ -102,7 +102,7 @@ static bool take_buffers(leati_lanes *lanes, int64_t first) {
     drop_buffers(lanes);
     lanes->first = first;
     for (int c = 0; c < lanes->num_columns; c++) {
-        lanes->buffers[c] = leati_buffer_pool_take(lanes->pools[c], NULL);
+        lanes->buffers[c] = leati_buffer_pool_take(lanes->pools[c], &(leat_error){0});
         if (lanes->buffers[c] == NULL) {
             drop_buffers(lanes);
             return false;

@@ -21,7 +21,9 @@ void leati_ring_account(leati_ring *ring) {
     else
         leati_counter_set(&counters->parallelism, leati_ring_parallelism(ring));
     /* A ring over the limit only takes in less; it does not fail. */
-    if (leati_budget_holder_set(&ring->node->holder, ring->queue.held, NULL) != LEAT_OK)
+    leat_error unwanted;
+    if (leati_budget_holder_set(&ring->node->holder, ring->queue.held,
+                                leati_error_unwanted(&unwanted)) != LEAT_OK)
         return;
 }
 

@@ -349,8 +349,7 @@ static leat_status dataset_infer(leati_infer_call *call, leat_error *err) {
         leati_template_release(t);
     }
     if (element == NULL) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return local.code;
     }
     leat_shape scalar = LEAT_SCALAR;
@@ -436,7 +435,7 @@ static leat_status make_row(leati_kernel_call *call, const leati_dataset_templat
             }
             leat_error local = {0};
             dataset = leati_dataset_new(t->op, bound, inputs, num_datasets, &local);
-            if (dataset == NULL && err != NULL)
+            if (dataset == NULL)
                 *err = local;
             status = dataset == NULL ? local.code : LEAT_OK;
         }
@@ -456,8 +455,7 @@ static leat_status dataset_kernel(leati_kernel_call *call, leat_error *err) {
     leat_error local = {0};
     leati_dataset_template *t = leati_template_of(args, &local);
     if (t == NULL) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return local.code;
     }
     leat_status status = LEAT_OK;

@@ -68,7 +68,7 @@ static leat_object *read_dataset(void *context, const leati_row *row, const json
     leat_error local = {0};
     /* Without a reader: the plan of a constant refers to nothing outside of it. */
     leat_dataset *dataset = leati_plan_read(json, NULL, &local);
-    if (dataset == NULL && err != NULL)
+    if (dataset == NULL)
         *err = local;
     return (leat_object *)dataset;
 }

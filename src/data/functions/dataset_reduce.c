@@ -122,7 +122,7 @@ static leat_status dataset_reduce_infer(leati_infer_call *call, leat_error *err)
     order_types(call, element, types);
     leat_status status = infer_types(call, types, count, &failure);
     leati_free(types);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = failure;
     return status != LEAT_OK ? failure.code : LEAT_OK;
 }

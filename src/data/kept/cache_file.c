@@ -52,8 +52,7 @@ leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error 
     *out = status == LEAT_OK;
     if (status == LEAT_OK || status == LEAT_NOT_FOUND)
         return LEAT_OK;
-    if (err != NULL)
-        *err = local;
+    *err = local;
     return status;
 }
 
@@ -91,15 +90,14 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
                                     "remove the file if no process is writing");
     }
     if (status != LEAT_OK) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         leati_free(path);
         return status;
     }
     /* From here on the file is this writer's to remove, also where its text cannot be written. */
     writer->lock = path;
     status = fs->write(sink, text, sizeof(text) - 1, err);
-    leat_status closed = fs->close_sink(sink, status == LEAT_OK ? err : NULL);
+    leat_status closed = fs->close_sink(sink, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? closed : status;
 }
 
@@ -234,7 +232,7 @@ static leat_status read_index(leati_cache_reader *reader, const char *prefix, le
         bool good = in.size == magic + sizeof(numbers) && memcmp(in.data, index_magic, magic) == 0;
         in.at = magic;
         for (int i = 0; i < 3 && good; i++)
-            good = leati_get_fixed64(&in, &numbers[i], NULL) == LEAT_OK;
+            good = leati_get_fixed64(&in, &numbers[i], &(leat_error){0}) == LEAT_OK;
         good = good && numbers[2] == leati_hash(in.data, in.size - sizeof(numbers[0]), 0) &&
                numbers[0] <= INT64_MAX && numbers[1] <= INT64_MAX;
         reader->rows = (int64_t)numbers[0];

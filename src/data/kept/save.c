@@ -284,15 +284,15 @@ static leat_status run(struct saving *s, leat_error *err) {
 
 leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
                               const leat_dataset_save_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_save_options o = {LEAT_DATASET_SAVE_DEFAULTS};
-    leat_error local = {0}, fresh = {0};
-    leat_error *e = err != NULL ? err : &local;
+    leat_error fresh = {0};
     if (dataset == NULL || path == NULL) {
-        return e->code != LEAT_OK ? e->code
-                                  : leati_refuse(e, VALUE, "save: %s is NULL",
-                                                 dataset == NULL ? "dataset" : "path");
+        return err->code != LEAT_OK ? err->code
+                                    : leati_refuse(err, VALUE, "save: %s is NULL",
+                                                   dataset == NULL ? "dataset" : "path");
     }
-    LEATI_TRY(LEATI_OPTIONS(leat_dataset_save_options, &o, options, e));
+    LEATI_TRY(LEATI_OPTIONS(leat_dataset_save_options, &o, options, err));
     struct saving s = {.dataset = dataset,
                        .path = path,
                        .checkpoint = o.checkpoint,
@@ -306,6 +306,6 @@ leat_status leat_dataset_save(leat_dataset *dataset, const char *path,
     leati_program_scratch_free(s.scratch);
     leati_program_free(s.shard);
     if (status != LEAT_OK)
-        *e = fresh;
+        *err = fresh;
     return status;
 }

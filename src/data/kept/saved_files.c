@@ -124,7 +124,7 @@ leat_status leati_saved_info_read(const char *folder, leati_saved_info *out, boo
     } else if (status == LEAT_NOT_FOUND) {
         status = LEAT_OK;
     }
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     leat_buffer_unref(buffer);
     leati_free(path);
@@ -351,7 +351,7 @@ static leat_status remove_files(leati_run_writer *writer, uint64_t shard, int64_
             return LEAT_RESOURCE_EXHAUSTED;
         status = leati_fs_remove(path, &local);
         leati_free(path);
-        if (status != LEAT_OK && status != LEAT_NOT_FOUND && err != NULL)
+        if (status != LEAT_OK && status != LEAT_NOT_FOUND)
             *err = local;
     }
     return status == LEAT_NOT_FOUND ? LEAT_OK : status;

@@ -173,7 +173,7 @@ static leati_tail consume_error(leati_shuffle_ring *ring) {
     leati_shuffle_slice *back = leati_shuffle_back(ring);
     leati_input_consume(&ring->input, 1);
     /* Without a note of the error the epoch cannot be replayed: save data. */
-    if (leati_shuffle_note_error(back, NULL) != LEAT_OK)
+    if (leati_shuffle_note_error(back, &(leat_error){0}) != LEAT_OK)
         back->snapshot.size = 0;
     back->consumed++;
     return LEATI_ERROR;

@@ -224,7 +224,7 @@ static leat_status advance_to(leati_input *input, const leati_shuffle_slice *sli
         }
         *position += passed;
         if (passed == 0 || local.code == LEAT_CANCELLED) {
-            return tail == LEATI_ERROR && err != NULL
+            return tail == LEATI_ERROR
                        ? (*err = local, local.code)
                        : leati_fail(err, LEAT_DATA_LOSS,
                                     "shuffle: the input ended after %lld outcomes, %lld were read "
@@ -242,7 +242,7 @@ static leat_status pass_end(leati_shuffle_ring *ring, const leati_shuffle_slice 
     leat_error local = {0};
     if (leati_input_peek(&ring->input, 1, NULL, &available, &local) == LEATI_END)
         return LEAT_OK;
-    if (local.code == LEAT_CANCELLED && err != NULL) {
+    if (local.code == LEAT_CANCELLED) {
         *err = local;
         return local.code;
     }

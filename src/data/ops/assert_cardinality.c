@@ -122,6 +122,7 @@ const leati_dataset_op leati_op_assert_cardinality = {
 
 leat_dataset *leat_dataset_assert_cardinality(leat_dataset *input, int64_t expected_cardinality,
                                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct assert_args args = {.expected_cardinality = expected_cardinality};
     return leati_dataset_new(&leati_op_assert_cardinality, &args, &input, 1, err);
 }

@@ -187,8 +187,7 @@ static leati_tail gather_batch(leati_node_state *node, struct batch_state *s, le
         return tail;
     }
     leati_column_fini(&origin);
-    if (err != NULL)
-        *err = failure;
+    *err = failure;
     return LEATI_ERROR;
 }
 
@@ -341,6 +340,7 @@ const leati_dataset_op leati_op_batch = {
 
 leat_dataset *leat_dataset_batch(leat_dataset *input, int64_t batch_size,
                                  const leat_dataset_batch_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_batch_options o = {LEAT_DATASET_BATCH_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_batch_options, &o, options, &input, 1, err))
         return NULL;

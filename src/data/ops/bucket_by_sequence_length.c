@@ -304,6 +304,7 @@ leat_dataset *leat_dataset_bucket_by_sequence_length(
     leat_dataset *input, leat_function *element_length_func, const int64_t *bucket_boundaries,
     int num_boundaries, const int64_t *bucket_batch_sizes,
     const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     /* Lists that the caller gives are not NULL even when they are empty: NULL would be none. */
     static const int64_t none;
     leat_dataset_bucket_by_sequence_length_options o = {

@@ -111,13 +111,13 @@ static void forget(leati_node_state *node, struct cache_state *s) {
     *s = (struct cache_state){.mode = s->mode, .input = s->input, .origin = s->origin};
     s->origin.size = 0;
     s->origin.failed = false;
-    leat_status status = leati_budget_holder_set(&node->holder, 0, NULL);
+    leat_status status = leati_budget_holder_set(&node->holder, 0, &(leat_error){0});
     (void)status; /* shrinking never fails */
 }
 
 /* What others keep counts here too, as far as the budget goes. */
 static void hold(leati_node_state *node, const struct cache_state *s) {
-    leat_status status = leati_budget_holder_set(&node->holder, s->rows->bytes, NULL);
+    leat_status status = leati_budget_holder_set(&node->holder, s->rows->bytes, &(leat_error){0});
     (void)status;
     leati_counter_set(&node->counters.bytes_held, s->rows->bytes);
     leati_counter_set(&node->counters.depth, s->rows->rows);
@@ -194,8 +194,7 @@ static leat_status begin_writing(leati_node_state *node, struct cache_state *s, 
 static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_status status,
                            leat_error *err) {
     int64_t outcomes = s->outcomes;
-    if (err != NULL)
-        leati_prefix(err, "the cache is not kept");
+    leati_prefix(err, "the cache is not kept");
     forget(node, s);
     s->mode = CACHE_PASS;
     s->outcomes = outcomes;
@@ -394,8 +393,7 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
                                 node->name, (long long)s->outcomes);
         } else if (tail == LEATI_ERROR && s->outcomes == before) {
             status = local.code;
-            if (err != NULL)
-                *err = local;
+            *err = local;
         }
     }
     leati_block_fini(&block);
@@ -590,11 +588,13 @@ const leati_dataset_op leati_op_cache = {
 };
 
 leat_dataset *leat_dataset_cache(leat_dataset *input, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_cache, NULL, &input, 1, err);
 }
 
 leat_dataset *leat_dataset_cache_to_file(leat_dataset *input, const char *filename,
                                          leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct cache_args args = {.filename = (char *)(uintptr_t)filename}; /* copied */
     return leati_dataset_new(&leati_op_cache, &args, &input, 1, err);
 }

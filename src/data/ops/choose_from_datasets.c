@@ -176,6 +176,7 @@ leat_dataset *
 leat_dataset_choose_from_datasets(leat_dataset *const *inputs, int num_inputs, leat_dataset *choice,
                                   const leat_dataset_choose_from_datasets_options *options,
                                   leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_choose_from_datasets_options o = {LEAT_DATASET_CHOOSE_FROM_DATASETS_DEFAULTS};
     leat_dataset **all = num_inputs < 0 ? NULL : leati_alloc((size_t)num_inputs + 1, sizeof(*all));
     /* `all` is NULL for a negative number, too; then there are no inputs to release. */

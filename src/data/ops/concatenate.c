@@ -24,8 +24,7 @@ static leat_spec *concatenate_spec(const leat_dataset *dataset, leat_error *err)
     leat_spec *spec = leati_spec_join(dataset->inputs[0]->spec, dataset->inputs[1]->spec, &local);
     if (spec == NULL) {
         leati_prefix(&local, "concatenate: Incompatible dataset elements");
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return spec;
 }
@@ -178,6 +177,7 @@ const leati_dataset_op leati_op_concatenate = {
 };
 
 leat_dataset *leat_dataset_concatenate(leat_dataset *first, leat_dataset *second, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset *inputs[2] = {first, second};
     return leati_dataset_new(&leati_op_concatenate, NULL, inputs, 2, err);
 }

@@ -260,6 +260,7 @@ const leati_dataset_op leati_op_counter = {
 
 leat_dataset *leat_dataset_counter(double start, double step,
                                    const leat_dataset_counter_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_counter_options o = {LEAT_DATASET_COUNTER_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_counter_options, &o, options, err) != LEAT_OK)
         return NULL;

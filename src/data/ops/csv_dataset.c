@@ -574,6 +574,7 @@ const leati_dataset_op leati_op_csv_dataset = {
 leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
                                const leat_element *record_defaults,
                                const leat_dataset_csv_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_csv_options o = {LEAT_DATASET_CSV_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_csv_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -589,12 +590,11 @@ leat_dataset *leat_dataset_csv(const char *const *filenames, int num_filenames,
     leat_dataset *dataset = NULL;
     if (record_defaults == NULL) {
         leati_refuse(err, VALUE, "csv_dataset: record_defaults is NULL");
-        return NULL;
-    }
-    args.record_defaults = *record_defaults;
-    if (leati_files_view_names("csv_dataset", filenames, num_filenames, &args.filenames, err) ==
-        LEAT_OK)
+    } else if (leati_files_view_names("csv_dataset", filenames, num_filenames, &args.filenames,
+                                      err) == LEAT_OK) {
+        args.record_defaults = *record_defaults;
         dataset = leati_dataset_new(&leati_op_csv_dataset, &args, NULL, 0, err);
+    }
     leati_free(args.filenames.values);
     return dataset;
 }

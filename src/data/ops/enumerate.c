@@ -162,6 +162,7 @@ const leati_dataset_op leati_op_enumerate = {
 };
 
 leat_dataset *leat_dataset_enumerate(leat_dataset *input, int64_t start, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_enumerate, &(struct enumerate_args){.start = start}, &input,
                              1, err);
 }

@@ -190,9 +190,10 @@ const leati_dataset_op leati_op_filter = {
 };
 
 leat_dataset *leat_dataset_filter(leat_dataset *input, leat_function *predicate, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset *dataset = NULL;
     if (predicate == NULL) {
-        if (err != NULL && err->code == LEAT_OK)
+        if (err->code == LEAT_OK)
             leati_refuse(err, VALUE, "filter: predicate is NULL; pass a function");
         leat_dataset_unref(input);
         return NULL;

@@ -270,6 +270,7 @@ static struct fixed_args args_of(int64_t record_bytes,
 leat_dataset *leat_dataset_fixed_length_record(
     const char *const *filenames, int num_filenames, int64_t record_bytes,
     const leat_dataset_fixed_length_record_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_fixed_length_record_options o = {LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_fixed_length_record_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -286,6 +287,7 @@ leat_dataset *
 leat_dataset_fixed_length_record_of(leat_dataset *filenames, int64_t record_bytes,
                                     const leat_dataset_fixed_length_record_options *options,
                                     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_fixed_length_record_options o = {LEAT_DATASET_FIXED_LENGTH_RECORD_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_fixed_length_record_options, &o, options, &filenames, 1,
                                err))

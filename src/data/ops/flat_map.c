@@ -238,6 +238,7 @@ const leati_dataset_op leati_op_flat_map = {
 };
 
 leat_dataset *leat_dataset_flat_map(leat_dataset *input, leat_function *function, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct flat_map_args args = {.map_func = (leat_object *)function};
     leat_dataset *dataset =
         leati_apply_function_is_missing(function, "flat_map", "map_func", &input, 1, err)

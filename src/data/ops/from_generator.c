@@ -374,6 +374,7 @@ static leat_dataset *make(leati_generator *generator, leat_spec *output_signatur
 leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void *context,
                                           const leat_dataset_from_generator_options *options,
                                           leat_spec *output_signature, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_from_generator_options o = {LEAT_DATASET_FROM_GENERATOR_DEFAULTS};
     leat_dataset *dataset = NULL;
     leati_generator *object = NULL;
@@ -383,7 +384,7 @@ leat_dataset *leat_dataset_from_generator(const leat_generator *generator, void 
     }
     if (generator != NULL && generator->next != NULL && output_signature != NULL) {
         object = leati_generator_new(generator, context, o.name, o.flags, err);
-    } else if (err != NULL && err->code == LEAT_OK) {
+    } else if (err->code == LEAT_OK) {
         leati_refuse(err, VALUE, "from_generator: %s is NULL; pass %s",
                      output_signature == NULL ? "output_signature"
                      : generator == NULL      ? "generator"

@@ -159,6 +159,7 @@ const leati_dataset_op leati_op_from_list = {
 };
 
 leat_dataset *leat_dataset_from_list(const leat_element *elements, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct from_list_args args = {0};
     if (elements != NULL)
         args.elements = *elements;

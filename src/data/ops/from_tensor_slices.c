@@ -286,6 +286,7 @@ const leati_dataset_op leati_op_from_tensor_slices = {
 };
 
 leat_dataset *leat_dataset_from_tensor_slices(const leat_element *tensors, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (tensors == NULL) {
         leati_refuse(err, VALUE, "from_tensor_slices: tensors is NULL");
         return NULL;

@@ -125,6 +125,7 @@ const leati_dataset_op leati_op_from_tensors = {
 };
 
 leat_dataset *leat_dataset_from_tensors(const leat_element *tensors, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (tensors == NULL) {
         leati_refuse(err, VALUE, "from_tensors: tensors is NULL");
         return NULL;

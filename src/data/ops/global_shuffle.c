@@ -218,6 +218,7 @@ const leati_dataset_op leati_op_global_shuffle = {
 leat_dataset *leat_dataset_global_shuffle(leat_dataset *input,
                                           const leat_dataset_shuffle_options *options,
                                           leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_shuffle_options o = {LEAT_DATASET_SHUFFLE_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_shuffle_options, &o, options, &input, 1, err))
         return NULL;

@@ -451,6 +451,7 @@ const leati_dataset_op leati_op_group_by_reducer = {
 
 leat_dataset *leat_dataset_group_by_reducer(leat_dataset *input, leat_function *key_func,
                                             const leat_reducer *reducer, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     static const leat_reducer none = {0};
     const leat_reducer *r = reducer != NULL ? reducer : &none;
     struct reducer_args args = {.key_func = (leat_object *)key_func,

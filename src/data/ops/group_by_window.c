@@ -500,6 +500,7 @@ const leati_dataset_op leati_op_group_by_window = {
 leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_function *key_func,
                                            leat_function *reduce_func, int64_t window_size,
                                            leat_function *window_size_func, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct group_args args = {.key_func = (leat_object *)key_func,
                               .reduce_func = (leat_object *)reduce_func,
                               .window_size = window_size_func == NULL ? window_size : INT64_MIN,

@@ -79,6 +79,7 @@ const leati_dataset_op leati_op_ignore_errors = {
 };
 
 leat_dataset *leat_dataset_ignore_errors(leat_dataset *input, bool log_warning, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct ignore_errors_args args = {.log_warning = log_warning};
     return leati_dataset_new(&leati_op_ignore_errors, &args, &input, 1, err);
 }

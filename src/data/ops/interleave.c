@@ -159,6 +159,7 @@ const leati_dataset_op leati_op_interleave = {
 leat_dataset *leat_dataset_interleave(leat_dataset *input, leat_function *function,
                                       const leat_dataset_interleave_options *options,
                                       leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_interleave_options o = {LEAT_DATASET_INTERLEAVE_DEFAULTS};
     leat_dataset *dataset = NULL;
     if (LEATI_DATASET_OPTIONS(leat_dataset_interleave_options, &o, options, &input, 1, err) &&

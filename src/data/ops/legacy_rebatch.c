@@ -42,8 +42,7 @@ static leat_spec *legacy_rebatch_spec(const leat_dataset *dataset, leat_error *e
         leati_spec_resize(dataset->inputs[0]->spec, even_piece, dataset->args, &local);
     if (spec == NULL) {
         leati_prefix(&local, "legacy_rebatch");
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return spec;
 }

@@ -73,7 +73,7 @@ static leat_status list_files_check(leat_dataset *dataset, leat_error *err) {
         status = inputs[0] == NULL ? local.code : LEAT_OK;
     }
     leat_tensor_unref(&names);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
@@ -131,6 +131,7 @@ const leati_dataset_op leati_op_list_files = {
 leat_dataset *leat_dataset_list_files(const char *pattern,
                                       const leat_dataset_list_files_options *options,
                                       leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (pattern == NULL) {
         leati_refuse(err, VALUE, "list_files: file_pattern is NULL; pass a pattern");
         return NULL;

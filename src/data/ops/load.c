@@ -297,6 +297,7 @@ const leati_dataset_op leati_op_load = {
 
 leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_options *options,
                                 leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_load_options o = {LEAT_DATASET_LOAD_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_load_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -305,13 +306,11 @@ leat_dataset *leat_dataset_load(const char *path, const leat_dataset_load_option
                              .compression = (char *)(uintptr_t)o.compression,
                              .reader_func = (leat_object *)o.reader_func,
                              .wait = o.wait};
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
     leat_status status =
-        path == NULL ? leati_refuse(e, VALUE, "load: path is NULL; pass a folder") : LEAT_OK;
-    status = status == LEAT_OK && o.wait ? wait_for(path, &o, e) : status;
+        path == NULL ? leati_refuse(err, VALUE, "load: path is NULL; pass a folder") : LEAT_OK;
+    status = status == LEAT_OK && o.wait ? wait_for(path, &o, err) : status;
     leat_dataset *dataset =
-        status == LEAT_OK ? leati_dataset_new(&leati_op_load, &args, NULL, 0, e) : NULL;
+        status == LEAT_OK ? leati_dataset_new(&leati_op_load, &args, NULL, 0, err) : NULL;
     leat_function_unref(o.reader_func);
     return dataset;
 }

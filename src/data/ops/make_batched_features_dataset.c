@@ -238,7 +238,7 @@ static leat_status batched_check(leat_dataset *dataset, leat_error *err) {
         return status;
     leati_recipe_epochs_resolve(&args->epochs);
     status = leati_recipe_finish(dataset, make_plan(args, &local), &local);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
@@ -265,6 +265,7 @@ leat_dataset_make_batched_features(const char *const *file_pattern, int num_patt
                                    int64_t batch_size, const leat_spec *features,
                                    const leat_dataset_make_batched_features_options *options,
                                    leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_make_batched_features_options o = {LEAT_DATASET_MAKE_BATCHED_FEATURES_DEFAULTS};
     leati_epochs epochs = {0};
     if (LEATI_OPTIONS(leat_dataset_make_batched_features_options, &o, options, err) != LEAT_OK ||

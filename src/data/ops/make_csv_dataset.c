@@ -535,7 +535,7 @@ static leat_status make_csv_check(leat_dataset *dataset, leat_error *err) {
         status = leati_recipe_finish(dataset, make_plan(args, &files, &local), &local);
     }
     leat_tensor_unref(&files);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
@@ -560,6 +560,7 @@ const leati_dataset_op leati_op_make_csv_dataset = {
 leat_dataset *leat_dataset_make_csv(const char *const *file_pattern, int num_patterns,
                                     int64_t batch_size,
                                     const leat_dataset_make_csv_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_make_csv_options o = {LEAT_DATASET_MAKE_CSV_DEFAULTS};
     struct make_csv_args args = {.batch_size = batch_size, .encoding = (char *)(uintptr_t) "utf-8"};
     if (LEATI_OPTIONS(leat_dataset_make_csv_options, &o, options, err) != LEAT_OK ||

@@ -126,7 +126,7 @@ static void map_unshare(void *shared) {
 }
 
 static void map_remark(const leat_dataset *dataset, const char *name, leati_text *text) {
-    const leati_program *program = leati_dataset_shared(dataset, NULL);
+    const leati_program *program = leati_dataset_shared(dataset, &(leat_error){0});
     char before[160];
     snprintf(before, sizeof(before), "%.80s: one pass over each picture: ", name);
     if (program != NULL)
@@ -138,7 +138,7 @@ static leat_status map_open(leati_node_state *node, void *state, leat_error *err
     struct map_state *s = state;
     s->program = leati_dataset_shared(node->dataset, err);
     if (s->program == NULL)
-        return err != NULL ? err->code : LEAT_RESOURCE_EXHAUSTED;
+        return err->code;
     s->effects = has_effects(node->dataset);
     if (map_reads_ahead(node->dataset) && !node->iteration->inline_only) {
         leati_ring_options options = {.program = s->program,
@@ -333,6 +333,7 @@ const leati_dataset_op leati_op_map = {
 
 leat_dataset *leat_dataset_map(leat_dataset *input, leat_function *function,
                                const leat_dataset_map_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_map_options o = {LEAT_DATASET_MAP_DEFAULTS};
     leat_dataset *dataset = NULL;
     if (LEATI_DATASET_OPTIONS(leat_dataset_map_options, &o, options, &input, 1, err) &&

@@ -118,6 +118,7 @@ leat_dataset *leat_dataset_map_and_batch(leat_dataset *input, leat_function *fun
                                          int64_t batch_size,
                                          const leat_dataset_map_and_batch_options *options,
                                          leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_map_and_batch_options o = {LEAT_DATASET_MAP_AND_BATCH_DEFAULTS};
     leat_dataset *dataset = NULL;
     if (LEATI_DATASET_OPTIONS(leat_dataset_map_and_batch_options, &o, options, &input, 1, err) &&

@@ -432,6 +432,7 @@ static struct numpy_args args_of(const leat_dataset_numpy_options *o) {
 
 leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames,
                                  const leat_dataset_numpy_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_numpy_options o = {LEAT_DATASET_NUMPY_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_numpy_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -446,6 +447,7 @@ leat_dataset *leat_dataset_numpy(const char *const *filenames, int num_filenames
 
 leat_dataset *leat_dataset_numpy_of(leat_dataset *filenames,
                                     const leat_dataset_numpy_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_numpy_options o = {LEAT_DATASET_NUMPY_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_numpy_options, &o, options, &filenames, 1, err))
         return NULL;

@@ -397,7 +397,7 @@ static void settle(leati_node_state *node, struct pack_state *s, leati_tail tail
         leati_windows_drop(&s->windows);
     }
     if (node->holder.bytes != (int64_t)bytes &&
-        leati_budget_holder_set(&node->holder, (int64_t)bytes, NULL) != LEAT_OK)
+        leati_budget_holder_set(&node->holder, (int64_t)bytes, &(leat_error){0}) != LEAT_OK)
         return; /* a refusal: the memory is there already, and it is that of one pull */
 }
 
@@ -587,14 +587,14 @@ const leati_dataset_op leati_op_pack = {
 
 leat_dataset *leat_dataset_pack(leat_dataset *input, int64_t length,
                                 const leat_dataset_pack_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_pack_options o = {LEAT_DATASET_PACK_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_pack_options, &o, options, &input, 1, err))
         return NULL;
     struct pack_args args = {.length = length,
                              .split = o.split,
                              .truncate = o.truncate,
-                             .drop_remainder = o.drop_remainder};
-    if (o.pad_value != NULL)
-        args.pad_value = *o.pad_value;
+                             .drop_remainder = o.drop_remainder,
+                             .pad_value = o.pad_value != NULL ? *o.pad_value : (leat_element){0}};
     return leati_dataset_new(&leati_op_pack, &args, &input, 1, err);
 }

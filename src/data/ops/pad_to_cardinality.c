@@ -250,6 +250,7 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
 
 leat_dataset *leat_dataset_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
                                               const char *mask_key, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct pad_args args = {.cardinality = cardinality,
                             .mask_key = (char *)(uintptr_t)(mask_key != NULL ? mask_key : "valid")};
     return leati_dataset_new(&leati_op_pad_to_cardinality, &args, &input, 1, err);

@@ -484,6 +484,7 @@ const leati_dataset_op leati_op_padded_batch = {
 leat_dataset *leat_dataset_padded_batch(leat_dataset *input, int64_t batch_size,
                                         const leat_dataset_padded_batch_options *options,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_padded_batch_options o = {LEAT_DATASET_PADDED_BATCH_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_padded_batch_options, &o, options, &input, 1, err))
         return NULL;

@@ -149,6 +149,7 @@ leat_dataset *
 leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, int64_t cycle_length,
                                  const leat_dataset_parallel_interleave_options *options,
                                  leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_parallel_interleave_options o = {LEAT_DATASET_PARALLEL_INTERLEAVE_DEFAULTS};
     leat_dataset *dataset = NULL;
     if (LEATI_DATASET_OPTIONS(leat_dataset_parallel_interleave_options, &o, options, &input, 1,

@@ -205,7 +205,7 @@ static leat_function *parse_function(const struct parse_args *args, const leat_s
         leat_status status = parse_all(args, leat_graph_argument(graph, 0), outputs, &count, err);
         /* The graph takes the failure: finishing it reports it once. */
         if (status != LEAT_OK)
-            leat_graph_fail(graph, status, err == NULL ? "" : err->text);
+            leat_graph_fail(graph, status, err->text);
         function = leat_graph_finish(graph, outputs, count, output, err);
     }
     leati_free(outputs);
@@ -251,6 +251,7 @@ const leati_dataset_op leati_op_parse_example_dataset = {
 leat_dataset *leat_dataset_parse_example(leat_dataset *input, const leat_spec *features,
                                          const leat_dataset_parse_example_options *options,
                                          leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_parse_example_options o = {LEAT_DATASET_PARSE_EXAMPLE_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_parse_example_options, &o, options, &input, 1, err))
         return NULL;

@@ -139,6 +139,7 @@ const leati_dataset_op leati_op_prefetch = {
 };
 
 leat_dataset *leat_dataset_prefetch(leat_dataset *input, int64_t buffer_size, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct prefetch_args args = {.buffer_size = buffer_size};
     return leati_dataset_new(&leati_op_prefetch, &args, &input, 1, err);
 }

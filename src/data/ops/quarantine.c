@@ -319,6 +319,7 @@ const leati_dataset_op leati_op_quarantine = {
 leat_dataset *leat_dataset_quarantine(leat_dataset *input, const char *path,
                                       const leat_dataset_quarantine_options *options,
                                       leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_quarantine_options o = {LEAT_DATASET_QUARANTINE_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_quarantine_options, &o, options, &input, 1, err))
         return NULL;

@@ -196,6 +196,7 @@ const leati_dataset_op leati_op_random = {
 };
 
 leat_dataset *leat_dataset_random(const leat_dataset_random_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_random_options o = {LEAT_DATASET_RANDOM_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_random_options, &o, options, err) != LEAT_OK)
         return NULL;

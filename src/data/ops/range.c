@@ -243,6 +243,7 @@ const leati_dataset_op leati_op_range = {
 
 leat_dataset *leat_dataset_range(int64_t start, int64_t stop, int64_t step,
                                  const leat_dataset_range_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_range_options o = {LEAT_DATASET_RANGE_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_range_options, &o, options, err) != LEAT_OK)
         return NULL;

@@ -85,8 +85,7 @@ static leat_spec *resized(const leat_dataset *dataset,
                          ? "rebatch: Invalid `batch_sizes`. Expected dataset with rank of >= 1 "
                            "but found a dataset with scalar elements; batch them first"
                          : "rebatch");
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return spec;
 }
@@ -292,6 +291,7 @@ const leati_dataset_op leati_op_rebatch = {
 
 leat_dataset *leat_dataset_rebatch(leat_dataset *input, const int64_t *batch_sizes, int num_sizes,
                                    bool drop_remainder, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct rebatch_args args = {
         .batch_size = {.values = (int64_t *)batch_sizes, .count = num_sizes},
         .drop_remainder = drop_remainder};

@@ -524,6 +524,7 @@ leat_dataset *leat_dataset_rejection_resample(leat_dataset *input, leat_function
                                               const float *target_dist, const float *initial_dist,
                                               int num_classes_given, leat_seed seed,
                                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset *dataset = NULL;
     if (!leati_apply_function_is_missing(class_func, "rejection_resample", "class_func", &input, 1,
                                          err)) {

@@ -181,6 +181,7 @@ const leati_dataset_op leati_op_repeat = {
 };
 
 leat_dataset *leat_dataset_repeat(leat_dataset *input, int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_repeat, &(struct repeat_args){.count = count}, &input, 1,
                              err);
 }

@@ -485,6 +485,7 @@ leat_dataset *
 leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
                                   const leat_dataset_sample_from_datasets_options *options,
                                   leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_sample_from_datasets_options o = {LEAT_DATASET_SAMPLE_FROM_DATASETS_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_sample_from_datasets_options, &o, options, inputs,
                                num_inputs, err))

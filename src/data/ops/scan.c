@@ -229,6 +229,7 @@ const leati_dataset_op leati_op_scan = {
 
 leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element *initial_state,
                                 leat_function *function, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset *dataset = NULL;
     if (!leati_apply_function_is_missing(function, "scan", "scan_func", &input, 1, err)) {
         struct scan_args args = {.scan_func = (leat_object *)function};

@@ -262,6 +262,7 @@ const leati_dataset_op leati_op_shard = {
 
 leat_dataset *leat_dataset_shard(leat_dataset *input, int64_t num_shards, int64_t index,
                                  leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_shard,
                              &(struct shard_args){.num_shards = num_shards, .index = index}, &input,
                              1, err);

@@ -245,6 +245,7 @@ leat_dataset *leati_dataset_shuffle_repeated(const leat_dataset *shuffle, int64_
 
 leat_dataset *leat_dataset_shuffle(leat_dataset *input, int64_t buffer_size,
                                    const leat_dataset_shuffle_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_shuffle_options o = {LEAT_DATASET_SHUFFLE_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_shuffle_options, &o, options, &input, 1, err))
         return NULL;

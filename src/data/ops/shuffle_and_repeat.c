@@ -104,6 +104,7 @@ const leati_dataset_op leati_op_shuffle_and_repeat = {
 
 leat_dataset *leat_dataset_shuffle_and_repeat(leat_dataset *input, int64_t buffer_size,
                                               int64_t count, leat_seed seed, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct both_args args = {.buffer_size = buffer_size,
                              .count = count,
                              .seed = {.given = seed.given, .value = seed.value}};

@@ -155,5 +155,6 @@ const leati_dataset_op leati_op_skip = {
 };
 
 leat_dataset *leat_dataset_skip(leat_dataset *input, int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_skip, &(struct skip_args){.count = count}, &input, 1, err);
 }

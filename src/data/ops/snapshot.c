@@ -521,6 +521,7 @@ const leati_dataset_op leati_op_snapshot = {
 
 leat_dataset *leat_dataset_snapshot(leat_dataset *input, const char *path,
                                     const leat_dataset_snapshot_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_snapshot_options o = {LEAT_DATASET_SNAPSHOT_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_snapshot_options, &o, options, &input, 1, err))
         return NULL;

@@ -233,6 +233,7 @@ const leati_dataset_op leati_op_sparse_batch = {
 
 leat_dataset *leat_dataset_sparse_batch(leat_dataset *input, int64_t batch_size,
                                         leat_shape row_shape, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct sparse_batch_args args = {.batch_size = batch_size, .row_shape = row_shape};
     return leati_dataset_new(&leati_op_sparse_batch, &args, &input, 1, err);
 }

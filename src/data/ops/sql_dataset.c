@@ -343,6 +343,7 @@ const leati_dataset_op leati_op_sql_dataset = {
 leat_dataset *leat_dataset_sql(const char *driver_name, const char *data_source_name,
                                const char *query, const leat_dtype *output_types, int num_columns,
                                leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct sql_args args = {.driver_name = (char *)(uintptr_t)driver_name, /* texts are copied */
                             .data_source_name = (char *)(uintptr_t)data_source_name,
                             .query = (char *)(uintptr_t)query};

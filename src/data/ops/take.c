@@ -134,5 +134,6 @@ const leati_dataset_op leati_op_take = {
 };
 
 leat_dataset *leat_dataset_take(leat_dataset *input, int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_take, &(struct take_args){.count = count}, &input, 1, err);
 }

@@ -154,6 +154,7 @@ const leati_dataset_op leati_op_take_while = {
 
 leat_dataset *leat_dataset_take_while(leat_dataset *input, leat_function *predicate,
                                       leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct take_while_args args = {.predicate = (leat_object *)predicate};
     leat_dataset *dataset =
         leati_apply_function_is_missing(predicate, "take_while", "predicate", &input, 1, err)

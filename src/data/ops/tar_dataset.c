@@ -418,6 +418,7 @@ const leati_dataset_op leati_op_tar_dataset = {
 leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                const char *const *fields, int num_fields,
                                const leat_dataset_tar_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_tar_options o = {LEAT_DATASET_TAR_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_tar_options, &o, options, err) != LEAT_OK)
         return NULL;

@@ -195,6 +195,7 @@ static struct text_args args_of(const leat_dataset_text_line_options *o) {
 leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filenames,
                                      const leat_dataset_text_line_options *options,
                                      leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_text_line_options o = {LEAT_DATASET_TEXT_LINE_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_text_line_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -210,6 +211,7 @@ leat_dataset *leat_dataset_text_line(const char *const *filenames, int num_filen
 leat_dataset *leat_dataset_text_line_of(leat_dataset *filenames,
                                         const leat_dataset_text_line_options *options,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_text_line_options o = {LEAT_DATASET_TEXT_LINE_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_text_line_options, &o, options, &filenames, 1, err))
         return NULL;

@@ -272,6 +272,7 @@ static struct record_args args_of(const leat_dataset_tf_record_options *o) {
 leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filenames,
                                      const leat_dataset_tf_record_options *options,
                                      leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_tf_record_options o = {LEAT_DATASET_TF_RECORD_DEFAULTS};
     if (LEATI_OPTIONS(leat_dataset_tf_record_options, &o, options, err) != LEAT_OK)
         return NULL;
@@ -287,6 +288,7 @@ leat_dataset *leat_dataset_tf_record(const char *const *filenames, int num_filen
 leat_dataset *leat_dataset_tf_record_of(leat_dataset *filenames,
                                         const leat_dataset_tf_record_options *options,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_tf_record_options o = {LEAT_DATASET_TF_RECORD_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_tf_record_options, &o, options, &filenames, 1, err))
         return NULL;

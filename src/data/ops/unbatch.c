@@ -70,8 +70,7 @@ static leat_spec *unbatch_spec(const leat_dataset *dataset, leat_error *err) {
         leati_prefix(&local, local.reason == LEAT_REASON_SHAPE
                                  ? "unbatch: Cannot unbatch an input with scalar components"
                                  : "unbatch");
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return spec;
 }
@@ -230,5 +229,6 @@ const leati_dataset_op leati_op_unbatch = {
 };
 
 leat_dataset *leat_dataset_unbatch(leat_dataset *input, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_unbatch, NULL, &input, 1, err);
 }

@@ -153,5 +153,6 @@ const leati_dataset_op leati_op_unique = {
 };
 
 leat_dataset *leat_dataset_unique(leat_dataset *input, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_unique, NULL, &input, 1, err);
 }

@@ -463,6 +463,7 @@ const leati_dataset_op leati_op_window = {
 
 leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
                                   const leat_dataset_window_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_window_options o = {LEAT_DATASET_WINDOW_DEFAULTS};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_window_options, &o, options, &input, 1, err))
         return NULL;

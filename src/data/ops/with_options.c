@@ -177,6 +177,7 @@ static int64_t number(int64_t value) {
 
 leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_options *options,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_dataset_options o = {LEAT_DATASET_DEFAULTS};
     struct options_args args = {0};
     if (!LEATI_DATASET_OPTIONS(leat_dataset_options, &o, options, &input, 1, err))

@@ -303,18 +303,20 @@ const leati_dataset_op leati_op_zip = {
 };
 
 leat_dataset *leat_dataset_zip(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_dataset_new(&leati_op_zip, NULL, inputs, num_inputs, err);
 }
 
 leat_dataset *leat_dataset_zip_structured(leat_dataset *const *inputs, int num_inputs,
                                           leat_spec *structure, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (structure == NULL) {
         /* An earlier failure among the inputs is the one to tell. */
         leat_error missing = {0};
         leati_refuse(&missing, STRUCTURE, "zip: structure is NULL; pass a spec");
         for (int i = 0; i < num_inputs; i++)
             leat_dataset_unref(inputs[i]);
-        if (err != NULL && err->code == LEAT_OK)
+        if (err->code == LEAT_OK)
             *err = missing;
         return NULL;
     }

@@ -57,8 +57,7 @@ static leat_status grow(struct choices *choices, leat_dataset *choice, leat_erro
     leat_error local = {0};
     leat_dataset *copy = own_copy(choice, &local);
     if (copy == NULL) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return local.code;
     }
     copies[choices->count++] = copy;

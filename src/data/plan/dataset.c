@@ -138,7 +138,7 @@ static bool own_purity(const leat_dataset *dataset) {
 
 static leat_status no_spec(const leat_dataset *dataset, leat_error *err) {
     /* Without a code the slot gave NULL and said nothing, which is a mistake of the operator. */
-    return err != NULL && err->code != LEAT_OK
+    return err->code != LEAT_OK
                ? err->code
                : leati_fail(err, LEAT_INTERNAL, "%s has no element spec", dataset->op->name);
 }
@@ -188,10 +188,11 @@ leat_dataset *leati_dataset_give_up(leat_dataset *const *inputs, int num_inputs)
     return NULL;
 }
 
-leat_error *leati_dataset_error(leat_dataset *const *inputs, int num_inputs, leat_error *err) {
+leat_error *leati_dataset_error(leat_dataset *const *inputs, int num_inputs, leat_error *err,
+                                leat_error *unwanted) {
     for (int i = 0; i < num_inputs; i++)
-        if (inputs[i] == NULL && err != NULL && err->code != LEAT_OK)
-            return NULL;
+        if (inputs[i] == NULL && err->code != LEAT_OK)
+            return unwanted;
     return err;
 }
 
@@ -231,28 +232,27 @@ static leat_status fill(leat_dataset *dataset, const void *args, leat_error *err
 
 leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                                 leat_dataset *const *inputs, int num_inputs, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
     for (int i = 0; i < num_inputs; i++) {
         if (inputs[i] == NULL) {
-            if (e->code == LEAT_OK)
-                leati_refuse(e, VALUE, "%s: input dataset %d is NULL; pass a dataset", op->name, i);
+            if (err->code == LEAT_OK)
+                leati_refuse(err, VALUE, "%s: input dataset %d is NULL; pass a dataset", op->name,
+                             i);
             return leati_dataset_give_up(inputs, num_inputs);
         }
     }
     if (op->num_inputs >= 0 && num_inputs != op->num_inputs) {
-        leati_refuse(e, VALUE, "%s: expected %d input datasets, found %d", op->name, op->num_inputs,
-                     num_inputs);
+        leati_refuse(err, VALUE, "%s: expected %d input datasets, found %d", op->name,
+                     op->num_inputs, num_inputs);
         return leati_dataset_give_up(inputs, num_inputs);
     }
     /* Operators' functions look at the code of their record, and the caller's may hold an old
      * failure. */
     leat_error fresh = {0};
-    leat_dataset *dataset = dataset_alloc(op, inputs, num_inputs, e);
+    leat_dataset *dataset = dataset_alloc(op, inputs, num_inputs, err);
     if (dataset == NULL)
         return NULL;
     if (fill(dataset, args, &fresh) != LEAT_OK) {
-        *e = fresh;
+        *err = fresh;
         leat_dataset_unref(dataset);
         return NULL;
     }
@@ -294,6 +294,7 @@ void *leati_dataset_shared(const leat_dataset *dataset, leat_error *err) {
 }
 
 leat_dataset *leat_dataset_label(leat_dataset *dataset, const char *label, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (dataset == NULL)
         return NULL;
     char *copy = leati_strdup(label != NULL ? label : "");

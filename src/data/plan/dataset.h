@@ -34,12 +34,14 @@ leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
 
 /* Releases what a builder was given, as leati_dataset_new does where it fails; NULL. */
 leat_dataset *leati_dataset_give_up(leat_dataset *const *inputs, int num_inputs);
-/* Where a builder's own failures go: `err`, or nowhere (NULL) where a NULL among the inputs passes
- * an earlier one on. */
-leat_error *leati_dataset_error(leat_dataset *const *inputs, int num_inputs, leat_error *err);
+/* Where a builder's own failures go: `err`, or `unwanted` where a NULL among the inputs passes an
+ * earlier one on. */
+leat_error *leati_dataset_error(leat_dataset *const *inputs, int num_inputs, leat_error *err,
+                                leat_error *unwanted);
 /* LEATI_OPTIONS for a builder: false, with the inputs released, where they cannot be read. */
 #define LEATI_DATASET_OPTIONS(type, own, options, inputs, num_inputs, err)                         \
-    (LEATI_OPTIONS(type, own, options, leati_dataset_error(inputs, num_inputs, err)) == LEAT_OK || \
+    (LEATI_OPTIONS(type, own, options,                                                             \
+                   leati_dataset_error(inputs, num_inputs, err, &(leat_error){0})) == LEAT_OK ||   \
      leati_dataset_give_up(inputs, num_inputs) != NULL)
 
 /* Are its elements those of its input, so that plans do without it? */

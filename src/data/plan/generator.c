@@ -57,6 +57,7 @@ bool leati_generator_is_registered(const leati_generator *generator) {
 
 leat_status leat_generator_register(const char *name, const leat_generator *generator,
                                     void *context, uint32_t flags, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (name == NULL || name[0] == '\0')
         return leati_refuse(err, VALUE, "a registered generator needs a name");
     if (generator == NULL)

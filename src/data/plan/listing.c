@@ -76,6 +76,7 @@ json_t *leati_plan_ops_describe(void) {
 }
 
 char *leat_dataset_operators_json(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *list = leati_plan_ops_describe();
     char *text = NULL;
     if (list != NULL)

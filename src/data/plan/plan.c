@@ -335,11 +335,9 @@ static leat_dataset *read_node(const json_t *json, const leati_plan_reader *read
 
 leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reader,
                               leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
     /* inputs_add and others ask it whether a NULL has been reported. */
-    e->code = LEAT_OK;
-    return read_node(json, reader, 0, e);
+    err->code = LEAT_OK;
+    return read_node(json, reader, 0, err);
 }
 
 /* ---- writing ---- */
@@ -443,14 +441,14 @@ json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
         json_decref(node);
         if (local.code == LEAT_OK)
             leati_no_memory(&local);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return node;
 }
 
 char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (dataset == NULL) {
         leati_refuse(err, VALUE, "leat_dataset_to_json: dataset is NULL");
         return NULL;
@@ -464,6 +462,7 @@ char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
 }
 
 leat_dataset *leat_dataset_from_json(const char *text, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (text == NULL) {
         leati_refuse(err, VALUE, "leat_dataset_from_json: text is NULL");
         return NULL;

@@ -4,10 +4,11 @@
 
 leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transformation,
                                  void *context, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_error failure = {0};
     if (input == NULL || transformation == NULL) {
         /* A NULL input comes from a builder that failed, whose error stays. */
-        if (err != NULL && err->code == LEAT_OK) {
+        if (err->code == LEAT_OK) {
             leati_refuse(err, VALUE, "apply: %s is NULL; pass %s",
                          input == NULL ? "the input" : "transformation",
                          input == NULL ? "a dataset" : "a function");
@@ -20,7 +21,7 @@ leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transf
         leati_refuse(&failure, CALLBACK,
                      "apply: transformation returned NULL without an error; return a dataset");
     }
-    if (dataset == NULL && err != NULL)
+    if (dataset == NULL)
         *err = failure;
     return dataset;
 }

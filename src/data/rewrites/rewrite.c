@@ -38,7 +38,7 @@ static leat_dataset *rewrite_below(leat_dataset *dataset, leati_node_rewrite rew
     if (replacement == NULL && local.code == LEAT_OK)
         return node;
     leat_dataset_unref(node);
-    if (replacement == NULL && err != NULL)
+    if (replacement == NULL)
         *err = local;
     return replacement;
 }

@@ -59,23 +59,19 @@ static leat_status marked(leat_status status, const leati_program *program, cons
 leat_status leati_run_rows(leati_node_state *node, const leati_program *program,
                            leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                            int64_t ordinal, leati_block *out, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
-    leat_status status = run_rows(node, program, scratch, in, begin, n, ordinal, out, e);
-    return marked(status, program, in, begin, out, e);
+    leat_status status = run_rows(node, program, scratch, in, begin, n, ordinal, out, err);
+    return marked(status, program, in, begin, out, err);
 }
 
 leat_status leati_apply(leati_node_state *node, const leati_program *program,
                         leati_scratch *scratch, const leati_block *in, int64_t begin, int64_t n,
                         int64_t ordinal, leati_block *out, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
     leat_status status =
-        as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, e), e);
+        as_invalid(run_rows(node, program, scratch, in, begin, n, ordinal, out, err), err);
     /* Also after a failure, for the rows before it. */
     if (node->gives_origins)
         leati_origins_derive(node, leati_program_function(program), in, begin, out);
-    return marked(status, program, in, begin, out, e);
+    return marked(status, program, in, begin, out, err);
 }
 
 leat_status leati_apply_open(leati_called *called, const leat_object *function, leat_error *err) {
@@ -83,7 +79,7 @@ leat_status leati_apply_open(leati_called *called, const leat_object *function, 
     called->program = leati_program_new((const leat_function *)function, &local);
     called->scratch =
         called->program == NULL ? NULL : leati_program_scratch_new(called->program, &local);
-    if (called->scratch == NULL && err != NULL)
+    if (called->scratch == NULL)
         *err = local;
     return called->scratch == NULL ? local.code : LEAT_OK;
 }
@@ -171,7 +167,7 @@ bool leati_apply_function_is_missing(const leat_function *function, const char *
                                      int num_inputs, leat_error *err) {
     if (function != NULL)
         return false;
-    if (err != NULL && err->code == LEAT_OK)
+    if (err->code == LEAT_OK)
         leati_refuse(err, VALUE, "%s: %s is NULL; pass a function", op, argument);
     for (int i = 0; i < num_inputs; i++)
         leat_dataset_unref(inputs[i]);

@@ -117,7 +117,8 @@ static bool pass_time(leati_tuner *tuner, int64_t ms) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(tuner->gate);
     while (!tuner->stop && status == LEAT_OK)
-        status = leati_queue_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, NULL);
+        status =
+            leati_queue_gate_wait(tuner->gate, LEATI_WAIT_INPUT, deadline, NULL, &(leat_error){0});
     bool go_on = !tuner->stop;
     leati_queue_gate_unlock(tuner->gate);
     return go_on;
@@ -367,7 +368,7 @@ static void wake_tuner(leati_tuner *tuner) {
     leati_queue_gate_lock(tuner->gate);
     /* Not once it stops: nobody would join the thread. */
     if (tuner->driver == NULL && !tuner->stop)
-        tuner->driver = leati_driver_start("autotune", tune, tuner, NULL);
+        tuner->driver = leati_driver_start("autotune", tune, tuner, &(leat_error){0});
     leati_queue_gate_unlock(tuner->gate);
 }
 

@@ -53,14 +53,13 @@ static leat_function *bound_function(void *context, const json_t *json, const ch
 }
 
 leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    LEATI_ERROR_DOOR(err);
     leat_bindings none = {0};
     if (plan == NULL) {
-        leati_refuse(e, VALUE, "leat_dataset_build: plan is NULL");
+        leati_refuse(err, VALUE, "leat_dataset_build: plan is NULL");
         return NULL;
     }
-    json_t *json = leati_json_parse(plan, strlen(plan), e);
+    json_t *json = leati_json_parse(plan, strlen(plan), err);
     if (json == NULL)
         return NULL;
     leati_plan_reader reader = {
@@ -69,7 +68,7 @@ leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings
         .ref = bound_dataset,
         .given = bound_element,
     };
-    leat_dataset *dataset = leati_plan_read(json, &reader, e);
+    leat_dataset *dataset = leati_plan_read(json, &reader, err);
     json_decref(json);
     return dataset;
 }
@@ -122,6 +121,7 @@ static leat_status stack_rows(const leati_column *column, int64_t begin, int64_t
 
 leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most, leat_tensor *out,
                                     int64_t *n, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     *n = 0;
     if (iterator == NULL || most < 1) {
         return leati_refuse(err, VALUE,

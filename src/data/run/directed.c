@@ -24,8 +24,7 @@ leat_spec *leati_directed_spec(const leat_dataset *dataset, const int *which, in
         if (spec == NULL) {
             leati_prefix(&local, "%s: Incompatible dataset elements: dataset %d", dataset->op->name,
                          number);
-            if (err != NULL)
-                *err = local;
+            *err = local;
         }
     }
     return spec;

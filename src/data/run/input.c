@@ -36,8 +36,7 @@ leat_status leati_input_open_dataset(leati_input *input, leati_node_state *node,
     leat_error local = {0};
     input->child = leati_state_node_open(dataset, iteration, node, &local);
     if (input->child == NULL) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         leati_input_close(input);
         return local.code;
     }
@@ -99,7 +98,8 @@ static void verify_block(leati_input *input) {
     if (input->block.n == 0)
         return;
     leati_block other = {0};
-    if (leati_verify_reencode(&input->block, next_random(input->verify), &other, NULL) == LEAT_OK)
+    if (leati_verify_reencode(&input->block, next_random(input->verify), &other,
+                              &(leat_error){0}) == LEAT_OK)
         leati_block_move(&other, &input->block);
     leati_block_fini(&other);
     input->checksum = leati_block_checksum(&input->block);
@@ -179,10 +179,8 @@ leati_tail leati_input_peek(leati_input *input, int64_t want, const leati_destin
                 return LEATI_END;
             }
             if (input->tail == LEATI_ERROR && left == 0) {
-                if (err != NULL) {
-                    *err = input->error;
-                    err->at_end = err->at_end && !input->ends_at_error;
-                }
+                *err = input->error;
+                err->at_end = err->at_end && !input->ends_at_error;
                 return LEATI_ERROR;
             }
         }
@@ -253,7 +251,7 @@ leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, l
     leati_tail tail = leati_state_node_advance(input->child, n - *passed, &more, &local);
     *passed += more;
     input->ended = tail == LEATI_END || (input->ends_at_error && local.at_end);
-    if (tail == LEATI_ERROR && err != NULL) {
+    if (tail == LEATI_ERROR) {
         *err = local;
         err->at_end = err->at_end && !input->ends_at_error;
     }

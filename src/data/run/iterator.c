@@ -140,26 +140,25 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
 
 leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
                                  leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    LEATI_ERROR_DOOR(err);
     if (dataset == NULL) {
-        if (e->code == LEAT_OK)
-            leati_refuse(e, VALUE, "leat_iterator_new: dataset is NULL; pass a dataset");
+        if (err->code == LEAT_OK)
+            leati_refuse(err, VALUE, "leat_iterator_new: dataset is NULL; pass a dataset");
         return NULL;
     }
     leat_iterator_options o = {LEAT_ITERATOR_DEFAULTS};
-    if (LEATI_OPTIONS(leat_iterator_options, &o, options, e) != LEAT_OK)
+    if (LEATI_OPTIONS(leat_iterator_options, &o, options, err) != LEAT_OK)
         return NULL;
     if (o.num_threads < 0 || o.memory_limit == 0 || o.memory_limit < LEAT_UNLIMITED ||
         o.deadline_ms < LEAT_UNLIMITED) {
-        leati_refuse(e, VALUE,
+        leati_refuse(err, VALUE,
                      "leat_iterator_new: num_threads %d, memory_limit %lld, deadline_ms %lld; "
                      "expected num_threads and deadline_ms of at least 0, memory_limit of at least "
                      "1, or LEAT_UNLIMITED (-1) for one of these two",
                      o.num_threads, (long long)o.memory_limit, (long long)o.deadline_ms);
         return NULL;
     }
-    return iterator_new(dataset, &o, NULL, e);
+    return iterator_new(dataset, &o, NULL, err);
 }
 
 leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_context *context,
@@ -169,7 +168,7 @@ leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_contex
     options.rewrites = context->may_wait;
     options.autotune = context->may_wait;
     *out = iterator_new(dataset, &options, context, &local);
-    if (*out == NULL && err != NULL)
+    if (*out == NULL)
         *err = local;
     return *out == NULL ? local.code : LEAT_OK;
 }
@@ -269,12 +268,12 @@ leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, le
     leati_iterator_consume(iterator, 1);
     if (local.code == LEAT_DEADLINE_EXCEEDED)
         add_stall_report(&local);
-    if (err != NULL)
-        *err = local;
+    *err = local;
     return local.code;
 }
 
 leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (iterator == NULL || out == NULL) {
         return leati_refuse(err, VALUE, "leat_iterator_next: %s is NULL",
                             iterator == NULL ? "iterator" : "out");
@@ -293,14 +292,13 @@ leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out, leat_
 
 leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, bool *ended,
                                    leat_error *err) {
-    leat_error *e = err != NULL ? err : leati_error_unwanted();
-    leat_status status = leat_iterator_next(iterator, out, e);
     /* An element may fail with OUT_OF_RANGE, which is not the end. */
-    *ended = status == LEAT_OUT_OF_RANGE && leati_error_is_end(e);
+    leat_status status = leat_iterator_next(iterator, out, err);
+    *ended = status == LEAT_OUT_OF_RANGE && leati_error_is_end(err);
     if (status == LEAT_OK || *ended)
         return LEAT_OK;
-    leati_apply_as_internal("an element", e);
-    return e->code;
+    leati_apply_as_internal("an element", err);
+    return err->code;
 }
 
 /* ---- saving ---- */
@@ -397,6 +395,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
                                     const leat_iterator_save_options *options, char **data,
                                     size_t *size, leat_iterator_save_report *report,
                                     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_iterator_save_options o = {LEAT_ITERATOR_SAVE_DEFAULTS};
     if (iterator == NULL || data == NULL || size == NULL)
         return leati_refuse(err, VALUE, "leat_iterator_save: an argument is NULL");
@@ -443,6 +442,7 @@ leat_status leat_iterator_save_with(leat_iterator *iterator,
 
 leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
                                leat_iterator_save_report *report, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leat_iterator_save_with(iterator, NULL, data, size, report, err);
 }
 
@@ -485,6 +485,7 @@ static leat_status read_header(const leat_iterator *iterator, leati_reader *in, 
 
 leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, size_t size,
                                   leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (iterator == NULL || data == NULL)
         return leati_refuse(err, VALUE, "leat_iterator_restore: an argument is NULL");
     if (iterator->taken != 0 || iterator->input.loaded || iterator->input.ended) {
@@ -524,6 +525,7 @@ leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, siz
 }
 
 char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_explain(&iterator->iteration, &iterator->top, err);
 }
 
@@ -532,6 +534,7 @@ void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t si
 }
 
 char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *name = leati_plan_text(iterator->dataset, "dataset_name");
     return leati_metrics(&iterator->iteration, &iterator->top, name != NULL ? name : "", err);
 }

@@ -132,7 +132,8 @@ bool leati_origins_wanted(const leati_node_state *node) {
 static leat_buffer *take_column(leat_buffer *table, int64_t n) {
     struct table *t = leat_buffer_data(table);
     pthread_mutex_lock(&t->lock);
-    leat_buffer *buffer = leati_pools_take(&t->pools, (size_t)n * sizeof(int64_t), NULL);
+    leat_buffer *buffer =
+        leati_pools_take(&t->pools, (size_t)n * sizeof(int64_t), &(leat_error){0});
     pthread_mutex_unlock(&t->lock);
     return buffer;
 }
@@ -141,7 +142,7 @@ int64_t *leati_origins_begin(leati_node_state *node, int64_t n, leati_block *out
     leat_shape scalar = LEAT_SCALAR;
     leat_buffer *table = node->iteration->origins;
     leat_buffer *buffer = table == NULL ? NULL : take_column(table, n);
-    if (buffer == NULL || leati_buffer_hold(buffer, table, NULL) != LEAT_OK) {
+    if (buffer == NULL || leati_buffer_hold(buffer, table, &(leat_error){0}) != LEAT_OK) {
         leat_buffer_unref(buffer);
         return NULL;
     }

@@ -98,8 +98,7 @@ leati_node_state *leati_state_node_open(const leat_dataset *dataset, leati_itera
     leati_state_node_init(node, dataset, iteration, parent);
     leat_error local = {0};
     if (leati_slots_open(node, &local) != LEAT_OK) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         leati_state_node_close(node);
         return NULL;
     }
@@ -132,14 +131,13 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
         leati_block_clear(out);
         return LEATI_END;
     }
-    leat_error *e = err != NULL ? err : leati_error_unwanted();
-    if (renew(node, e) != LEAT_OK) {
+    if (renew(node, err) != LEAT_OK) {
         leati_block_clear(out);
         return LEATI_ERROR;
     }
     if (leati_cancel_fired(node->iteration->cancel)) {
         leati_block_clear(out);
-        leati_fail(e, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
+        leati_fail(err, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
         return LEATI_ERROR;
     }
     int64_t outer = time_below;
@@ -149,7 +147,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     int64_t start = leati_now_ns();
     /* For explain, which otherwise knew nothing of a pull that never ends. */
     leati_counter_set(&node->counters.since_ns, start);
-    leati_tail tail = node->dataset->op->pull(node, node->state, want, out, e);
+    leati_tail tail = node->dataset->op->pull(node, node->state, want, out, err);
     int64_t total = leati_now_ns() - start;
     leati_counter_set(&node->counters.since_ns, 0);
     leati_trace_end(span, "pull", node->name);
@@ -164,7 +162,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     if (tail == LEATI_ERROR) {
         leati_counter_add(&node->counters.errors, 1);
         /* The outcome that failed is the one behind the rows. */
-        place_error(node, node->position + out->n, e);
+        place_error(node, node->position + out->n, err);
     }
     node->position += out->n + (tail == LEATI_ERROR);
     node->ended = tail == LEATI_END;
@@ -199,12 +197,11 @@ leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *
     *passed = 0;
     if (node->ended || n == 0)
         return node->ended ? LEATI_END : LEATI_MORE;
-    leat_error *e = err != NULL ? err : leati_error_unwanted();
-    if (renew(node, e) != LEAT_OK)
+    if (renew(node, err) != LEAT_OK)
         return LEATI_ERROR;
     leati_tail tail = node->dataset->op->advance != NULL
-                          ? node->dataset->op->advance(node, node->state, n, passed, e)
-                          : leati_state_node_advance_by_pulling(node, n, passed, e);
+                          ? node->dataset->op->advance(node, node->state, n, passed, err)
+                          : leati_state_node_advance_by_pulling(node, n, passed, err);
     node->position += *passed;
     node->ended = tail == LEATI_END;
     return tail;
@@ -215,13 +212,12 @@ leati_tail leati_state_node_skip(leati_node_state *node, int64_t n, int64_t *ski
     *skipped = 0;
     if (node->ended)
         return LEATI_END;
-    leat_error *e = err != NULL ? err : leati_error_unwanted();
-    if (renew(node, e) != LEAT_OK)
+    if (renew(node, err) != LEAT_OK)
         return LEATI_ERROR;
-    leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, e);
+    leati_tail tail = node->dataset->op->skip(node, node->state, n, skipped, err);
     if (tail == LEATI_ERROR) {
         leati_counter_add(&node->counters.errors, 1);
-        place_error(node, node->position + *skipped, e);
+        place_error(node, node->position + *skipped, err);
     }
     node->position += *skipped + (tail == LEATI_ERROR);
     node->ended = tail == LEATI_END;

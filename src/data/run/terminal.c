@@ -69,23 +69,23 @@ static leat_status reduce(leat_dataset *dataset, const leat_element *initial_sta
 
 leat_status leat_dataset_reduce(leat_dataset *dataset, const leat_element *initial_state,
                                 const leat_function *function, leat_element *out, leat_error *err) {
-    leat_error local = {0};
-    leat_error *e = err != NULL ? err : &local;
+    LEATI_ERROR_DOOR(err);
     if (dataset == NULL || function == NULL || initial_state == NULL ||
         initial_state->spec == NULL) {
-        return e->code != LEAT_OK
-                   ? e->code
-                   : leati_refuse(e, VALUE,
+        return err->code != LEAT_OK
+                   ? err->code
+                   : leati_refuse(err, VALUE,
                                   "reduce: dataset, initial_state or function is missing");
     }
     leat_status status =
         leati_fold_check("reduce", "reduce_func", function, initial_state->spec,
-                         leat_dataset_spec(dataset), leat_function_output(function), e);
-    return status == LEAT_OK ? reduce(dataset, initial_state, function, out, e) : status;
+                         leat_dataset_spec(dataset), leat_function_output(function), err);
+    return status == LEAT_OK ? reduce(dataset, initial_state, function, out, err) : status;
 }
 
 leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element *out,
                                             leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     /* The end that is looked for leaves its error here, and is none of the caller's. */
     leat_error local = {0}, *e = &local;
     leat_element second = {0};

@@ -47,8 +47,8 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     if (outcome == LEATI_FILE_MORE) {
         /* Pipes and the like are not read ahead: there a read may wait for ever and hold a pool's
          * thread. */
-        slot->plain =
-            leati_fs_stat(slot->path, &stat, NULL) == LEAT_OK && stat.kind == LEATI_PATH_FILE;
+        slot->plain = leati_fs_stat(slot->path, &stat, &(leat_error){0}) == LEAT_OK &&
+                      stat.kind == LEATI_PATH_FILE;
         outcome = pass(slot, err);
     }
     if (outcome != LEATI_FILE_MORE) {
@@ -155,7 +155,7 @@ static bool count_ahead(leati_file_slot *slot, bool counted) {
     int64_t bytes = ahead * LEATI_BLOCKS_AHEAD * block_bytes(files);
     if (counted == slot->counted)
         return true;
-    if (leati_budget_holder_set(&files->node->holder, bytes, NULL) != LEAT_OK)
+    if (leati_budget_holder_set(&files->node->holder, bytes, &(leat_error){0}) != LEAT_OK)
         return false;
     files->ahead = ahead;
     slot->counted = counted;
@@ -180,7 +180,8 @@ static void read_ahead(leati_file_slot *slot) {
 
 /* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
 static bool wait_for_task(leati_gate *gate) {
-    return leati_queue_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, NULL) == LEAT_OK;
+    return leati_queue_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, &(leat_error){0}) ==
+           LEAT_OK;
 }
 
 /* Takes the next block from the ring; false: the consumer is to read it, and no task does. *ahead:

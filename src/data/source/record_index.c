@@ -52,7 +52,7 @@ const leati_record_index *leati_record_index_of(const leat_dataset *dataset, con
                                                 bool possible) {
     if (strcmp(use, "none") == 0 || !possible)
         return NULL;
-    const leati_record_index *index = leati_dataset_shared(dataset, NULL);
+    const leati_record_index *index = leati_dataset_shared(dataset, &(leat_error){0});
     return index != NULL && index->starts != NULL ? index : NULL;
 }
 

@@ -311,8 +311,7 @@ static leati_file_outcome read_tar(void *reader, const leati_file_request *reque
             stop_before(r, outcome, &local, waited ? r->resume_at : r->sample_at);
         } else {
             r->stopped = false;
-            if (err != NULL)
-                *err = local;
+            *err = local;
         }
     }
     return *n > 0 ? LEATI_FILE_MORE : outcome;

@@ -226,8 +226,9 @@ static leat_status begin_fixed(leati_reservoir *reservoir, int c, int64_t n, lea
 void leati_reservoir_begin_origins(leati_reservoir *reservoir, leat_buffer *paths, int64_t n,
                                    leati_block *out) {
     leat_shape scalar = LEAT_SCALAR;
-    leat_buffer *buffer = leati_pools_take(&reservoir->pools, (size_t)n * sizeof(int64_t), NULL);
-    if (buffer == NULL || leati_buffer_hold(buffer, paths, NULL) != LEAT_OK) {
+    leat_buffer *buffer =
+        leati_pools_take(&reservoir->pools, (size_t)n * sizeof(int64_t), &(leat_error){0});
+    if (buffer == NULL || leati_buffer_hold(buffer, paths, &(leat_error){0}) != LEAT_OK) {
         leat_buffer_unref(buffer);
         return;
     }

@@ -31,8 +31,9 @@ static void put_key(leati_writer *out, const leati_column *column, int64_t row) 
 
 static void key_at(const leati_seen *seen, uint64_t place, const void **key, size_t *size) {
     leati_reader reader = {.data = seen->keys.data, .size = seen->keys.size, .at = place};
+    leat_error unwanted;
     *size = 0;
-    if (leati_get_bytes(&reader, key, size, NULL) != LEAT_OK)
+    if (leati_get_bytes(&reader, key, size, leati_error_unwanted(&unwanted)) != LEAT_OK)
         *key = "";
 }
 

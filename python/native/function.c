@@ -73,7 +73,7 @@ static leat_status python_call(void *context, const leat_element *in, leat_eleme
     PyGILState_STATE gil = native_enter_python();
     leat_status status = call_python(callback->callable, callback->output, in, out, &local);
     native_leave_python(gil);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }

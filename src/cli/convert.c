@@ -73,7 +73,7 @@ static leat_status name_files(struct conversion *c, const char *out, leat_error 
         leati_stat stat;
         /* Asked for all files before any picture is read. */
         if (status == LEAT_OK && !c->options->force &&
-            leati_fs_stat(c->names.values[i], &stat, NULL) == LEAT_OK)
+            leati_fs_stat(c->names.values[i], &stat, &(leat_error){0}) == LEAT_OK)
             status = leati_fail(err, LEAT_ALREADY_EXISTS,
                                 "%.300s is there already; choose another name or use --force",
                                 text.data);

@@ -28,9 +28,9 @@ leat_status leati_listing_join_path(leati_paths *paths, const char *folder, cons
 static leati_path_kind resolve_kind(const char *folder, const char *name) {
     leati_paths joined = {0};
     leati_stat stat = {.kind = LEATI_PATH_FILE};
-    leat_status status = leati_listing_join_path(&joined, folder, name, NULL);
+    leat_status status = leati_listing_join_path(&joined, folder, name, &(leat_error){0});
     if (status == LEAT_OK)
-        status = leati_fs_stat(joined.values[0], &stat, NULL);
+        status = leati_fs_stat(joined.values[0], &stat, &(leat_error){0});
     leati_fs_paths_fini(&joined);
     /* A link that leads nowhere counts as a file: opening it says why. */
     return status == LEAT_OK ? stat.kind : LEATI_PATH_FILE;

@@ -222,8 +222,7 @@ leat_status leati_train_trainer_resume(const leati_train_options *options,
     places list[2];
     leat_status status = leati_fs_stat(options->out, &stat, err);
     if (status == LEAT_NOT_FOUND) {
-        if (err != NULL)
-            *err = (leat_error){0};
+        *err = (leat_error){0};
         return LEAT_OK; /* nothing is done yet */
     }
     if (status == LEAT_OK)

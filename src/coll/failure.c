@@ -64,8 +64,7 @@ leat_status leati_failure_refuse(leati_failure *failure, leat_error *err) {
 leat_status leati_failure_report(leati_failure *failure, const leat_error *reason,
                                  leat_error *err) {
     leati_failure_set(failure, reason);
-    if (err != NULL)
-        *err = *reason;
+    *err = *reason;
     return reason->code;
 }
 

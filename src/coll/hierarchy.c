@@ -27,7 +27,7 @@ static leat_status told(hierarchy *h, leat_status status, leat_error *err) {
     if (status != LEAT_OK && h->inner != NULL) {
         /* The caller may have given no record. */
         leat_error unknown = {.code = status, .text = "the exchange between processes failed"};
-        h->inner->ops->abort(h->inner, err != NULL && err->code != LEAT_OK ? err : &unknown);
+        h->inner->ops->abort(h->inner, err->code != LEAT_OK ? err : &unknown);
     }
     return status;
 }

@@ -428,8 +428,7 @@ leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks
     /* A record of its own, because closing follows and `err` may be NULL. */
     if (open_mpi(c, &local) != LEAT_OK) {
         mpi_close(&c->base);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return &c->base;

@@ -286,7 +286,7 @@ static leat_status share_identity(nccl_collective *c, leat_status own, ncclUniqu
      * meaning. */
     size_t size = own == LEAT_OK ? sizeof *id : 0;
     leat_status status = leati_store_barrier(c->store, "NCCL", id, size, c->timeout_ms, &all,
-                                             own == LEAT_OK ? err : NULL);
+                                             own == LEAT_OK ? err : &(leat_error){0});
     for (int r = 0; r < c->base.num_ranks && status == LEAT_OK && own == LEAT_OK; r++)
         if (all.offset[r + 1] - all.offset[r] != sizeof *id)
             status = leati_fail(err, LEAT_UNAVAILABLE, "rank %d cannot use its GPU by NCCL", r);
@@ -334,8 +334,7 @@ leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_rank
     c->timeout_ms = timeout_ms;
     if (open_nccl(c, &local) != LEAT_OK) {
         nccl_close(&c->base);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return &c->base;

@@ -63,8 +63,7 @@ static lane *lane_of(leati_collective *collective, int rank) {
  * (coll/failure): a caller that begins another sum first learns it there, else it would never be
  * told. */
 static leat_status late_result(const lane *l, leat_error *err) {
-    if (err != NULL)
-        *err = l->reason;
+    *err = l->reason;
     return l->reason.code;
 }
 
@@ -110,7 +109,7 @@ static void lane_main(void *context) {
         /* After a failure the thread only waits to be stopped. */
         if (l->failed || l->begun == l->done) {
             (void)(leati_queue_gate_wait(l->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL,
-                                         NULL) == LEAT_OK);
+                                         &(leat_error){0}) == LEAT_OK);
             continue;
         }
         /* A copy: the ring may grow while the sum is done. */

@@ -69,7 +69,7 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
             leati_coll_shared_new(store, rank, num_ranks, timeout_ms, &local);
         /* All of them failed together, and the others need no shared memory. */
         if (shared != NULL || local.code != LEAT_UNAVAILABLE) {
-            if (shared == NULL && err != NULL) {
+            if (shared == NULL) {
                 *err = local;
             } else if (shared != NULL) {
                 LEATI_TELL(COLL, INFO, "rank %d of %d exchanges by shared memory: one host", rank,

@@ -85,8 +85,7 @@ static leat_status fail_all(shared_collective *c, const leat_error *reason, leat
         atomic_store(&c->head->failed, 2);
     }
     wake_all(c);
-    if (err != NULL)
-        *err = *reason;
+    *err = *reason;
     return reason->code;
 }
 
@@ -419,7 +418,7 @@ static leat_status shared_barrier(leati_collective *collective, int rank, leat_e
 }
 
 static void shared_abort(leati_collective *collective, const leat_error *reason) {
-    fail_all((shared_collective *)collective, reason, NULL);
+    fail_all((shared_collective *)collective, reason, &(leat_error){0});
 }
 
 static void shared_close(leati_collective *collective) {
@@ -501,11 +500,10 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
         file < 0 ? MAP_FAILED : mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     leat_status own = LEAT_OK;
     if (map == MAP_FAILED) {
-        own = err != NULL && err->code != LEAT_OK
-                  ? err->code
-                  : leati_fail(err, LEAT_UNAVAILABLE,
-                               "this process cannot open the shared memory "
-                               "of rank 0");
+        own = err->code != LEAT_OK ? err->code
+                                   : leati_fail(err, LEAT_UNAVAILABLE,
+                                                "this process cannot open the shared memory "
+                                                "of rank 0");
     } else {
         c->head = map;
     }
@@ -546,8 +544,7 @@ leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ra
         leati_no_memory(&local);
     if (c->inputs == NULL || open_segment(c, &local) != LEAT_OK) {
         shared_close(&c->base);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return &c->base;

@@ -194,7 +194,7 @@ LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_k
 /* A message without an answer; what broke is noticed by the thread that reads. */
 static void tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
     /* So that the reading thread finds the connection broken, and reports it by its own way. */
-    if (send_message(s, kind, 0, bytes, size, NULL, 0, NULL) != LEAT_OK)
+    if (send_message(s, kind, 0, bytes, size, NULL, 0, &(leat_error){0}) != LEAT_OK)
         (void)shutdown(s->socket, SHUT_RDWR);
 }
 
@@ -282,8 +282,7 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     if (status != LEAT_OK) {
         leati_free(r->bytes);
         r->bytes = NULL;
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return status;
 }
@@ -425,7 +424,8 @@ void leati_store_note_phase(leati_store *store, leati_store_phase phase) {
 void leati_store_stalled(leati_store *store, char *text, size_t size) {
     request r;
     text[0] = '\0';
-    if (ask(store, LEATI_MESSAGE_STALLED, NULL, 0, NULL, 0, 1000, &r, NULL) == LEAT_OK) {
+    if (ask(store, LEATI_MESSAGE_STALLED, NULL, 0, NULL, 0, 1000, &r, &(leat_error){0}) ==
+        LEAT_OK) {
         snprintf(text, size, "%s", r.bytes);
         leati_free(r.bytes);
     }
@@ -533,8 +533,7 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
     s->address = leati_strdup(options->address);
     if (prepare(s, &local) != LEAT_OK) {
         leati_store_close(s);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return s;

@@ -67,7 +67,8 @@ struct leati_store_server {
 /* Who cannot be told is cut off, which the next poll notices. */
 static void tell(peer *to, leati_message_kind kind, uint64_t request, const void *a, size_t a_size,
                  const void *b, size_t b_size) {
-    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, NULL) != LEAT_OK)
+    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, &(leat_error){0}) !=
+        LEAT_OK)
         (void)shutdown(to->socket, SHUT_RDWR);
 }
 

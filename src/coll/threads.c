@@ -127,7 +127,7 @@ static void act(const threads_collective *c, int rank) {
 /* The last rank to arrive does small calls for all, if they are equal; they look for themselves. */
 static void act_for_all(const threads_collective *c, int rank) {
     /* Unequal calls have buffers of other sizes, which must not be touched. */
-    if (leati_calls_compare(c->calls, c->base.num_ranks, rank, NULL) == LEAT_OK)
+    if (leati_calls_compare(c->calls, c->base.num_ranks, rank, &(leat_error){0}) == LEAT_OK)
         for (int r = 0; r < c->base.num_ranks; r++)
             act(c, r);
 }
@@ -238,7 +238,7 @@ static leat_status threads_barrier(leati_collective *collective, int rank, leat_
 }
 
 static void threads_abort(leati_collective *collective, const leat_error *reason) {
-    fail_all((threads_collective *)collective, reason, NULL);
+    fail_all((threads_collective *)collective, reason, &(leat_error){0});
 }
 
 static void threads_close(leati_collective *collective) {

@@ -9,6 +9,7 @@ extern const leati_strategy_kind leati_strategy_central_storage;
 
 leat_strategy *leat_strategy_central_storage(const leat_strategy_mirrored_options *options,
                                              leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_strategy_of_devices(&leati_strategy_central_storage, options, err);
 }
 

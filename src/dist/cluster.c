@@ -168,6 +168,7 @@ json_t *leati_cluster_parse(const char *tf_config, leat_error *err) {
 }
 
 leat_cluster *leat_cluster_new(const char *tf_config, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (tf_config != NULL)
         return cluster_of(leati_cluster_parse(tf_config, err), "tf_config", err);
     json_t *nothing = json_object();
@@ -177,6 +178,7 @@ leat_cluster *leat_cluster_new(const char *tf_config, leat_error *err) {
 }
 
 leat_cluster *leat_cluster_find(const char *resolver, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     for (size_t i = 0; i < sizeof resolvers / sizeof resolvers[0]; i++) {
         const leati_resolver *found = resolvers[i];
         if (resolver == NULL ? found->applies() : strcmp(resolver, found->name) == 0) {
@@ -319,6 +321,7 @@ static json_t *job_as_list(const leat_cluster *cluster, const char *job) {
 }
 
 char *leat_cluster_spec(const leat_cluster *cluster, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (need_spec(cluster, err) != LEAT_OK)
         return NULL;
     json_t *out = json_object(), *tasks;
@@ -367,6 +370,7 @@ static const char *find_master(const leat_cluster *cluster, const char *type, in
 
 char *leat_cluster_master(const leat_cluster *cluster, const char *task_type, int64_t task_id,
                           leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *type = task_type != NULL ? task_type : cluster->task_type;
     const char *address =
         find_master(cluster, type, task_id != LEAT_NO_TASK ? task_id : cluster->task_id, err);
@@ -460,6 +464,7 @@ static leat_status check_task(const leat_cluster *cluster, leat_error *err) {
 }
 
 leat_status leat_cluster_is_chief(const leat_cluster *cluster, bool *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *type = cluster->task_type;
     leat_status status = check_task(cluster, err);
     *out =
@@ -471,6 +476,7 @@ leat_status leat_cluster_is_chief(const leat_cluster *cluster, bool *out, leat_e
 }
 
 leat_status leat_cluster_id(const leat_cluster *cluster, int64_t *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *type = cluster->task_type;
     leat_status status = check_task(cluster, err);
     *out = 0;
@@ -488,6 +494,7 @@ leat_status leat_cluster_id(const leat_cluster *cluster, int64_t *out, leat_erro
 }
 
 leat_status leat_cluster_num_workers(const leat_cluster *cluster, int64_t *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *type = cluster->task_type;
     leat_status status = check_type(cluster, err);
     *out = 0;

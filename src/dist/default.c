@@ -5,6 +5,7 @@
 extern const leati_strategy_kind leati_strategy_default;
 
 leat_strategy *leat_strategy_default(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     static const char *const name = "CPU:0";
     const leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS,
                                                     .devices = &name, .num_devices = 1};

@@ -18,6 +18,7 @@ static int logical_cpus = 1;
 static bool in_use;
 
 leat_status leat_device_set_logical_cpus(int count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (count < 1 || count > MOST_DEVICES) {
         return leati_refuse(err, VALUE, "%d logical CPU devices; expected 1 to %d", count,
                             MOST_DEVICES);
@@ -94,7 +95,7 @@ static leat_status open_device(const char *const *names, int i, leati_device **d
     /* The caller's `err` may be NULL, and its code is the status. */
     leat_error local = {0};
     devices[i] = leati_strategy_logical_cpu_open(index, &local);
-    if (devices[i] == NULL && err != NULL)
+    if (devices[i] == NULL)
         *err = local;
     return local.code;
 }

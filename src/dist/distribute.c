@@ -68,6 +68,7 @@ static leat_status read_options(const leati_membership *member, bool by_function
 leat_status leat_input_context_batch_size(const leat_input_context *input,
                                           int64_t global_batch_size, int64_t *out,
                                           leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (input == NULL || out == NULL || input->num_replicas_in_sync < 1) {
         return leati_refuse(err, VALUE,
                             "leat_input_context_batch_size: an argument is NULL, or there are no "
@@ -227,8 +228,7 @@ void leat_distributed_dataset_free(leat_distributed_dataset *dataset) {
 static leat_distributed_dataset *failed(leat_distributed_dataset *d, const leat_error *why,
                                         leat_error *err) {
     leat_distributed_dataset_free(d);
-    if (err != NULL)
-        *err = *why;
+    *err = *why;
     return NULL;
 }
 
@@ -364,7 +364,7 @@ static bool is_missing(const char *where, const leat_strategy *strategy, leat_da
     if (strategy != NULL && !no_dataset)
         return false;
     /* A dataset that is NULL because making it failed has left its reason in `err`. */
-    if (!no_dataset || err == NULL || err->code == LEAT_OK) {
+    if (!no_dataset || err->code == LEAT_OK) {
         leati_refuse(err, VALUE, "%s: %s is NULL", where,
                      strategy == NULL ? "strategy" : "dataset");
     }
@@ -404,6 +404,7 @@ static void warn_of_shuffled_batches(const leat_dataset *dataset) {
 leat_distributed_dataset *
 leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
                                  const leat_strategy_distribute_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (is_missing("leat_strategy_distribute_dataset", strategy, dataset, true, err))
         return NULL;
     warn_of_shuffled_batches(dataset);
@@ -415,6 +416,7 @@ leat_distributed_dataset *
 leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *dataset,
                                          const leat_strategy_distribute_options *options,
                                          leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (is_missing("leat_strategy_distribute_replica_batches", strategy, dataset, true, err))
         return NULL;
     leati_membership member = membership(strategy);
@@ -428,6 +430,7 @@ leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
     leat_strategy *strategy, leat_dataset_function function, void *context,
     void (*release)(void *context), const leat_strategy_distribute_options *options,
     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (strategy == NULL || function == NULL) {
         leati_refuse(err, VALUE, "leat_strategy_distribute_datasets_from_function: %s is NULL",
                      strategy == NULL ? "strategy" : "function");

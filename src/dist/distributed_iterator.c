@@ -64,9 +64,10 @@ static leat_status open_feeds(leat_distributed_iterator *it, leat_error *err) {
 
 leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_dataset *dataset,
                                                          leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_error local = {0};
     if (dataset == NULL) {
-        if (err == NULL || err->code == LEAT_OK)
+        if (err->code == LEAT_OK)
             leati_refuse(err, VALUE, "leat_distributed_iterator_new: dataset is NULL");
         return NULL;
     }
@@ -79,8 +80,7 @@ leat_distributed_iterator *leat_distributed_iterator_new(leat_distributed_datase
     it->total = -1;
     if (open_feeds(it, &local) != LEAT_OK) {
         leat_distributed_iterator_free(it);
-        if (err != NULL)
-            *err = local;
+        *err = local;
         return NULL;
     }
     return it;
@@ -110,6 +110,7 @@ leat_iterator *leat_distributed_iterator_base(leat_distributed_iterator *iterato
 
 char *leat_distributed_iterator_explain(const leat_distributed_iterator *iterator,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (iterator == NULL) {
         leati_refuse(err, VALUE, "leat_distributed_iterator_explain: iterator is NULL");
         return NULL;
@@ -306,8 +307,7 @@ static leat_status sum_up(leat_distributed_iterator *it, const int64_t *mine, in
 static leat_status give_up(leat_distributed_iterator *it, leat_status status, const leat_error *why,
                            leat_error *err) {
     const leati_membership *member = &it->dataset->member;
-    if (err != NULL)
-        *err = *why;
+    *err = *why;
     if (member->num_workers > 1) {
         /* A copy with the place in front, for workers that know nothing of this one's step. */
         leat_error text = *why;
@@ -365,16 +365,19 @@ static leat_status next(leat_distributed_iterator *it, bool fill, leat_per_repli
 
 leat_status leat_distributed_iterator_next(leat_distributed_iterator *iterator,
                                            leat_per_replica *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return next(iterator, iterator != NULL && iterator->dataset->plan.fill, out, err);
 }
 
 leat_status leat_distributed_iterator_next_filled(leat_distributed_iterator *iterator,
                                                   leat_per_replica *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return next(iterator, true, out, err);
 }
 
 leat_status leat_distributed_iterator_rows(const leat_distributed_iterator *iterator, int64_t *rows,
                                            int64_t *total, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (iterator == NULL || total == NULL) {
         return leati_refuse(err, VALUE, "leat_distributed_iterator_rows: %s is NULL",
                             iterator == NULL ? "iterator" : "total");
@@ -435,6 +438,7 @@ leat_status leat_distributed_iterator_save(leat_distributed_iterator *iterator,
                                            const leat_iterator_save_options *options, char **data,
                                            size_t *size, leat_iterator_save_report *report,
                                            leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_iterator_save_report costs = {0};
     leati_writer mine = {0};
     int64_t *memory = NULL;
@@ -510,6 +514,7 @@ static leat_status read_parts(const char *data, size_t size, leati_feed_part **p
 
 leat_status leat_distributed_iterator_restore(leat_distributed_iterator *iterator, const char *data,
                                               size_t size, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_feed_part *parts = NULL;
     int count = 0;
     if (iterator == NULL || data == NULL)

@@ -139,7 +139,7 @@ leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *m
         shared = same ? with_numbers(dataset, &numbers, &local) : leat_dataset_ref(dataset);
     leati_free(numbers.values);
     leat_dataset_unref(dataset);
-    if (shared == NULL && err != NULL)
+    if (shared == NULL)
         *err = local;
     return shared;
 }

@@ -159,13 +159,14 @@ static leat_status compare(leati_workers *workers, const leati_folded *shapes,
     /* This worker's own failure is the cause and goes before what the comparison says. */
     if (local != LEAT_OK)
         return local;
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = other;
     return status;
 }
 
 leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica *value, int axis,
                                  leat_element *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status =
         leati_values_check_per_replica("leat_strategy_gather", strategy, value, out, err);
     if (status != LEAT_OK)
@@ -183,7 +184,7 @@ leat_status leat_strategy_gather(leat_strategy *strategy, const leat_per_replica
             leat_error local = {0};
             status = join_workers(strategy->workers, &shapes[c], &tensors[c], &local);
             status = leati_workers_end(strategy->workers, "gather", status, &local);
-            if (status != LEAT_OK && err != NULL)
+            if (status != LEAT_OK)
                 *err = local;
         }
     }

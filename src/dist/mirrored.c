@@ -38,6 +38,7 @@ leat_strategy *leati_strategy_of_devices(const leati_strategy_kind *kind,
 
 leat_strategy *leat_strategy_mirrored(const leat_strategy_mirrored_options *options,
                                       leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_strategy_of_devices(&leati_strategy_mirrored, options, err);
 }
 

@@ -74,6 +74,7 @@ static leat_strategy *make_in(const leat_cluster *cluster,
 leat_strategy *
 leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_options *options,
                                     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_strategy_multi_worker_mirrored_options o = {LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS};
     leat_error local = {0};
     if (LEATI_OPTIONS(leat_strategy_multi_worker_mirrored_options, &o, options, err) != LEAT_OK)
@@ -82,7 +83,7 @@ leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_op
     const leat_cluster *cluster = o.cluster != NULL ? o.cluster : found;
     leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, &o, &local);
     leat_cluster_free(found);
-    if (strategy == NULL && err != NULL)
+    if (strategy == NULL)
         *err = local;
     return strategy;
 }
@@ -104,6 +105,7 @@ static leat_status check_call(const leat_strategy *strategy, const char *name, b
 
 leat_status leat_strategy_exchange(leat_strategy *strategy, const int64_t *mine, int count,
                                    int64_t *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check_call(strategy, "leat_strategy_exchange",
                                     (mine != NULL && out != NULL) || count == 0, err);
     if (status != LEAT_OK || count <= 0)
@@ -120,6 +122,7 @@ leat_status leat_strategy_exchange(leat_strategy *strategy, const int64_t *mine,
 
 leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data, size_t count,
                                     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status =
         check_call(strategy, "leat_strategy_broadcast", data != NULL || count == 0, err);
     if (status != LEAT_OK || strategy->workers == NULL || count == 0)
@@ -131,6 +134,7 @@ leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data, size_t 
 
 leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const char *value,
                                 leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status =
         check_call(strategy, "leat_strategy_agree", what != NULL && value != NULL, err);
     if (status != LEAT_OK || strategy->workers == NULL)
@@ -141,6 +145,7 @@ leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const
 }
 
 leat_status leat_strategy_barrier(leat_strategy *strategy, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check_call(strategy, "leat_strategy_barrier", true, err);
     if (status != LEAT_OK || strategy->workers == NULL)
         return status;

@@ -5,6 +5,7 @@
 extern const leati_strategy_kind leati_strategy_one_device;
 
 leat_strategy *leat_strategy_one_device(const char *device, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const char *name = device != NULL ? device : "CPU:0";
     const leat_strategy_mirrored_options options = {LEAT_STRATEGY_MIRRORED_DEFAULTS,
                                                     .devices = &name, .num_devices = 1};

@@ -313,7 +313,7 @@ leat_status leati_planner_split(const leat_dataset *dataset, const leati_feed_pl
     }
     describe(plan, &reasons, sizes);
     leati_free(sizes);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }

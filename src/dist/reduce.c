@@ -257,7 +257,7 @@ static leat_status add_workers(reduction *r, leat_status local, leat_error *err)
     leati_text_fini(&text);
     if (local != LEAT_OK)
         return local;
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = other;
     return status;
 }
@@ -297,6 +297,7 @@ static leat_status check(const leat_strategy *strategy, leat_reduce_op op,
 leat_status leat_strategy_reduce(leat_strategy *strategy, leat_reduce_op op,
                                  const leat_per_replica *value, int axis, leat_element *out,
                                  leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check(strategy, op, value, out, err);
     if (status != LEAT_OK)
         return status;

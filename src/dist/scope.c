@@ -110,6 +110,7 @@ static leat_status place_variable(void *context, leat_variable *variable,
 }
 
 leat_status leat_strategy_enter(leat_strategy *strategy, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (strategy == NULL)
         return leati_refuse(err, VALUE, "leat_strategy_enter: strategy is NULL");
     /* The same strategy may be entered again, as in TensorFlow. */

@@ -290,7 +290,7 @@ leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_worke
     if (text != NULL && size > 0)
         text[0] = '\0';
     leat_dataset *share = files_below(&walk, dataset, 0);
-    if (share == NULL && err != NULL)
+    if (share == NULL)
         *err = local;
     return share;
 }

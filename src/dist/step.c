@@ -42,6 +42,7 @@ struct leat_step {
 };
 
 leat_step *leat_step_new(leat_tracer tracer, void *context, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_step *step = leati_alloc_zero(1, sizeof(*step));
     if (step == NULL) {
         leati_no_memory(err);
@@ -184,7 +185,7 @@ static leat_status trace(leat_step *step, step_entry *entry, leat_error *err) {
     leat_strategy_exit(step->strategy);
     status = traced == NULL ? local.code : prune(step, entry, traced, &local);
     leat_function_unref(traced);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
@@ -225,8 +226,7 @@ static leat_status find_entry(leat_step *step, const leat_element *element, leat
     if (entry == NULL)
         return leati_no_memory(err);
     if (fill_entry(step, entry, element, brought, &local) != LEAT_OK) {
-        if (err != NULL)
-            *err = local;
+        *err = local;
         entry_free(entry, step->strategy);
         return local.code;
     }
@@ -393,7 +393,7 @@ static leat_status find_entries(leat_step *step, leat_function *const *functions
     }
     if (status != LEAT_OK && strategy->workers != NULL)
         leati_workers_fail(strategy->workers, &local);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }
@@ -454,6 +454,7 @@ static leat_status run(leat_strategy *strategy, leat_step *step, leat_function *
 leat_status leat_strategy_run(leat_strategy *strategy, leat_step *step,
                               const leat_per_replica *args, leat_per_replica *out,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return run(strategy, step, NULL, args, out, err);
 }
 
@@ -461,6 +462,7 @@ leat_status leat_strategy_run_functions(leat_strategy *strategy, leat_step *step
                                         leat_function *const *functions,
                                         const leat_per_replica *args, leat_per_replica *out,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     for (int r = 0; r < leat_strategy_num_local_replicas(strategy); r++) {
         if (functions == NULL || functions[r] == NULL) {
             return leati_refuse(
@@ -494,6 +496,7 @@ static char *explain_lines(const leat_step *step, leat_error *err) {
 }
 
 char *leat_step_explain(const leat_step *step, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (step == NULL) {
         leati_refuse(err, VALUE, "leat_step_explain: step is NULL");
         return NULL;
@@ -507,6 +510,7 @@ char *leat_step_explain(const leat_step *step, leat_error *err) {
 }
 
 leat_status leat_step_get_times(const leat_step *step, leat_step_times *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (step == NULL || out == NULL) {
         return leati_refuse(err, VALUE, "leat_step_get_times: %s is NULL",
                             step == NULL ? "step" : "out");

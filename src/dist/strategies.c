@@ -34,6 +34,7 @@ static const struct {
 };
 
 leat_strategy *leat_strategy_named(const char *name, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     for (size_t i = 0; name != NULL && i < NUM_KINDS; i++)
         if (strcmp(kinds[i]->name, name) == 0)
             return kinds[i]->make(err);

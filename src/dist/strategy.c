@@ -55,8 +55,8 @@ static void end_exchanges(const leat_strategy *s, const leati_replica *replica) 
     leati_collective *c = s->collective;
     c->ops->abort(c, &replica->error);
     if (c->ops->wait != NULL)
-        (void)(c->ops->wait(c, s->first_replica + replica->index, LEATI_EVERY_SUM, NULL) ==
-               LEAT_OK);
+        (void)(c->ops->wait(c, s->first_replica + replica->index, LEATI_EVERY_SUM,
+                            &(leat_error){0}) == LEAT_OK);
 }
 
 static void run_job(leat_strategy *s, leati_replica *replica) {
@@ -106,10 +106,8 @@ static leat_status first_failure(const leat_strategy *s, leat_error *err) {
     if (first == NULL)
         return LEAT_OK;
     leat_status status = first->status;
-    if (err != NULL) {
-        *err = first->error;
-        leati_prefix(err, "replica %d of %d", s->first_replica + first->index, s->num_replicas);
-    }
+    *err = first->error;
+    leati_prefix(err, "replica %d of %d", s->first_replica + first->index, s->num_replicas);
     return status;
 }
 
@@ -185,7 +183,7 @@ static leat_status end_job(leat_strategy *s, leat_error *err) {
     leat_status status = first_failure(s, err);
     if (status != LEAT_OK) {
         leat_error renewal = {0};
-        if (renew_collective(s, &renewal) != LEAT_OK && err != NULL)
+        if (renew_collective(s, &renewal) != LEAT_OK)
             leati_prefix(err, "%s", renewal.text);
     }
     return status;

@@ -97,7 +97,7 @@ leat_status leati_values_give_like(const leat_spec *spec, const leat_tensor *ten
         like = leati_spec_like(spec, dtypes, shapes, &local);
     }
     leat_status status = like == NULL ? local.code : leat_element_set(out, like, tensors, err);
-    if (like == NULL && err != NULL)
+    if (like == NULL)
         *err = local;
     leat_spec_unref(like);
     leati_free(dtypes);

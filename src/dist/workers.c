@@ -127,7 +127,7 @@ void leati_workers_fail(leati_workers *workers, const leat_error *why) {
     leat_error named = {0};
     leati_fail(&named, LEAT_ABORTED, "%s failed: %s", workers->names[workers->number], why->text);
     /* The others are told first: this worker's reason would hide that they know nothing. */
-    if (workers->store != NULL && leati_workers_check(workers, NULL) == LEAT_OK)
+    if (workers->store != NULL && leati_workers_check(workers, &(leat_error){0}) == LEAT_OK)
         leati_store_abort(workers->store, why);
     fail_here(workers, &named);
 }
@@ -137,7 +137,7 @@ leat_status leati_workers_end(leati_workers *workers, const char *what, leat_sta
     if (status == LEAT_RESOURCE_EXHAUSTED) {
         leat_error why = {0};
         leati_fail(&why, status, "%s: %s", what,
-                   err != NULL && err->code != LEAT_OK ? err->text : "out of memory");
+                   err->code != LEAT_OK ? err->text : "out of memory");
         leati_workers_fail(workers, &why);
     }
     return status;
@@ -340,8 +340,7 @@ static leat_status open_store(leati_workers *w, leati_store_options *options, le
             return LEAT_OK;
         /* Worker 0 serves the job itself: where it cannot, trying again does not help. */
         if (local.code != LEAT_UNAVAILABLE || w->number == 0 || options->timeout_ms <= 0) {
-            if (err != NULL)
-                *err = local;
+            *err = local;
             return local.code;
         }
         (void)nanosleep(&(struct timespec){.tv_nsec = RETRY_MS * 1000000L}, NULL);

@@ -224,7 +224,8 @@ static bool resizes(const leati_simple_node *node, leati_resize_method *method, 
     } else {
         return false;
     }
-    return leati_resize_method_of(name, method, NULL) == LEAT_OK && *method != LEATI_RESIZE_NEAREST;
+    return leati_resize_method_of(name, method, &(leat_error){0}) == LEAT_OK &&
+           *method != LEATI_RESIZE_NEAREST;
 }
 
 static bool begins(const struct search *s, const leati_simple_node *node, leati_chain *chain) {

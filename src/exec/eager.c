@@ -110,6 +110,7 @@ static void eager_free(void *context) {
 }
 
 leat_graph *leat_graph_new_eager(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct eager *eager = leati_alloc_zero(1, sizeof *eager);
     if (eager == NULL) {
         leati_no_memory(err);
@@ -128,6 +129,7 @@ leat_graph *leat_graph_new_eager(leat_error *err) {
 }
 
 leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_graph *graph = value.graph;
     if (graph == NULL || out == NULL)
         return leati_refuse(err, VALUE,
@@ -138,7 +140,7 @@ leat_status leat_value_tensor(leat_value value, leat_tensor *out, leat_error *er
                           "the value belongs to a traced graph and has no number yet; use a graph "
                           "of leat_graph_new_eager, or call the finished function");
     if (value.id < 0) {
-        if (graph->error.code != LEAT_OK && err != NULL)
+        if (graph->error.code != LEAT_OK)
             *err = graph->error;
         return graph->error.code != LEAT_OK ? graph->error.code
                                             : leati_refuse(err, VALUE, "the value is a failed one");
@@ -204,6 +206,7 @@ static leat_status context_of_call(const leat_function *function, leat_cancel *c
 }
 
 leat_cancel *leat_cancel_new(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leati_cancel_new(NULL, err);
 }
 
@@ -218,6 +221,7 @@ void leat_cancel_free(leat_cancel *cancel) {
 leat_status leat_function_call(const leat_function *function, const leat_tensor *inputs,
                                int num_inputs, leat_tensor *outputs, int num_outputs,
                                leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leat_function_call_cancellable(function, inputs, num_inputs, outputs, num_outputs, NULL,
                                           err);
 }
@@ -225,6 +229,7 @@ leat_status leat_function_call(const leat_function *function, const leat_tensor 
 leat_status leat_function_call_cancellable(const leat_function *function, const leat_tensor *inputs,
                                            int num_inputs, leat_tensor *outputs, int num_outputs,
                                            leat_cancel *cancel, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
     if (status != LEAT_OK)
         return status;

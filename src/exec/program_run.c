@@ -549,7 +549,7 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
         status = run.status;
         if (status == LEAT_OK)
             status = leati_program_run_finish(&run, out, n, err);
-        else if (err != NULL)
+        else
             *err = run.error;
         if (run.status != LEAT_OK)
             *failed_row = run.rows;

@@ -136,7 +136,8 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
         inputs[i] = simple->constants[simple->values[node->inputs[i]].constant];
     leati_call_context context = {.num_replicas = 1};
     const leati_value *types = &simple->function->body.values[node->first_output];
-    leat_status status = leati_compute(node->source, types, inputs, &context, outputs, NULL);
+    leat_status status =
+        leati_compute(node->source, types, inputs, &context, outputs, &(leat_error){0});
     leati_free(inputs);
     for (int32_t i = 0; status == LEAT_OK && i < node->num_outputs; i++) {
         simple->values[node->first_output + i].constant = simple->num_constants;

@@ -49,7 +49,8 @@ static json_t *read_variables(leat_error *err) {
     if (host != NULL) {
         if (leati_cluster_resolver_number("MASTER_PORT", &port, err) != LEAT_OK)
             return NULL;
-    } else if (leati_cluster_resolver_number(found->local_size, &local, NULL) == LEAT_OK &&
+    } else if (leati_cluster_resolver_number(found->local_size, &local, &(leat_error){0}) ==
+                   LEAT_OK &&
                local == size) {
         host = "127.0.0.1";
         /* Two jobs on this host have different launchers, so they rarely meet at one port. */

@@ -385,7 +385,8 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
     leat_shape shape;
     memset(conv, 0, sizeof *conv);
     if (!is_plain_float(build, filter) || !leati_dnnl_picture(build, input, &conv->input) ||
-        leati_window_conv_plan_init(&plan, node->source->args, from, by, &shape, NULL) != LEAT_OK ||
+        leati_window_conv_plan_init(&plan, node->source->args, from, by, &shape,
+                                    &(leat_error){0}) != LEAT_OK ||
         plan.y.out < 1 || plan.x.out < 1)
         return false;
     dnnl_dims_t nchw = {shape.dims[0], shape.dims[3], shape.dims[1], shape.dims[2]};

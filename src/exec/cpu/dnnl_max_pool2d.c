@@ -17,7 +17,7 @@ bool leati_dnnl_pool_init(const leati_cpu_build *build, const leati_simple_node 
         !leati_dnnl_picture(build, output, &pool->output) ||
         leati_window_pool_plan_init(&plan, node->source->args,
                                     &leati_cpu_value_of(build, input)->type->shape, &shape,
-                                    NULL) != LEAT_OK)
+                                    &(leat_error){0}) != LEAT_OK)
         return false;
     const leati_window_axis *axes[2] = {&plan.y, &plan.x};
     for (int i = 0; i < 2; i++) {

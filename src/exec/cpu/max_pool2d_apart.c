@@ -109,7 +109,7 @@ static leat_status plan(leati_cpu_build *build, leati_cpu_task *task, leat_error
     leat_shape shape;
     if (in->type->dtype != LEAT_FLOAT32 || task->threads > MOST_THREADS ||
         leati_window_pool_plan_init(&pool.plan, node->source->args, &in->type->shape, &shape,
-                                    NULL) != LEAT_OK ||
+                                    &(leat_error){0}) != LEAT_OK ||
         pool.plan.y.kernel > pool.plan.y.stride || pool.plan.x.kernel > pool.plan.x.stride)
         return LEAT_OK;
     size_t results = (size_t)leati_cpu_value_of(build, node->first_output)->count;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 leat_layer *leat_layer_named(const char *name, const char *config, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *json = NULL;
     if (config != NULL) {
         json = leati_json_parse(config, strlen(config), err);
@@ -36,6 +37,7 @@ static const leati_row custom_rows[] = {LEATI_LAYER_NAME, {0}};
 
 leat_status leat_weight_list_add(leat_weight_list *list, const char *name, leat_shape shape,
                                  const char *initializer, bool trainable, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (list->weights->count == LEATI_MAX_WEIGHTS)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "weight \"%.60s\" is one too many: a layer has at most %d", name,
@@ -90,6 +92,7 @@ static const leati_layer_kind custom_kind = {
 };
 
 leat_layer *leat_layer_custom(const leat_layer_description *description, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (description == NULL || description->call == NULL) {
         leati_refuse(err, VALUE, "a layer of one's own has no function `call`");
         return NULL;

@@ -121,6 +121,7 @@ static json_t *describe_table(const leati_kind *const *kinds, size_t count,
 }
 
 char *leat_parts_json(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     static const struct {
         const char *name;
         const leati_kind *const *(*kinds)(size_t *count);

@@ -91,6 +91,7 @@ leat_metric *leati_metric_new(const leati_metric_kind *kind, const void *args, l
 }
 
 leat_metric *leat_metric_named(const char *name, const char *config, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *json = config == NULL ? NULL : leati_json_parse(config, strlen(config), err);
     if (config != NULL && json == NULL)
         return NULL;
@@ -299,6 +300,7 @@ static leat_status compute_result(const leat_metric *metric, leat_graph *graph, 
 }
 
 leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (metric == NULL || out == NULL)
         return leati_refuse(err, VALUE, "the metric or its result is NULL");
     leat_graph *graph = leat_graph_new_eager(err);
@@ -310,6 +312,7 @@ leat_status leat_metric_result_tensor(leat_metric *metric, leat_tensor *out, lea
 }
 
 leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_tensor tensor = {0};
     if (out == NULL)
         return leati_refuse(err, VALUE, "the metric or its result is NULL");
@@ -325,6 +328,7 @@ leat_status leat_metric_result(leat_metric *metric, double *out, leat_error *err
 }
 
 leat_status leat_metric_reset(leat_metric *metric, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (metric == NULL)
         return leati_refuse(err, VALUE, "the metric is NULL");
     leat_status status = LEAT_OK;

@@ -67,7 +67,7 @@ static leat_status check_layers(leat_layer *const *layers, int num_layers, leat_
     for (int i = 0; i < num_layers; i++) {
         /* Layers are often made in the call's own list: the failure of such a constructor is
          * reported, not the NULL it left. */
-        if (layers[i] == NULL && err != NULL && err->code != LEAT_OK)
+        if (layers[i] == NULL && err->code != LEAT_OK)
             return err->code;
         if (layers[i] == NULL)
             return leati_refuse(err, VALUE, "layer %d of the model is NULL", i);
@@ -95,6 +95,7 @@ static void free_layers(leat_layer *const *layers, int num_layers) {
 }
 
 leat_model *leat_model_sequential(leat_layer *const *layers, int num_layers, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_model *model = NULL;
     leat_layer **own = NULL;
     leat_status status = check_layers(layers, num_layers, err);
@@ -173,13 +174,14 @@ static leat_status trace_layers(leat_model *model, const leat_shape *batched, le
     call_layers(model, leat_graph_argument(graph, 0), false);
     leat_status status = graph->error.code;
     /* The graph goes, so its error is copied out first. */
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = graph->error;
     leat_graph_free(graph);
     return status;
 }
 
 leat_status leat_model_build(leat_model *model, leat_shape input, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_shape batched;
     if (model == NULL)
         return leati_refuse(err, VALUE, "the model is NULL");

@@ -14,6 +14,7 @@
 #include <string.h>
 
 leat_network *leat_network_new(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_network *network = leati_alloc_zero(1, sizeof *network);
     if (network == NULL)
         leati_no_memory(err);
@@ -200,7 +201,7 @@ static leat_status build(const leat_network *network, leat_error *err) {
     }
     leati_model_network_run(network, inputs, false, outputs);
     status = graph->error.code;
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = graph->error;
     leat_graph_free(graph);
     return status;
@@ -225,6 +226,7 @@ static leat_status set_outputs(leat_network *network, const leat_symbol *outputs
 
 leat_model *leat_network_model(leat_network *network, const leat_symbol *outputs, int num_outputs,
                                leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (network == NULL) {
         leati_refuse(err, VALUE, "the network is NULL");
         return NULL;

@@ -96,6 +96,7 @@ leat_optimizer *leati_optimizer_new(const leati_optimizer_kind *kind, const void
 }
 
 leat_optimizer *leat_optimizer_named(const char *name, const char *config, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *json = config == NULL ? NULL : leati_json_parse(config, strlen(config), err);
     if (config != NULL && json == NULL)
         return NULL;
@@ -144,6 +145,7 @@ leat_variable *const *leat_optimizer_variables(const leat_optimizer *optimizer, 
 
 leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double learning_rate,
                                              leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (optimizer == NULL || !(learning_rate >= 0))
         return leati_refuse(err, VALUE,
                             "the optimizer is NULL, or its learning rate %g is negative",
@@ -166,6 +168,7 @@ leat_status leat_optimizer_set_learning_rate(leat_optimizer *optimizer, double l
 
 leat_status leat_optimizer_set_schedule(leat_optimizer *optimizer, leat_part *schedule,
                                         leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = LEAT_OK;
     if (optimizer == NULL || schedule == NULL || !leati_kind_part_is(schedule, "schedule"))
         status = leati_refuse(err, VALUE, "the optimizer is NULL, or the part is no schedule");
@@ -387,6 +390,7 @@ static leat_status prepare(leat_optimizer *optimizer, leat_variable *const *vari
 
 leat_status leat_optimizer_build(leat_optimizer *optimizer, leat_variable *const *variables,
                                  int num_variables, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return prepare(optimizer, variables, num_variables, err);
 }
 

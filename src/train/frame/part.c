@@ -64,6 +64,7 @@ static leat_status read_args(const leati_kind *kind, const char *config, void **
 }
 
 leat_part *leat_part_new(const char *sort, const char *name, const char *config, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     int at = 0;
     size_t count = 0;
     while (at < NUM_SORTS && (sort == NULL || strcmp(sorts[at].name, sort) != 0))
@@ -182,6 +183,7 @@ static char *print_states(const leati_weights *states, leat_error *err) {
 
 char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int num_inputs,
                             leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_weights states;
     if (list_states(part, inputs, num_inputs, &states, err) != LEAT_OK)
         return NULL;
@@ -189,6 +191,7 @@ char *leat_part_states_json(const leat_part *part, const leat_shape *inputs, int
 }
 
 char *leat_part_slots_json(const leat_part *part, const leat_variable *variable, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_weights slots;
     if (kind_of(part, OPTIMIZER, err) == NULL)
         return NULL;
@@ -466,6 +469,7 @@ void leat_part_apply_own(const leat_part *part, const leat_application *applicat
 
 leat_status leat_part_initialize(const leat_part *part, int64_t seed, leat_shape shape,
                                  leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const leati_initializer_kind *kind = kind_of(part, INITIALIZER, err);
     if (kind == NULL)
         return LEAT_INVALID_ARGUMENT;
@@ -476,6 +480,7 @@ leat_status leat_part_initialize(const leat_part *part, int64_t seed, leat_shape
 
 leat_variable *leat_variable_like(const leat_variable *like, const char *name,
                                   const leat_tensor *initial, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_variable *variable = NULL;
     if (like == NULL || initial == NULL) {
         leati_refuse(err, VALUE, "the variable or the initial value is NULL");

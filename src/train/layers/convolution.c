@@ -139,6 +139,7 @@ static leat_value transposed_call(const leati_pass *pass, int directions) {
 
 leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t kernel_width,
                               const leat_layer_conv2d_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_layer_conv2d_options o = {LEAT_LAYER_CONV2D_DEFAULTS};
     if (LEATI_OPTIONS(leat_layer_conv2d_options, &o, options, err) != LEAT_OK)
         return NULL;

@@ -89,6 +89,7 @@ static leat_value dense_call(const leati_pass *pass) {
 
 leat_layer *leat_layer_dense(int64_t units, const leat_layer_dense_options *options,
                              leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_layer_dense_options o = {LEAT_LAYER_DENSE_DEFAULTS};
     if (LEATI_OPTIONS(leat_layer_dense_options, &o, options, err) != LEAT_OK)
         return NULL;

@@ -51,6 +51,7 @@ static leat_value flatten_call(const leati_pass *pass) {
 }
 
 leat_layer *leat_layer_flatten(const char *name, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const struct flatten_args args = {.name = leati_kind_borrow_text(name)};
     return leati_layer_new(&leati_layer_flatten, &args, err);
 }

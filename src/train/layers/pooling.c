@@ -89,6 +89,7 @@ static leat_value pool_windows(const leati_pass *pass, int directions, pool_func
 
 leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *options,
                                      leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_layer_max_pooling2d_options o = {LEAT_LAYER_MAX_POOLING2D_DEFAULTS};
     if (LEATI_OPTIONS(leat_layer_max_pooling2d_options, &o, options, err) != LEAT_OK)
         return NULL;

@@ -95,6 +95,7 @@ static leat_value sparse_top_k_categorical_accuracy_values(const void *arguments
 }
 
 leat_metric *leat_metric_sparse_categorical_accuracy(const char *name, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const struct accuracy_args args = {.shared.name = leati_kind_borrow_text(name)};
     return leati_metric_new(&leati_metric_sparse_categorical_accuracy, &args, err);
 }

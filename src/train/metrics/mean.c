@@ -13,6 +13,7 @@ static leat_value mean_values(const void *args, const leat_value *inputs) {
 }
 
 leat_metric *leat_metric_mean(const char *name, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const struct leati_metric_args args = {.name = leati_kind_borrow_text(name)};
     return leati_metric_new(&leati_metric_mean, &args, err);
 }

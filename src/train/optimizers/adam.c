@@ -90,6 +90,7 @@ static void adam_update(const leati_update *update) {
 }
 
 leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_optimizer_adam_options o = {LEAT_OPTIMIZER_ADAM_DEFAULTS};
     struct leati_optimizer_args shared;
     if (LEATI_OPTIONS(leat_optimizer_adam_options, &o, options, err) != LEAT_OK ||

@@ -48,6 +48,7 @@ static void sgd_update(const leati_update *update) {
 }
 
 leat_optimizer *leat_optimizer_sgd(const leat_optimizer_sgd_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_optimizer_sgd_options o = {LEAT_OPTIMIZER_SGD_DEFAULTS};
     struct leati_optimizer_args shared;
     if (LEATI_OPTIONS(leat_optimizer_sgd_options, &o, options, err) != LEAT_OK ||

@@ -184,10 +184,11 @@ static void append_origins(const leati_block *to, const leati_block *from, leati
         return;
     /* Origins only make errors better: without memory for them the rows are appended all the
      * same. */
-    if (append_rows(&job, &joined->origins, NULL) != LEAT_OK)
+    leat_error unwanted, *e = leati_error_unwanted(&unwanted);
+    if (append_rows(&job, &joined->origins, e) != LEAT_OK)
         joined->origins = (leati_column){0};
     else if (joined->origins.owner != a->owner &&
-             leati_buffer_hold(joined->origins.owner, a->owner->holds[0], NULL) != LEAT_OK)
+             leati_buffer_hold(joined->origins.owner, a->owner->holds[0], e) != LEAT_OK)
         leati_column_fini(&joined->origins);
 }
 

@@ -22,6 +22,7 @@
 #define PINNED_DEPTH 4 /* and how deep leati_buffer_with_path does */
 
 leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     size_t total;
     leat_buffer *buffer = NULL;
     if (leati_add_size(HEADER, size, &total))
@@ -41,6 +42,7 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
 
 leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter deleter, void *context,
                                leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_buffer *buffer = leati_alloc_zero(1, sizeof *buffer);
     if (buffer == NULL) {
         if (deleter != NULL)

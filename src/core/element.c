@@ -38,6 +38,7 @@ static leat_status set_from_itself(leat_element *element, const leat_spec *spec,
 
 leat_status leat_element_set(leat_element *element, const leat_spec *spec,
                              const leat_tensor *tensors, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     int count = leat_spec_num_components(spec);
     for (int i = 0; i < count; i++) {
         leat_status status = leati_spec_check_tensor(spec, i, &tensors[i], err);

@@ -385,10 +385,6 @@ static leat_spec *read_value(struct reader *reader, const json_t *json, int dept
 
 leat_status leati_json_to_element(const json_t *json, leat_element *out, leat_error *err) {
     struct reader reader = {0};
-    leat_error own = {0};
-    /* The status is read from the record, since constructors give NULL alone. */
-    if (err == NULL)
-        err = &own;
     /* What was in the record before must not count as a failure of this reading. */
     err->code = LEAT_OK;
     leat_spec *spec = json != NULL ? read_value(&reader, json, 1, err) : NULL;

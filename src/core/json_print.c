@@ -22,11 +22,12 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat_error *err) {
+/* The names of an object in order; NULL without memory. */
+static const char **sorted_keys(const json_t *object) {
     size_t count = json_object_size(object);
     const char **keys = leati_alloc(count, sizeof *keys);
     if (keys == NULL)
-        return leati_no_memory(err);
+        return NULL;
     size_t i = 0;
     void *walk = json_object_iter((json_t *)(uintptr_t)object);
     for (; walk != NULL && i < count;
@@ -34,6 +35,13 @@ leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat
         keys[i++] = json_object_iter_key(walk);
     /* By bytes: canonical text must not depend on a locale. */
     qsort(keys, count, sizeof *keys, compare_keys);
+    return keys;
+}
+
+leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat_error *err) {
+    const char **keys = sorted_keys(object);
+    if (keys == NULL)
+        return leati_no_memory(err);
     *out = keys;
     return LEAT_OK;
 }
@@ -103,8 +111,8 @@ static void print_member(struct printer *printer, const char *key, const json_t 
 static void print_object(struct printer *printer, const json_t *json, int depth) {
     leati_text_add(&printer->text, "{", 1);
     if (printer->sorted) {
-        const char **keys;
-        if (leati_json_sorted_keys(json, &keys, NULL) != LEAT_OK) {
+        const char **keys = sorted_keys(json);
+        if (keys == NULL) {
             printer->text.failed = true;
             return;
         }

@@ -184,6 +184,7 @@ leat_spec *leati_json_to_spec(const json_t *json, leat_error *err) {
 }
 
 char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *json = spec != NULL ? write_spec(spec, true) : NULL;
     if (spec == NULL)
         leati_refuse(err, VALUE, "leat_spec_to_json: spec is NULL");
@@ -195,6 +196,7 @@ char *leat_spec_to_json(const leat_spec *spec, leat_error *err) {
 }
 
 leat_spec *leat_spec_from_json(const char *text, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (text == NULL) {
         leati_refuse(err, VALUE, "leat_spec_from_json: text is NULL");
         return NULL;

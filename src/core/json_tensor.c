@@ -141,11 +141,12 @@ static leat_status read_strings(const leat_shape *shape, const json_t *values, l
         return LEAT_RESOURCE_EXHAUSTED;
     leat_string *strings = leat_buffer_data(owner);
     char *bytes = (char *)(strings + count);
+    leat_error unwanted, *e = leati_error_unwanted(&unwanted);
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(values, i);
         size_t size = 0;
         /* It was checked above, so it does not fail here. */
-        if (leati_json_string_size(value, &size, NULL) == LEAT_OK)
+        if (leati_json_string_size(value, &size, e) == LEAT_OK)
             leati_json_string_bytes(value, bytes);
         strings[i] = (leat_string){.data = bytes, .size = size};
         bytes += size;

@@ -89,6 +89,7 @@ static void set_component(leat_spec *spec, int index, leat_dtype dtype, leat_sha
 }
 
 leat_spec *leat_spec_tensor(leat_dtype dtype, leat_shape shape, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
     leat_spec *spec = node_new(LEAT_SPEC_TENSOR, 0, 1, 0, err);
@@ -102,6 +103,7 @@ leat_spec *leat_spec_tensor(leat_dtype dtype, leat_shape shape, leat_error *err)
 
 leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
                             leat_dtype row_splits_dtype, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
     /* Rows of a ragged value have a ragged rank less by one, so 0 and below stand for tensors. */
@@ -143,6 +145,7 @@ leat_spec *leat_spec_ragged(leat_dtype dtype, leat_shape shape, int ragged_rank,
 }
 
 leat_spec *leat_spec_sparse(leat_dtype dtype, leat_shape shape, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (check_leaf(dtype, &shape, err) != LEAT_OK)
         return NULL;
     leat_spec *spec = node_new(LEAT_SPEC_SPARSE, 0, 3, 0, err);
@@ -169,12 +172,13 @@ leat_spec *leati_spec_mark_stacked(leat_spec *leaf, int stacked) {
 }
 
 leat_spec *leat_spec_none(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return node_new(LEAT_SPEC_NONE, 0, 0, 0, err);
 }
 
 /* Writes an error unless the caller's earlier failure already did. */
 static void missing_child(leat_error *err) {
-    if (err != NULL && err->code == LEAT_OK)
+    if (err->code == LEAT_OK)
         leati_refuse(err, STRUCTURE, "expected a spec as a child, found NULL");
 }
 
@@ -206,10 +210,12 @@ static leat_spec *boxed(leat_spec_kind kind, leat_spec *element, leat_error *err
 }
 
 leat_spec *leat_spec_dataset(leat_spec *element, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return boxed(LEAT_SPEC_DATASET, element, err);
 }
 
 leat_spec *leat_spec_optional(leat_spec *element, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return boxed(LEAT_SPEC_OPTIONAL, element, err);
 }
 
@@ -259,6 +265,7 @@ static void unref_all(leat_spec *const *children, int count) {
 }
 
 leat_spec *leat_spec_tuple(leat_spec *const *children, int count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_spec *spec = composite_new(LEAT_SPEC_TUPLE, children, count, 0, err);
     if (spec == NULL) {
         unref_all(children, count);
@@ -321,6 +328,7 @@ static leat_spec *dict_of(const char *const *keys, leat_spec *const *children, i
 
 leat_spec *leat_spec_dict(const char *const *keys, leat_spec *const *children, int count,
                           leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_spec *spec = NULL;
     struct entry *entries = NULL;
     if (count < 0 || count > MAX_COMPONENTS)
@@ -415,6 +423,7 @@ int64_t leat_spec_tag(const leat_spec *spec) {
 }
 
 leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     /* Specs are shared and immutable: another tag needs a node of its own. */
     if (spec == NULL || spec->tag == tag)
         return spec;

@@ -52,6 +52,7 @@ static leat_tensor tensor_over(leat_dtype dtype, const leat_shape *shape, leat_b
 }
 
 leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape, leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     int64_t count = 0;
     size_t bytes = 0;
     LEATI_TRY(check_new(dtype, &shape, &count, &bytes, err));
@@ -93,6 +94,7 @@ static leat_buffer *copy_strings(const leat_string *from, int64_t count, leat_er
 
 leat_status leat_tensor_copy_of(leat_dtype dtype, leat_shape shape, const void *data,
                                 leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     int64_t count = 0;
     size_t bytes = 0;
     leat_status status = check_new(dtype, &shape, &count, &bytes, err);
@@ -209,6 +211,7 @@ size_t leat_tensor_bytes(const leat_tensor *tensor) {
 
 leat_status leat_tensor_row(const leat_tensor *tensor, int64_t index, leat_tensor *out,
                             leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (tensor->rank < 1)
         return leati_refuse(err, SHAPE,
                             "a row needs a tensor of at least one dimension, found a scalar");

@@ -28,8 +28,7 @@ leat_status leati_chunks_open(leati_chunks *chunks, const char *path, leat_compr
     }
     if (status != LEAT_OK) {
         leati_chunks_close(chunks);
-        if (err != NULL)
-            *err = local;
+        *err = local;
     }
     return status;
 }

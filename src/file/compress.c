@@ -60,6 +60,7 @@ static leat_status unknown_name(const char *text, leat_error *err) {
 }
 
 leat_status leat_compression_from_name(const char *text, leat_compression *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (text == NULL || !*text) {
         *out = LEAT_COMPRESSION_NONE;
         return LEAT_OK;

@@ -145,6 +145,7 @@ static leat_status write_version(leat_event_writer *writer, leat_error *err) {
 
 leat_event_writer *leat_event_writer_open(const char *folder, const leat_event_options *options,
                                           leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_event_options chosen = {LEAT_EVENT_DEFAULTS};
     if (LEATI_OPTIONS(leat_event_options, &chosen, options, err) != LEAT_OK)
         return NULL;
@@ -185,11 +186,13 @@ const char *leat_event_writer_path(const leat_event_writer *writer) {
 }
 
 leat_status leat_event_writer_flush(leat_event_writer *writer, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     writer->waiting = 0;
     return leati_tfrecord_writer_flush(writer->records, err);
 }
 
 leat_status leat_event_writer_close(leat_event_writer *writer, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (writer == NULL)
         return LEAT_OK;
     leat_status status = leat_tfrecord_writer_close(writer->records, err);
@@ -228,6 +231,7 @@ static void put_metadata(leati_writer *value, const leat_event_metadata *metadat
 leat_status leat_event_tensor(leat_event_writer *writer, const char *tag, int64_t step,
                               const leat_tensor *value, const leat_event_metadata *metadata,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     static const leat_event_metadata none = {0};
     if (tag == NULL || value == NULL || value->dtype == LEAT_INVALID)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
@@ -256,6 +260,7 @@ leat_status leat_event_tensor(leat_event_writer *writer, const char *tag, int64_
 
 leat_status leat_event_scalar(leat_event_writer *writer, const char *tag, int64_t step, float value,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_event_metadata metadata = {.plugin = "scalars"};
     leat_tensor tensor = leat_tensor_view(LEAT_FLOAT32, LEAT_SCALAR, &value);
     return leat_event_tensor(writer, tag, step, &tensor, &metadata, err);
@@ -263,6 +268,7 @@ leat_status leat_event_scalar(leat_event_writer *writer, const char *tag, int64_
 
 leat_status leat_event_text(leat_event_writer *writer, const char *tag, int64_t step,
                             const char *text, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_event_metadata metadata = {.plugin = "text"};
     leat_string value = {text != NULL ? text : "", text != NULL ? strlen(text) : 0};
     leat_tensor tensor = leat_tensor_view(LEAT_STRING, LEAT_SCALAR, &value);
@@ -272,6 +278,7 @@ leat_status leat_event_text(leat_event_writer *writer, const char *tag, int64_t 
 leat_status leat_event_images(leat_event_writer *writer, const char *tag, int64_t step,
                               const leat_string *pngs, int64_t count, int64_t width, int64_t height,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (count < 0 || (pngs == NULL && count > 0) || count > INT32_MAX)
         return leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, writer->path, -1, false,
                                   "%lld pictures; expected 0 or more, and their bytes",
@@ -340,6 +347,7 @@ static void fill_buckets(const leat_tensor *values, int buckets, double *rows) {
 leat_status leat_event_histogram(leat_event_writer *writer, const char *tag, int64_t step,
                                  const leat_tensor *values, int buckets,
                                  const leat_event_metadata *metadata, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     static const leat_event_metadata own = {.plugin = "histograms"};
     if (values == NULL || values->dtype == LEAT_STRING ||
         leati_tensor_proto_of_dtype(values->dtype) == 0)
@@ -373,9 +381,11 @@ static leat_status write_message(leat_event_writer *writer, int64_t step, uint32
 
 leat_status leat_event_summary(leat_event_writer *writer, int64_t step, leat_string summary,
                                leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return write_message(writer, step, EVENT_SUMMARY, summary, err);
 }
 
 leat_status leat_event_graph(leat_event_writer *writer, leat_string graph, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return write_message(writer, 0, EVENT_GRAPH, graph, err);
 }

@@ -26,6 +26,7 @@ struct leat_example {
 };
 
 leat_example *leat_example_new(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_example *example = leati_alloc_zero(1, sizeof *example);
     void *data = NULL;
     if (example == NULL || !leati_grow(&data, &example->capacity, 256, 1)) {
@@ -132,6 +133,7 @@ static uint8_t *start_entry(leat_example *example, const char *name, int number,
 
 leat_status leat_example_add_bytes(leat_example *example, const char *name,
                                    const leat_string *values, int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     LEATI_TRY(check_add(example, name, values, count, err));
     size_t size = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -179,6 +181,7 @@ static leat_status start_packed(leat_example *example, const char *name, int num
 
 leat_status leat_example_add_int64(leat_example *example, const char *name, const int64_t *values,
                                    int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check_add(example, name, values, count, err);
     if (status != LEAT_OK)
         return status;
@@ -197,6 +200,7 @@ leat_status leat_example_add_int64(leat_example *example, const char *name, cons
 
 leat_status leat_example_add_float(leat_example *example, const char *name, const float *values,
                                    int64_t count, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_status status = check_add(example, name, values, count, err);
     if (status != LEAT_OK)
         return status;
@@ -213,6 +217,7 @@ leat_status leat_example_add_float(leat_example *example, const char *name, cons
 }
 
 leat_status leat_example_serialize(leat_example *example, leat_string *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (example == NULL)
         return leati_refuse(err, VALUE, "leat_example_serialize: example is NULL");
     size_t features = example->size - HEAD;

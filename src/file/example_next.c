@@ -52,6 +52,7 @@ static leat_status next_entry(leat_string record, leati_wire *features, leat_fea
 
 leat_status leat_example_next(leat_string record, size_t *position, leat_feature *out, bool *end,
                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const uint8_t *start = (const uint8_t *)record.data;
     leati_wire example = {start, start};
     if (record.size > 0)

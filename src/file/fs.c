@@ -129,7 +129,7 @@ leat_status leati_fs_mkdirs(const char *path, leat_error *err) {
         leati_free(above);
         return status != LEAT_OK ? status : leati_fs_mkdir(path, err);
     }
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = local;
     return status;
 }

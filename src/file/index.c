@@ -420,6 +420,7 @@ static leat_status find_kind(const char *path, const char **kind, leat_error *er
 }
 
 leat_status leat_index_write(const char *path, int64_t *records, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (path == NULL)
         return leati_refuse(err, VALUE, "leat_index_write: the path is NULL");
     char *name = NULL;

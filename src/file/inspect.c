@@ -45,6 +45,7 @@ static leat_status visit_all(leati_tfrecord *reader, leat_record_function functi
 leat_status leat_records_inspect(const char *path, leat_compression compression,
                                  leat_record_function function, void *context,
                                  leat_record_summary *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_tfrecord_options options = {.compression = compression};
     leati_tfrecord *reader = NULL;
     leat_status status = leati_tfrecord_open(path, &options, &reader, err);
@@ -70,6 +71,7 @@ leat_status leat_records_inspect(const char *path, leat_compression compression,
 }
 
 leat_status leat_compression_guess(const char *path, leat_compression *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_file *file = NULL;
     leat_status status = leati_file_open(path, &file, err);
     if (status != LEAT_OK)

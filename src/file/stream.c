@@ -110,7 +110,7 @@ static leat_status read_compressed(leati_stream *stream, uint8_t *data, size_t s
     /* The file ended, and the codec is not between two streams. */
     stream->cut = stream->failure.code == LEAT_OK && !stream->unpacker->between;
     leat_status status = stream->failure.code;
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = stream->failure;
     /* Memory may be there later: the next read unpacks again from the start. */
     if (status == LEAT_RESOURCE_EXHAUSTED && stream->file->seekable) {

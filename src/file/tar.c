@@ -164,8 +164,7 @@ static leati_tar_outcome read_pax(leati_chunks *chunks, size_t size, leati_tar_m
         leat_error local = {0};
         length = read_record(text + at, size - at, member, extension, &local);
         if (length == 0 && local.code != LEAT_OK) {
-            if (err != NULL)
-                *err = local;
+            *err = local;
             return LEATI_TAR_FAILED;
         }
         if (length == 0)

@@ -294,9 +294,10 @@ leati_record_outcome leati_tfrecord_read(leati_tfrecord *reader, int64_t want, s
     int64_t count = 0;
     size_t bytes = 0;
     leati_record_outcome outcome = LEATI_RECORD;
+    leat_error unwanted, *later = leati_error_unwanted(&unwanted);
     *n = 0;
     while (count < want && (count == 0 || byte_target == 0 || bytes < byte_target)) {
-        leat_error *report = count == 0 ? err : NULL;
+        leat_error *report = count == 0 ? err : later;
         outcome = read_record(reader, &records[count], report);
         if (outcome != LEATI_RECORD)
             break;

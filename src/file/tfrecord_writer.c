@@ -24,6 +24,7 @@ static leat_status write_through(void *context, const void *data, size_t size, l
 leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
                                                 const leat_tfrecord_writer_options *options,
                                                 leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_tfrecord_writer_options chosen = {LEAT_TFRECORD_WRITER_DEFAULTS};
     if (LEATI_OPTIONS(leat_tfrecord_writer_options, &chosen, options, err) != LEAT_OK)
         return NULL;
@@ -55,6 +56,7 @@ static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t si
 
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
                                        leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (writer == NULL || (data == NULL && size > 0))
         return leati_refuse(err, VALUE, "leat_tfrecord_writer_write: %s is NULL; expected %s",
                             writer != NULL ? "data" : "writer",
@@ -75,6 +77,7 @@ leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error
 }
 
 leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (writer == NULL)
         return LEAT_OK;
     /* Before the output is committed: the end of a compressed stream is part of the file. */

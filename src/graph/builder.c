@@ -10,6 +10,7 @@
 #include <string.h>
 
 leat_graph *leat_graph_new(const leat_spec *input, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_graph *graph = leati_alloc_zero(1, sizeof *graph);
     if (graph == NULL) {
         leati_no_memory(err);
@@ -62,10 +63,11 @@ leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text
 }
 
 leat_status leat_graph_take_error(leat_graph *graph, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_error first = graph->error;
     /* The failed values stay -1, so what uses them fails again and says which input it was. */
     graph->error = (leat_error){0};
-    if (first.code != LEAT_OK && err != NULL)
+    if (first.code != LEAT_OK)
         *err = first;
     return first.code;
 }

@@ -80,7 +80,7 @@ static leat_status bind_attribute(call *c, const char *name, int64_t number, lea
         value = leati_json_of_tensor(&tensor, err);
         leat_tensor_unref(&tensor);
         if (value == NULL)
-            return err != NULL && err->code != LEAT_OK ? err->code : LEAT_RESOURCE_EXHAUSTED;
+            return err->code != LEAT_OK ? err->code : LEAT_RESOURCE_EXHAUSTED;
     } else if (!(row->flags & LEATI_TENSOR)) {
         return leati_refuse(err, VALUE,
                             "argument %s must be known while the function is traced; found a value "

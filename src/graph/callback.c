@@ -69,6 +69,7 @@ static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 leat_status leat_callback_register(const char *name, leat_callback callback, void *context,
                                    uint32_t flags, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leati_callback *object = NULL;
     if (name == NULL || !*name)
         return leati_refuse(err, VALUE, "a registered callback needs a name");
@@ -147,12 +148,13 @@ leat_function *leat_function_from_callback(leat_callback callback, void *context
                                            void (*release)(void *context), const char *name,
                                            uint32_t flags, leat_spec *input, leat_spec *output,
                                            leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_function *function = NULL;
     leati_callback *object = NULL;
     if (callback != NULL && input != NULL && output != NULL)
         object = callback_new(callback, context, name, flags, err);
     /* A spec that is NULL because making it failed has left its reason in `err`: that one stays. */
-    else if (err != NULL && err->code == LEAT_OK)
+    else if (err->code == LEAT_OK)
         leati_refuse(err, VALUE, "%s of the callback function is NULL",
                      callback == NULL ? "the callback"
                      : input != NULL  ? "the output spec"

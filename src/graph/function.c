@@ -200,8 +200,7 @@ leat_status leati_function_set_spec(leat_function *function, const leat_spec *st
     leati_free(types);
     if (function->output != NULL)
         return LEAT_OK;
-    if (err != NULL)
-        *err = failure;
+    *err = failure;
     /* A spec that is NULL without an error would otherwise be success. */
     return failure.code != LEAT_OK ? failure.code : LEAT_INTERNAL;
 }
@@ -212,8 +211,7 @@ static leat_status set_input(leat_function *function, leat_spec *input, leat_err
     function->input = input != NULL ? leat_spec_ref(input) : leat_spec_tuple(NULL, 0, &failure);
     if (function->input != NULL)
         return LEAT_OK;
-    if (err != NULL)
-        *err = failure;
+    *err = failure;
     return failure.code;
 }
 
@@ -221,8 +219,7 @@ static leat_status check_outputs(const leat_graph *graph, const leat_value *outp
                                  int num_outputs, leat_error *err) {
     /* First, because outputs are failed values then, and what failed before is the cause. */
     if (graph->error.code != LEAT_OK) {
-        if (err != NULL)
-            *err = graph->error;
+        *err = graph->error;
         return graph->error.code;
     }
     for (int i = 0; i < num_outputs; i++)
@@ -264,8 +261,9 @@ fail:
 
 leat_function *leat_graph_finish(leat_graph *graph, const leat_value *outputs, int num_outputs,
                                  const leat_spec *structure, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (graph == NULL) {
-        if (err != NULL && err->code == LEAT_OK)
+        if (err->code == LEAT_OK)
             leati_refuse(err, VALUE, "graph is NULL");
         return NULL;
     }
@@ -285,10 +283,11 @@ static int too_many_outputs(leat_graph *graph, int count) {
 leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
                                               const leat_spec *input, leat_spec *structure,
                                               leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_function *function = NULL;
     leat_value outputs[LEAT_MAX_OUTPUTS];
     if (input == NULL || tracer == NULL) {
-        if (err != NULL && err->code == LEAT_OK)
+        if (err->code == LEAT_OK)
             leati_refuse(err, VALUE, "%s of the function to trace is NULL",
                          tracer != NULL ? "the input spec" : "the tracer");
         leat_spec_unref(structure);
@@ -310,6 +309,7 @@ leat_function *leat_function_trace_structured(leat_tracer tracer, void *context,
 
 leat_function *leat_function_trace(leat_tracer tracer, void *context, const leat_spec *input,
                                    leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return leat_function_trace_structured(tracer, context, input, NULL, err);
 }
 

@@ -201,6 +201,7 @@ static void forget(void *context, void *data, size_t size) {
 }
 
 leat_buffer *leat_function_to_graph_def(const leat_function *function, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     struct writing writing = {0};
     put_function(&writing, function, "");
     leati_writer versions = {0};

@@ -163,6 +163,7 @@ static json_t *write_function(void *context, const leat_object *object, leat_err
 }
 
 char *leat_function_to_json(const leat_function *function, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     json_t *json = write_function(NULL, (const leat_object *)function, err);
     char *text = json != NULL ? leati_json_print(json, 0, false, err) : NULL;
     json_decref(json);
@@ -339,7 +340,7 @@ static leat_status read_graph(const json_t *json, int depth, leat_function *func
     if (status == LEAT_OK)
         status = leati_function_set_spec(function, structure, &failure);
     leat_spec_unref(structure);
-    if (status != LEAT_OK && err != NULL)
+    if (status != LEAT_OK)
         *err = failure;
     return status;
 }
@@ -377,6 +378,7 @@ leat_function *leati_json_read_function(const json_t *json, leat_error *err) {
 }
 
 leat_function *leat_function_from_json(const char *text, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (text == NULL) {
         leati_refuse(err, VALUE, "the text of the function is NULL");
         return NULL;

@@ -262,10 +262,12 @@ static char *printed(json_t *json, leat_error *err) {
 }
 
 char *leat_operations_json(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     return printed(leati_listing_describe_ops(), err);
 }
 
 char *leat_operation_json(const char *name, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     const leati_tensor_op *op = name != NULL ? leati_graph_op_find(name) : NULL;
     if (op != NULL)
         return printed(describe(op), err);
@@ -275,6 +277,7 @@ char *leat_operation_json(const char *name, leat_error *err) {
 }
 
 char *leat_operation_names(leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     size_t count;
     const leati_tensor_op *const *ops = leati_graph_ops(&count);
     leati_text text = {0};

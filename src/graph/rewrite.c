@@ -169,7 +169,7 @@ static leat_status specialise_input(const leat_function *function, leat_function
     }
     leati_free(dtypes);
     leati_free(shapes);
-    if (err != NULL && failure.code != LEAT_OK)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }

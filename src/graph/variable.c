@@ -75,6 +75,7 @@ static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
 
 leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
                                  leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_variable_options o = {LEAT_VARIABLE_DEFAULTS};
     if (check_initial(initial, err) != LEAT_OK ||
         LEATI_OPTIONS(leat_variable_options, &o, options, err) != LEAT_OK)
@@ -250,6 +251,7 @@ int leat_variable_num_copies(const leat_variable *variable) {
 
 leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (variable == NULL || out == NULL)
         return leati_refuse(err, VALUE, "the variable or the result is NULL");
     if (copy < 0 || copy >= variable->num_copies)
@@ -259,6 +261,7 @@ leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tens
 }
 
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (variable == NULL || out == NULL)
         return leati_refuse(err, VALUE, "the variable or the result is NULL");
     int num_all = variable->num_copies + variable->num_elsewhere;
@@ -293,6 +296,7 @@ static leat_status check_value(const leat_variable *variable, const leat_tensor 
 
 leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *value,
                                  leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     leat_tensor part = {0};
     leat_status status = check_value(variable, value, err);
     if (status != LEAT_OK)

@@ -291,7 +291,7 @@ static void resize_into(leati_resize_plan *plan, const picture *in, float *out, 
         /* The whole picture decides, not a row: it is what caches would have to hold. */
         .far = leati_resize_is_far((size_t)plan->y.out * (size_t)plan->x.out *
                                    (size_t)plan->channels * sizeof *out)};
-    leat_status status = resize(plan, in, &sink, NULL);
+    leat_status status = resize(plan, in, &sink, &(leat_error){0});
     (void)status;
 }
 

@@ -48,6 +48,7 @@ static int64_t process_limit(void) {
 }
 
 leat_status leat_limits_set_memory(int64_t bytes, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (bytes < 0)
         return leati_refuse(
             err, VALUE,

@@ -171,11 +171,11 @@ static leat_status start(leati_pool *pool, int threads, leat_error *err) {
     while (pool->size < threads && status == LEAT_OK) {
         struct worker *worker = &pool->workers[pool->size];
         char name[32];
+        leat_error unwanted, *report = pool->size == 0 ? err : leati_error_unwanted(&unwanted);
         worker->pool = pool;
         worker->number = pool->size;
         snprintf(name, sizeof name, "leat-pool-%d", worker->number);
-        status =
-            leati_thread_start(&worker->thread, name, work, worker, pool->size == 0 ? err : NULL);
+        status = leati_thread_start(&worker->thread, name, work, worker, report);
         if (status == LEAT_OK)
             pool->size++;
     }

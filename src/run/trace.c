@@ -196,6 +196,7 @@ static void write_ring(FILE *file, struct ring *ring, long process) {
 }
 
 leat_status leat_trace_write(const char *path, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     char reason[64];
     long process = getpid();
     FILE *file = fopen(path, "we");

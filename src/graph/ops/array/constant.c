@@ -78,7 +78,7 @@ end:
     leat_element_fini(&args.value);
     leat_tensor_unref(&owned);
     leat_spec_unref(spec);
-    if (failure.code != LEAT_OK && err != NULL)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }

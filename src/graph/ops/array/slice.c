@@ -139,7 +139,8 @@ static bool slice_known(const leati_known_call *call, leati_known *out) {
     const struct leati_slice_args *args = call->args;
     /* The vector of numbers is sliced as the tensor itself is. */
     leat_shape whole = LEAT_SHAPE(call->inputs[0].count), part = {0};
-    if (call->inputs[0].rank != 1 || leati_slice_shape(args, &whole, &part, NULL) != LEAT_OK)
+    if (call->inputs[0].rank != 1 ||
+        leati_slice_shape(args, &whole, &part, &(leat_error){0}) != LEAT_OK)
         return false;
     *out = (leati_known){.rank = 1, .count = (int32_t)part.dims[0]};
     for (int32_t i = 0; i < out->count; i++)

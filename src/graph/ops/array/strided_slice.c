@@ -239,7 +239,7 @@ static bool strided_slice_known(const leati_known_call *call, leati_known *out) 
     leati_strided_part part;
     /* Size 1 again: offset and steps count the numbers of the vector. */
     if (call->inputs[0].rank != 1 ||
-        leati_strided_part_of(call->args, &whole, 1, false, &part, NULL) != LEAT_OK ||
+        leati_strided_part_of(call->args, &whole, 1, false, &part, &(leat_error){0}) != LEAT_OK ||
         part.shape.rank > 1)
         return false;
     *out = (leati_known){.rank = part.shape.rank,

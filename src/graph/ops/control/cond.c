@@ -96,7 +96,7 @@ static leat_status cond_infer(leati_infer_call *call, leat_error *err) {
         join_outputs(call, then_branch, else_branch, &failure);
     leat_function_unref(then_branch);
     leat_function_unref(else_branch);
-    if (failure.code != LEAT_OK && err != NULL)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }
@@ -191,7 +191,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
     /* The node has references of its own. */
     leat_function_unref(reverse[0]);
     leat_function_unref(reverse[1]);
-    if (failure.code != LEAT_OK && err != NULL)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }

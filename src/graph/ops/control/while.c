@@ -223,7 +223,7 @@ static leat_status while_infer(leati_infer_call *call, leat_error *err) {
             failure.code = LEAT_OK;
     }
     leati_free(types);
-    if (failure.code != LEAT_OK && err != NULL)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }

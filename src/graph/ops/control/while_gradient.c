@@ -370,7 +370,7 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
     }
     leati_free(inputs);
     leat_function_unref(reverse);
-    if (failure.code != LEAT_OK && err != NULL)
+    if (failure.code != LEAT_OK)
         *err = failure;
     return failure.code;
 }

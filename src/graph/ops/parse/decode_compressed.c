@@ -85,7 +85,7 @@ static leat_status decode_compressed_kernel(leati_kernel_call *call, leat_error 
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_unpacker *unpacker = leati_compress_unpacker_new(compression, err);
     if (unpacker == NULL)
-        return err == NULL ? LEAT_RESOURCE_EXHAUSTED : err->code;
+        return err->code;
     leat_status status = leati_text_collect(call, unpack, unpacker, err);
     leati_compress_unpacker_free(unpacker);
     return status;

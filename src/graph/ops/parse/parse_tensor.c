@@ -33,8 +33,7 @@ static leat_status parse_tensor_infer(leati_infer_call *call, leat_error *err) {
 static leat_status refuse(leat_status status, leat_error *err) {
     if (status != LEAT_DATA_LOSS)
         return status;
-    if (err != NULL)
-        err->code = LEAT_INVALID_ARGUMENT;
+    err->code = LEAT_INVALID_ARGUMENT;
     return LEAT_INVALID_ARGUMENT;
 }
 

@@ -52,7 +52,7 @@ static leat_status want_pattern(const leati_infer_call *call, leat_error *err) {
     /* Compiled as a check alone: a regex is for one thread, so each kernel makes its own. */
     leati_regex *regex = leati_regex_new(text_of(args->pattern), false, err);
     if (regex == NULL)
-        return err == NULL ? LEAT_INVALID_ARGUMENT : err->code;
+        return err->code;
     leati_regex_free(regex);
     return LEAT_OK;
 }
@@ -69,7 +69,7 @@ static leat_status with_regex(leati_kernel_call *call,
     bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN;
     leati_regex *regex = leati_regex_new(text_of(args->pattern), often, err);
     if (regex == NULL)
-        return err == NULL ? LEAT_RESOURCE_EXHAUSTED : err->code;
+        return err->code;
     leat_status status = run(call, regex, err);
     leati_regex_free(regex);
     return status;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 
 #include "base/alloc.h"
+#include "base/debug.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,8 +94,7 @@ LEAT_PRINTF(3, 4) static size_t print(char *text, size_t size, const char *forma
 
 static leat_status fail(leat_error *err, leat_status code, leat_reason reason, const char *format,
                         va_list arguments) {
-    if (err == NULL)
-        return code;
+    LEATI_ASSERT(err != NULL);
     char text[LEAT_ERROR_TEXT];
     format_text(text, sizeof text, format, arguments);
     err->code = code;
@@ -144,15 +144,14 @@ bool leati_error_is_end(const leat_error *err) {
 }
 
 leat_status leati_error_pass(leat_error *err, const leat_error *failure) {
-    if (err != NULL && err != failure)
+    LEATI_ASSERT(err != NULL);
+    if (err != failure)
         *err = *failure;
     return failure->code;
 }
 
 leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_error *failure,
                                 const char *kind, const char *name) {
-    if (err == NULL)
-        return status;
     /* The failure may be `err` itself, which is about to be written over. */
     uint64_t payload = failure->payload;
     leat_reason reason = failure->reason ? failure->reason : LEAT_REASON_CALLBACK;
@@ -163,6 +162,8 @@ leat_status leati_fail_callback(leat_error *err, leat_status status, const leat_
 }
 
 leat_status leat_error_set(leat_error *error, leat_status code, const char *format, ...) {
+    if (error == NULL)
+        return code;
     va_list arguments;
     va_start(arguments, format);
     leat_status status = fail(error, code, LEAT_REASON_NONE, format, arguments);
@@ -231,8 +232,7 @@ static void compose(leat_error *err, const struct parts *parts) {
 }
 
 leat_status leati_prefix(leat_error *err, const char *format, ...) {
-    if (err == NULL)
-        return LEAT_UNKNOWN;
+    LEATI_ASSERT(err != NULL);
     char prefix[LEAT_ERROR_TEXT];
     struct parts old;
     va_list arguments;
@@ -253,8 +253,7 @@ leat_status leati_prefix(leat_error *err, const char *format, ...) {
 }
 
 void leati_error_wrap(leat_error *err, leat_status code, const char *before) {
-    if (err == NULL)
-        return;
+    LEATI_ASSERT(err != NULL);
     struct parts old;
     char message[LEAT_ERROR_TEXT];
     split(err, &old);
@@ -267,7 +266,8 @@ void leati_error_wrap(leat_error *err, leat_status code, const char *before) {
 
 void leati_error_at_file(leat_error *err, const char *path, size_t size, int64_t byte,
                          bool decompressed) {
-    if (err == NULL || err->op[0] != '\0' || err->file[0] != '\0' || size == 0)
+    LEATI_ASSERT(err != NULL);
+    if (err->op[0] != '\0' || err->file[0] != '\0' || size == 0)
         return;
     struct parts old;
     split(err, &old);
@@ -278,7 +278,8 @@ void leati_error_at_file(leat_error *err, const char *path, size_t size, int64_t
 }
 
 void leati_error_at_function(leat_error *err, const char *function) {
-    if (err == NULL || err->op[0] != '\0' || err->function[0] != '\0')
+    LEATI_ASSERT(err != NULL);
+    if (err->op[0] != '\0' || err->function[0] != '\0')
         return;
     print(err->function, sizeof err->function, "%s", function);
 }
@@ -288,7 +289,8 @@ bool leati_error_has_operator(const leat_error *err) {
 }
 
 void leati_error_settle(leat_error *err) {
-    if (err == NULL || err->op[0] == '\0')
+    LEATI_ASSERT(err != NULL);
+    if (err->op[0] == '\0')
         return;
     err->op[0] = err->function[0] = err->file[0] = '\0';
     err->element = err->byte = -1;
@@ -297,7 +299,8 @@ void leati_error_settle(leat_error *err) {
 }
 
 void leati_error_at_operator(leat_error *err, const char *name, int64_t element) {
-    if (err == NULL || err->op[0] != '\0')
+    LEATI_ASSERT(err != NULL);
+    if (err->op[0] != '\0')
         return;
     struct parts old;
     char message[LEAT_ERROR_TEXT];
@@ -315,7 +318,7 @@ leat_status leati_no_memory(leat_error *err) {
     size_t refused = leati_alloc_refused();
     char bytes[48] = "";
     /* Where nobody is told, what is made of the missing result says it (leati_tensor_missing). */
-    if (err != NULL && err->place_at != UNWANTED)
+    if (err->place_at != UNWANTED)
         leati_alloc_refused_forget();
     if (refused > 0 && refused < SIZE_MAX)
         snprintf(bytes, sizeof bytes, ": %zu bytes were refused", refused);

@@ -20,7 +20,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 JOBS = str(2 * len(os.sched_getaffinity(0)))    # many tests wait for processes, deadlines or disks
 CHECKS = ["check_layers", "check_docs", "check_size", "check_format", "check_deviations",
-          "check_resume", "check_python", "check_strings", "check_names", "check_prefixes"]
+          "check_resume", "check_python", "check_strings", "check_names", "check_prefixes", "check_errors"]
 BUILDS = {
     "gcc": {"CC": "gcc", "CXX": "g++"},
     "clang": {"CC": "clang", "CXX": "clang++"},

@@ -161,6 +161,60 @@ class Prefixes(Check):
         self.complains("check_prefixes", "src/file/any.h:2: leati_file_pool is a type in src/run/pools.h")
 
 
+class Errors(Check):
+    def setUp(self):
+        super().setUp()
+        self.write("include/leat/a.h", "LEAT_API int leat_a(int x, leat_error *err);\nLEAT_API int leat_b(leat_error *err)\n"
+                                       "    LEAT_WARN_UNUSED;\nLEAT_API const char *leat_c(const leat_error *error);\n")
+        self.write("src/core/a.h", "int leati_a(leat_buffer *buffer,\n            leat_error *err);\n"
+                                   "int leati_says(leat_error *err, const char *format, ...) LEAT_PRINTF(2, 3);\n"
+                                   "#define leati_refuse(err, ...) \\\n    leati_says(err, __VA_ARGS__)\n"
+                                   "struct ops {\n    int (*open)(const void *of, leat_error *err);\n};\n")
+
+    def body(self, text, name="src/core/a.c"):
+        self.write(name, "static int one(int x, leat_error *err) {\n" + text + "}\n")
+
+    def test_records(self):
+        self.body("    leat_b(NULL);\n    leati_a(NULL, err);\n    leati_a(of(1, NULL), &(leat_error){0});\n"
+                  "    if (err->code != LEAT_OK && s->open(NULL, x ? err : &own))\n        *err = own;\n"
+                  "    return leati_refuse(err, \"%s\", NULL); /* err == NULL */\n")
+        self.write("src/core/b.c", "int leat_a(int x, leat_error *err) {\n    LEATI_ERROR_DOOR(err);\n    return 0;\n}\n"
+                                   "const char *leat_c(const leat_error *error) {\n    return error == NULL ? 0 : 1;\n}\n")
+        self.write("src/base/error.c", "int leat_error_set(leat_error *error) {\n    return error == NULL;\n}\n")
+        self.write("tests/a.c", "int callback(leat_error *err) {\n    return err != NULL && leat_a(1, NULL);\n}\n")
+        self.accepts("check_errors")
+
+    def test_compared(self):
+        for text in ("if (x && err != NULL)", "if (NULL == err)", "if (!err)", "if (err && x)", "x = x || err ? 1 : 0;"):
+            self.body("    int x;\n    %s\n" % text)
+            self.complains("check_errors", "src/core/a.c:3: compares leat_error * with NULL")
+
+    def test_compared_by_another_name(self):
+        self.write("python/native/a.c", "int one(leat_error *why) {\n    return why\n           == NULL;\n}\n")
+        self.complains("check_errors", "python/native/a.c:2: compares leat_error * with NULL")
+
+    def test_without_a_door(self):
+        self.write("src/core/b.c", "\nint leat_b(leat_error *err) {\n    int x = 1;\n    LEATI_ERROR_DOOR(err);\n}\n")
+        code, out = self.run_tool("check_errors")
+        self.assertEqual((code, out), (1, "src/core/b.c:2: leat_b does not begin with LEATI_ERROR_DOOR(err)\n"
+                                          "src/core/b.c:4: a door is the first line of a public function\n"))
+
+    def test_door_inside(self):
+        self.body("    LEATI_ERROR_DOOR(err);\n")
+        self.complains("check_errors", "src/core/a.c:2: a door is the first line of a public function")
+
+    def test_given(self):
+        for text, name in (("leati_a(of(1, err),\n NULL);", "leati_a"), ("leati_says(NULL, x, 1);", "leati_says"),
+                           ("leati_refuse(NULL, 1, 2);", "leati_refuse"), ("one(1, x ? err : NULL);", "one"),
+                           ("return s->ops->open(s, (NULL));", "open"), ("leati_a(b, x ? NULL : err);", "leati_a")):
+            self.body("    %s\n" % text)
+            self.complains("check_errors", "src/core/a.c:2: %s is given NULL in the place of leat_error *" % name)
+
+    def test_given_by_a_test(self):
+        self.body("    leati_a(b, NULL);\n", "tests/a.c")
+        self.complains("check_errors", "tests/a.c:2: leati_a is given NULL")
+
+
 class Layers(Check):
     def test_down_and_own_room(self):
         self.write("src/file/a.c", '#include "file/a.h"\n#include "run/b.h"\n#include <leat/base.h>\n#include <zlib.h>\n')

@@ -494,6 +494,8 @@ static leat_status open_segment(shared_collective *c, leat_error *err) {
     if (status != LEAT_OK) {
         if (file >= 0)
             close(file);
+        if (c->rank == 0 && name[0] != '\0')
+            (void)shm_unlink(name);
         return status;
     }
     void *map =

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "base/text.h"
 #include "coll/store_server.h"
 #include "coll/wire.h"
 #include "run/driver.h"
@@ -374,30 +375,41 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
     return LEAT_OK;
 }
 
+/* Where the value begins behind the name, and how long it is. */
+static const char *value_of(const leati_store_values *all, int rank, size_t *size) {
+    const char *text = all->bytes + all->offset[rank];
+    size_t whole = (size_t)(all->offset[rank + 1] - all->offset[rank]);
+    const char *end = memchr(text, '\n', whole);
+    size_t name = end != NULL ? (size_t)(end + 1 - text) : whole;
+    *size = whole - name;
+    return text + name;
+}
+
 leat_status leati_store_agree(leati_store *store, const char *what, const char *value,
                               int64_t timeout_ms, leat_error *err) {
     leati_store_values all;
-    char with_name[1024];
+    leati_text with_name = {0};
     /* With the name, so that whoever differs can be told to all without another exchange. */
-    int length = snprintf(with_name, sizeof with_name, "%s\n%s", value, store->name);
-    size_t size = (size_t)length < sizeof with_name ? (size_t)length : sizeof with_name - 1;
-    leat_status status = leati_store_barrier(store, what, with_name, size, timeout_ms, &all, err);
+    leati_text_addf(&with_name, "%s\n%s", store->name, value);
+    leat_status status = with_name.failed
+                             ? leati_no_memory(err)
+                             : leati_store_barrier(store, what, with_name.data, with_name.size,
+                                                   timeout_ms, &all, err);
+    leati_text_fini(&with_name);
     if (status != LEAT_OK)
         return status;
-    const char *first = all.bytes + all.offset[0];
-    int first_size = (int)strcspn(first, "\n");
+    size_t first_size;
+    const char *first = value_of(&all, 0, &first_size);
     for (int r = 1; r < store->options.num_ranks && status == LEAT_OK; r++) {
-        const char *other = all.bytes + all.offset[r];
-        int other_size = (int)strcspn(other, "\n");
-        /* Values are not terminated one by one: the name ends where the next rank's value
-         * begins. */
-        int name_size = (int)(all.offset[r + 1] - all.offset[r]) - other_size - 1;
-        if (other_size != first_size || memcmp(first, other, (size_t)first_size) != 0) {
+        size_t size;
+        const char *other = value_of(&all, r, &size), *name = all.bytes + all.offset[r];
+        if (size != first_size || memcmp(first, other, size) != 0) {
             status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                                 "%.*s has %s %.*s and rank 0 has %.*s; start the same program with "
                                 "the same data on every process",
-                                LEATI_MAX(0, name_size), other + other_size + 1, what, other_size,
-                                other, first_size, first);
+                                (int)LEATI_MAX(0, other - name - 1), name, what,
+                                (int)LEATI_MIN(size, 200), other, (int)LEATI_MIN(first_size, 200),
+                                first);
         }
     }
     leati_store_values_fini(&all);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "core/element.h"
 #include "core/spec.h"
 #include "core/tensor.h"
@@ -304,8 +305,13 @@ static leat_spec *read_sparse(struct reader *reader, const json_t *json, leat_er
     leat_shape shape = {0};
     leat_shape vector = LEAT_SHAPE((int64_t)json_array_size(dense));
     leat_spec *spec = NULL;
-    bool read = leati_json_to_shape(dense, &shape, err) == LEAT_OK &&
-                leati_json_to_values(LEAT_INT64, &vector, dense, &parts[2], err) == LEAT_OK;
+    bool read = leati_json_to_shape(dense, &shape, err) == LEAT_OK;
+    for (int32_t i = 0; read && i < LEATI_MAX(shape.rank, 1); i++) {
+        read = shape.rank >= 0 && (shape.rank == 0 || shape.dims[i] >= 0);
+        if (!read)
+            leati_refuse(err, VALUE, "expected a \"dense_shape\" whose sizes are known");
+    }
+    read = read && leati_json_to_values(LEAT_INT64, &vector, dense, &parts[2], err) == LEAT_OK;
     for (int i = 0; read && i < 2; i++)
         read = leati_json_to_tensor(json_object_get(json, names[i]), &parts[i], err) == LEAT_OK;
     if (read)

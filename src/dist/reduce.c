@@ -276,8 +276,10 @@ static leat_status write_result(const reduction *r, int component, leat_reduce_o
             store_int(out, (int64_t)i, r->ints[p->at + i]);
             continue;
         }
-        double sum =
-            p->floating ? r->floats[p->at + i] : (double)((const int64_t *)r->ints)[p->at + i];
+        uint64_t whole = p->floating ? 0 : r->ints[p->at + i];
+        double sum = p->floating               ? r->floats[p->at + i]
+                     : p->dtype == LEAT_UINT64 ? (double)whole
+                                               : (double)(int64_t)whole;
         store_float(out, (int64_t)i, mean ? sum / divisor : sum);
     }
     return status;

@@ -229,9 +229,10 @@ void leat_strategy_cancel(leat_strategy *strategy) {
         leati_workers_fail(strategy->workers, &reason);
         return;
     }
-    atomic_store(&strategy->cancelled, true);
-    /* The gate keeps renew_collective from closing the one that is aborted here. */
+    /* The gate keeps renew_collective from closing the one that is aborted here, and from making a
+     * new one between the flag and that. */
     leati_queue_gate_lock(strategy->gate);
+    atomic_store(&strategy->cancelled, true);
     if (strategy->collective != NULL)
         strategy->collective->ops->abort(strategy->collective, &reason);
     leati_queue_gate_unlock(strategy->gate);

@@ -110,6 +110,10 @@ bool leati_known_combined(const leati_known_call *call,
         return false;
     bool long_x = x->count > y->count || (x->count == y->count && x->rank > y->rank);
     *out = long_x ? *x : *y;
+    if (x->count == 0 || y->count == 0) { /* 1 broadcasts to no values */
+        out->rank = 1;
+        out->count = 0;
+    }
     for (int32_t i = 0; i < out->count; i++) {
         int64_t a = x->values[x->count == 1 ? 0 : i], b = y->values[y->count == 1 ? 0 : i];
         /* A real INT64_MIN counts as unknown, too, which only knows less. */

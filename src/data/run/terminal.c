@@ -89,9 +89,9 @@ leat_status leat_dataset_get_single_element(leat_dataset *dataset, leat_element 
     /* The end that is looked for leaves its error here, and is none of the caller's. */
     leat_error local = {0}, *e = &local;
     leat_element second = {0};
-    leat_iterator *iterator = leat_iterator_new(dataset, NULL, e);
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, err);
     if (iterator == NULL)
-        return leati_error_pass(err, e);
+        return err->code;
     bool ended = false;
     leat_status status = leati_iterator_element(iterator, out, &ended, e);
     if (ended) {

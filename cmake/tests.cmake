@@ -30,8 +30,8 @@ set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_pr
     "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy)" "coll/(store|faults|processes)"
     "train/.*multi_worker" tools/check image/decode golden)
 
-# What `make check` leaves to `make test`: sweeps over failing memory, every example as a program, packages, long conversations of
-# processes.
+# What `make check`, and the builds for threads and by the other compiler, leave to the rest of `make test`: sweeps over failing
+# memory, every example as a program, packages, long conversations of processes.
 set(LEAT_FULL "conform/data_memory" "multi_worker_memory" golden/modes "(python|cli)/(.*_)?examples" python/package python/workers
     dist/distributed_processes tools/check)
 

@@ -341,7 +341,10 @@ static leat_status local_append(const leati_fs *fs, const char *path, const void
     int fd = open_again(path, O_WRONLY | O_APPEND | O_CREAT);
     if (fd < 0)
         return leati_fs_local_fail(err, errno, path, "open it for appending");
-    ssize_t n = write(fd, data, size);
+    ssize_t n;
+    do
+        n = write(fd, data, size);
+    while (n < 0 && errno == EINTR);
     /* A short write of a plain file means that the disk is full. */
     int number = n < 0 ? errno : ENOSPC;
     leat_status status = LEAT_OK;

@@ -9,7 +9,7 @@
 #include "graph/json.h"
 #include <string.h>
 
-enum { MOST_DEPTH = 200, MOST_INPUTS = 4096 }; /* reading recurses */
+enum { MOST_DEPTH = 500, MOST_INPUTS = 4096 }; /* reading recurses */
 
 /* The inputs that a node has so far; owned until the node takes them. */
 typedef struct inputs {
@@ -347,17 +347,19 @@ static json_t *write_function(void *context, const leat_object *function, leat_e
     return leati_json_write_function((const leat_function *)function, err);
 }
 
-static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structure, int *next,
-                          leat_error *err) {
+static json_t *write_node(const leat_dataset *dataset, int depth, leat_error *err);
+
+static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structure, int depth,
+                          int *next, leat_error *err) {
     int count = leat_spec_num_children(structure);
     leat_spec_kind kind = leat_spec_get_kind(structure);
     if (kind != LEAT_SPEC_TUPLE && kind != LEAT_SPEC_DICT)
         /* Leaves take the inputs in the order in which read_tree made them. */
-        return leati_plan_write(dataset->inputs[(*next)++], err);
+        return write_node(dataset->inputs[(*next)++], depth + 1, err);
     bool tuple = kind == LEAT_SPEC_TUPLE;
     json_t *children = tuple ? json_array() : json_object();
     for (int i = 0; i < count && children != NULL; i++) {
-        json_t *child = write_tree(dataset, leat_spec_child(structure, i), next, err);
+        json_t *child = write_tree(dataset, leat_spec_child(structure, i), depth, next, err);
         if (child == NULL ||
             (tuple ? json_array_append_new(children, child)
                    : json_object_set_new(children, leat_spec_key(structure, i), child)) != 0) {
@@ -383,7 +385,8 @@ static const leati_row *node_row(const leat_dataset *dataset) {
     return NULL;
 }
 
-static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args, leat_error *err) {
+static int write_inputs(const leat_dataset *dataset, int depth, json_t *node, json_t *args,
+                        leat_error *err) {
     if ((dataset->op->flags & LEATI_OP_OWN_INPUTS) != 0)
         return 0;
     const leati_row *structure =
@@ -395,25 +398,25 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
     if (tree != NULL) {
         int next = 0;
         json_object_del(args, structure->name);
-        json_t *inputs_json = write_tree(dataset, tree, &next, err);
+        json_t *inputs_json = write_tree(dataset, tree, depth, &next, err);
         return inputs_json == NULL ? -1 : json_object_set_new(node, "inputs", inputs_json);
     }
     const leati_row *last = node_row(dataset);
     int count = dataset->num_inputs - (last != NULL);
     if (last != NULL) {
-        json_t *value = leati_plan_write(dataset->inputs[count], err);
+        json_t *value = write_node(dataset->inputs[count], depth + 1, err);
         if (value == NULL || json_object_set_new(args, last->name, value) != 0)
             return -1;
     }
     /* An operator of any number of inputs has a list even where it is one. */
     if (count == 1 && dataset->op->num_inputs == 1) {
-        json_t *input = leati_plan_write(dataset->inputs[0], err);
+        json_t *input = write_node(dataset->inputs[0], depth + 1, err);
         return input == NULL ? -1 : json_object_set_new(node, "input", input);
     }
     /* A source has neither "input" nor "inputs". */
     json_t *list = count == 0 ? NULL : json_array();
     for (int i = 0; i < count; i++) {
-        json_t *input = leati_plan_write(dataset->inputs[i], err);
+        json_t *input = write_node(dataset->inputs[i], depth + 1, err);
         if (input == NULL || json_array_append_new(list, input) != 0) {
             json_decref(list);
             return -1;
@@ -422,8 +425,12 @@ static int write_inputs(const leat_dataset *dataset, json_t *node, json_t *args,
     return count == 0 ? 0 : json_object_set_new(node, "inputs", list);
 }
 
-json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
+static json_t *write_node(const leat_dataset *dataset, int depth, leat_error *err) {
     leati_json_functions functions = {.write = write_function};
+    if (depth > MOST_DEPTH) { /* nobody could read it */
+        leati_refuse(err, VALUE, "a plan deeper than %d nodes", MOST_DEPTH);
+        return NULL;
+    }
     if (dataset->op->writable != NULL && dataset->op->writable(dataset, err) != LEAT_OK)
         return NULL;
     json_t *args = leati_json_of_rows(dataset->op->rows, dataset->args, false, &functions, err);
@@ -431,7 +438,7 @@ json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     json_t *node = json_pack("{s:s}", "op", dataset->op->name);
     leat_error local = {0};
-    bool failed = node == NULL || write_inputs(dataset, node, args, &local) != 0;
+    bool failed = node == NULL || write_inputs(dataset, depth, node, args, &local) != 0;
     if (!failed && dataset->label != NULL)
         failed = json_object_set_new(node, "label", json_string(dataset->label)) != 0;
     if (!failed && json_object_size(args) > 0)
@@ -445,6 +452,10 @@ json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     return node;
+}
+
+json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err) {
+    return write_node(dataset, 0, err);
 }
 
 char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {

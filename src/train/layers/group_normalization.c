@@ -79,7 +79,11 @@ static leat_value group_normalization_call(const leati_pass *pass) {
     int64_t axes[LEAT_MAX_RANK];
     int32_t axis = 0, count = 0;
     leat_error err = {0};
-    if (leati_support_normal_axis(args->axis, in.rank, &axis, &err) != LEAT_OK)
+    if (apart.rank > LEAT_MAX_RANK)
+        leati_refuse(&err, SHAPE, "the input has rank %d; expected at most %d", (int)in.rank,
+                     LEAT_MAX_RANK - 1);
+    if (err.code != LEAT_OK ||
+        leati_support_normal_axis(args->axis, in.rank, &axis, &err) != LEAT_OK)
         return leati_graph_error(x.graph, &err);
     int64_t groups = args->groups < 0 ? in.dims[axis] : args->groups;
     for (int32_t d = 0; d <= in.rank; d++) {

@@ -1,6 +1,7 @@
 /* Reshape: the values of each row under another shape (keras.layers.Reshape). Failures: a shape of
  * another number of values. No state, no locks. */
 #include "base/error.h"
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include "train/frame/layer.h"
 
@@ -38,16 +39,20 @@ static leat_value reshape_call(const leati_pass *pass) {
     leat_shape in = leat_value_shape(x), out = {.rank = args->target_shape.count + 1};
     /* `known` is what the numbers of target_shape hold together, without one left open. */
     int64_t known = 1, all = 1;
+    bool empty = false;
     for (int32_t d = 1; d < in.rank; d++)
         all = all < 0 || in.dims[d] < 0 ? -1 : all * in.dims[d];
     for (int32_t d = 1; d < out.rank; d++) {
         out.dims[d] = args->target_shape.values[d - 1];
-        known *= out.dims[d] < 0 ? 1 : out.dims[d];
+        if (__builtin_mul_overflow(known, LEATI_MAX(out.dims[d], 1), &known))
+            return leati_support_build_error(x.graph, LEAT_REASON_SHAPE,
+                                             "target_shape has more values than an int64 counts");
+        empty = empty || out.dims[d] == 0;
     }
     /* One dimension is left for the run, and that is the batch's if its size is unknown. */
     out.dims[0] = in.dims[0];
     /* Nothing can be said of what is left beside a dimension of size 0. */
-    for (int32_t d = 1; d < out.rank && all >= 0 && known > 0; d++)
+    for (int32_t d = 1; d < out.rank && all >= 0 && !empty; d++)
         if (out.dims[d] < 0)
             out.dims[d] = all / known;
     if (all < 0 && in.dims[0] < 0)

@@ -205,7 +205,7 @@ static void test_depth(void **state) {
     (void)state;
     leati_text text = {0};
     leat_error err = {0};
-    nested(&text, 201, false);
+    nested(&text, 501, false);
     leat_dataset *dataset = leat_dataset_from_json(text.data, &err);
     if (dataset == NULL)
         fail_msg("%s", err.text);
@@ -213,16 +213,19 @@ static void test_depth(void **state) {
     assert_string_equal(outcomes, "0");
     free(outcomes);
     leat_dataset_unref(dataset);
-    nested(&text, 202, false);
-    refused(text.data, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "200");
-    nested(&text, 300, true);
-    refused(text.data, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "200");
+    nested(&text, 502, false);
+    refused(text.data, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "500");
+    nested(&text, 505, true);
+    refused(text.data, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "500");
     /* Built by calls it may be deeper, but not without end. */
     for (int levels = 1001; levels <= 1002; levels++) {
         dataset = leat_dataset_range(0, 5, 1, NULL, &err);
         for (int i = 1; i < levels; i++)
             dataset = leat_dataset_label(leat_dataset_skip(dataset, 0, &err), "s", &err);
         assert_non_null(dataset);
+        /* Nothing is written that could not be read. */
+        assert_null(leati_plan_write(dataset, &err));
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "500");
         leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
         assert_int_equal(iterator != NULL, levels <= 1001);
         leat_iterator_free(iterator);

@@ -23,9 +23,11 @@ add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prot
 # Tests and benchmarks name options behind the macro that has their defaults (include/leat/base.h), and their many tracers
 # know how few outputs they have.
 set(LEAT_OVERRIDING $<$<COMPILE_LANGUAGE:C>:-Wno-override-init> $<$<COMPILE_LANGUAGE:C>:-Wno-unused-parameter>)
-# What nobody calls does not enter a library or program.
-add_compile_options(-ffunction-sections -fdata-sections)
-add_link_options(-Wl,--gc-sections)
+if(NOT LEAT_SANITIZE)
+    # What nobody calls does not enter a library or program.
+    add_compile_options(-ffunction-sections -fdata-sections)
+    add_link_options(-Wl,--gc-sections)
+endif()
 # Programs that use only the low rooms do not load oneDNN.
 add_link_options(-Wl,--as-needed)
 if(LEAT_WERROR)

@@ -45,10 +45,12 @@ function(leat_add_room room)
     endif()
     add_library(leati_${room} OBJECT ${sources})
     target_link_libraries(leati_${room} PRIVATE leati_build)
-    # What runs once per program, model or plan is compiled for size.
-    set(cold ${sources})
-    list(FILTER cold INCLUDE REGEX "/src/(train|cli|data/plan|data/rewrites)/|/core/(json|row|spec|[a-z]*_print)|/graph/builders_")
-    set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+    # What runs once per program, model or plan is compiled for size; sanitizers want to see its lines.
+    if(NOT LEAT_SANITIZE)
+        set(cold ${sources})
+        list(FILTER cold INCLUDE REGEX "/src/(train|cli|data/plan|data/rewrites)/|/core/(json|row|spec|[a-z]*_print)|/graph/builders_")
+        set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+    endif()
     set(LEAT_OBJECTS_${room} $<TARGET_OBJECTS:leati_${room}> PARENT_SCOPE)
 endfunction()
 

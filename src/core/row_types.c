@@ -14,7 +14,6 @@
 #include "core/object.h"
 #include "core/spec.h"
 #include "core/tensor.h"
-#include <inttypes.h>
 #include <string.h>
 
 static json_t *made(const leati_row_call *call, json_t *json) {
@@ -111,13 +110,10 @@ static leat_status read_int(const leati_row_call *call, const json_t *json, void
 
 static leat_status bind_int(const leati_row_call *call, const leat_tensor *value, int64_t i,
                             void *at) {
-    const uint64_t *large = value->data;
-    if (value->dtype == LEAT_UINT64 && large[i] > INT64_MAX)
-        return leati_refuse(call->err, VALUE,
-                            "argument %s: expected an integer below 2^63, found %" PRIu64,
-                            call->row->name, large[i]);
-    *(int64_t *)at = leati_tensor_int_at(value, i);
-    return LEAT_OK;
+    leat_status status = leati_tensor_int64_at(value, i, at, call->err);
+    if (status != LEAT_OK)
+        leati_prefix(call->err, "argument %s", call->row->name);
+    return status;
 }
 
 static uint64_t hash_number(const void *at, uint64_t seed) {

@@ -293,3 +293,10 @@ leat_status leati_tensor_to_int64(const leat_tensor *tensor, int64_t *out, leat_
     *out = leati_tensor_int_at(tensor, 0);
     return LEAT_OK;
 }
+
+leat_status leati_tensor_int64_at(const leat_tensor *tensor, int64_t index, int64_t *out,
+                                  leat_error *err) {
+    char *at = (char *)tensor->data + (size_t)index * leat_dtype_size(tensor->dtype);
+    leat_tensor one = leat_tensor_view(tensor->dtype, LEAT_SCALAR, at);
+    return leati_tensor_to_int64(&one, out, err);
+}

@@ -30,6 +30,10 @@ LEAT_WARN_UNUSED leat_status leati_tensor_concat(const leat_tensor *tensors, int
 LEAT_WARN_UNUSED leat_status leati_tensor_to_int64(const leat_tensor *tensor, int64_t *out,
                                                    leat_error *err);
 
+/* The same of value `index`, which must be there. */
+LEAT_WARN_UNUSED leat_status leati_tensor_int64_at(const leat_tensor *tensor, int64_t index,
+                                                   int64_t *out, leat_error *err);
+
 /* Value `index` of an integer or bool tensor, unchecked but for uint64, which saturates. */
 int64_t leati_tensor_int_at(const leat_tensor *tensor, int64_t index);
 /* Value `index` of a tensor of any numeric dtype. */

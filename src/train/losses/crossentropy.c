@@ -235,11 +235,12 @@ static leat_value of_logits(leat_value labels, leat_value logits) {
 
 /* The axis of the classes must be there; a refusal is in the graph. */
 static bool has_axis(leat_value predictions, int64_t axis) {
-    int32_t rank = leat_value_shape(predictions).rank;
-    if (axis >= -rank && axis < rank)
+    int32_t place;
+    leat_error err = {0};
+    if (leati_support_normal_axis(axis, leat_value_shape(predictions).rank, &place, &err) ==
+        LEAT_OK)
         return true;
-    leati_support_build_error(predictions.graph, LEAT_REASON_VALUE,
-                              "the axis of the classes is none of the predictions");
+    leati_graph_error(predictions.graph, &err);
     return false;
 }
 

@@ -284,11 +284,8 @@ static leat_status bind_list(const leati_operand *bound, int64_t row, leati_aren
         return leati_no_memory(err);
     out->count = (int32_t)bound->count;
     leat_tensor list = leati_kernel_operand_tensor(bound, row);
-    for (int32_t i = 0; i < out->count; i++) {
-        out->values[i] = leati_tensor_int_at(&list, i);
-        if (list.dtype == LEAT_UINT64 && ((const uint64_t *)list.data)[i] > INT64_MAX)
-            return leati_refuse(err, VALUE, "expected integers below 2^63");
-    }
+    for (int32_t i = 0; i < out->count; i++)
+        LEATI_TRY(leati_tensor_int64_at(&list, i, &out->values[i], err));
     return LEAT_OK;
 }
 

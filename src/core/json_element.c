@@ -306,10 +306,9 @@ static leat_spec *read_sparse(struct reader *reader, const json_t *json, leat_er
     leat_shape vector = LEAT_SHAPE((int64_t)json_array_size(dense));
     leat_spec *spec = NULL;
     bool read = leati_json_to_shape(dense, &shape, err) == LEAT_OK;
-    for (int32_t i = 0; read && i < LEATI_MAX(shape.rank, 1); i++) {
-        read = shape.rank >= 0 && (shape.rank == 0 || shape.dims[i] >= 0);
-        if (!read)
-            leati_refuse(err, VALUE, "expected a \"dense_shape\" whose sizes are known");
+    if (read && !leati_shape_is_static(&shape)) {
+        leati_refuse(err, VALUE, "expected a \"dense_shape\" whose sizes are known");
+        read = false;
     }
     read = read && leati_json_to_values(LEAT_INT64, &vector, dense, &parts[2], err) == LEAT_OK;
     for (int i = 0; read && i < 2; i++)

@@ -47,7 +47,7 @@ typedef enum leat_status {
     LEAT_UNAUTHENTICATED = 16
 } leat_status;
 
-/* What a failure is about, where its code alone does not say. Numbers are only added. */
+/* What a failure is about, where its code alone does not say. Append only. */
 typedef enum leat_reason {
     LEAT_REASON_NONE = 0,          /* no more is known than the code */
     LEAT_REASON_DTYPE = 1,         /* a dtype that is not taken, or dtypes that differ */
@@ -55,7 +55,7 @@ typedef enum leat_reason {
     LEAT_REASON_STRUCTURE = 3,     /* another nest, or another kind of value, than is taken */
     LEAT_REASON_VALUE = 4,         /* a number or text outside of what is allowed */
     LEAT_REASON_END = 5,           /* OUT_OF_RANGE because all elements were delivered */
-    LEAT_REASON_AFTER_FAILURE = 6, /* nothing new: what an earlier failure ended was asked again */
+    LEAT_REASON_AFTER_FAILURE = 6, /* nothing new: an earlier failure has ended this already */
     LEAT_REASON_CALLBACK = 7       /* a function of the user's failed */
 } leat_reason;
 
@@ -67,9 +67,9 @@ enum {
 };
 
 /* The caller's record of a failure: start it with {0}. Every function that takes one accepts NULL.
- * It is written only on failure, by whoever decides that the call failed. `text` is the whole
- * sentence for a reader; the other members are what a program may decide by. Texts are UTF-8,
- * always terminated, and end in "..." where they would be longer than their array. */
+ * It is written only on failure, by the code that decides that the call failed. `text` is the whole
+ * sentence for a reader; a program decides by the other members. Texts are UTF-8, always
+ * terminated, and end in "..." where they were cut to fit. */
 typedef struct leat_error {
     leat_status code;
     leat_reason reason;
@@ -85,8 +85,8 @@ typedef struct leat_error {
     uint16_t place_at, message_at; /* the library's own: where these parts of `text` begin */
 } leat_error;
 
-/* Writes a failure, as callbacks do before they return its code; what the record said is forgotten.
- * NULL is allowed. Returns `code`. */
+/* Writes a failure, as callbacks do before they return its code; whatever the record held before is
+ * forgotten. NULL is allowed. Returns `code`. */
 LEAT_API leat_status leat_error_set(leat_error *error, leat_status code, const char *format, ...)
     LEAT_PRINTF(3, 4);
 
@@ -102,22 +102,22 @@ LEAT_API const char *leat_status_name(leat_status status);
 
 /* ---- options ----
  *
- * What a function may be told beside its arguments is a struct leat_..._options of the caller's;
- * NULL stands for the defaults. Its first member says how large it is, so that a later version can
- * add members (docs/VERSIONING.md). Initialise it with the macro LEAT_..._DEFAULTS beside it, which
- * has that size and every default that is not 0:
+ * What a function can be told beyond its arguments goes into a struct leat_..._options that the
+ * caller owns; NULL stands for the defaults. Its first member is its size, so that later versions
+ * can add members (docs/VERSIONING.md). Initialise it with the macro LEAT_..._DEFAULTS next to it,
+ * which sets that size and every default that is not 0:
  *
  *     leat_dataset_window_options options = {LEAT_DATASET_WINDOW_DEFAULTS};
  *     options.stride = 2;
  *
- * Members of which the default is 0 may stand behind the macro. So may the others in C, but
- * compilers warn of it (-Woverride-init, -Winitializer-overrides); assign them. A struct without
- * the macro is INVALID_ARGUMENT. In C++, from C++20 on, the macro stands alone. A value of 0 is 0.
- * In place of None, in TensorFlow's words, stand NULL for a pointer and LEAT_UNSET for a number. */
+ * Members whose default is 0 may follow the macro. In C the others may, too, but compilers warn
+ * about it (-Woverride-init, -Winitializer-overrides); assign them. A struct without the macro is
+ * INVALID_ARGUMENT. In C++, from C++20 on, the macro stands alone. A value of 0 means 0. What
+ * TensorFlow calls None is NULL for a pointer and LEAT_UNSET for a number. */
 #define LEAT_UNSET INT64_MIN
 #define LEAT_UNLIMITED (-1) /* for a limit: none */
 
-/* True, false, or as the library has it otherwise; `true` and `false` may be assigned in C. */
+/* True, false, or the library's own default; in C, `true` and `false` may be assigned. */
 typedef enum leat_choice {
     LEAT_CHOICE_DEFAULT = -1,
     LEAT_CHOICE_FALSE = 0,
@@ -127,10 +127,10 @@ typedef enum leat_choice {
 /* The version as "major.minor.patch"; static text. */
 LEAT_API const char *leat_version(void);
 
-/* Where the library takes its memory from. Every function gets `context` first. `alloc` returns
- * memory aligned to `alignment` (a power of two, at least 16) or NULL; `resize` behaves like
- * realloc for memory of alignment 16; `release` takes any pointer that the other two returned. All
- * three are called from any thread. */
+/* Where the library gets its memory. Every function takes `context` as its first argument. `alloc`
+ * returns memory aligned to `alignment` (a power of two, at least 16) or NULL; `resize` behaves
+ * like realloc for memory of alignment 16; `release` takes any pointer that the other two returned.
+ * All three may be called from any thread. */
 typedef struct leat_allocator {
     void *context;
     void *(*alloc)(void *context, size_t size, size_t alignment);
@@ -157,24 +157,24 @@ typedef void (*leat_log_function)(void *context, leat_log_level level, const cha
 /* Replaces where log lines go; NULL restores stderr. Nothing is logged in the steady state. */
 LEAT_API void leat_log_set(leat_log_function function, void *context);
 
-/* Which lines are written, as the environment's LEAT_LOG says at first. A level alone (debug, info,
- * warning, error) is for everything; "debug:data,dist" tells what the library decides in these
- * parts, and leaves the others as they are; both may stand in one list: "error,info:coll". NULL or
- * "": warnings, errors and what else concerns the user, and no decisions. INVALID_ARGUMENT for an
- * unknown level or category, which changes nothing. Thread-safe. */
+/* Which lines are written; the environment variable LEAT_LOG sets it at first. A level alone
+ * (debug, info, warning, error) applies to everything; "debug:data,dist" also logs what the library
+ * decides in these parts and leaves the others alone; a list may have both: "error,info:coll". For
+ * NULL and for "": warnings, errors and other lines meant for the user, but no decisions.
+ * INVALID_ARGUMENT for an unknown level or category, which changes nothing. Thread-safe. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_log_set_levels(const char *levels, leat_error *err);
 
 /* The bytes that the operators of all iterators of the process may hold together (buffers of
  * shuffle and prefetch, caches, pending groups); 0, the default: half of what the machine or its
- * control group grants. What is held already stays. An operator that needs more fails with
+ * control group grants. Memory that is already held stays. An operator that needs more fails with
  * RESOURCE_EXHAUSTED, naming who holds what. INVALID_ARGUMENT if negative. Thread-safe. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_memory(int64_t bytes, leat_error *err);
 
-/* How far data from outside may unfold: the pixels of one picture, those of all frames of an
- * animation together (0, the default: 2^28), and the bytes that one packed string or one serialised
- * tensor may become (0: 2^30). What says that it is larger fails with INVALID_ARGUMENT or DATA_LOSS
- * before memory is taken. Pictures that are being decoded keep the limit that they began with.
- * INVALID_ARGUMENT if negative. Thread-safe. */
+/* How large data from outside may become when decoded: the pixels of one picture, those of all
+ * frames of an animation together (0, the default: 2^28), and the bytes that one packed string or
+ * one serialised tensor may become (0: 2^30). Anything that claims to be larger fails with
+ * INVALID_ARGUMENT or DATA_LOSS before memory is allocated. Pictures being decoded keep the limit
+ * that they started with. INVALID_ARGUMENT if negative. Thread-safe. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes,
                                                                leat_error *err);
 
@@ -193,7 +193,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_trace_write(const char *path, leat_er
  * random.Random.randint). */
 LEAT_API void leat_seed_set(int64_t seed);
 
-/* Forgets the global seed: the state before leat_seed_set. */
+/* Forgets the global seed, as if leat_seed_set had never been called. */
 LEAT_API void leat_seed_clear(void);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* The processes of a job, and which of them this one is (tf.distribute.cluster_resolver).
  *
  * A cluster is read once, from TF_CONFIG or from the variables of another launcher, and never
- * changes; any number of threads may ask it. What is wrong with it is said by the function that
- * needs the part, so that a process without a place in the cluster can still print it. */
+ * changes; any number of threads may ask it. Mistakes in it are reported by the function that needs
+ * the part in question, so that a process without a place in the cluster can still print it. */
 #ifndef LEAT_CLUSTER_H
 #define LEAT_CLUSTER_H
 
@@ -46,8 +46,8 @@ LEAT_API const char *leat_cluster_rpc_layer(const leat_cluster *cluster);
 LEAT_API char *leat_cluster_master(const leat_cluster *cluster, const char *task_type,
                                    int64_t task_id, leat_error *err);
 
-/* Does this process do what is done once, such as writing checkpoints: the chief, else worker 0? An
- * evaluator is its own chief. */
+/* Whether this process does what is done only once, such as writing checkpoints: the chief does, or
+ * worker 0 where there is none. An evaluator is its own chief. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_cluster_is_chief(const leat_cluster *cluster, bool *out,
                                                             leat_error *err);
 /* This process's number among chief and workers, the chief first. */

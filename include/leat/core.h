@@ -1,6 +1,6 @@
 /* Data that travels: dtypes, shapes, buffers, tensors, specs and elements.
  *
- * Ownership words: *owned* (the caller must release it), *borrowed* (valid as long as its owner
+ * Ownership words: *owned* (the caller must release it), *borrowed* (valid for as long as its owner
  * says), *given* (the callee releases it, also on failure). Reference counts are atomic; the
  * objects themselves are immutable once shared, so any number of threads may read them. */
 #ifndef LEAT_CORE_H
@@ -94,7 +94,7 @@ LEAT_API void *leat_buffer_data(const leat_buffer *buffer);
 LEAT_API size_t leat_buffer_size(const leat_buffer *buffer);
 
 /* A dense row-major array. A value type: copying the struct copies no reference; whoever keeps a
- * copy calls leat_tensor_ref on it. `owner` NULL means that the memory is somebody else's and
+ * copy calls leat_tensor_ref on it. If `owner` is NULL, the memory belongs to somebody else and
  * outlives the use. */
 typedef struct leat_tensor {
     leat_dtype dtype;
@@ -109,8 +109,8 @@ typedef struct leat_tensor {
 LEAT_API LEAT_WARN_UNUSED leat_status leat_tensor_new(leat_dtype dtype, leat_shape shape,
                                                       leat_tensor *out, leat_error *err);
 
-/* Fills `out` with a copy of `data`, an array of the dtype's values in row-major order; string
- * bytes are copied too. Owned. */
+/* Fills `out` with a copy of `data`, an array of values of that dtype in row-major order; the bytes
+ * of strings are copied, too. Owned. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_tensor_copy_of(leat_dtype dtype, leat_shape shape,
                                                           const void *data, leat_tensor *out,
                                                           leat_error *err);
@@ -191,9 +191,9 @@ LEAT_API leat_spec *leat_spec_ref(const leat_spec *spec);
 /* Drops a reference; NULL is allowed. */
 LEAT_API void leat_spec_unref(leat_spec *spec);
 
-/* A number that the caller puts on a tuple or dict, 0 at first: a binding's word for the
- * container that its users see. Whatever keeps the structure keeps the tags; comparisons and
- * saved plans ignore them. tagged: `spec` is given, the result owned. */
+/* A number that the caller may put on a tuple or dict, 0 at first: with it a binding remembers
+ * which kind of container its users see. Tags are kept wherever the structure is kept; comparisons
+ * and saved plans ignore them. tagged: `spec` is given, the result owned. */
 LEAT_API int64_t leat_spec_tag(const leat_spec *spec);
 LEAT_API leat_spec *leat_spec_tagged(leat_spec *spec, int64_t tag, leat_error *err);
 

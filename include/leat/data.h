@@ -89,7 +89,7 @@ typedef struct leat_dataset_call {
     int num_functions;
 } leat_dataset_call;
 
-/* leat_graph_dataset_op with everything that it can have (`call` is borrowed). So
+/* leat_graph_dataset_op in its most general form (`call` is borrowed). So
  * `lambda x: ds.map(lambda y: x + y)` is, with `add` traced for (y, x),
  *
  *     leat_value ds_value = leat_graph_dataset(graph, ds);
@@ -98,21 +98,21 @@ typedef struct leat_dataset_call {
  *                             .num_inputs = 1, .functions = &add_x, .num_functions = 1});
  *
  * Functions may call back and may nest; the value is as pure as they are. Each run makes the
- * function again with the captured values as constants. A failed value with the graph's error
- * where operator, arguments and functions do not fit. */
+ * function anew, with the captured values as constants. Returns a failed value, and the graph keeps
+ * the error, where operator, arguments and functions do not fit. */
 LEAT_API leat_value leat_graph_dataset_call(leat_graph *graph, const leat_dataset_call *call);
 
-/* A dataset (a reference is taken) as a value inside a function: `lambda _: ds`. It is that very
+/* A dataset (a reference is taken) as a value inside a function: `lambda _: ds`. It stays the same
  * node: iterators over it share its seed generator and its memory cache with all others, as with a
- * dataset that TensorFlow captures. JSON of the function holds its plan; reading that makes a node
- * of its own. */
+ * dataset that TensorFlow captures. The function's JSON holds the dataset's plan; reading it makes
+ * a new node. */
 LEAT_API leat_value leat_graph_dataset(leat_graph *graph, leat_dataset *dataset);
 
 typedef struct leat_graph_dataset_reduce_options {
     size_t size;
     bool can_stop;  /* body gives a bool scalar before the variables: whether to go on */
-    bool is_shared; /* others can see that the dataset is run through, though this graph does not
-                       show it: it captured the dataset from the function around it */
+    bool is_shared; /* others can see that the dataset is run through although this graph does not
+                       show it: the dataset was captured from the function around it */
     /* Borrowed; one component per variable: what the variables' shapes may become. NULL:
      * dimensions that body changes become unknown by themselves. */
     const leat_spec *shape_invariants;
@@ -136,12 +136,13 @@ LEAT_API int leat_graph_dataset_reduce(leat_value dataset, leat_function *body,
  * counterpart, not its bits). */
 LEAT_API uint64_t leat_dataset_fingerprint(const leat_dataset *dataset);
 
-/* How an iterator runs (part of tf.data.Options): on the shared pool with all cores, under the
- * process's memory limit. */
+/* How an iterator runs (part of tf.data.Options). By default it uses the shared pool, with all
+ * cores, under the process's memory limit. */
 typedef struct leat_iterator_options {
     size_t size;
-    int num_threads;      /* of a pool of its own; 0: none, it uses the shared pool */
-    int64_t memory_limit; /* bytes that its operators may hold, beside leat_limits_set_memory's */
+    int num_threads;      /* of a pool of its own; 0: the shared pool is used */
+    int64_t memory_limit; /* bytes that its operators may hold, in addition to
+                             leat_limits_set_memory's limit */
     bool rewrites;        /* false: run the plan as written */
     bool autotune;        /* false: LEAT_AUTOTUNE values keep their start values */
     bool verify; /* verification mode: every block is re-encoded, cut at random and checksummed
@@ -160,8 +161,8 @@ LEAT_API leat_iterator *leat_iterator_new(leat_dataset *dataset,
                                           const leat_iterator_options *options, leat_error *err);
 
 /* The next element (owned by the caller's struct, which is cleared first). LEAT_OK;
- * LEAT_OUT_OF_RANGE at the end (sticky, err->text "End of sequence"); any other code is an error
- * that ends only its own place: the next call goes on. Blocks. */
+ * LEAT_OUT_OF_RANGE at the end (sticky, err->text "End of sequence"); any other code is the error
+ * of this one element: the next call goes on behind it. Blocks. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_next(leat_iterator *iterator, leat_element *out,
                                                          leat_error *err);
 
@@ -171,11 +172,11 @@ LEAT_API void leat_iterator_cancel(leat_iterator *iterator);
 /* Ends an iteration: cancels, joins its threads. NULL is allowed. */
 LEAT_API void leat_iterator_free(leat_iterator *iterator);
 
-/* Runs through a dataset (borrowed): `function` (borrowed) of (state, element) to the next state,
- * the first being `initial_state` (borrowed); `out` gets the last one (tf.data.Dataset.reduce).
- * Trace the function for a tuple of the two specs, with shapes that hold for every state.
- * INVALID_ARGUMENT where structure or dtypes of the state change; the first error of an element
- * otherwise. Blocks. */
+/* Runs through a dataset (borrowed): `function` (borrowed) takes (state, element) to the next
+ * state, beginning with `initial_state` (borrowed); `out` gets the last state
+ * (tf.data.Dataset.reduce). Trace the function for a tuple of the two specs, with shapes that hold
+ * for every state. INVALID_ARGUMENT where structure or dtypes of the state change; the first error
+ * of an element otherwise. Blocks. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_reduce(leat_dataset *dataset,
                                                           const leat_element *initial_state,
                                                           const leat_function *function,
@@ -189,7 +190,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_get_single_element(leat_datas
 
 /* Random access: opens a handle that answers any number of indices
  * (tf.data.experimental.at, with what it prepares kept). `dataset` is borrowed, the handle keeps a
- * reference; several handles may be open, each is used by one thread at a time. Owned; NULL on
+ * reference; several handles may be open; each is used by one thread at a time. Owned; NULL on
  * failure. */
 typedef struct leat_accessor leat_accessor;
 LEAT_API leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err);
@@ -211,20 +212,21 @@ LEAT_API void leat_accessor_close(leat_accessor *accessor);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_dataset_at(leat_dataset *dataset, int64_t index,
                                                       leat_element *out, leat_error *err);
 
-/* Writes the elements of a dataset (borrowed) to files in the folder `path`, which is made if need
- * be (tf.data.Dataset.save); leat_dataset_load and TensorFlow's Dataset.load read them. A dataset
- * that was saved there before is replaced when the new one is complete; its files stay. The first
- * error of an element ends the call; nothing that reads as finished is left then. Blocks. */
+/* Writes the elements of a dataset (borrowed) to files in the folder `path`, which is created if
+ * need be (tf.data.Dataset.save); leat_dataset_load and TensorFlow's Dataset.load read them. A
+ * dataset that was saved there before is replaced when the new one is complete; its files stay. The
+ * first error of an element ends the call; nothing that could be taken for a finished dataset is
+ * left behind. Blocks. */
 typedef struct leat_dataset_save_options {
     size_t size;
-    const char *compression; /* NULL or "": none; or a compression_type. A name that nobody knows is
-                                none, with a warning, as in TensorFlow */
+    const char *compression; /* NULL or "": none; or a compression_type. An unknown name means none,
+                                with a warning, as in TensorFlow */
     const leat_function *shard_func; /* borrowed; from an element to its shard, an int64 scalar.
                                         NULL: one shard, so that the order is kept */
-    /* A file that says how far it is (checkpoint_args): a call that finds it goes on from there,
-     * with the same plan, path and compression; it is removed at the end. NULL: none. */
+    /* A file that records the progress (checkpoint_args): a call that finds it goes on from there,
+     * given the same plan, path and compression; it is removed at the end. NULL: none. */
     const char *checkpoint;
-    int64_t checkpoint_interval; /* elements from one to the next, at least 1 */
+    int64_t checkpoint_interval; /* elements between two records of it, at least 1 */
 } leat_dataset_save_options;
 #define LEAT_DATASET_SAVE_DEFAULTS                                                                 \
     .size = sizeof(leat_dataset_save_options), .checkpoint_interval = 100000
@@ -245,17 +247,17 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save(leat_iterator *iterator
                                                          leat_iterator_save_report *report,
                                                          leat_error *err);
 
-/* What a state holds of elements that operators keep or have read ahead. Saved by name. */
+/* What a state holds of the elements that operators keep or have read ahead. Saved by name. */
 typedef enum leat_iterator_save_mode {
-    LEAT_SAVE_AUTO = 0,  /* positions, and data where elements cannot be computed again, or where
-                            that would compute more than replay_limit */
-    LEAT_SAVE_POSITIONS, /* positions alone: FAILED_PRECONDITION where that cannot be */
+    LEAT_SAVE_AUTO = 0,  /* positions, and data where elements cannot be computed again or where
+                            restoring would compute more than replay_limit of them */
+    LEAT_SAVE_POSITIONS, /* positions alone; FAILED_PRECONDITION where that is impossible */
     LEAT_SAVE_DATA       /* the elements themselves, so that restoring computes little: as large as
                             the buffers are */
 } leat_iterator_save_mode;
 
-/* The same in a chosen way. leat_iterator_restore reads them all. With `options` NULL it is
- * leat_iterator_save. */
+/* The same in a mode of the caller's choice; leat_iterator_restore reads all of them. With
+ * `options` NULL it is leat_iterator_save. */
 typedef struct leat_iterator_save_options {
     size_t size;
     leat_iterator_save_mode mode;

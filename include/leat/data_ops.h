@@ -33,9 +33,9 @@ extern "C" {
 typedef struct leat_dataset_map_options {
     size_t size;
     int64_t num_parallel_calls; /* LEAT_UNSET: on the consumer's thread */
-    leat_choice deterministic;  /* in order, unless an option of the plan says otherwise */
-    bool synchronous; /* never in parallel, also where a rewrite would; not with num_parallel_calls
-                       */
+    leat_choice deterministic;  /* in order, unless the plan's options say otherwise */
+    /* Never in parallel, not even by a rewrite; not together with num_parallel_calls. */
+    bool synchronous;
 } leat_dataset_map_options;
 #define LEAT_DATASET_MAP_DEFAULTS                                                                  \
     .size = sizeof(leat_dataset_map_options), .num_parallel_calls = LEAT_UNSET,                    \
@@ -76,7 +76,8 @@ typedef struct leat_dataset_parallel_interleave_options {
     size_t size;
     int64_t block_length; /* elements */
     bool sloppy;
-    /* Bounds of what TensorFlow's threads read ahead, without effect here: LEAT_UNSET. */
+    /* Bounds on what TensorFlow's threads read ahead; they have no effect here. LEAT_UNSET: not
+     * given. */
     int64_t buffer_output_elements, prefetch_input_elements;
     int64_t num_parallel_calls; /* datasets read at a time; LEAT_UNSET: as many as help */
 } leat_dataset_parallel_interleave_options;
@@ -89,15 +90,15 @@ leat_dataset_parallel_interleave(leat_dataset *input, leat_function *function, i
                                  const leat_dataset_parallel_interleave_options *options,
                                  leat_error *err);
 
-/* tf.data.Dataset.scan: `function` of (state, element) to (state, output) is called along the
- * input, first with `initial_state` (borrowed). Its tree of arguments is a tuple of the two. Trace
- * it with shapes that hold for every state: one that changes has unknown dimensions.
+/* tf.data.Dataset.scan: `function`, from (state, element) to (state, output), is called for one
+ * element after the other, first with `initial_state` (borrowed). Its arguments are a tuple of the
+ * two. Trace it with shapes that hold for every state: a shape that changes has unknown dimensions.
  * INVALID_ARGUMENT where structure or dtypes of the state change. */
 LEAT_API leat_dataset *leat_dataset_scan(leat_dataset *input, const leat_element *initial_state,
                                          leat_function *function, leat_error *err);
 
-/* tf.data.experimental.map_and_batch: batches of function's results; a failing element costs
- * exactly its batch. INVALID_ARGUMENT if both numbers are given. */
+/* tf.data.experimental.map_and_batch: batches of the function's results; an element that fails
+ * costs its batch and no other. INVALID_ARGUMENT if both numbers are given. */
 typedef struct leat_dataset_map_and_batch_options {
     size_t size;
     int64_t num_parallel_batches; /* 0: by num_parallel_calls */
@@ -183,15 +184,16 @@ LEAT_API leat_dataset *leat_dataset_enumerate(leat_dataset *input, int64_t start
  * are one component of int32, int64 or string. */
 LEAT_API leat_dataset *leat_dataset_unique(leat_dataset *input, leat_error *err);
 
-/* tf.data.experimental.assert_cardinality: the input, of which it is claimed that it has so many
- * elements (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where it has not, at that place
- * and at each further call; at_end where elements are missing. */
+/* tf.data.experimental.assert_cardinality: the input, asserted to have that many elements
+ * (LEAT_INFINITE_CARDINALITY: no end). FAILED_PRECONDITION where that turns out to be wrong, at
+ * that place and at each further call; at_end where elements are missing. */
 LEAT_API leat_dataset *
 leat_dataset_assert_cardinality(leat_dataset *input, int64_t expected_cardinality, leat_error *err);
 
-/* tf.data.experimental.pad_to_cardinality: dictionaries with the bool scalar `mask_key` (NULL:
- * "valid"; borrowed), then elements of zeros, where it is false, up to `cardinality` elements.
- * INVALID_ARGUMENT unless the input's cardinality is known and not larger. */
+/* tf.data.experimental.pad_to_cardinality: the elements, which are dictionaries, with a bool scalar
+ * `mask_key` added (NULL: "valid"; borrowed), then elements of zeros, for which it is false, up to
+ * `cardinality` elements. INVALID_ARGUMENT unless the input's cardinality is known and not larger.
+ */
 LEAT_API leat_dataset *leat_dataset_pad_to_cardinality(leat_dataset *input, int64_t cardinality,
                                                        const char *mask_key, leat_error *err);
 
@@ -297,11 +299,12 @@ LEAT_API leat_dataset *leat_dataset_window(leat_dataset *input, int64_t size,
 
 /* ---- groups ---- */
 
-/* tf.data.Dataset.group_by_window: elements are gathered by `key_func` (to an int64 scalar); as
- * soon as a group has window_size elements, or what `window_size_func` (may be NULL; of the key)
- * says, the elements of the dataset that `reduce_func` of (key, dataset of the group) returns
- * follow. What is left at the end follows in the order of keys. Where reduce_func fails there
- * (INTERNAL) it is called again at each further call, as in TensorFlow. */
+/* tf.data.Dataset.group_by_window: elements are grouped by `key_func` (to an int64 scalar). As soon
+ * as a group has window_size elements (or as many as `window_size_func`, which may be NULL, gives
+ * for its key), `reduce_func` is called with (key, dataset of the group), and the elements of the
+ * dataset that it returns come next. Groups that are left at the end come in the order of their
+ * keys. Where reduce_func fails there (INTERNAL) it is called again at each further call, as in
+ * TensorFlow. */
 LEAT_API leat_dataset *leat_dataset_group_by_window(leat_dataset *input, leat_function *key_func,
                                                     leat_function *reduce_func, int64_t window_size,
                                                     leat_function *window_size_func,
@@ -328,11 +331,12 @@ LEAT_API leat_dataset *leat_dataset_bucket_by_sequence_length(
     int num_boundaries, const int64_t *bucket_batch_sizes,
     const leat_dataset_bucket_by_sequence_length_options *options, leat_error *err);
 
-/* tf.data.experimental.group_by_reducer: for each key that `key_func` (to an int64 scalar) finds,
- * in the order of keys, finalize_func of a state that init_func (of the key) begins and reduce_func
- * (of (state, element), as reduce has it) takes through the key's elements. The functions are
- * given; `reducer` itself is borrowed. The whole input is read before the first element.
- * INVALID_ARGUMENT where structure or dtypes of the state change. */
+/* tf.data.experimental.group_by_reducer: one element for each key that `key_func` (to an int64
+ * scalar) finds, in the order of the keys: init_func makes a state from the key, reduce_func takes
+ * (state, element) to the next state for each of the key's elements, and finalize_func makes the
+ * result from the last state. The functions are given; `reducer` itself is borrowed. The whole
+ * input is read before the first element. INVALID_ARGUMENT where structure or dtypes of the state
+ * change. */
 typedef struct leat_reducer {
     leat_function *init_func, *reduce_func, *finalize_func;
 } leat_reducer;
@@ -385,11 +389,11 @@ leat_dataset_sample_from_datasets(leat_dataset *const *inputs, int num_inputs,
                                   const leat_dataset_sample_from_datasets_options *options,
                                   leat_error *err);
 
-/* tf.data.Dataset.rejection_resample: tuples of class and element, of which so many are rejected
- * and repeated at random that classes come by target_dist: num_classes numbers, as in initial_dist,
- * the classes' shares in the input (both borrowed, copied; NULL: they are estimated as elements
- * come). `class_func` gives an int32 or int64 scalar from 0 on. The input is read by several
- * iterators: two, or five to estimate. TensorFlow's draws bit for bit. */
+/* tf.data.Dataset.rejection_resample: tuples of class and element, randomly rejected and repeated
+ * so that the classes' shares become those of target_dist. It has num_classes numbers, and so has
+ * initial_dist, the shares in the input (both borrowed, copied; initial_dist NULL: estimated as
+ * elements come). `class_func` gives an int32 or int64 scalar from 0 on. The input is read by
+ * several iterators: two, or five to estimate. TensorFlow's draws bit for bit. */
 LEAT_API leat_dataset *leat_dataset_rejection_resample(leat_dataset *input,
                                                        leat_function *class_func,
                                                        const float *target_dist,
@@ -457,8 +461,8 @@ LEAT_API leat_dataset *leat_dataset_prefetch(leat_dataset *input, int64_t buffer
 
 /* ---- options ---- */
 
-/* tf.data.experimental.ExternalStatePolicy: what saving an iterator does whose functions have
- * effects or random states, which a state does not hold. */
+/* tf.data.experimental.ExternalStatePolicy: what happens when an iterator is saved whose functions
+ * have effects or random state, neither of which the saved state holds. */
 typedef enum leat_external_state {
     LEAT_EXTERNAL_STATE_DEFAULT = 0, /* as IGNORE */
     LEAT_EXTERNAL_STATE_WARN,        /* saves and logs it once */
@@ -466,9 +470,9 @@ typedef enum leat_external_state {
     LEAT_EXTERNAL_STATE_FAIL /* FAILED_PRECONDITION */
 } leat_external_state;
 
-/* tf.data.Dataset.with_options: the input; iterators over any plan that holds the node follow its
- * options. Of two values of one field that of the node closer to the plan's end counts. All are
- * left unset. An iterator's own options (leat_iterator_options) come before these. */
+/* tf.data.Dataset.with_options: the input, with options that every iterator over a plan with this
+ * node follows. Where two nodes set the same field, the one closer to the plan's end wins. By
+ * default no field is set. An iterator's own options (leat_iterator_options) take precedence. */
 typedef struct leat_dataset_options {
     size_t size;
     /* False: parallel operators that leave it open give up their order. */
@@ -478,14 +482,14 @@ typedef struct leat_dataset_options {
         noop_elimination, shuffle_and_repeat_fusion;
     leat_choice autotune;            /* false: LEAT_AUTOTUNE numbers keep their start values */
     int64_t cpu_budget;              /* threads that AUTOTUNE may give to one operator */
-    int64_t ram_budget;              /* bytes held beyond which AUTOTUNE enlarges no buffer */
+    int64_t ram_budget;              /* bytes held above which AUTOTUNE enlarges no buffer */
     int64_t initial_parallelism;     /* calls at a time that AUTOTUNE starts with */
     int64_t min_parallelism;         /* calls at a time that it keeps at least */
     int64_t private_threadpool_size; /* threads of a pool of each iterator's own */
     leat_external_state external_state;
     const char *dataset_name; /* names the pipeline in metrics and traces. Copied. */
-    /* How exactly a JPEG is decoded that the same function resizes: "exact" (also NULL): as
-     * decoding, cropping and resizing one after the other; "balanced": 1/2, 1/4 or 1/8 as large
+    /* How exactly to decode a JPEG that the same function resizes: "exact" (also NULL): the result
+     * of decoding, cropping and resizing one after the other; "balanced": 1/2, 1/4 or 1/8 as large
      * where that keeps 40 dB against exact; "fast": as small as the result allows, with plain
      * colours. Copied. */
     const char *picture_quality;
@@ -502,9 +506,9 @@ LEAT_API leat_dataset *leat_dataset_with_options(leat_dataset *input,
                                                  const leat_dataset_options *options,
                                                  leat_error *err);
 
-/* tf.data.Dataset.apply: what `transformation` (called once, now) makes of the dataset that it is
- * given; it returns an owned one, or NULL with an error in `err`. INVALID_ARGUMENT where it returns
- * NULL without one. */
+/* tf.data.Dataset.apply: what `transformation`, called once and at once, makes of the dataset that
+ * it is given. It returns an owned dataset, or NULL with an error in `err`. INVALID_ARGUMENT where
+ * it returns NULL without one. */
 typedef leat_dataset *(*leat_transformation)(void *context, leat_dataset *input, leat_error *err);
 LEAT_API leat_dataset *leat_dataset_apply(leat_dataset *input, leat_transformation transformation,
                                           void *context, leat_error *err);

@@ -6,8 +6,8 @@
  *
  * Under a strategy of several processes (workers) every worker makes the same calls in the same
  * order; those marked "together" exchange something and wait for all. A worker that is killed,
- * stops answering or fails ends the job: every later call on every worker fails with ABORTED and
- * says who it was, and why. Then start all of them again from the last checkpoint. */
+ * stops answering or fails ends the job: every later call on every worker fails with ABORTED,
+ * naming that worker and the reason. Then start all workers again from the last checkpoint. */
 #ifndef LEAT_DIST_H
 #define LEAT_DIST_H
 
@@ -37,10 +37,10 @@ typedef struct leat_strategy_mirrored_options {
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */
     int num_devices;
     int64_t timeout_ms;     /* of every collective */
-    int64_t bytes_per_pack; /* values reduced together are exchanged in packs that end with the one
-                               behind which there are more bytes than this; 0, as in TensorFlow: by
-                               itself, 1 MiB in the first pack, in the others an eighth of all,
-                               from 1 to 25 MiB */
+    int64_t bytes_per_pack; /* values that are reduced together are exchanged in packs; a pack ends
+                               as soon as it has more bytes than this. 0, as in TensorFlow: chosen
+                               automatically: 1 MiB for the first pack, for the others an eighth of
+                               everything, between 1 and 25 MiB */
 } leat_strategy_mirrored_options;
 #define LEAT_STRATEGY_MIRRORED_DEFAULTS                                                            \
     .size = sizeof(leat_strategy_mirrored_options), .timeout_ms = 60000
@@ -79,10 +79,10 @@ typedef struct leat_strategy_multi_worker_mirrored_options {
     leat_communication communication;
     int64_t timeout_ms;           /* of every exchange */
     int64_t start_timeout_ms;     /* until all workers are there */
-    int64_t heartbeat_timeout_ms; /* a worker that is silent for so long is lost */
+    int64_t heartbeat_timeout_ms; /* a worker that is silent for this long is lost */
     int64_t bytes_per_pack;       /* as of the mirrored strategy */
-    const char *program; /* text that is the same on all workers; NULL: the program's file; "":
-                            any */
+    const char *program; /* text that must be the same on all workers; NULL: the program's file; "":
+                            not compared */
 } leat_strategy_multi_worker_mirrored_options;
 #define LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS                                               \
     .size = sizeof(leat_strategy_multi_worker_mirrored_options), .timeout_ms = 300000,             \
@@ -101,14 +101,14 @@ leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_op
  * UNIMPLEMENTED with a way out for TensorFlow's others. Owned. */
 LEAT_API leat_strategy *leat_strategy_named(const char *name, leat_error *err);
 
-/* Another reference to it. Owned. */
+/* Adds a reference and returns its argument. Owned. */
 LEAT_API leat_strategy *leat_strategy_ref(leat_strategy *strategy);
-/* Under several workers the last reference leaves the job: do so on all. */
+/* Under several workers, dropping the last reference leaves the job: do so on all of them. */
 LEAT_API void leat_strategy_unref(leat_strategy *strategy);
 
 /* The name in the table: "mirrored". Borrowed. */
 LEAT_API const char *leat_strategy_name(const leat_strategy *strategy);
-/* One line: workers, replicas, what joins them, which worker this is. Borrowed. */
+/* One line: workers, replicas, how they are connected, and which worker this is. Borrowed. */
 LEAT_API const char *leat_strategy_describe(const leat_strategy *strategy);
 
 /* Strategy.num_replicas_in_sync: replicas of all workers; 0 for NULL. */
@@ -121,7 +121,7 @@ LEAT_API int leat_strategy_first_replica(const leat_strategy *strategy);
 LEAT_API int leat_strategy_num_workers(const leat_strategy *strategy);
 /* This process's number among them. */
 LEAT_API int leat_strategy_worker(const leat_strategy *strategy);
-/* Is this the process that does what is done once, such as writing files? Worker 0 is. */
+/* Whether this process does what is done only once, such as writing files: worker 0 does. */
 LEAT_API bool leat_strategy_is_chief(const leat_strategy *strategy);
 
 /* Together: `out` (num_workers * count numbers) gets every worker's `mine` in their order. */
@@ -181,8 +181,8 @@ typedef struct leat_strategy_distribute_options {
     .size = sizeof(leat_strategy_distribute_options), .fetch_to_device = true,                     \
     .per_replica_buffer_size = 1
 
-/* Ends what its replicas wait for: a run in progress fails with ABORTED, or at its next exchange.
- * Without a run nothing happens. From any thread. */
+/* Ends whatever its replicas wait for: a run in progress fails with ABORTED, now or at its next
+ * exchange. Does nothing when there is no run. From any thread. */
 LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
 
 /* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global
@@ -195,7 +195,7 @@ LEAT_API leat_distributed_dataset *
 leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
                                  const leat_strategy_distribute_options *options, leat_error *err);
 
-/* What a dataset function is told (tf.distribute.InputContext). */
+/* What a dataset function is given (tf.distribute.InputContext). */
 typedef struct leat_input_context {
     int num_input_pipelines, input_pipeline_id;
     int num_replicas_in_sync;

@@ -41,7 +41,8 @@ typedef struct leat_tfrecord_writer_options {
     int64_t level; /* of compression, 1 (fast) to 9 (small), to 22 for ZSTD, to 12 for LZ4, 1 for
                       SNAPPY; LEAT_UNSET: the codec's own default */
     bool in_place; /* Write to the path itself instead of a temporary file beside it that replaces
-                      it on close. What is no plain file (a pipe, a device) is always so written. */
+                      it on close. Anything but a plain file (a pipe, a device) is always written in
+                      place. */
 } leat_tfrecord_writer_options;
 #define LEAT_TFRECORD_WRITER_DEFAULTS                                                              \
     .size = sizeof(leat_tfrecord_writer_options), .level = LEAT_UNSET
@@ -67,7 +68,7 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_write(leat_tfrecord_w
 LEAT_API LEAT_WARN_UNUSED leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer,
                                                                  leat_error *err);
 
-/* Gives up the file: an atomic writer leaves the path as it was, a writer in place leaves what
+/* Abandons the file: an atomic writer leaves the path as it was, a writer in place leaves what
  * it has written so far. `writer` is given; NULL is allowed. */
 LEAT_API void leat_tfrecord_writer_discard(leat_tfrecord_writer *writer);
 
@@ -150,8 +151,9 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_records_inspect(const char *path,
                                                            void *context, leat_record_summary *out,
                                                            leat_error *err);
 
-/* The compression a file seems to have, from its first bytes. A guess, since a plain TFRecord file
- * can begin like a zlib stream: so a file whose first bytes are a valid record header has none. */
+/* The compression that a file seems to have, judged by its first bytes. It is a guess, because a
+ * plain TFRecord file can begin like a zlib stream; a file whose first bytes are a valid record
+ * header is taken as not compressed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_guess(const char *path,
                                                              leat_compression *out,
                                                              leat_error *err);
@@ -160,9 +162,10 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_guess(const char *path,
  * beside it, as PATH.leat-index: where each record or sample starts, so that records are found by
  * number without reading those before. It replaces an older one and appears whole or not at all.
  * Headers of all records are checked, data are not read. *records (may be NULL) is how many there
- * are. An index belongs to the file's bytes: after the file is written again, make it again.
- * UNIMPLEMENTED for a compressed file; DATA_LOSS at the first bad header, and where the file ends
- * inside a record; FAILED_PRECONDITION where it changes meanwhile. Not in TensorFlow. */
+ * are. An index belongs to the exact bytes of its file: whenever the file is rewritten, write the
+ * index again. UNIMPLEMENTED for a compressed file; DATA_LOSS at the first bad header, and where
+ * the file ends inside a record; FAILED_PRECONDITION where it changes meanwhile. Not in TensorFlow.
+ */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_index_write(const char *path, int64_t *records,
                                                        leat_error *err);
 

@@ -18,8 +18,8 @@ typedef struct leat_graph leat_graph;
 typedef struct leat_function leat_function;
 typedef struct leat_variable leat_variable;
 
-/* One output of one operation of a graph. A plain handle: copying it is free, it dies with its
- * graph. */
+/* One output of one operation of a graph. A plain handle: copying it is free, and it is valid for
+ * as long as its graph. */
 typedef struct leat_value {
     leat_graph *graph;
     int32_t id; /* negative: failed */
@@ -85,8 +85,8 @@ typedef leat_status (*leat_callback)(void *context, const leat_element *in, leat
                                      leat_error *err);
 
 enum {
-    LEAT_PURE = 1 /* the result depends on the arguments alone; may be called ahead, again and in
-                     parallel */
+    LEAT_PURE = 1 /* the result depends on the arguments alone; may be called ahead of time, more
+                     than once, and in parallel */
 };
 
 /* A function that calls `callback` (tf.py_function's counterpart). `input` and `output` are given;
@@ -99,9 +99,9 @@ LEAT_API leat_function *leat_function_from_callback(leat_callback callback, void
                                                     leat_spec *input, leat_spec *output,
                                                     leat_error *err);
 
-/* Says where in the user's program the function (given and returned; NULL passes through) stands:
- * the last part of `file`, and the line. Errors of its calls name it. The macros below make
- * functions with the place where they stand; a binding calls this for its users. */
+/* Records where in the user's program the function (given and returned; NULL passes through) was
+ * written: the last part of `file`, and the line. Errors from its calls name that place. The macros
+ * below record the place where they are used; a binding calls this for its users. */
 LEAT_API leat_function *leat_function_at(leat_function *function, const char *file, int line);
 #define LEAT_TRACE(...) leat_function_at(leat_function_trace(__VA_ARGS__), __FILE__, __LINE__)
 #define LEAT_TRACE_STRUCTURED(...)                                                                 \
@@ -109,8 +109,9 @@ LEAT_API leat_function *leat_function_at(leat_function *function, const char *fi
 #define LEAT_CALLBACK(...)                                                                         \
     leat_function_at(leat_function_from_callback(__VA_ARGS__), __FILE__, __LINE__)
 
-/* Names a callback so that plans that mention it can be read back. Process-wide; replaces an
- * earlier one of that name; a NULL callback forgets the name. The context is borrowed. */
+/* Registers a callback by name, so that plans that mention it can be read back. Process-wide;
+ * replaces an earlier callback of that name; a NULL callback removes the name. The context is
+ * borrowed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_callback_register(const char *name,
                                                              leat_callback callback, void *context,
                                                              uint32_t flags, leat_error *err);
@@ -145,7 +146,7 @@ typedef struct leat_variable_options {
     size_t size;
     const char *name; /* NULL: "Variable" */
     bool trainable;
-    bool sync_on_read; /* such a variable is not trainable, whatever the member says */
+    bool sync_on_read; /* such a variable is never trainable, whatever `trainable` says */
     leat_aggregation aggregation;
 } leat_variable_options;
 #define LEAT_VARIABLE_DEFAULTS .size = sizeof(leat_variable_options), .trainable = true
@@ -174,8 +175,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_assign(leat_variable *variab
                                                            const leat_tensor *value,
                                                            leat_error *err);
 
-/* The same inside a graph, in trace order (stateful nodes). Reading twice without an assignment
- * between is one node. */
+/* The same inside a graph, in trace order (stateful nodes). Two reads without an assignment in
+ * between are one node. */
 LEAT_API leat_value leat_graph_read(leat_graph *graph, leat_variable *variable);
 LEAT_API void leat_graph_assign(leat_graph *graph, leat_variable *variable, leat_value value);
 LEAT_API void leat_graph_assign_add(leat_graph *graph, leat_variable *variable, leat_value value);
@@ -191,8 +192,8 @@ LEAT_API void leat_value_gradients(leat_value target, const leat_value *sources,
 LEAT_API void leat_variable_gradients(leat_value target, leat_variable *const *variables,
                                       int num_variables, leat_value *out);
 
-/* Eager execution: a graph whose operations are computed as they are called, and that remembers
- * them (a gradient tape, persistent). leat_value_gradients works on it. Owned (leat_graph_free). */
+/* Eager execution: a graph that computes operations as they are called, and remembers them (a
+ * gradient tape, persistent). leat_value_gradients works on it. Owned (leat_graph_free). */
 LEAT_API leat_graph *leat_graph_new_eager(leat_error *err);
 
 /* A host tensor as a value of an eager graph or a constant of a traced one; a reference is taken.
@@ -204,13 +205,13 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_value_tensor(leat_value value, leat_t
                                                         leat_error *err);
 
 /* Calls any operation by name inside a graph: `attributes` is JSON text of its attributes (NULL:
- * none). An attribute {"input": k} has the value of input k, which is then no input of the
+ * none). An attribute {"input": k} takes its value from input k, which then is not an input of the
  * operation; in a traced graph only attributes that leat_operations_json marks "tensor" may have
- * values that are not constants. Inputs of dtypes that TensorFlow takes and the operation does not
- * compute in are cast before, as the table says: halves to float32, and what is made of them
- * rounded; narrow indices; integers that are divided. Fills the first `capacity` of the outputs
- * and returns how many there are (never more than LEAT_MAX_OUTPUTS), or -1 (the graph keeps the
- * error). */
+ * values that are not constants. Inputs of a dtype that TensorFlow accepts but the operation does
+ * not compute in are cast first, as the table says: halves to float32, with the results rounded
+ * back; narrow indices; integers that are divided. Fills the first `capacity` of the outputs and
+ * returns how many there are (never more than LEAT_MAX_OUTPUTS), or -1 (the graph keeps the error).
+ */
 LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const char *attributes,
                              const leat_value *inputs, int num_inputs, leat_value *outputs,
                              int capacity);
@@ -238,13 +239,14 @@ LEAT_API int leat_graph_call(leat_graph *graph, const char *operation, const cha
  * Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_operations_json(leat_error *err);
 
-/* The object of one operation in that list, as text; NULL with NOT_FOUND for a name that is none,
- * or without memory. Thread-safe. Owned text (leat_text_free). */
+/* The object of one operation in that list, as text; NULL with NOT_FOUND for an unknown name, or
+ * without memory. Thread-safe. Owned text (leat_text_free). */
 LEAT_API char *leat_operation_json(const char *name, leat_error *err);
 
-/* What is there, for a binding that asks for the rest when it is used: one line for each operation
- * in the order of the list, "abs abs math.abs": its name and TensorFlow's paths (none: internal),
- * separated by blanks. Thread-safe. Owned text (leat_text_free); NULL without memory. */
+/* A short list, for a binding that asks for the details of an operation when it is used: one line
+ * for each operation, in the order of leat_operations_json, such as "abs abs math.abs": its name
+ * and TensorFlow's paths (none: internal), separated by blanks. Thread-safe. Owned text
+ * (leat_text_free); NULL without memory. */
 LEAT_API char *leat_operation_names(leat_error *err);
 
 /* leat_graph_call where an attribute {"function": k} is functions[k] (borrowed), which may call
@@ -297,14 +299,15 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_function_call(const leat_function *fu
                                                          leat_tensor *outputs, int num_outputs,
                                                          leat_error *err);
 
-/* What ends calls from another thread. */
+/* A means to end calls from another thread. */
 typedef struct leat_cancel leat_cancel;
 
 /* Owned; NULL without memory. */
 LEAT_API leat_cancel *leat_cancel_new(leat_error *err);
-/* Ends the calls that it was given to, and those that follow. Any thread; not a signal handler. */
+/* Ends the calls that were given `cancel`, and any that are given it later. From any thread, but
+ * not from a signal handler. */
 LEAT_API void leat_cancel_fire(leat_cancel *cancel);
-/* NULL is allowed. Not while a call has it. */
+/* NULL is allowed. Not while a call uses it. */
 LEAT_API void leat_cancel_free(leat_cancel *cancel);
 
 /* leat_function_call that ends with CANCELLED after `cancel` (borrowed; may be NULL) has fired:

@@ -70,12 +70,12 @@ LEAT_API leat_dataset *leat_dataset_from_tensors(const leat_element *tensors, le
  * is referenced). INVALID_ARGUMENT for an empty one and for elements that have no common spec. */
 LEAT_API leat_dataset *leat_dataset_from_list(const leat_element *elements, leat_error *err);
 
-/* What makes the values of leat_dataset_from_generator. A run belongs to one iterator and epoch:
- * `open` (NULL: there is nothing to open) begins it with the dataset's args (borrowed; {0}: none),
- * `next` fills `out` (it is {0} or holds the value before) with leat_element_set and gives
- * LEAT_OUT_OF_RANGE at the end, `close` (NULL: there is nothing to close) ends it, early too. A
- * failure of open or next, with its text in `err`, is delivered once and ends the run. Called from
- * any thread, one call at a time unless LEAT_PURE. */
+/* The functions that make the values of leat_dataset_from_generator. A run belongs to one iterator
+ * and epoch: `open` (NULL: there is nothing to open) begins it with the dataset's args (borrowed;
+ * {0}: none), `next` fills `out` (it is {0} or holds the value before) with leat_element_set and
+ * gives LEAT_OUT_OF_RANGE at the end, `close` (NULL: there is nothing to close) ends it, early too.
+ * A failure of open or next, with its text in `err`, is delivered once and ends the run. Called
+ * from any thread, one call at a time unless LEAT_PURE. */
 typedef struct leat_generator {
     leat_status (*open)(void *context, const leat_element *args, void **run, leat_error *err);
     leat_status (*next)(void *context, void *run, leat_element *out, leat_error *err);
@@ -100,9 +100,9 @@ leat_dataset_from_generator(const leat_generator *generator, void *context,
                             const leat_dataset_from_generator_options *options,
                             leat_spec *output_signature, leat_error *err);
 
-/* Names a generator so that plans that mention it can be read back. Process-wide; replaces an
- * earlier one of that name; NULL forgets the name. The functions are copied, the context is
- * borrowed. */
+/* Registers a generator by name, so that plans that mention it can be read back. Process-wide;
+ * replaces an earlier generator of that name; NULL removes the name. The functions are copied, the
+ * context is borrowed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_generator_register(const char *name,
                                                               const leat_generator *generator,
                                                               void *context, uint32_t flags,

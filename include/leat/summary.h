@@ -1,4 +1,4 @@
-/* What training tells TensorBoard: event files, and graphs to look at.
+/* For TensorBoard: event files, and graphs to look at.
  *
  * A writer belongs to one thread at a time; different ones may be used at once. A folder is a local
  * path or "file://" and a local path; errors always name it. */
@@ -19,27 +19,27 @@ typedef struct leat_event_writer leat_event_writer;
 typedef struct leat_event_options {
     size_t size;
     const char *suffix;   /* behind the file's name (filename_suffix) */
-    int64_t max_queue;    /* events that may wait before they go to the file system */
-    int64_t flush_millis; /* the longest that one waits, seen when the next comes */
+    int64_t max_queue;    /* events that may wait before they are written to the file system */
+    int64_t flush_millis; /* the longest that one waits, checked when the next one comes */
 } leat_event_options;
 #define LEAT_EVENT_DEFAULTS                                                                        \
     .size = sizeof(leat_event_options), .suffix = ".v2", .max_queue = 10, .flush_millis = 120000
 
-/* What TensorBoard should make of a value. A metadata message that is there already, serialised,
- * goes into `metadata`; the fields below it are then not looked at. Texts may be NULL: none. */
+/* What TensorBoard should make of a value. A serialised metadata message that exists already goes
+ * into `metadata`; the fields below it are ignored then. Texts may be NULL: none. */
 typedef struct leat_event_metadata {
     leat_string metadata;     /* a SummaryMetadata; size 0: made of the following */
     const char *plugin;       /* "scalars", "histograms", "images", "text", ... */
-    leat_string content;      /* what the plug-in wants to know */
+    leat_string content;      /* the plug-in's own data */
     const char *display_name; /* shown in place of the tag */
     const char *description;  /* Markdown */
     int data_class;           /* 0 unknown, 1 scalar, 2 tensor, 3 blobs */
 } leat_event_metadata;
 
-/* Starts an event file in `folder`, which is made with those above it where it is missing
- * (tf.summary.create_file_writer). The name has time, host and process in it, so a folder may take
- * the files of several runs. `options` may be NULL. Owned: release it with close. NULL on failure,
- * with the codes of leat_tfrecord_writer_open. */
+/* Starts an event file in `folder`, which is created, with those above it, if it is missing
+ * (tf.summary.create_file_writer). Its name has the time, the host and the process in it, so that
+ * one folder can hold the files of several runs. `options` may be NULL. Owned: release it with
+ * close. NULL on failure, with the codes of leat_tfrecord_writer_open. */
 LEAT_API leat_event_writer *
 leat_event_writer_open(const char *folder, const leat_event_options *options, leat_error *err);
 
@@ -87,11 +87,11 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_event_summary(leat_event_writer *writ
 LEAT_API LEAT_WARN_UNUSED leat_status leat_event_graph(leat_event_writer *writer, leat_string graph,
                                                        leat_error *err);
 
-/* Hands what waits to the file system, where readers see it (tf.summary.flush). */
+/* Writes the waiting events to the file system, where readers see them (tf.summary.flush). */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_event_writer_flush(leat_event_writer *writer,
                                                               leat_error *err);
 
-/* Writes what waits and ends the file. `writer` is given; NULL is allowed. */
+/* Writes the waiting events and ends the file. `writer` is given; NULL is allowed. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_event_writer_close(leat_event_writer *writer,
                                                               leat_error *err);
 

@@ -53,8 +53,8 @@ typedef enum leat_activation {
     LEAT_HARD_TANH
 } leat_activation;
 
-/* How windows lie at the borders: only where they fit, or so that the output is ceil(n / stride)
- * wide, with padding split evenly and the odd one behind. */
+/* How windows are placed at the borders: only where they fit, or so that the output is ceil(n /
+ * stride) wide, with the padding split evenly and an odd pixel at the end. */
 typedef enum leat_padding { LEAT_VALID = 0, LEAT_SAME } leat_padding;
 
 /* keras.layers.Conv2D: NHWC pictures, kernel HWIO, glorot uniform kernel, zero bias. Owned. */
@@ -190,19 +190,19 @@ LEAT_API leat_value leat_loss_sparse_categorical_crossentropy(leat_value labels,
 /* tf.nn.compute_average_loss: the sum of `losses` divided by the global batch size. */
 LEAT_API leat_value leat_loss_average(leat_value losses, int64_t global_batch_size);
 
-/* What Keras' optimizers have in common: by default nothing of it is done, as for a 0. Gradients
- * are clipped after they are summed over replicas, in at most one of the three ways. */
+/* What Keras' optimizers have in common. By default, and where a member is 0, none of it is done.
+ * Gradients are clipped after they are summed over replicas, in at most one of the three ways. */
 typedef struct leat_optimizer_options {
     size_t size;
     const char *name;
-    double weight_decay;    /* part of each variable that a step takes away, times the rate */
+    double weight_decay;    /* fraction of each variable that a step takes away, times the rate */
     double clipnorm;        /* largest norm of one gradient */
     double global_clipnorm; /* largest norm of all gradients together */
     double clipvalue;       /* largest magnitude of a gradient's values */
     bool use_ema;           /* keep a moving average of the variables */
-    double ema_momentum;    /* part of the average that a step keeps */
-    int64_t ema_overwrite_frequency;     /* steps after which variables become their averages */
-    int64_t gradient_accumulation_steps; /* steps whose mean gradient makes one update */
+    double ema_momentum;    /* fraction of the average that a step keeps */
+    int64_t ema_overwrite_frequency;     /* variables become their averages every so many steps */
+    int64_t gradient_accumulation_steps; /* so many steps' mean gradient makes one update */
 } leat_optimizer_options;
 #define LEAT_OPTIMIZER_DEFAULTS .size = sizeof(leat_optimizer_options), .ema_momentum = 0.99
 
@@ -291,22 +291,22 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_reset(leat_metric *metric, lea
 LEAT_API LEAT_WARN_UNUSED leat_status leat_metric_result_tensor(leat_metric *metric,
                                                                 leat_tensor *out, leat_error *err);
 
-/* ---- by Keras' names and without variables, for bindings and models of another make ---- */
+/* ---- by Keras' names, without variables: for bindings and models of other frameworks ---- */
 
 /* The six tables as JSON text: {"layers": [...], "losses", "metrics", "optimizers",
  * "initializers", "schedules"}, each a list of {"name": Keras' class name, "doc", "arguments":
  * [{"name", "type", "required", "default", ..., "doc"}], "signature": Keras' parameters in order,
- * [{"name", "default"}], of which those that are no argument are the binding's to see to (null: the
- * arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs), "weights"
- * (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last dimension is
- * fixed by the first call), "freezes" (computes as in inference while it is not trainable),
- * "takes_integers" (inputs are not cast to floats), "prepares" (prepares data: training is the
- * default, and functions cast inputs to floats) and "masks" (the input's mask is the output's);
- * losses "labels" ("predictions": of their shape; "classes": a number per row; "sequences");
- * metrics "prefix", "values" (how many an update takes), "takes", "is_mean" (leat_part_call gives
- * what the mean is taken of) and "keeps_dtypes" (values are not cast); optimizers "by_variable"
- * (slots are made variable by variable); initializers "identifier" and "random". Thread-safe. Owned
- * text (leat_text_free); NULL without memory. */
+ * [{"name", "default"}], where the binding itself takes care of those that are not arguments (null:
+ * the arguments)}. Layers add "prefix" (of default names), "merges" (takes several inputs),
+ * "weights" (may have some), "rank", "min_rank" (of inputs, 0: any) and "fixed_last" (the last
+ * dimension is fixed by the first call), "freezes" (computes as in inference while it is not
+ * trainable), "takes_integers" (inputs are not cast to floats), "prepares" (prepares data: training
+ * is the default, and functions cast inputs to floats) and "masks" (the input's mask is the
+ * output's); losses "labels" ("predictions": of their shape; "classes": a number per row;
+ * "sequences"); metrics "prefix", "values" (how many an update takes), "takes", "is_mean"
+ * (leat_part_call gives what the mean is taken of) and "keeps_dtypes" (values are not cast);
+ * optimizers "by_variable" (slots are made variable by variable); initializers "identifier" and
+ * "random". Thread-safe. Owned text (leat_text_free); NULL without memory. */
 LEAT_API char *leat_parts_json(leat_error *err);
 
 /* leat_part: a layer, loss, metric, optimizer, initializer or schedule without variables of its
@@ -321,12 +321,13 @@ LEAT_API leat_part *leat_part_new(const char *sort, const char *name, const char
                                   leat_error *err);
 LEAT_API void leat_part_free(leat_part *part);
 
-/* What has to be kept for it, as JSON text: [{"name", "shape", "initializer", "trainable", "start",
- * "dtype", "is_seed" (the state of a generator: int64, a seed and a count from 0)}]. The weights of
- * a layer for inputs of these shapes (batch's dimension included), the states of a metric for
- * values of these shapes (without shapes those states that do not depend on them), or the slots of
- * one variable under an optimizer (with the shape null, that of the variable; it is filled with
- * "start"). INVALID_ARGUMENT where a layer does not take the inputs. Owned (leat_text_free). */
+/* What its caller has to keep, as JSON text: [{"name", "shape", "initializer", "trainable",
+ * "start", "dtype", "is_seed" (the state of a generator: int64, a seed and a count from 0)}]. The
+ * weights of a layer for inputs of these shapes (batch's dimension included), the states of a
+ * metric for values of these shapes (without shapes those states that do not depend on them), or
+ * the slots of one variable under an optimizer (with the shape null, that of the variable; it is
+ * filled with "start"). INVALID_ARGUMENT where a layer does not take the inputs. Owned
+ * (leat_text_free). */
 LEAT_API char *leat_part_states_json(const leat_part *part, const leat_shape *inputs,
                                      int num_inputs, leat_error *err);
 
@@ -398,8 +399,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_part_initialize(const leat_part *part
                                                            leat_shape shape, leat_tensor *out,
                                                            leat_error *err);
 
-/* Variables that lie where `like` lies, one copy wherever it has one, whatever scope is open; not
- * trainable. For an optimizer's slots. Owned. */
+/* A variable placed where `like` is, with one copy wherever that has one, whatever scope is open;
+ * not trainable. For an optimizer's slots. Owned. */
 LEAT_API leat_variable *leat_variable_like(const leat_variable *like, const char *name,
                                            const leat_tensor *initial, leat_error *err);
 

@@ -15,6 +15,7 @@ enum { MOST_DEPTH = 1000 };
 struct numbers {
     int64_t *values;
     size_t count, capacity, next;
+    leati_remade seen; /* each node's numbers are listed once, however many read it */
 };
 
 /* A row that a constructor fills in with a number. */
@@ -30,13 +31,12 @@ static int64_t get(const leati_row *row, const void *args) {
     return row->type == LEATI_ROW_BOOL ? *at != 0 : *(const int64_t *)(const void *)at;
 }
 
-static leat_status collect(const leat_dataset *dataset, struct numbers *to, int depth,
-                           leat_error *err) {
-    leat_status status =
-        depth > MOST_DEPTH ? leati_refuse(err, VALUE, "a plan deeper than %d operators", MOST_DEPTH)
-                           : LEAT_OK;
-    for (const leati_row *row = dataset->op->rows;
-         status == LEAT_OK && row != NULL && row->type != LEATI_ROW_END; row++) {
+static leat_status collect(leat_dataset *dataset, struct numbers *to, int depth, leat_error *err) {
+    if (depth > MOST_DEPTH)
+        return leati_refuse(err, VALUE, "a plan deeper than %d operators", MOST_DEPTH);
+    leat_status status = LEAT_OK;
+    for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
         if (!is_drawn(row))
             continue;
         if (!leati_grow((void **)&to->values, &to->capacity, to->count + 1, sizeof(*to->values)))
@@ -44,8 +44,17 @@ static leat_status collect(const leat_dataset *dataset, struct numbers *to, int 
         to->values[to->count++] = get(row, dataset->args);
     }
     /* The node first, then its inputs: `put` takes the numbers in the same order. */
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
-        status = collect(dataset->inputs[i], to, depth + 1, err);
+    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
+        leat_dataset *input = dataset->inputs[i], *seen = leati_remade_find(&to->seen, input);
+        if (seen == NULL) {
+            status = collect(input, to, depth + 1, err);
+            seen = status != LEAT_OK
+                       ? NULL
+                       : leati_remade_add(&to->seen, input, leat_dataset_ref(input), err);
+            status = status == LEAT_OK && seen == NULL ? LEAT_RESOURCE_EXHAUSTED : status;
+        }
+        leat_dataset_unref(seen);
+    }
     return status;
 }
 
@@ -82,11 +91,15 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
     } else {
         bool changed = put(dataset, from, args);
         for (; done < dataset->num_inputs; done++) {
-            inputs[done] = with_numbers(dataset->inputs[done], from, err);
+            const leat_dataset *input = dataset->inputs[done];
+            inputs[done] = leati_remade_find(&from->seen, input);
+            if (inputs[done] == NULL)
+                inputs[done] =
+                    leati_remade_add(&from->seen, input, with_numbers(input, from, err), err);
             if (inputs[done] == NULL)
                 break;
             /* Parts of the plan without drawn numbers are shared with the original. */
-            changed = changed || inputs[done] != dataset->inputs[done];
+            changed = changed || inputs[done] != input;
         }
         if (done == dataset->num_inputs && changed) {
             made = leati_sharding_remake(dataset, args, inputs, err);
@@ -135,8 +148,10 @@ leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *m
     leat_status status = collect(dataset, &numbers, 0, &local);
     if (status == LEAT_OK)
         status = exchange_numbers(&numbers, member, &same, &local);
+    leati_remade_fini(&numbers.seen);
     if (status == LEAT_OK)
         shared = same ? with_numbers(dataset, &numbers, &local) : leat_dataset_ref(dataset);
+    leati_remade_fini(&numbers.seen);
     leati_free(numbers.values);
     leat_dataset_unref(dataset);
     if (shared == NULL)

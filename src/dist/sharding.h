@@ -18,6 +18,20 @@ leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_worke
 leat_dataset *leati_sharding_by_hints(const leat_dataset *dataset, int num_workers, int worker,
                                       int *marked, leat_error *err);
 
+/* The nodes of one walk that were made anew, so that a node which several operators read is one
+ * node in the new plan too: its readers go on sharing its seeds and caches, and a plan of n zips of
+ * a dataset with itself costs n steps, not 2^n. {0} is empty. One thread. */
+typedef struct leati_remade {
+    struct leati_remade_pair *pairs; /* references to both; owned */
+    size_t count, capacity;
+} leati_remade;
+/* What was made of `node`: a new reference; NULL: nothing yet. */
+leat_dataset *leati_remade_find(const leati_remade *remade, const leat_dataset *node);
+/* Notes what was made (given and returned; NULL passes through); NULL with RESOURCE_EXHAUSTED. */
+leat_dataset *leati_remade_add(leati_remade *remade, const leat_dataset *node, leat_dataset *made,
+                               leat_error *err);
+void leati_remade_fini(leati_remade *remade);
+
 /* A node like `node` with other arguments, over other inputs (given, also on failure), with shared
  * state of its own: unlike leati_dataset_with it is another dataset. Owned. */
 leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,

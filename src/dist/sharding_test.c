@@ -227,6 +227,46 @@ static leat_dataset *drawing(leat_error *err) {
         leat_dataset_shuffle(leat_dataset_batch(dataset, 2, NULL, err), 3, NULL, err), "last", err);
 }
 
+/* Thirty times twice itself: 2^30 paths from the sink to the source, 32 nodes. What the paths share
+ * they share in the new plan too, so the source is one node again. */
+static leat_dataset *doubled(leat_dataset *dataset, leat_error *err) {
+    for (int i = 0; i < 30; i++)
+        dataset = leat_dataset_concatenate(dataset, leat_dataset_ref(dataset), err);
+    return dataset;
+}
+
+static const leat_dataset *source_of(const leat_dataset *dataset, int side) {
+    while (dataset->num_inputs > 0)
+        dataset = dataset->inputs[dataset->num_inputs == 1 ? 0 : side];
+    return dataset;
+}
+
+static void test_shared_inputs(void **state) {
+    (void)state;
+    static int64_t other;
+    leat_error err = {0};
+    leati_membership member = two;
+    member.others.context = &other;
+    leat_dataset *shuffled =
+        leat_dataset_shuffle(leat_dataset_range(0, 9, 1, NULL, &err), 9, NULL, &err);
+    leat_dataset *draws = leati_draws_share(doubled(shuffled, &err), &member, &err);
+    const char *names[] = {"a", "b", "c"};
+    leat_dataset *files = doubled(leat_dataset_text_line(names, 3, NULL, &err), &err);
+    int marked = 0;
+    leat_dataset *hinted =
+        doubled(leat_dataset_shard(leat_dataset_range(0, 9, 1, NULL, &err), -1, -1, &err), &err);
+    leat_dataset *made[3] = {draws, leati_sharding_by_files(files, 2, 0, NULL, 0, &err),
+                             leati_sharding_by_hints(hinted, 2, 0, &marked, &err)};
+    for (int i = 0; i < 3; i++) {
+        assert_non_null(made[i]);
+        assert_true(source_of(made[i], 0) == source_of(made[i], 1));
+        leat_dataset_unref(made[i]);
+    }
+    assert_int_equal(marked, 1);
+    leat_dataset_unref(files);
+    leat_dataset_unref(hinted);
+}
+
 static leat_status share_draws(void *context, leat_error *err) {
     leati_membership member = two;
     member.others.context = context;
@@ -406,12 +446,10 @@ static void test_failing_allocations(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_pipelines),
-                                       cmocka_unit_test(test_names_are_shown),
-                                       cmocka_unit_test(test_shuffled_names),
-                                       cmocka_unit_test(test_deep_plans),
-                                       cmocka_unit_test(test_draws),
-                                       cmocka_unit_test(test_reading_ahead),
-                                       cmocka_unit_test(test_failing_allocations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_pipelines), cmocka_unit_test(test_names_are_shown),
+        cmocka_unit_test(test_shuffled_names),  cmocka_unit_test(test_deep_plans),
+        cmocka_unit_test(test_draws),           cmocka_unit_test(test_shared_inputs),
+        cmocka_unit_test(test_reading_ahead),   cmocka_unit_test(test_failing_allocations)};
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

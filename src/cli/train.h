@@ -116,7 +116,8 @@ typedef struct leati_report {
     const leati_train_options *options;
     bool terminal, silent;
     int64_t start_ns, shown_ns;
-    int64_t epoch, step;           /* both from 1 while training */
+    int64_t earlier_epochs;        /* done by the run that this one resumes */
+    int64_t epoch, step;           /* both from 1 while training; epochs of earlier runs count */
     int64_t steps_per_epoch;       /* 0: not known yet */
     leati_train_phase train, test; /* of all epochs */
     leati_train_phase first;       /* of the first epoch's training */

@@ -214,7 +214,7 @@ static leat_status pass_epochs(struct loop *loop, int64_t epochs, leat_error *er
             return err->code;
         leat_distributed_iterator_free(iterator);
     }
-    loop->report.epoch = epochs;
+    loop->report.epoch = loop->report.earlier_epochs = epochs;
     return LEAT_OK;
 }
 

@@ -19,11 +19,12 @@ void leati_train_report_begin(leati_report *report, const leat_strategy *strateg
     report->silent = !leat_strategy_is_chief(strategy);
 }
 
-/* Steps that are done and to do, of all epochs; the second is 0 while it is not known. */
+/* Steps that this run has done and has to do, of all its epochs; the second is 0 while it is not
+ * known. What an earlier run did took none of this one's time. */
 static void count_steps(const leati_report *report, int64_t *done, int64_t *all) {
-    *done = (report->epoch - 1) * report->steps_per_epoch + report->step;
+    *done = (report->epoch - 1 - report->earlier_epochs) * report->steps_per_epoch + report->step;
     /* Known once an epoch has counted its steps. */
-    *all = report->options->epochs * report->steps_per_epoch;
+    *all = (report->options->epochs - report->earlier_epochs) * report->steps_per_epoch;
 }
 
 static void print_time_left(const leati_report *report, int64_t now) {

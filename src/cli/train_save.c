@@ -239,7 +239,7 @@ leat_status leati_train_trainer_resume(const leati_train_options *options,
     /* The loop passes as many epochs of the shuffled order, so that training goes on as if it had
      * not stopped. */
     trainer->epochs = epochs != NULL ? strtoll(epochs, NULL, 10) : 0;
-    if (status == LEAT_OK)
+    if (status == LEAT_OK && leati_train_trainer_speaks(trainer))
         printf("%s: %" PRId64 " epochs are done\n", options->out, trainer->epochs);
     leati_fs_paths_fini(&names);
     leati_safetensors_free(file);

@@ -75,6 +75,15 @@ class TrainTest(ToolTest):
         self.fail_with(1, "safetensors", "train", DIGITS, "-e2", "--out", os.path.join(DIGITS, "digits.csv"), "--resume")
         self.fail_with(1, "/dev/full", "train", DIGITS, "-e1", "--out", "/dev/full")
 
+    def test_one_process_says_what_is_done(self):
+        out = os.path.join(self.folder, "out")
+        job = [LEAT, "launch", "--plain", "-n", "2", "--", LEAT, "train", DIGITS, "--strategy", "multi_worker_mirrored", "--out", out,
+               "--resume"]
+        for epochs in "1", "2":
+            done = subprocess.run([*job, "--epochs", epochs], capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout.count("epochs are done"), int(epochs) - 1)
+
     def test_resume_without_out(self):
         self.fail_with(2, "--out", "train", DIGITS, "--resume")
 

@@ -15,7 +15,7 @@ enum { MOST_DEPTH = 1000 };
 struct numbers {
     int64_t *values;
     size_t count, capacity, next;
-    leati_remade seen; /* each node's numbers are listed once, however many read it */
+    leati_sharding_made seen; /* each node's numbers are listed once, however many read it */
 };
 
 /* A row that a constructor fills in with a number. */
@@ -45,12 +45,13 @@ static leat_status collect(leat_dataset *dataset, struct numbers *to, int depth,
     }
     /* The node first, then its inputs: `put` takes the numbers in the same order. */
     for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++) {
-        leat_dataset *input = dataset->inputs[i], *seen = leati_remade_find(&to->seen, input);
+        leat_dataset *input = dataset->inputs[i],
+                     *seen = leati_sharding_made_find(&to->seen, input);
         if (seen == NULL) {
             status = collect(input, to, depth + 1, err);
             seen = status != LEAT_OK
                        ? NULL
-                       : leati_remade_add(&to->seen, input, leat_dataset_ref(input), err);
+                       : leati_sharding_made_add(&to->seen, input, leat_dataset_ref(input), err);
             status = status == LEAT_OK && seen == NULL ? LEAT_RESOURCE_EXHAUSTED : status;
         }
         leat_dataset_unref(seen);
@@ -92,10 +93,10 @@ static leat_dataset *with_numbers(const leat_dataset *dataset, struct numbers *f
         bool changed = put(dataset, from, args);
         for (; done < dataset->num_inputs; done++) {
             const leat_dataset *input = dataset->inputs[done];
-            inputs[done] = leati_remade_find(&from->seen, input);
+            inputs[done] = leati_sharding_made_find(&from->seen, input);
             if (inputs[done] == NULL)
-                inputs[done] =
-                    leati_remade_add(&from->seen, input, with_numbers(input, from, err), err);
+                inputs[done] = leati_sharding_made_add(&from->seen, input,
+                                                       with_numbers(input, from, err), err);
             if (inputs[done] == NULL)
                 break;
             /* Parts of the plan without drawn numbers are shared with the original. */
@@ -148,10 +149,10 @@ leat_dataset *leati_draws_share(leat_dataset *dataset, const leati_membership *m
     leat_status status = collect(dataset, &numbers, 0, &local);
     if (status == LEAT_OK)
         status = exchange_numbers(&numbers, member, &same, &local);
-    leati_remade_fini(&numbers.seen);
+    leati_sharding_made_fini(&numbers.seen);
     if (status == LEAT_OK)
         shared = same ? with_numbers(dataset, &numbers, &local) : leat_dataset_ref(dataset);
-    leati_remade_fini(&numbers.seen);
+    leati_sharding_made_fini(&numbers.seen);
     leati_free(numbers.values);
     leat_dataset_unref(dataset);
     if (shared == NULL)

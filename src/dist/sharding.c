@@ -21,7 +21,7 @@ struct walk {
     int marked; /* places with SHARD_HINT */
     char *text; /* what the first reader gets; NULL: not wanted */
     size_t size;
-    leati_remade remade;
+    leati_sharding_made remade;
     leat_error *err;
 };
 
@@ -66,19 +66,20 @@ leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,
     return made == NULL || node->label == NULL ? made : leat_dataset_label(made, node->label, err);
 }
 
-struct leati_remade_pair {
+struct leati_sharding_pair {
     leat_dataset *node, *made;
 };
 
-leat_dataset *leati_remade_find(const leati_remade *remade, const leat_dataset *node) {
+leat_dataset *leati_sharding_made_find(const leati_sharding_made *remade,
+                                       const leat_dataset *node) {
     for (size_t i = 0; i < remade->count; i++)
         if (remade->pairs[i].node == node)
             return leat_dataset_ref(remade->pairs[i].made);
     return NULL;
 }
 
-leat_dataset *leati_remade_add(leati_remade *remade, const leat_dataset *node, leat_dataset *made,
-                               leat_error *err) {
+leat_dataset *leati_sharding_made_add(leati_sharding_made *remade, const leat_dataset *node,
+                                      leat_dataset *made, leat_error *err) {
     if (made == NULL)
         return NULL;
     if (!leati_grow((void **)&remade->pairs, &remade->capacity, remade->count + 1,
@@ -88,18 +89,18 @@ leat_dataset *leati_remade_add(leati_remade *remade, const leat_dataset *node, l
         return NULL;
     }
     /* The node is held too: one that the walk made itself could go, and its address come again. */
-    remade->pairs[remade->count++] =
-        (struct leati_remade_pair){leat_dataset_ref((leat_dataset *)node), leat_dataset_ref(made)};
+    remade->pairs[remade->count++] = (struct leati_sharding_pair){
+        leat_dataset_ref((leat_dataset *)node), leat_dataset_ref(made)};
     return made;
 }
 
-void leati_remade_fini(leati_remade *remade) {
+void leati_sharding_made_fini(leati_sharding_made *remade) {
     for (size_t i = 0; i < remade->count; i++) {
         leat_dataset_unref(remade->pairs[i].node);
         leat_dataset_unref(remade->pairs[i].made);
     }
     leati_free(remade->pairs);
-    *remade = (leati_remade){0};
+    *remade = (leati_sharding_made){0};
 }
 
 typedef leat_dataset *(*rebuild)(struct walk *walk, const leat_dataset *node, int depth);
@@ -117,10 +118,10 @@ static leat_dataset *over_inputs(struct walk *walk, const leat_dataset *node, re
     bool changed = false;
     while (done < node->num_inputs) {
         const leat_dataset *input = node->inputs[done];
-        inputs[done] = leati_remade_find(&walk->remade, input);
+        inputs[done] = leati_sharding_made_find(&walk->remade, input);
         if (inputs[done] == NULL)
-            inputs[done] =
-                leati_remade_add(&walk->remade, input, below(walk, input, depth + 1), walk->err);
+            inputs[done] = leati_sharding_made_add(&walk->remade, input,
+                                                   below(walk, input, depth + 1), walk->err);
         if (inputs[done] == NULL)
             break;
         changed = changed || inputs[done] != input;
@@ -169,9 +170,9 @@ static leat_dataset *without_shuffles(struct walk *walk, const leat_dataset *nod
  * see one order, then shuffled. */
 static leat_dataset *shard_names(struct walk *walk, const leat_dataset *names) {
     struct unshuffled u = {.walk = *walk};
-    u.walk.remade = (leati_remade){0};
+    u.walk.remade = (leati_sharding_made){0};
     leat_dataset *share = without_shuffles(&u.walk, names, 0);
-    leati_remade_fini(&u.walk.remade);
+    leati_sharding_made_fini(&u.walk.remade);
     share = share == NULL
                 ? NULL
                 : leati_dataset_shard_for_all(share, walk->num_workers, walk->worker, walk->err);
@@ -333,7 +334,7 @@ leat_dataset *leati_sharding_by_files(const leat_dataset *dataset, int num_worke
     if (text != NULL && size > 0)
         text[0] = '\0';
     leat_dataset *share = files_below(&walk, dataset, 0);
-    leati_remade_fini(&walk.remade);
+    leati_sharding_made_fini(&walk.remade);
     if (share == NULL)
         *err = local;
     return share;
@@ -356,7 +357,7 @@ leat_dataset *leati_sharding_by_hints(const leat_dataset *dataset, int num_worke
                                       int *marked, leat_error *err) {
     struct walk walk = {.num_workers = num_workers, .worker = worker, .err = err};
     leat_dataset *share = hints_below(&walk, dataset, 0);
-    leati_remade_fini(&walk.remade);
+    leati_sharding_made_fini(&walk.remade);
     *marked = walk.marked;
     return share;
 }

@@ -21,16 +21,16 @@ leat_dataset *leati_sharding_by_hints(const leat_dataset *dataset, int num_worke
 /* The nodes of one walk that were made anew, so that a node which several operators read is one
  * node in the new plan too: its readers go on sharing its seeds and caches, and a plan of n zips of
  * a dataset with itself costs n steps, not 2^n. {0} is empty. One thread. */
-typedef struct leati_remade {
-    struct leati_remade_pair *pairs; /* references to both; owned */
+typedef struct leati_sharding_made {
+    struct leati_sharding_pair *pairs; /* references to both; owned */
     size_t count, capacity;
-} leati_remade;
+} leati_sharding_made;
 /* What was made of `node`: a new reference; NULL: nothing yet. */
-leat_dataset *leati_remade_find(const leati_remade *remade, const leat_dataset *node);
+leat_dataset *leati_sharding_made_find(const leati_sharding_made *remade, const leat_dataset *node);
 /* Notes what was made (given and returned; NULL passes through); NULL with RESOURCE_EXHAUSTED. */
-leat_dataset *leati_remade_add(leati_remade *remade, const leat_dataset *node, leat_dataset *made,
-                               leat_error *err);
-void leati_remade_fini(leati_remade *remade);
+leat_dataset *leati_sharding_made_add(leati_sharding_made *remade, const leat_dataset *node,
+                                      leat_dataset *made, leat_error *err);
+void leati_sharding_made_fini(leati_sharding_made *remade);
 
 /* A node like `node` with other arguments, over other inputs (given, also on failure), with shared
  * state of its own: unlike leati_dataset_with it is another dataset. Owned. */

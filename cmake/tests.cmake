@@ -4,6 +4,7 @@
 #   src/<room>/**/foo_test.c   test <room>/**/foo_test, one executable for a room, units/<room>, linked to it and below
 #   tests/foo.c                test tests/foo, one executable, units/tests, linked to the whole library
 #   tests/conform/*.c          one executable, tests/conform_test, and the tests conform/*
+#   tests/faults/foo_test.c    test tests/faults/foo_test, one executable, units/faults, whose calls of the system the tests direct
 #   tests/support/*.c          linked to everything under tests/
 #   tests/golden/*.c           one executable, tests/golden, run once per part of the recorded cases,
 #                              and once more with the pipelines in every mode
@@ -132,6 +133,18 @@ leat_units(NAME tests FOLDER ${PROJECT_SOURCE_DIR} SOURCES ${sources} OBJECTS ${
 # Processes that are killed show the thread sanitizer nothing, and it makes each ten times as slow.
 if(LEAT_SANITIZE STREQUAL "thread" AND TEST tests/killed_test)
     set_tests_properties(tests/killed_test PROPERTIES LABELS "")
+endif()
+
+# What fails or kills at a call of the system defines these calls itself, for one program, and for those that are there already.
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/faults/*_test.c)
+leat_units(NAME faults FOLDER ${PROJECT_SOURCE_DIR} SOURCES ${sources}
+    OBJECTS ${PROJECT_SOURCE_DIR}/tests/faults/calls.c ${PROJECT_SOURCE_DIR}/tests/faults/kinds.c ${suite_objects})
+if(NOT LEAT_SANITIZE)
+    add_library(faults_preload MODULE ${PROJECT_SOURCE_DIR}/tests/faults/calls.c)
+    target_link_libraries(faults_preload PRIVATE leati_build)
+    target_compile_definitions(faults_preload PRIVATE LEAT_FAULTS_PRELOAD)
+    set_target_properties(faults_preload PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+        C_VISIBILITY_PRESET default)
 endif()
 
 # Suites of tests/conform_test as one test, or dealt to several that run at a time: leat_conform(NAME PARTS LABELS SUITE...).

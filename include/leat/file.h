@@ -169,6 +169,46 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_compression_guess(const char *path,
 LEAT_API LEAT_WARN_UNUSED leat_status leat_index_write(const char *path, int64_t *records,
                                                        leat_error *err);
 
+/* ---- files that are replaced ---- */
+
+/* A part of a file's content; borrowed. */
+typedef struct leat_file_piece {
+    const void *data; /* may be NULL where `size` is 0 */
+    size_t size;
+} leat_file_piece;
+
+/* A file and all of its content, in pieces that follow one another; borrowed. */
+typedef struct leat_file_content {
+    const char *path;
+    const leat_file_piece *pieces;
+    size_t num_pieces;
+} leat_file_content;
+
+/* Writes one file, or `count` files that belong together, whole or not at all.
+ *
+ * All of them are written beside their places and brought to the disk first. Then all but the last
+ * get their names, then the last, then what names there are in their folders is on the disk; last
+ * of all the `num_outdated` files `outdated` are removed, if they are there and are none of the new
+ * ones. So the last file decides: it is the one that names the others, or says which they are, and
+ * the others have names that the last file of before does not name. Whoever reads the last file
+ * first then finds either all that was there before or all that is new, also where the process is
+ * killed or the machine stops in between. One file is the last file: it replaces what was there.
+ *
+ * On failure what was there is unchanged, and the new files are removed, those under their own
+ * names too. Temporary files of a killed process are removed when the same path is written again;
+ * a new file that has its name but not its last file is for the caller to name as outdated, or to
+ * write again. A path that is a link is followed. May be called from several threads; several
+ * writers of one path do not wait for each other, and the last stays.
+ *
+ * Errors name the path: NOT_FOUND (no such folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED (a full
+ * disk, memory), FAILED_PRECONDITION (a folder), ABORTED (another machine that shares the disk, but
+ * no locks, writes the same path) and others; INVALID_ARGUMENT where no file is given or one twice.
+ * errno is then the number of the system's call that failed, or 0. Blocks for as long as the disk
+ * does. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_files_replace(const leat_file_content *files, int count,
+                                                         const char *const *outdated,
+                                                         int num_outdated, leat_error *err);
+
 #ifdef __cplusplus
 }
 #endif

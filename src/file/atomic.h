@@ -5,8 +5,10 @@
 #include <leat/base.h>
 
 /* A file being written through a buffer. Atomic: the bytes go to a temporary file in the same
- * folder (".NAME.NUMBERS.tmp"), which replaces the path on commit; a process that is killed can
- * leave that file behind, never a part under the path's own name. One thread at a time. */
+ * folder, ".NAME.leat-N.tmp", which replaces the path on commit. The writer holds that file by a
+ * lock as long as it lives; one that a killed process left behind is removed when the same path is
+ * written again, by whichever process. A part is never under the path's own name. One thread at a
+ * time; several writers of one path do not wait for each other, and the last commit stays. */
 typedef struct leati_output leati_output;
 
 /* Starts a file. A path that is a link is followed; one that exists and is no plain file (a pipe, a
@@ -22,11 +24,26 @@ LEAT_WARN_UNUSED leat_status leati_atomic_write(leati_output *output, const void
  * place see it. Failures as leati_atomic_write's. */
 LEAT_WARN_UNUSED leat_status leati_atomic_flush(leati_output *output, leat_error *err);
 
-/* Writes the rest, brings it to the disk and puts the file in its place. `output` is given; on
- * failure an atomic output's temporary file is removed and the path is as it was. */
+/* The first half of a commit: writes the rest and brings it to the disk. Nothing can be written
+ * behind it. What is left can fail only where names cannot be changed. */
+LEAT_WARN_UNUSED leat_status leati_atomic_settle(leati_output *output, leat_error *err);
+
+/* The second half: gives a settled file its name. The folder is not brought to the disk yet
+ * (leati_atomic_sync_folder), and the output is still the caller's, to be discarded. */
+LEAT_WARN_UNUSED leat_status leati_atomic_put(leati_output *output, leat_error *err);
+
+/* Brings the names in the target's folder to the disk, where its file system can. */
+void leati_atomic_sync_folder(const leati_output *output);
+
+/* Removes what a put has put in place; for what belongs to it could not be. */
+void leati_atomic_take_back(const leati_output *output);
+
+/* Both halves, and the folder: writes the rest, brings it to the disk and puts the file in its
+ * place. `output` is given; on failure an atomic output's temporary file is removed and the path is
+ * as it was. errno is then the number of the system's call that failed, if it was one. */
 LEAT_WARN_UNUSED leat_status leati_atomic_commit(leati_output *output, leat_error *err);
 
-/* Gives up: the temporary file is removed. `output` is given; NULL is allowed. */
+/* Gives up: the temporary file is removed. `output` is given; NULL is allowed. errno is kept. */
 void leati_atomic_discard(leati_output *output);
 
 /* Writes `size` bytes as the whole atomic file `path`: open, write, commit. */

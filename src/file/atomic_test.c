@@ -5,6 +5,8 @@
 #include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
+#include <signal.h>
+#include <sys/wait.h>
 
 static void expect_content(const char *path, const char *content) {
     size_t size = 0;
@@ -141,6 +143,134 @@ static void in_place(void **state) {
     expect_content(path, "new");
 }
 
+/* ---- what killed writers leave ---- */
+
+static leati_output *start(const char *path) {
+    leati_output *output = NULL;
+    assert_int_equal(leati_atomic_open(path, false, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_write(output, "part", 4, &(leat_error){0}), LEAT_OK);
+    return output;
+}
+
+/* A process that starts to write `count` times and is killed. */
+static void kill_writers(const char *path, int count) {
+    pid_t child = fork();
+    int status = 0;
+    if (child == 0) {
+        for (int i = 0; i < count; i++)
+            (void)start(path);
+        (void)raise(SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+static void write_new(const char *path) {
+    assert_int_equal(leati_atomic_write_file(path, "new", 3, &(leat_error){0}), LEAT_OK);
+    expect_content(path, "new");
+}
+
+/* As many at a time as there are names; the next writer of the path removes all of them, by the
+ * path's name or a link's, and no other path's. */
+static void leftovers_go(void **state) {
+    (void)state;
+    for (int count = 1; count <= 8; count += 7) {
+        const char *path = scratch_write("out", "old", 3);
+        kill_writers(path, count);
+        kill_writers(scratch_path("out.0"), 1);
+        assert_int_equal(scratch_count(), 1 + count + 1);
+        write_new(scratch_path("other"));
+        assert_int_equal(scratch_count(), 2 + count + 1);
+        write_new(path);
+        assert_int_equal(scratch_count(), 2 + 1);
+        write_new(scratch_path("out.0"));
+        assert_int_equal(scratch_count(), 3);
+        kill_writers(path, count);
+        assert_int_equal(symlink("out", scratch_path("link")), 0);
+        write_new(scratch_path("link"));
+        assert_int_equal(scratch_count(), 4);
+        assert_int_equal(remove(scratch_path("out.0")), 0);
+        assert_int_equal(remove(scratch_path("other")), 0);
+        assert_int_equal(remove(scratch_path("link")), 0);
+    }
+}
+
+/* Also where the writer was killed before it held its file, and where what it left is no file. */
+static void odd_leftovers(void **state) {
+    (void)state;
+    const char *path = scratch_path("out");
+    scratch_write(".out.leat-0.tmp", "", 0);
+    scratch_write(".out.leat-3.tmp", "x", 1);
+    write_new(path);
+    assert_int_equal(scratch_count(), 1);
+    scratch_write("theirs", "keep", 4);
+    assert_int_equal(symlink("theirs", scratch_path(".out.leat-0.tmp")), 0);
+    assert_int_equal(mkfifo(scratch_path(".out.leat-1.tmp"), 0600), 0);
+    assert_int_equal(mkdir(scratch_path(".out.leat-2.tmp"), 0700), 0);
+    write_new(path);
+    expect_content(scratch_path("theirs"), "keep");
+    assert_int_equal(scratch_count(), 5);
+}
+
+/* Names that begin alike for as long as names may be are told from each other. */
+static void leftovers_of_long_names(void **state) {
+    (void)state;
+    char name[256], other[256];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    memcpy(other, name, sizeof name);
+    other[254] = 'm';
+    char path[1024], other_path[1024];
+    snprintf(path, sizeof path, "%s", scratch_path(name));
+    snprintf(other_path, sizeof other_path, "%s", scratch_path(other));
+    kill_writers(path, 1);
+    write_new(other_path);
+    assert_int_equal(scratch_count(), 2);
+    write_new(path);
+    assert_int_equal(scratch_count(), 2);
+}
+
+/* More writers of a path than there are names, all alive: nobody waits for another or takes its
+ * file, and each commits what it wrote. */
+static void many_writers(void **state) {
+    (void)state;
+    enum { MANY = 20 };
+    const char *path = scratch_path("out");
+    leati_output *outputs[MANY];
+    for (int i = 0; i < MANY; i++) {
+        char text[8];
+        outputs[i] = start(path);
+        int n = snprintf(text, sizeof text, "%d", i);
+        assert_int_equal(leati_atomic_write(outputs[i], text, (size_t)n, &(leat_error){0}),
+                         LEAT_OK);
+    }
+    assert_int_equal(scratch_count(), MANY);
+    for (int i = 0; i < MANY; i++) {
+        char expected[16];
+        snprintf(expected, sizeof expected, "part%d", i);
+        assert_int_equal(leati_atomic_commit(outputs[i], &(leat_error){0}), LEAT_OK);
+        expect_content(path, expected);
+    }
+    assert_int_equal(scratch_count(), 1);
+}
+
+/* A file that somebody removes while it is written is no success, and another's that has its name
+ * by then is neither put in place nor removed. */
+static void a_lost_file(void **state) {
+    (void)state;
+    const char *path = scratch_write("out", "old", 3);
+    leati_output *output = start(path);
+    assert_int_equal(remove(scratch_path(".out.leat-0.tmp")), 0);
+    leati_output *other = start(path);
+    leat_error err = {0};
+    assert_int_equal(leati_atomic_commit(output, &err), LEAT_ABORTED);
+    assert_refused(&err, LEAT_ABORTED, LEAT_REASON_NONE, "out");
+    expect_content(path, "old");
+    assert_int_equal(leati_atomic_commit(other, &err), LEAT_OK);
+    expect_content(path, "part");
+    assert_int_equal(scratch_count(), 1);
+}
+
 static leat_status write_one(void *context, leat_error *err) {
     (void)context;
     leat_status status = leati_atomic_write_file(scratch_path("out"), "new", 3, err);
@@ -172,6 +302,11 @@ int main(void) {
         TEST(bad_places),
         TEST(in_place),
         TEST(every_allocation_fails_once),
+        TEST(leftovers_go),
+        TEST(odd_leftovers),
+        TEST(leftovers_of_long_names),
+        TEST(many_writers),
+        TEST(a_lost_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,11 +71,23 @@ struct leati_fs {
     leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive,
                           leati_file_sink **out, leat_error *err);
     leat_status (*write)(leati_file_sink *sink, const void *data, size_t size, leat_error *err);
-    leat_status (*sync)(leati_file_sink *sink, leat_error *err);
+    /* Makes a temporary file that its sink holds until it is closed, or its process ends. One whose
+     * writer is gone is removed first; ALREADY_EXISTS where its writer lives, or cannot be asked.
+     */
+    leat_status (*claim)(const leati_fs *fs, const char *path, leati_file_sink **out,
+                         leat_error *err);
+    /* Removes a temporary file whose writer is gone; nothing else, and nothing that fails matters.
+     */
+    void (*sweep)(const leati_fs *fs, const char *path);
+    /* Brings what was written to the disk, and reports what closing would report. */
+    leat_status (*settle)(leati_file_sink *sink, leat_error *err);
+    /* Gives the file of `sink` the name `to`, replacing what has it; ABORTED where the file is no
+     * longer under its own name. The sink stays open. */
+    leat_status (*put)(leati_file_sink *sink, const char *to, leat_error *err);
+    /* Brings the names of the folder of `path` to the disk, where the file system can. */
+    void (*sync_folder)(const leati_fs *fs, const char *path);
     /* `sink` is given, also on failure. */
     leat_status (*close_sink)(leati_file_sink *sink, leat_error *err);
-    /* Replaces `to`; the change is on the disk when this returns OK. */
-    leat_status (*rename)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
     /* Writes at the file's end by one call, so that several writers' texts do not mix; makes the
      * file. */

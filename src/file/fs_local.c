@@ -3,8 +3,10 @@
  * Happy path: open, then reads by offset. Files are read into buffers, never mapped: a mapped file
  * that somebody cuts kills the process with a signal, and a copy out of the page cache costs less
  * than the checksum that follows it.
- * Failures: errno becomes the code that TensorFlow gives it; the text has path, call and reason.
- * Interrupted calls are repeated. No locks. */
+ * Failures: errno becomes the code that TensorFlow gives it; the text has path, call and reason,
+ * and errno stays what it was. Interrupted calls are repeated. Locks: a temporary file is held by
+ * flock, which ends with its writer, however that ends, and knows neither numbers of processes nor
+ * the walls of containers. Nobody waits for one. */
 #include "file/fs_local.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,8 +89,11 @@ static const char *advice_of_errno(int number) {
 
 leat_status leati_fs_local_fail(leat_error *err, int number, const char *path, const char *what) {
     char text[128];
-    return leati_fail_in_file(err, code_of_errno(number), path, -1, false, "cannot %s: %s%s", what,
-                              strerror_r(number, text, sizeof text), advice_of_errno(number));
+    leat_status status =
+        leati_fail_in_file(err, code_of_errno(number), path, -1, false, "cannot %s: %s%s", what,
+                           strerror_r(number, text, sizeof text), advice_of_errno(number));
+    errno = number;
+    return status;
 }
 
 static leati_path_kind kind_of_mode(mode_t mode) {
@@ -250,28 +256,93 @@ static leat_status local_resolve(const leati_fs *fs, const char *path, char **ou
     return *out != NULL ? LEAT_OK : leati_no_memory(err);
 }
 
-static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
-                                leati_file_sink **out, leat_error *err) {
+/* A sink without a descriptor; NULL without memory. */
+static local_sink *new_sink(const leati_fs *fs, const char *path) {
     local_sink *sink = leati_alloc_zero(1, sizeof *sink);
     char *name = leati_strdup(path);
-    leat_status status = LEAT_OK;
     if (sink == NULL || name == NULL) {
-        status = leati_no_memory(err);
-        goto free_all;
+        leati_free(name);
+        leati_free(sink);
+        return NULL;
     }
-    sink->base = (leati_file_sink){fs, name};
-    /* Exclusive: a temporary name that another process took is not written over. */
+    *sink = (local_sink){.base = {fs, name}, .fd = -1};
+    return sink;
+}
+
+static void free_sink(local_sink *sink) {
+    leati_free(sink->base.path);
+    leati_free(sink);
+}
+
+static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
+                                leati_file_sink **out, leat_error *err) {
+    local_sink *sink = new_sink(fs, path);
+    if (sink == NULL)
+        return leati_no_memory(err);
     sink->fd = open_again(path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
     if (sink->fd < 0) {
-        status = leati_fs_local_fail(err, errno, path, "open it for writing");
-        goto free_all;
+        leat_status status = leati_fs_local_fail(err, errno, path, "open it for writing");
+        free_sink(sink);
+        return status;
     }
     *out = &sink->base;
     return LEAT_OK;
-free_all:
-    leati_free(name);
-    leati_free(sink);
-    return status;
+}
+
+/* ---- temporary files ---- */
+
+static int lock_again(int fd) {
+    int code;
+    do
+        code = flock(fd, LOCK_EX | LOCK_NB);
+    while (code != 0 && errno == EINTR);
+    return code;
+}
+
+/* Is `path` the name of the open file? Between opening and locking it, another process may have
+ * removed the file or given it another name, and the lock is then on what nobody looks for. Where
+ * the system cannot tell, *number says why. */
+static bool is_named(const char *path, int fd, int *number) {
+    struct stat open_one, named;
+    bool known = fstat(fd, &open_one) == 0 && lstat(path, &named) == 0;
+    *number = known || errno == ENOENT ? 0 : errno;
+    return known && S_ISREG(named.st_mode) && open_one.st_dev == named.st_dev &&
+           open_one.st_ino == named.st_ino;
+}
+
+static void local_sweep(const leati_fs *fs, const char *path) {
+    (void)fs;
+    /* Neither a link nor a pipe that somebody put there is followed or waited for. */
+    int fd = open_again(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return;
+    /* Who has the lock and sees its name there is alone: a writer makes the file only where there
+     * is none, and others who sweep want the lock first. */
+    int number = 0;
+    if (lock_again(fd) == 0 && is_named(path, fd, &number))
+        (void)unlink(path);
+    close(fd);
+}
+
+static leat_status local_claim(const leati_fs *fs, const char *path, leati_file_sink **out,
+                               leat_error *err) {
+    leati_file_sink *made = NULL;
+    local_sweep(fs, path);
+    LEATI_TRY(local_create(fs, path, true, &made, err));
+    int fd = ((local_sink *)made)->fd;
+    /* Where files cannot be locked nobody else can lock this one either, and it is never swept. */
+    bool swept = lock_again(fd) != 0 && errno == EWOULDBLOCK;
+    int number = 0;
+    if (swept || !is_named(path, fd, &number)) {
+        /* Whoever swept between the two calls removes it, or has; but where the system could not
+         * tell, nobody else does. */
+        close(fd);
+        free_sink((local_sink *)made);
+        local_sweep(fs, path);
+        return leati_fs_local_fail(err, EEXIST, path, "hold it");
+    }
+    *out = made;
+    return LEAT_OK;
 }
 
 static leat_status local_write(leati_file_sink *base, const void *data, size_t size,
@@ -284,15 +355,27 @@ static leat_status local_write(leati_file_sink *base, const void *data, size_t s
             continue;
         if (n < 0)
             return leati_fs_local_fail(err, errno, base->path, "write to it");
+        /* No system does so; one that did would be asked for ever. */
+        if (n == 0)
+            return leati_fs_local_fail(err, ENOSPC, base->path, "write to it");
         done += (size_t)n;
     }
     return LEAT_OK;
 }
 
-static leat_status local_sync(leati_file_sink *base, leat_error *err) {
+static leat_status local_settle(leati_file_sink *base, leat_error *err) {
+    int fd = ((local_sink *)base)->fd;
+    int code;
+    do
+        code = fsync(fd);
+    while (code != 0 && errno == EINTR);
     /* Pipes and devices know no fsync and say EINVAL or EROFS. */
-    if (fsync(((local_sink *)base)->fd) != 0 && errno != EINVAL && errno != EROFS &&
-        errno != ENOTSUP)
+    if (code != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+        return leati_fs_local_fail(err, errno, base->path, "write it to the disk");
+    /* Some file systems say at a close alone that they could not write. The file's own close would
+     * come too late, as it ends the lock; without a free descriptor the fsync has to be enough. */
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (copy >= 0 && close(copy) != 0 && errno != EINTR)
         return leati_fs_local_fail(err, errno, base->path, "write it to the disk");
     return LEAT_OK;
 }
@@ -302,14 +385,29 @@ static leat_status local_close_sink(leati_file_sink *base, leat_error *err) {
     /* Linux closes the descriptor even where close says EINTR. */
     if (close(((local_sink *)base)->fd) != 0 && errno != EINTR)
         status = leati_fs_local_fail(err, errno, base->path, "write it to the disk");
-    leati_free(base->path);
-    leati_free(base);
+    free_sink((local_sink *)base);
     return status;
+}
+
+static leat_status local_put(leati_file_sink *base, const char *to, leat_error *err) {
+    int number = 0;
+    bool is_there = is_named(base->path, ((local_sink *)base)->fd, &number);
+    if (number != 0)
+        return leati_fs_local_fail(err, number, to, "put the finished file there");
+    /* Locks that do not reach other machines let one of them sweep this file, and use its name. */
+    if (!is_there)
+        return leati_fail_in_file(err, LEAT_ABORTED, to, -1, false,
+                                  "cannot put the finished file there: somebody has removed it "
+                                  "while it was written; let one machine at a time write it");
+    if (rename(base->path, to) != 0)
+        return leati_fs_local_fail(err, errno, to, "put the finished file there");
+    return LEAT_OK;
 }
 
 /* A rename is on the disk once its folder is. A folder that cannot be opened or synced (some
  * network file systems) is no failure: the file itself is there. */
-static void sync_folder_of(const char *path) {
+static void local_sync_folder(const leati_fs *fs, const char *path) {
+    (void)fs;
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     /* The root keeps its slash. */
@@ -323,15 +421,6 @@ static void sync_folder_of(const char *path) {
         (void)fsync(fd);
         close(fd);
     }
-}
-
-static leat_status local_rename(const leati_fs *fs, const char *from, const char *to,
-                                leat_error *err) {
-    (void)fs;
-    if (rename(from, to) != 0)
-        return leati_fs_local_fail(err, errno, to, "put the finished file there");
-    sync_folder_of(to);
-    return LEAT_OK;
 }
 
 static leat_status local_append(const leati_fs *fs, const char *path, const void *data, size_t size,
@@ -386,9 +475,12 @@ const leati_fs leati_fs_local = {
     .resolve = local_resolve,
     .create = local_create,
     .write = local_write,
-    .sync = local_sync,
+    .claim = local_claim,
+    .sweep = local_sweep,
+    .settle = local_settle,
+    .put = local_put,
+    .sync_folder = local_sync_folder,
     .close_sink = local_close_sink,
-    .rename = local_rename,
     .remove = local_remove,
     .append = local_append,
     .mkdir = local_mkdir,

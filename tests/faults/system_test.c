@@ -1,9 +1,8 @@
 /* Files where a call of the system fails, is interrupted, or moves fewer bytes than asked: what the
- * error says, that nothing is left behind, and that what can be repeated is.
- *
- * The calls are the program's own functions, which pass on to the kernel. */
+ * error says, that nothing is left behind, and that what can be repeated is. */
 #include "support/cmocka.h"
 
+#include "calls.h"
 #include "file/atomic.h"
 #include "file/fs.h"
 #include "support/refused.h"
@@ -12,98 +11,7 @@
 #include <fcntl.h>
 #include <sys/syscall.h>
 
-typedef enum which { OPEN, FSTAT, PREAD, READ, WRITE, FSYNC, CLOSE, RENAME, READDIR } which;
-
-enum { END = -1, SHORT = -2, ALWAYS = -1 };
-
-/* The at-th call of a kind fails with the number, finds the END, or moves one byte. */
-static struct {
-    which call;
-    int at, number, seen;
-    int open; /* descriptors */
-} fault;
-
-static void arm(which call, int at, int number) {
-    fault.call = call;
-    fault.at = at;
-    fault.number = number;
-    fault.seen = 0;
-}
-
-static bool hit(which call) {
-    if (fault.number == 0 || call != fault.call)
-        return false;
-    fault.seen++;
-    return fault.at == ALWAYS || fault.seen == fault.at;
-}
-
-static bool fails(which call) {
-    if (!hit(call) || fault.number < 0)
-        return false;
-    errno = fault.number;
-    return true;
-}
-
-/* How many of `size` bytes a transfer moves; -1: it fails. */
-static ssize_t moves(which call, size_t size) {
-    if (!hit(call))
-        return (ssize_t)size;
-    if (fault.number > 0)
-        errno = fault.number;
-    return fault.number > 0 ? -1 : fault.number == END ? 0 : 1;
-}
-
-int open(const char *path, int flags, ...) {
-    va_list list;
-    va_start(list, flags);
-    int mode = flags & O_CREAT ? va_arg(list, int) : 0;
-    va_end(list);
-    int fd = fails(OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
-    fault.open += fd >= 0;
-    return fd;
-}
-
-int close(int fd) {
-    int code = (int)syscall(SYS_close, fd);
-    fault.open -= code == 0;
-    return fails(CLOSE) ? -1 : code;
-}
-
-int fstat(int fd, struct stat *st) {
-    return fails(FSTAT) ? -1 : fstatat(fd, "", st, AT_EMPTY_PATH);
-}
-
-ssize_t pread(int fd, void *data, size_t size, off_t offset) {
-    ssize_t part = moves(PREAD, size);
-    return part < 0 ? -1 : syscall(SYS_pread64, fd, data, (size_t)part, offset);
-}
-
-ssize_t read(int fd, void *data, size_t size) {
-    ssize_t part = moves(READ, size);
-    return part < 0 ? -1 : syscall(SYS_read, fd, data, (size_t)part);
-}
-
-ssize_t write(int fd, const void *data, size_t size) {
-    ssize_t part = moves(WRITE, size);
-    return part < 0 ? -1 : syscall(SYS_write, fd, data, (size_t)part);
-}
-
-int fsync(int fd) {
-    return fails(FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);
-}
-
-int rename(const char *from, const char *to) {
-    return fails(RENAME) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
-}
-
-struct dirent *readdir(DIR *folder) {
-    static struct dirent entry = {.d_name = "unknown", .d_type = DT_UNKNOWN};
-    if (!hit(READDIR))
-        return (struct dirent *)readdir64(folder);
-    if (fault.number > 0)
-        errno = fault.number;
-    return fault.number == SHORT ? &entry : NULL;
-}
+enum { END = CALLS_END, SHORT = CALLS_SHORT, ALWAYS = CALLS_ALWAYS };
 
 static void expect(leat_status status, const leat_error *err, leat_status code,
                    const char *keyword) {
@@ -153,9 +61,9 @@ static void codes_of_numbers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leati_file *file = NULL;
         leat_error err = {0};
-        arm(OPEN, 1, cases[i].number);
+        calls_arm(CALL_OPEN, 1, cases[i].number);
         leat_status status = leati_file_open("some/file", &file, &err);
-        arm(OPEN, 0, 0);
+        (void)calls_disarm();
         expect(status, &err, cases[i].code, "some/file");
         assert_true(refused_names(leat_error_message(&err), strerror(cases[i].number)));
     }
@@ -215,44 +123,51 @@ static leat_status list_folder(leat_error *err) {
 
 static const struct {
     leat_status (*run)(leat_error *err);
-    which call;
+    call_kind kind;
     int at, number;
     leat_status code;
     const char *keyword; /* NULL: it succeeds */
 } fault_cases[] = {
-    {read_file, OPEN, 1, EINTR, LEAT_OK, NULL},
-    {read_file, FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out"},
-    {read_file, PREAD, 1, EINTR, LEAT_OK, NULL},
-    {read_file, PREAD, 1, SHORT, LEAT_OK, NULL},
-    {read_file, PREAD, ALWAYS, SHORT, LEAT_OK, NULL},
-    {read_file, PREAD, 1, EIO, LEAT_UNKNOWN, "out"},
-    {read_file, PREAD, 1, END, LEAT_DATA_LOSS, "5"},
-    {read_file, CLOSE, 1, EIO, LEAT_OK, NULL},
-    {read_pipe, READ, 1, EINTR, LEAT_OK, NULL},
-    {read_pipe, READ, ALWAYS, SHORT, LEAT_OK, NULL},
-    {read_pipe, READ, 2, EIO, LEAT_UNKNOWN, "/dev/fd"},
-    {write_file, OPEN, 1, EINTR, LEAT_OK, NULL},
-    {write_file, OPEN, 1, EEXIST, LEAT_OK, NULL},
-    {write_file, OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out"},
-    {write_file, OPEN, 1, EROFS, LEAT_PERMISSION_DENIED, "out"},
-    {write_file, OPEN, 2, EACCES, LEAT_OK, NULL}, /* the folder, to be synced */
-    {write_file, WRITE, 1, EINTR, LEAT_OK, NULL},
-    {write_file, WRITE, ALWAYS, SHORT, LEAT_OK, NULL},
-    {write_file, WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out"},
-    {write_file, FSYNC, 1, EIO, LEAT_UNKNOWN, "disk"},
-    {write_file, FSYNC, 1, EINVAL, LEAT_OK, NULL},
-    {write_file, FSYNC, 1, EROFS, LEAT_OK, NULL},
-    {write_file, FSYNC, 1, ENOTSUP, LEAT_OK, NULL},
-    {write_file, FSYNC, 2, EIO, LEAT_OK, NULL},
-    {write_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "disk"},
-    {write_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-    {write_file, RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "out"},
-    {append_file, OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "out"},
-    {append_file, WRITE, 1, EIO, LEAT_UNKNOWN, "out"},
-    {append_file, WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out"},
-    {append_file, CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out"},
-    {append_file, CLOSE, 1, EINTR, LEAT_OK, NULL},
-    {list_folder, READDIR, 1, EIO, LEAT_UNKNOWN, "list"},
+    {read_file, CALL_OPEN, 1, EINTR, LEAT_OK, NULL},
+    {read_file, CALL_FSTAT, 1, EBADF, LEAT_FAILED_PRECONDITION, "out"},
+    {read_file, CALL_PREAD, 1, EINTR, LEAT_OK, NULL},
+    {read_file, CALL_PREAD, 1, SHORT, LEAT_OK, NULL},
+    {read_file, CALL_PREAD, ALWAYS, SHORT, LEAT_OK, NULL},
+    {read_file, CALL_PREAD, 1, EIO, LEAT_UNKNOWN, "out"},
+    {read_file, CALL_PREAD, 1, END, LEAT_DATA_LOSS, "5"},
+    {read_file, CALL_CLOSE, 1, EIO, LEAT_OK, NULL},
+    {read_pipe, CALL_READ, 1, EINTR, LEAT_OK, NULL},
+    {read_pipe, CALL_READ, ALWAYS, SHORT, LEAT_OK, NULL},
+    {read_pipe, CALL_READ, 2, EIO, LEAT_UNKNOWN, "/dev/fd"},
+    {write_file, CALL_OPEN, 1, EINTR, LEAT_OK, NULL},
+    {write_file, CALL_OPEN, 1, EMFILE, LEAT_OK, NULL}, /* to look for what was left behind */
+    {write_file, CALL_OPEN, 2, EINTR, LEAT_OK, NULL},
+    {write_file, CALL_OPEN, 2, EEXIST, LEAT_OK, NULL},
+    {write_file, CALL_OPEN, ALWAYS, EEXIST, LEAT_ALREADY_EXISTS, "out"},
+    {write_file, CALL_OPEN, 2, EROFS, LEAT_PERMISSION_DENIED, "out"},
+    {write_file, CALL_OPEN, 10, EACCES, LEAT_OK, NULL}, /* the folder, to be synced */
+    {write_file, CALL_FLOCK, 1, EINTR, LEAT_OK, NULL},
+    {write_file, CALL_FLOCK, 1, ENOLCK, LEAT_OK, NULL},
+    {write_file, CALL_FLOCK, 1, EWOULDBLOCK, LEAT_OK, NULL}, /* somebody sweeps it */
+    {write_file, CALL_LSTAT, 1, EIO, LEAT_OK, NULL},         /* is it held? takes another */
+    {write_file, CALL_FCNTL, 1, EMFILE, LEAT_OK, NULL},
+    {write_file, CALL_WRITE, 1, EINTR, LEAT_OK, NULL},
+    {write_file, CALL_WRITE, ALWAYS, SHORT, LEAT_OK, NULL},
+    {write_file, CALL_WRITE, 1, ENOSPC, LEAT_RESOURCE_EXHAUSTED, "out"},
+    {write_file, CALL_FSYNC, 1, EIO, LEAT_UNKNOWN, "disk"},
+    {write_file, CALL_FSYNC, 1, EINVAL, LEAT_OK, NULL},
+    {write_file, CALL_FSYNC, 1, EROFS, LEAT_OK, NULL},
+    {write_file, CALL_FSYNC, 1, ENOTSUP, LEAT_OK, NULL},
+    {write_file, CALL_FSYNC, 2, EIO, LEAT_OK, NULL},
+    {write_file, CALL_CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "disk"},
+    {write_file, CALL_CLOSE, 1, EINTR, LEAT_OK, NULL},
+    {write_file, CALL_RENAME, 1, EXDEV, LEAT_UNIMPLEMENTED, "out"},
+    {append_file, CALL_OPEN, 1, EACCES, LEAT_PERMISSION_DENIED, "out"},
+    {append_file, CALL_WRITE, 1, EIO, LEAT_UNKNOWN, "out"},
+    {append_file, CALL_WRITE, 1, SHORT, LEAT_RESOURCE_EXHAUSTED, "out"},
+    {append_file, CALL_CLOSE, 1, EDQUOT, LEAT_RESOURCE_EXHAUSTED, "out"},
+    {append_file, CALL_CLOSE, 1, EINTR, LEAT_OK, NULL},
+    {list_folder, CALL_READDIR, 1, EIO, LEAT_UNKNOWN, "list"},
 };
 
 /* What a call says when one of the system's fails for the n-th time: NULL where all is well. */
@@ -263,11 +178,9 @@ static void each_call_fails(void **state) {
         leat_error err = {0};
         scratch_write("out", writes ? "old" : "hello", writes ? 3 : 5);
         torture_begin();
-        fault.open = 0;
-        arm(fault_cases[i].call, fault_cases[i].at, fault_cases[i].number);
+        calls_arm(fault_cases[i].kind, fault_cases[i].at, fault_cases[i].number);
         leat_status status = fault_cases[i].run(&err);
-        int seen = fault.seen, left = fault.open;
-        arm(OPEN, 0, 0);
+        int seen = calls_disarm(), left = calls_open();
         torture_end();
         if (seen == 0 || left != 0)
             fail_msg("case %zu: %d calls, %d files open", i, seen, left);
@@ -312,9 +225,9 @@ static void kinds_of_entries(void **state) {
         assert_int_equal(leati_fs_remove(path, &err), LEAT_OK);
     }
     char found[64] = "";
-    arm(READDIR, 1, SHORT);
+    calls_arm(CALL_READDIR, 1, SHORT);
     assert_int_equal(leati_fs_list(scratch_folder, add_kind, found, &err), LEAT_OK);
-    arm(OPEN, 0, 0);
+    (void)calls_disarm();
     assert_string_equal(found, "unknown3");
 }
 
@@ -328,10 +241,10 @@ static void first_failure_is_kept(void **state) {
         scratch_write("out", "old", 3);
         assert_int_equal(leati_atomic_open(scratch_path("out"), false, &output, &err), LEAT_OK);
         assert_int_equal(leati_atomic_write(output, "some", large ? 0 : 4, &err), LEAT_OK);
-        arm(WRITE, 1, EIO);
+        calls_arm(CALL_WRITE, 1, EIO);
         leat_status status = large ? leati_atomic_write(output, data, sizeof data, &first)
                                    : leati_atomic_flush(output, &first);
-        arm(OPEN, 0, 0);
+        (void)calls_disarm();
         expect(status, &first, LEAT_UNKNOWN, "out");
         expect(leati_atomic_write(output, "x", 1, &err), &err, LEAT_UNKNOWN, "out");
         expect(leati_atomic_flush(output, &err), &err, LEAT_UNKNOWN, "out");
@@ -348,10 +261,9 @@ static void first_failure_is_kept(void **state) {
 static void names_are_tried(void **state) {
     (void)state;
     leat_error err = {0};
-    arm(OPEN, ALWAYS, EEXIST);
+    calls_arm(CALL_OPEN, ALWAYS, EEXIST);
     leat_status status = leati_atomic_write_file(scratch_path("out"), "x", 1, &err);
-    assert_int_equal(fault.seen, 101);
-    arm(OPEN, 0, 0);
+    assert_int_equal(calls_disarm(), 2 * (8 + 101)); /* each is looked at, then made */
     assert_int_equal(status, LEAT_ALREADY_EXISTS);
 }
 

@@ -1,0 +1,230 @@
+/* See calls.h. */
+#include "calls.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST_FILES = 4096 };
+
+static struct {
+    atomic_int kind, at, number, seen, open;
+    atomic_long count, kill_at;
+    const char *folder;              /* NULL: all files concern the test */
+    atomic_bool watched[MOST_FILES]; /* by descriptor, where there is a folder */
+} calls = {.kind = NUM_CALLS};
+
+const char *call_name(call_kind kind) {
+    static const char *const names[] = {
+        "open",   "close",  "fstat",  "lstat", "stat",    "read",    "pread", "write", "fsync",
+        "rename", "unlink", "remove", "mkdir", "opendir", "readdir", "flock", "fcntl", "realpath"};
+    return names[kind];
+}
+
+void calls_arm(call_kind kind, int at, int number) {
+    calls.kind = NUM_CALLS;
+    calls.at = at;
+    calls.number = number;
+    calls.seen = 0;
+    calls.open = 0;
+    calls.kind = (int)kind;
+}
+
+int calls_disarm(void) {
+    calls.kind = NUM_CALLS;
+    return calls.seen;
+}
+
+int calls_open(void) {
+    return calls.open;
+}
+
+void calls_kill_at(long n) {
+    calls.kill_at = 0;
+    calls.count = 0;
+    calls.kill_at = n;
+}
+
+long calls_count(void) {
+    return calls.count;
+}
+
+__attribute__((constructor)) static void read_environment(void) {
+    const char *at = getenv("LEAT_FAULTS_KILL_AT");
+    calls.folder = getenv("LEAT_FAULTS_FOLDER");
+    calls_kill_at(at != NULL ? strtol(at, NULL, 10) : 0);
+}
+
+/* In front of a call that may change files. */
+static void reached(bool concerns) {
+    if (concerns && atomic_fetch_add(&calls.count, 1) + 1 == calls.kill_at)
+        (void)kill(getpid(), SIGKILL);
+}
+
+static bool path_concerns(const char *path) {
+    return calls.folder == NULL || strncmp(path, calls.folder, strlen(calls.folder)) == 0;
+}
+
+static bool file_concerns(int fd) {
+    return calls.folder == NULL || (fd >= 0 && fd < MOST_FILES && calls.watched[fd]);
+}
+
+static bool hit(call_kind kind) {
+    if ((int)kind != calls.kind)
+        return false;
+    int seen = atomic_fetch_add(&calls.seen, 1) + 1;
+    return calls.at == CALLS_ALWAYS || seen == calls.at;
+}
+
+static bool fails(call_kind kind) {
+    if (!hit(kind) || calls.number < 0)
+        return false;
+    errno = calls.number;
+    return true;
+}
+
+/* How many of `size` bytes a transfer moves; -1: it fails. */
+static ssize_t moves(call_kind kind, size_t size) {
+    if (!hit(kind))
+        return (ssize_t)size;
+    if (calls.number > 0)
+        errno = calls.number;
+    return calls.number > 0 ? -1 : calls.number == CALLS_END ? 0 : size > 0;
+}
+
+int open(const char *path, int flags, ...) {
+    int mode = 0;
+    if (flags & (O_CREAT | O_DIRECTORY)) { /* O_TMPFILE has the bits of O_DIRECTORY */
+        va_list list;
+        va_start(list, flags);
+        mode = va_arg(list, int);
+        va_end(list);
+    }
+    bool concerns = path_concerns(path);
+    reached(concerns);
+    int fd = fails(CALL_OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    calls.open += fd >= 0;
+    if (fd >= 0 && fd < MOST_FILES)
+        calls.watched[fd] = concerns;
+    return fd;
+}
+
+int close(int fd) {
+    reached(file_concerns(fd));
+    if (fd >= 0 && fd < MOST_FILES)
+        calls.watched[fd] = false;
+    int code = (int)syscall(SYS_close, fd);
+    calls.open -= code == 0;
+    return fails(CALL_CLOSE) ? -1 : code;
+}
+
+ssize_t write(int fd, const void *data, size_t size) {
+    reached(file_concerns(fd));
+    ssize_t part = moves(CALL_WRITE, size);
+    return part < 0 ? -1 : syscall(SYS_write, fd, data, (size_t)part);
+}
+
+int fsync(int fd) {
+    reached(file_concerns(fd));
+    return fails(CALL_FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to) {
+    reached(path_concerns(to));
+    return fails(CALL_RENAME) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int unlink(const char *path) {
+    reached(path_concerns(path));
+    return fails(CALL_UNLINK) ? -1 : unlinkat(AT_FDCWD, path, 0);
+}
+
+int remove(const char *path) {
+    reached(path_concerns(path));
+    if (fails(CALL_REMOVE))
+        return -1;
+    int code = unlinkat(AT_FDCWD, path, 0);
+    return code != 0 && errno == EISDIR ? unlinkat(AT_FDCWD, path, AT_REMOVEDIR) : code;
+}
+
+int mkdir(const char *path, mode_t mode) {
+    reached(path_concerns(path));
+    return fails(CALL_MKDIR) ? -1 : mkdirat(AT_FDCWD, path, mode);
+}
+
+int flock(int fd, int operation) {
+    reached(file_concerns(fd));
+    return fails(CALL_FLOCK) ? -1 : (int)syscall(SYS_flock, fd, operation);
+}
+
+#ifndef LEAT_FAULTS_PRELOAD
+
+int fstat(int fd, struct stat *st) {
+    return fails(CALL_FSTAT) ? -1 : fstatat(fd, "", st, AT_EMPTY_PATH);
+}
+
+int lstat(const char *path, struct stat *st) {
+    return fails(CALL_LSTAT) ? -1 : fstatat(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+int stat(const char *path, struct stat *st) {
+    return fails(CALL_STAT) ? -1 : fstatat(AT_FDCWD, path, st, 0);
+}
+
+ssize_t pread(int fd, void *data, size_t size, off_t offset) {
+    ssize_t part = moves(CALL_PREAD, size);
+    return part < 0 ? -1 : syscall(SYS_pread64, fd, data, (size_t)part, offset);
+}
+
+ssize_t read(int fd, void *data, size_t size) {
+    ssize_t part = moves(CALL_READ, size);
+    return part < 0 ? -1 : syscall(SYS_read, fd, data, (size_t)part);
+}
+
+DIR *opendir(const char *path) {
+    if (fails(CALL_OPENDIR))
+        return NULL;
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    return fd < 0 ? NULL : fdopendir(fd);
+}
+
+struct dirent *readdir(DIR *folder) {
+    static struct dirent entry = {.d_name = "unknown", .d_type = DT_UNKNOWN};
+    if (!hit(CALL_READDIR))
+        return (struct dirent *)readdir64(folder);
+    if (calls.number > 0)
+        errno = calls.number;
+    return calls.number == CALLS_SHORT ? &entry : NULL;
+}
+
+int fcntl(int fd, int command, ...) {
+    va_list list;
+    va_start(list, command);
+    long argument = va_arg(list, long);
+    va_end(list);
+    int code = fails(CALL_FCNTL) ? -1 : (int)syscall(SYS_fcntl, fd, command, argument);
+    calls.open += command == F_DUPFD_CLOEXEC && code >= 0;
+    return code;
+}
+
+char *realpath(const char *path, char *resolved) {
+    char *found = fails(CALL_REALPATH) ? NULL : canonicalize_file_name(path);
+    if (found == NULL || resolved == NULL || strlen(found) >= PATH_MAX)
+        return found;
+    (void)strcpy(resolved, found);
+    free(found);
+    return resolved;
+}
+
+#endif

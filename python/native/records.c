@@ -1,9 +1,12 @@
-/* RecordWriter: a leat_tfrecord_writer; and what the process's devices are asked for.
+/* RecordWriter: a leat_tfrecord_writer; files that are replaced; and what the process's devices are
+ * asked for.
  *
  * A writer belongs to one thread at a time: a call that meets another one in progress raises
  * ValueError. The file is finished by close; a writer that is dropped unclosed is closed too, as in
  * TensorFlow, and what fails then is reported as unraisable. */
 #include "native.h"
+#include <errno.h>
+#include <string.h>
 
 typedef struct native_writer {
     PyObject_HEAD leat_tfrecord_writer *writer; /* NULL after close or discard */
@@ -142,6 +145,130 @@ static PyType_Spec spec = {
     .slots = writer_slots,
 };
 
+/* ---- files that are replaced ---- */
+
+/* What a call borrows from Python: an array of each kind for all files together. */
+typedef struct replaced {
+    PyObject *files;    /* a list of (path in bytes, list of buffers) */
+    PyObject *outdated; /* a list of paths in bytes */
+    leat_file_content *contents;
+    leat_file_piece *pieces;
+    Py_buffer *buffers; /* the first num_buffers are held */
+    Py_ssize_t num_buffers;
+    const char **paths;
+} replaced;
+
+/* Counts the pieces of all files; -1 with an exception. */
+static Py_ssize_t count_pieces(PyObject *files) {
+    Py_ssize_t total = 0;
+    for (Py_ssize_t i = 0; i < PyList_Size(files); i++) {
+        PyObject *path = NULL, *pieces = NULL;
+        if (!PyArg_ParseTuple(PyList_GetItem(files, i), "SO!", &path, &PyList_Type, &pieces))
+            return -1;
+        total += PyList_Size(pieces);
+    }
+    return total;
+}
+
+/* A path's bytes (borrowed); NULL with an exception, ValueError for one with a zero in it. */
+static const char *path_of(PyObject *path) {
+    char *text = NULL;
+    return PyBytes_AsStringAndSize(path, &text, NULL) == 0 ? text : NULL;
+}
+
+static int borrow_file(replaced *all, Py_ssize_t number) {
+    PyObject *pair = PyList_GetItem(all->files, number);
+    PyObject *list = PyTuple_GetItem(pair, 1);
+    Py_ssize_t count = PyList_Size(list);
+    all->contents[number] = (leat_file_content){.path = path_of(PyTuple_GetItem(pair, 0)),
+                                                .pieces = all->pieces + all->num_buffers,
+                                                .num_pieces = (size_t)count};
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_buffer *buffer = &all->buffers[all->num_buffers];
+        if (PyObject_GetBuffer(PyList_GetItem(list, i), buffer, PyBUF_SIMPLE) != 0)
+            return -1;
+        all->pieces[all->num_buffers++] = (leat_file_piece){buffer->buf, (size_t)buffer->len};
+    }
+    return all->contents[number].path != NULL ? 0 : -1;
+}
+
+static int borrow_all(replaced *all) {
+    Py_ssize_t count = PyList_Size(all->files), pieces = count_pieces(all->files);
+    Py_ssize_t num_outdated = PyList_Size(all->outdated);
+    if (pieces < 0)
+        return -1;
+    /* One more each: no array is NULL because it is empty. */
+    all->contents = PyMem_Calloc((size_t)count + 1, sizeof *all->contents);
+    all->pieces = PyMem_Calloc((size_t)pieces + 1, sizeof *all->pieces);
+    all->buffers = PyMem_Calloc((size_t)pieces + 1, sizeof *all->buffers);
+    all->paths = PyMem_Calloc((size_t)num_outdated + 1, sizeof *all->paths);
+    if (all->contents == NULL || all->pieces == NULL || all->buffers == NULL ||
+        all->paths == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (borrow_file(all, i) != 0)
+            return -1;
+    for (Py_ssize_t i = 0; i < num_outdated; i++)
+        if ((all->paths[i] = path_of(PyList_GetItem(all->outdated, i))) == NULL)
+            return -1;
+    return 0;
+}
+
+static void give_back(replaced *all) {
+    for (Py_ssize_t i = 0; i < all->num_buffers; i++)
+        PyBuffer_Release(&all->buffers[i]);
+    PyMem_Free(all->contents);
+    PyMem_Free(all->pieces);
+    PyMem_Free(all->buffers);
+    PyMem_Free(all->paths);
+}
+
+/* OSError, of the subclass of the system's number, where it was the system that failed. */
+static void raise_system(int number, const leat_error *err) {
+    PyObject *path = PyUnicode_DecodeFSDefault(err->file);
+    PyObject *text = path == NULL
+                         ? NULL
+                         : PyUnicode_FromFormat("%s: %U could not be written; what was there "
+                                                "before is unchanged",
+                                                strerror(number), path);
+    PyObject *error =
+        text == NULL ? NULL : PyObject_CallFunction(PyExc_OSError, "iO", number, text);
+    if (error != NULL)
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    Py_XDECREF(error);
+    Py_XDECREF(text);
+    Py_XDECREF(path);
+}
+
+/* replace_files(files, outdated) */
+static PyObject *replace_files(PyObject *module, PyObject *args) {
+    (void)module;
+    replaced all = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    int number = 0;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &all.files, &PyList_Type, &all.outdated))
+        return NULL;
+    if (borrow_all(&all) != 0) {
+        give_back(&all);
+        return NULL;
+    }
+    Py_ssize_t count = PyList_Size(all.files), num_outdated = PyList_Size(all.outdated);
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_files_replace(all.contents, (int)count, all.paths, (int)num_outdated, &err);
+    number = errno;
+    Py_END_ALLOW_THREADS;
+    give_back(&all);
+    if (status == LEAT_OK)
+        Py_RETURN_NONE;
+    if (number == 0)
+        return native_raise(&err);
+    raise_system(number, &err);
+    return NULL;
+}
+
 /* ---- devices ---- */
 
 static PyObject *num_logical_devices(PyObject *module, PyObject *kind) {
@@ -174,6 +301,8 @@ static PyObject *set_decode_limits(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef functions[] = {
+    {"replace_files", replace_files, METH_VARARGS,
+     "replace_files([(path, [buffer, ...]), ...], [outdated path, ...]): leat_files_replace."},
     {"num_logical_devices", num_logical_devices, METH_O, "How many devices of a kind there are."},
     {"set_logical_cpus", set_logical_cpus, METH_O, "Splits the cores into logical devices."},
     {"set_decode_limits", set_decode_limits, METH_VARARGS, "How far data may unfold."},

@@ -16,7 +16,9 @@ import pytest
 
 import keras_programs
 from leat import _native, keras
+from leat._files.replacing import replace
 from leat.keras import layers
+from leat.keras.saving import files
 
 LEAT = pathlib.Path(_native.__file__).resolve().parents[2] / "bin/leat"
 pytest.importorskip("h5py")
@@ -85,6 +87,45 @@ def test_saving_after_batches(tmp_path):
     history = fit(again, [keras.callbacks.BackupAndRestore(tmp_path / "b", save_freq=2, delete_checkpoint=False)])
     assert history.epoch == [1, 2, 3, 4] and int(again.optimizer.iterations) == 6 + 12
     assert (tmp_path / "b").exists()
+
+
+def interrupted(folder):
+    """A state of two epochs."""
+    with pytest.raises(RuntimeError):
+        fit(model(), [keras.callbacks.BackupAndRestore(folder), Interrupt(1)])
+    return folder / "latest.weights.h5", folder / "training_metadata.json"
+
+
+def test_weights_and_epoch_are_of_one_state(tmp_path, monkeypatch):
+    weights, metadata = interrupted(tmp_path)
+    assert json.loads(metadata.read_text())["epoch"] == 2
+    # Killed behind the file of weights of the next epoch.
+    monkeypatch.setattr(files, "replace", lambda path, content: replace(path, content) if path == str(weights) else
+                        (_ for _ in ()).throw(RuntimeError("killed")))
+    with pytest.raises(RuntimeError, match="killed"):
+        fit(model(), [keras.callbacks.BackupAndRestore(tmp_path)])
+    monkeypatch.undo()
+    assert json.loads(metadata.read_text())["epoch"] == 2
+    again = model()
+    assert fit(again, [keras.callbacks.BackupAndRestore(tmp_path)]).epoch == [3, 4]
+    assert int(again.optimizer.iterations) == 5 * 3
+
+
+def test_states_of_two_files(tmp_path):
+    """As Keras writes them, and leat did: the file of weights says no epoch."""
+    weights, metadata = interrupted(tmp_path)
+    with pytest.importorskip("h5py").File(weights, "a") as file:
+        for name in list(file.attrs):
+            del file.attrs[name]
+    metadata.write_text('{"batch": 0}')
+    with pytest.raises(OSError, match="epoch"):
+        fit(model(), [keras.callbacks.BackupAndRestore(tmp_path)])
+    metadata.write_text('{"epoch": 2, "batch": 0}')
+    assert fit(model(), [keras.callbacks.BackupAndRestore(tmp_path)]).epoch == [2, 3, 4]
+    # What a removal that was interrupted left.
+    tmp_path.mkdir(exist_ok=True)
+    metadata.write_text('{"epoch": 4, "batch": 0}')
+    assert fit(model(), [keras.callbacks.BackupAndRestore(tmp_path)]).epoch == [0, 1, 2, 3, 4]
 
 
 def test_a_damaged_backup(tmp_path):

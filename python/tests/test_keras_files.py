@@ -14,7 +14,9 @@ import pytest
 import keras_programs
 import leat as tf
 from leat import keras
+from leat._files.replacing import replace, replace_together
 from leat.keras import layers
+from leat.keras.saving import files as keras_files
 
 pytest.importorskip("h5py")
 DATA = pathlib.Path(__file__).parent / "data"
@@ -101,10 +103,34 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "w.weights.h5"
     model.save_weights(path)
     before = path.read_bytes()
-    monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError("No space left on device")))
-    with pytest.raises(OSError, match="space"):
+    monkeypatch.setattr(keras_files, "replace", lambda path, content: replace(f"{path}/w", content))
+    with pytest.raises(NotADirectoryError, match="unchanged"):
         model.save_weights(path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["w.weights.h5"]
+
+
+def test_files_are_replaced(tmp_path):
+    path = tmp_path / "a"
+    replace(path, [b"ab", memoryview(b"cd"), np.arange(3, dtype=np.uint8), bytearray()])
+    assert path.read_bytes() == b"abcd\0\1\2"
+    (tmp_path / ".a.leat-2.tmp").write_bytes(b"of a process that was killed")
+    replace(os.fsencode(path), b"x" * 100_000)
+    assert path.stat().st_size == 100_000 and os.listdir(tmp_path) == ["a"]
+    replace_together([(tmp_path / "b", b"data"), (tmp_path / "index", [b"b"])], outdated=[path, tmp_path / "none"])
+    assert sorted(os.listdir(tmp_path)) == ["b", "index"]
+    with pytest.raises(IsADirectoryError, match="unchanged"):
+        replace_together([(tmp_path / "c", b"new"), (tmp_path, b"")])
+    with pytest.raises(FileNotFoundError):
+        replace(tmp_path / "none/a", b"")
+    with pytest.raises(TypeError):
+        replace(tmp_path / "a", "text")
+    with pytest.raises((BufferError, ValueError)):
+        replace(tmp_path / "a", np.zeros((4, 4))[:, ::2])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="twice"):
+        replace_together([(path, b""), (path, b"")])
+    with pytest.raises(ValueError, match="null"):
+        replace("a\0b", b"")
+    assert sorted(os.listdir(tmp_path)) == ["b", "index"]
 
 
 def test_model_checkpoint_keeps_the_best(tmp_path, capsys):

@@ -15,7 +15,9 @@ class BackupAndRestore(Callback):
     `save_freq`: "epoch", or a number of batches. `double_checkpoint`: the state before is kept too, for the case that
     the newest cannot be read. `delete_checkpoint`: the folder goes when training is done. The folder is this
     callback's own. With a number of batches the interrupted epoch starts anew, with the weights that were saved.
-    A state appears whole or not at all. ValueError for a model that is not built; OSError where a state cannot be read.
+    A state appears whole or not at all: the file of weights says its epoch too. training_metadata.json says it again,
+    for Keras, and is asked where the file of weights does not (older states, and Keras'). ValueError for a model that
+    is not built; OSError where a state cannot be read.
     """
 
     def __init__(self, backup_dir, save_freq="epoch", double_checkpoint=False, delete_checkpoint=True):
@@ -58,14 +60,26 @@ class BackupAndRestore(Callback):
                               "backup_dir must lie where all of them see what the chief writes")
 
     def _restore(self, weights, metadata):
-        if os.path.exists(weights):
-            optimizer = self.model.optimizer
-            if optimizer is not None and not optimizer.built:
-                optimizer.build(self.model.trainable_variables)
-            files.load_weights_file(self.model, weights)
-        if os.path.exists(metadata):
-            with open(metadata, encoding="utf-8") as file:
-                self.model._initial_epoch = self._epoch = int(json.load(file)["epoch"])
+        if not os.path.exists(weights):
+            return  # epochs without their weights are what a removal that was interrupted left
+        epoch = files.weights_notes(weights).get("epoch")
+        if epoch is None and os.path.exists(metadata):
+            epoch = self._told(metadata)
+        optimizer = self.model.optimizer
+        if optimizer is not None and not optimizer.built:
+            optimizer.build(self.model.trainable_variables)
+        files.load_weights_file(self.model, weights)
+        if epoch is not None:
+            self.model._initial_epoch = self._epoch = epoch
+
+    @staticmethod
+    def _told(metadata):
+        with open(metadata, encoding="utf-8") as file:
+            state = json.load(file)
+        try:
+            return int(state["epoch"])
+        except (KeyError, TypeError):
+            raise ValueError(f"{metadata} does not say which epoch it is") from None
 
     # ---- saving ----
 
@@ -86,7 +100,8 @@ class BackupAndRestore(Callback):
             self._save()
 
     def _save(self):
-        content = files.weights_bytes(self.model)  # of all workers: to read a variable may take all of them
+        state = {"epoch": self._epoch, "batch": self._last_batch}
+        content = files.weights_bytes(self.model, notes=state)  # of all workers: to read a variable may take all
         if not self._is_chief:
             return
         os.makedirs(self.backup_dir, exist_ok=True)
@@ -96,7 +111,7 @@ class BackupAndRestore(Callback):
                     with open(path, "rb") as file:
                         files.replace(path + ".bkp", file.read())
         files.replace(self._weights, content)
-        files.replace(self._metadata, json.dumps({"epoch": self._epoch, "batch": self._last_batch}).encode())
+        files.replace(self._metadata, json.dumps(state).encode())
 
     def on_train_end(self, logs=None):
         """Removes the folder if asked."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from leat import dtypes, summary
 from leat._core.tensor import constant
+from leat._files.replacing import replace
 from leat._graph import ops
 from leat._structures.variables import Variable
 from leat.keras.callbacks.base import Callback
@@ -266,8 +267,7 @@ class TensorBoard(Callback):
             raise ValueError("Unrecognized `Embedding` layer names passed to `keras.callbacks.TensorBoard` "
                              f"`embeddings_metadata` argument: {waiting.keys()}")
         os.makedirs(self.log_dir, exist_ok=True)
-        with open(os.path.join(self.log_dir, "projector_config.pbtxt"), "w", encoding="utf-8") as file:
-            file.write("".join(lines))
+        replace(os.path.join(self.log_dir, "projector_config.pbtxt"), "".join(lines).encode())
 
 
 def _pictures(weight):

@@ -23,6 +23,9 @@ from leat.keras.random import SeedGenerator
 from leat.keras.saving import safetensors
 
 
+_NOTE = "leat "  # how the names of notes begin among the attributes of an HDF5 file
+
+
 def _h5py():
     try:
         import h5py
@@ -123,12 +126,26 @@ def _check_place(path, ending, overwrite):
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
 
 
-def weights_bytes(model, skipped=()):
-    """The content of a `.weights.h5` file of a model and its optimizer, without the layers that are skipped."""
+def weights_bytes(model, skipped=(), notes=None):
+    """The content of a `.weights.h5` file of a model and its optimizer, without the layers that are skipped.
+
+    `notes`: {name: number} that the file has beside the variables; Keras passes over them.
+    """
     memory = io.BytesIO()
     with _h5py().File(memory, "w") as file:
         _write(model, file, skipped)
+        file.attrs.update({_NOTE + name: value for name, value in (notes or {}).items()})
     return memory.getvalue()
+
+
+def weights_notes(path):
+    """{name: number} of the notes of a `.weights.h5` file; ValueError where it cannot be read."""
+    try:
+        with _h5py().File(path, "r") as file:
+            return {name.removeprefix(_NOTE): int(value) for name, value in file.attrs.items()
+                    if name.startswith(_NOTE)}
+    except (OSError, KeyError, RuntimeError, TypeError, ValueError, UnicodeError) as error:
+        raise ValueError(f"{path} is not a file of weights that can be read: {error}") from None
 
 
 def _named(model, skipped=()):
@@ -156,7 +173,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_t
                          "it on some data or by using `build()`.")
     skipped = objects_to_skip or ()
     if is_safetensors:
-        replace(path, safetensors.encode({name: one.numpy() for name, one in _named(model, skipped).items()}))
+        replace(path, safetensors.pieces({name: one.numpy() for name, one in _named(model, skipped).items()}))
     else:
         replace(path, weights_bytes(model, skipped))
 

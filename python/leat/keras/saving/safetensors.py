@@ -17,21 +17,27 @@ _DTYPES = {short: name for name, short in _NAMES.items()}
 _MOST_JSON = 100 << 20  # as the format's own reader allows
 
 
-def encode(arrays):
-    """The bytes of a file of {name: array}. ValueError for a dtype that the format does not have."""
+def pieces(arrays):
+    """The bytes of a file of {name: array}, as buffers that follow one another. ValueError for a dtype that the format
+    does not have."""
     header, parts, at = {"__metadata__": {"format": "leat"}}, [], 0
     for name, array in arrays.items():
         array = np.asarray(array)
         kind = dtypes.as_dtype(array.dtype).name
         if kind not in _NAMES:
             raise ValueError(f"safetensors files have no tensors of {kind}; found one at {name}")
-        content = np.ascontiguousarray(array).tobytes()
+        content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         header[name] = {"dtype": _NAMES[kind], "shape": list(array.shape), "data_offsets": [at, at + len(content)]}
         parts.append(content)
         at += len(content)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+    return [len(text).to_bytes(8, "little"), text, *parts]
+
+
+def encode(arrays):
+    """The same as one text."""
+    return b"".join(pieces(arrays))
 
 
 def _tensor(where, name, entry, data):

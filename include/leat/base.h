@@ -178,6 +178,17 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_memory(int64_t bytes, leat
 LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_decoding(int64_t pixels, int64_t bytes,
                                                                leat_error *err);
 
+/* How long what is read from files may become, where nothing but the file's own word bounds it: the
+ * bytes of one line of text or record of CSV (0: the default, 2^30, or what the environment's
+ * LEAT_MAX_LINE_BYTES says), and of one record or member of a compressed file or a pipe, and of a
+ * pipe that is read whole (0: 2^32, or LEAT_MAX_RECORD_BYTES). Memory is taken as bytes arrive, at
+ * most twice what has come. What is longer is INVALID_ARGUMENT, which names the limit, and the
+ * rest of that file is left out. A record of a plain file is bounded by the file. INVALID_ARGUMENT
+ * if negative. Thread-safe. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_limits_set_reading(int64_t line_bytes,
+                                                              int64_t record_bytes,
+                                                              leat_error *err);
+
 /* Records what each thread does when, in all iterators of the process: pulls, tasks of parallel
  * operators, waits (tf.profiler). Off at start; while it is on, each thread keeps its last few
  * thousand spans. Thread-safe. */

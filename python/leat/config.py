@@ -137,6 +137,22 @@ def set_decode_limits(pixels=None, bytes=None):
     _native.set_decode_limits(*limits)
 
 
+def set_read_limits(line=None, record=None):
+    """How long what is read from files may become, against small files that unfold without end.
+
+    line: bytes of one line of text or record of CSV, compressed or not; None: 2**30, or what the environment's
+    ``LEAT_MAX_LINE_BYTES`` says. record: bytes of one record or member of a compressed file or a pipe, and of a pipe
+    that is read whole; None: 2**32, or ``LEAT_MAX_RECORD_BYTES``. (A record of a plain file is bounded by the file.)
+    Memory is taken as bytes arrive, at most twice what has come; what gets longer is an InvalidArgumentError, and the
+    rest of that file is left out. For the whole process, from now on; ValueError where a limit is not above 0.
+    TensorFlow has no such setting.
+    """
+    limits = [0 if limit is None else int(limit) for limit in (line, record)]
+    if any(limit is not None and int(limit) < 1 for limit in (line, record)):
+        raise ValueError(f"set_read_limits: expected limits above 0, found line={line} and record={record}")
+    _native.set_read_limits(*limits)
+
+
 threading = types.SimpleNamespace(
     set_inter_op_parallelism_threads=_set_inter, get_inter_op_parallelism_threads=_get_inter,
     set_intra_op_parallelism_threads=_set_intra, get_intra_op_parallelism_threads=lambda: _intra)

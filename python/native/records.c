@@ -300,12 +300,24 @@ static PyObject *set_decode_limits(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *set_read_limits(PyObject *module, PyObject *args) {
+    (void)module;
+    leat_error err = {0};
+    long long line = 0, record = 0;
+    if (!PyArg_ParseTuple(args, "LL", &line, &record))
+        return NULL;
+    if (leat_limits_set_reading(line, record, &err) != LEAT_OK)
+        return native_raise(&err);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
     {"replace_files", replace_files, METH_VARARGS,
      "replace_files([(path, [buffer, ...]), ...], [outdated path, ...]): leat_files_replace."},
     {"num_logical_devices", num_logical_devices, METH_O, "How many devices of a kind there are."},
     {"set_logical_cpus", set_logical_cpus, METH_O, "Splits the cores into logical devices."},
     {"set_decode_limits", set_decode_limits, METH_VARARGS, "How far data may unfold."},
+    {"set_read_limits", set_read_limits, METH_VARARGS, "How long lines and records may become."},
     {0},
 };
 

@@ -1,7 +1,10 @@
 """Limits on what data unfold to, and pictures that were cut short."""
 
 import gzip
+import os
 import pathlib
+import subprocess
+import sys
 import zlib
 
 import pytest
@@ -15,6 +18,7 @@ FILES = pathlib.Path(__file__).resolve().parents[2] / "tests/golden/data/image/f
 def limits():
     yield
     tf.config.set_decode_limits()
+    tf.config.set_read_limits()
 
 
 def test_pixels():
@@ -76,3 +80,91 @@ def test_recovered():
     iterator = iter(tf.data.Dataset.from_tensors(whole).map(lambda x: tf.io.decode_jpeg(x, try_recover_truncated=True)))
     next(iterator)
     assert "truncated" not in iterator.explain()
+
+
+def packed_lines(path, size):
+    with gzip.open(path, "wb", 1) as file:
+        for _ in range(size >> 16):
+            file.write(b"a" * (1 << 16))
+        file.write(b"\nend\n")
+    return str(path)
+
+
+def test_lines(tmp_path):
+    path = packed_lines(tmp_path / "long.gz", 1 << 20)
+    lines = tf.data.TextLineDataset([path, packed_lines(tmp_path / "short.gz", 0)], "GZIP")
+    lengths = [int(n) for n in lines.map(tf.strings.length)]
+    assert lengths == [1 << 20, 3, 0, 3]
+    tf.config.set_read_limits(line=(1 << 20) - 1)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1048575"):
+        list(lines)
+    assert [int(n) for n in lines.ignore_errors().map(tf.strings.length)] == [0, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="set_read_limits"):
+        list(tf.data.experimental.CsvDataset(path, [tf.string], compression_type="GZIP"))
+    quoted = tmp_path / "quoted.csv"
+    quoted.write_text("a,b\n1,\"" + "x" * (1 << 20))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="set_read_limits"):
+        tf.data.experimental.make_csv_dataset(str(quoted), 1)
+
+
+def test_pipe():
+    tf.config.set_read_limits(record=1 << 20)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="1048576"):
+        tf.io.read_file("/dev/zero")
+
+
+def child(program, **environment):
+    """Runs a program that imports leat; what it printed."""
+    env = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
+    return subprocess.run([sys.executable, "-c", program], env=env | environment, capture_output=True, text=True,
+                          check=True)
+
+
+def test_environment(tmp_path):
+    path = packed_lines(tmp_path / "long.gz", 1 << 20)
+    program = f"""
+import leat as tf
+def tried():
+    try:
+        return len(list(tf.data.TextLineDataset({path!r}, "GZIP")))
+    except tf.errors.InvalidArgumentError:
+        return "refused"
+print(tried()); tf.config.set_read_limits(line=1 << 21); print(tried()); tf.config.set_read_limits(); print(tried())
+"""
+    assert child(program, LEAT_MAX_LINE_BYTES="1000000").stdout.split() == ["refused", "2", "refused"]
+    wrong = child(program, LEAT_MAX_LINE_BYTES="1GB")
+    assert wrong.stdout.split() == ["2", "2", "2"] and "LEAT_MAX_LINE_BYTES" in wrong.stderr
+
+
+def test_peak(tmp_path):
+    """One record of 64 MiB in each compression, and one line: the process grows by at most twice as much."""
+    block = bytes(range(256)) * 256
+    program = f"""
+import resource, leat as tf
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+for kind in ("GZIP", "ZLIB", "SNAPPY", "ZSTD", "LZ4"):
+    try:
+        records = tf.data.TFRecordDataset({str(tmp_path)!r} + "/" + kind, kind)
+        print(kind, [int(n) >> 20 for n in records.map(tf.strings.length)])
+    except (tf.errors.UnimplementedError, tf.errors.NotFoundError):
+        pass
+print([int(n) >> 20 for n in tf.data.TextLineDataset({str(tmp_path)!r} + "/lines", "GZIP").map(tf.strings.length)])
+print((peak() - before) >> 10)
+"""
+    for kind in ("GZIP", "ZLIB", "SNAPPY", "ZSTD", "LZ4"):
+        try:
+            with tf.io.TFRecordWriter(str(tmp_path / kind), kind) as writer:
+                writer.write(block * 1024)
+        except tf.errors.UnimplementedError:
+            pass
+    packed_lines(tmp_path / "lines", 64 << 20)
+    said = child(program).stdout.splitlines()
+    assert "GZIP [64]" in said and "[64, 0]" in said
+    assert int(said[-1]) <= 2 * 64 + 16
+
+
+@pytest.mark.parametrize("given", [{"line": 0}, {"record": -1}, {"line": 2**70}])
+def test_no_read_limits(given):
+    with pytest.raises((ValueError, OverflowError)):
+        tf.config.set_read_limits(**given)

@@ -1,16 +1,18 @@
 /* Reference-counted memory.
  *
  * A buffer that leat allocates is one block: the header, padded to 64 bytes, and the data behind
- * it. An adopted buffer is a header over memory of the caller, with a deleter. A buffer may hold
- * others, into whose memory its values (strings) point. When the last reference goes, the deleter
- * runs, the held buffers are dropped one after the other by a list (a long chain of holds must not
- * become a deep recursion), and the block is freed or goes back to its pool.
+ * it. One that grows has the alignment of malloc alone, which can resize nothing else. An adopted
+ * buffer is a header over memory of the caller, with a deleter. A buffer may hold others, into
+ * whose memory its values (strings) point. When the last reference goes, the deleter runs, the held
+ * buffers are dropped one after the other by a list (a long chain of holds must not become a deep
+ * recursion), and the block is freed or goes back to its pool.
  *
  * Failures: no memory gives RESOURCE_EXHAUSTED; an adopted memory's deleter runs then too.
  * Locks: none; counts are atomic. Holding needs a single owner. */
 #include "core/buffer.h"
 
 #include "base/alloc.h"
+#include "base/debug.h"
 #include "base/error.h"
 #include "core/object.h"
 #include <string.h>
@@ -21,12 +23,8 @@
 /* How deep leati_buffer_pinned follows holds; deeper buffers are small change. */
 #define PINNED_DEPTH 4 /* and how deep leati_buffer_with_path does */
 
-leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
-    LEATI_ERROR_DOOR(err);
-    size_t total;
-    leat_buffer *buffer = NULL;
-    if (leati_add_size(HEADER, size, &total))
-        buffer = leati_alloc_aligned(total, ALIGNMENT);
+/* Fills the header of a block of `size` bytes and the header; NULL: there was no memory. */
+static leat_buffer *begin_block(leat_buffer *buffer, size_t size, leat_error *err) {
     if (buffer == NULL) {
         leati_no_memory(err);
         return NULL;
@@ -38,6 +36,36 @@ leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
     buffer->size = size;
     buffer->writable = true;
     return buffer;
+}
+
+leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    size_t total;
+    bool fits = leati_add_size(HEADER, size, &total);
+    return begin_block(fits ? leati_alloc_aligned(total, ALIGNMENT) : NULL, size, err);
+}
+
+leat_buffer *leati_buffer_growable(size_t size, leat_error *err) {
+    size_t total;
+    /* Not aligned further than the header asks: only such memory can be resized. */
+    bool fits = leati_add_size(HEADER, size, &total);
+    leat_buffer *buffer = begin_block(fits ? leati_alloc(total, 1) : NULL, size, err);
+    if (buffer != NULL)
+        buffer->growable = true;
+    return buffer;
+}
+
+leat_status leati_buffer_grow(leat_buffer **buffer, size_t size, leat_error *err) {
+    size_t total;
+    LEATI_ASSERT((*buffer)->growable && leati_buffer_sole_owner(*buffer));
+    leat_buffer *grown =
+        leati_add_size(HEADER, size, &total) ? leati_alloc_resize(*buffer, total, 1) : NULL;
+    if (grown == NULL)
+        return leati_no_memory(err);
+    grown->data = (char *)grown + HEADER;
+    grown->size = size;
+    *buffer = grown;
+    return LEAT_OK;
 }
 
 leat_buffer *leat_buffer_adopt(void *data, size_t size, leat_buffer_deleter deleter, void *context,

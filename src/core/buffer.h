@@ -16,6 +16,7 @@ struct leat_buffer {
     int32_t num_holds;
     int32_t hold_capacity;
     bool writable; /* leat allocated it */
+    bool growable; /* made by leati_buffer_growable */
     size_t filled; /* bytes that leati_block_append has written so far; 0: not one of its buffers */
     /* Bytes of a file: its path (a buffer that owns the text), and which byte stands at data[0];
      * dropped with the last reference. NULL: of no file. */
@@ -40,6 +41,13 @@ const leat_buffer *leati_buffer_with_path(const leat_buffer *buffer, const void 
 /* True if the caller's reference is the only one and leat allocated the memory: it may be written
  * in place. */
 bool leati_buffer_sole_owner(const leat_buffer *buffer);
+
+/* A buffer that leati_buffer_grow can make larger; its data are aligned to 16. Owned. */
+leat_buffer *leati_buffer_growable(size_t size, leat_error *err);
+/* Makes such a buffer, which has one owner and no pool, `size` bytes long and keeps what it holds:
+ * large ones without a copy, where the C library can move pages. The buffer and its data may move;
+ * on failure it stays as it is. */
+LEAT_WARN_UNUSED leat_status leati_buffer_grow(leat_buffer **buffer, size_t size, leat_error *err);
 
 /* Bytes that keeping this buffer pins, those of held buffers included; 0 for NULL. */
 size_t leati_buffer_pinned(const leat_buffer *buffer);

@@ -6,6 +6,7 @@
 #include "file/fs.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "file/fs_local.h"
 #include <stdlib.h>
@@ -148,10 +149,22 @@ leat_status leati_fs_append(const char *path, const void *data, size_t size, lea
     return status != LEAT_OK ? status : fs->append(fs, rest, data, size, err);
 }
 
+static leat_status too_large(const leati_file *file, uint64_t most, leat_error *err) {
+    (void)leati_refuse(err, VALUE,
+                       "more than %llu bytes, the most of a file whose size is not known "
+                       "before; " LEATI_RAISE_RECORDS,
+                       (unsigned long long)most);
+    leati_error_at_file(err, file->path, strlen(file->path), -1, false);
+    return err->code;
+}
+
 /* Reads to the end into *data, which is grown by doubling: what a file of unknown size needs. */
 static leat_status read_growing(leati_file *file, uint8_t **data, size_t *size, leat_error *err) {
     size_t capacity = 0;
+    const uint64_t most = leati_limits_max_record();
     for (;;) {
+        if (*size > most)
+            return too_large(file, most, err);
         /* leati_grow takes a void pointer: a cast of its address would be another type's. */
         void *memory = *data;
         /* Room for a whole read, so that the file's end shows as a short one. */

@@ -4,20 +4,22 @@
  * is copied but the part of a record that a chunk's end cut off. Bytes of a chunk that were given
  * out are never written again, so other threads may still read them while the rest is filled.
  * Failures: a length is first held against its checksum, then against what the file has left, and
- * only then is memory taken; where the size is unknown (compressed files, pipes) the chunk grows no
- * faster than data arrive, up to 2 GiB. The position moves only past good records. No locks: one
- * owner. */
+ * only then is memory taken; where the size is unknown (compressed files, pipes) the length is held
+ * against the process's limit, and a chunk of more than 8 MiB grows, in place, no faster than data
+ * arrive. The position moves only past good records. No locks: one owner. */
 #include "file/tfrecord.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/minmax.h"
 #include "file/crc.h"
 #include "file/stream.h"
 #include "file/wire.h"
 #include <string.h>
 
-/* Protobuf's own limit; a longer record in a file of unknown size is taken for damage. */
-#define MAX_UNKNOWN_RECORD (UINT64_C(2) << 30)
+/* Bytes taken at once for a record that a file of unknown size announces; beyond them memory comes
+ * as the data do. */
+#define AT_ONCE ((size_t)8 << 20)
 
 enum {
     KNOWN_LENGTHS = 64, /* a power of two */
@@ -32,6 +34,8 @@ struct leati_tfrecord {
     size_t begin, end;  /* bytes read and not yet used: data[begin .. end) */
     size_t capacity;
     bool at_end; /* the stream has nothing after `end` */
+    /* Bytes of a record: the limit when the file was opened, or none where its size bounds them. */
+    uint64_t most;
     /* Checksums of lengths seen, at the length's last bits: files have few different ones. */
     struct known_length {
         uint64_t length;
@@ -49,11 +53,16 @@ leat_status leati_tfrecord_open(const char *path, const leati_tfrecord_options *
     if (reader->options.chunk_size == 0)
         reader->options.chunk_size = LEATI_CHUNK_SIZE;
     leat_status status = leati_stream_open(&reader->stream, path, reader->options.compression, err);
-    if (status != LEAT_OK)
+    if (status != LEAT_OK) {
         leati_free(reader);
-    else
-        *out = reader;
-    return status;
+        return status;
+    }
+    reader->most = UINT64_MAX;
+    if (leati_stream_left(&reader->stream) < 0)
+        /* Half of what 64 bits hold, so that the sum with header and checksum fits. */
+        reader->most = LEATI_MIN(leati_limits_max_record(), (uint64_t)INT64_MAX / 2);
+    *out = reader;
+    return LEAT_OK;
 }
 
 void leati_tfrecord_close(leati_tfrecord *reader) {
@@ -111,14 +120,8 @@ static size_t chunk_bytes(const leati_tfrecord *reader, size_t need) {
     return LEATI_MAX(size, need);
 }
 
-/* Replaces the chunk by one for `need` bytes that starts with the unused bytes of the old one. */
-static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
-    size_t size = chunk_bytes(reader, need);
-    leati_pools *pools = reader->options.pools;
-    leat_buffer *chunk =
-        pools != NULL ? leati_pools_take(pools, size, err) : leat_buffer_new(size, err);
-    if (chunk == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
+/* Replaces the chunk by a new one, which is given and starts with the unused bytes of the old. */
+static void take_chunk(leati_tfrecord *reader, leat_buffer *chunk, size_t size) {
     size_t have = reader->end - reader->begin;
     uint8_t *data = leat_buffer_data(chunk);
     if (have > 0)
@@ -130,29 +133,62 @@ static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *e
     reader->capacity = size; /* the buffer may be larger: then the rest is never touched */
     reader->begin = 0;
     reader->end = have;
+}
+
+/* Replaces the chunk by one for `need` bytes that starts with the unused bytes of the old one. */
+static leat_status next_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
+    size_t size = chunk_bytes(reader, need);
+    leati_pools *pools = reader->options.pools;
+    leat_buffer *chunk =
+        pools != NULL ? leati_pools_take(pools, size, err) : leat_buffer_new(size, err);
+    if (chunk == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    take_chunk(reader, chunk, size);
+    return LEAT_OK;
+}
+
+/* Does the chunk take more of the `need` bytes from `begin`? One that grows with its record is
+ * filled first. */
+static bool has_room(const leati_tfrecord *reader, size_t need) {
+    if (reader->chunk == NULL)
+        return false;
+    bool grows = reader->chunk->growable && reader->begin == 0;
+    return reader->capacity - reader->begin >= need || (grows && reader->end < reader->capacity);
+}
+
+/* A longer chunk of its own for a record of `need` bytes, as far as the bytes that are there vouch
+ * for it. */
+static leat_status grow_chunk(leati_tfrecord *reader, size_t need, leat_error *err) {
+    size_t have = reader->end - reader->begin;
+    /* The next record's header is read with it, as in chunk_bytes. */
+    size_t size = LEATI_MIN(need + LEATI_RECORD_HEADER, LEATI_MAX(AT_ONCE, 2 * have));
+    bool own = reader->chunk != NULL && reader->chunk->growable && reader->begin == 0 &&
+               leati_buffer_sole_owner(reader->chunk);
+    if (own) {
+        LEATI_TRY(leati_buffer_grow(&reader->chunk, size, err));
+        reader->data = leat_buffer_data(reader->chunk);
+        reader->capacity = size;
+        return LEAT_OK;
+    }
+    leat_buffer *chunk = leati_buffer_growable(size, err);
+    if (chunk == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    take_chunk(reader, chunk, size);
     return LEAT_OK;
 }
 
 /* Makes `need` bytes from `begin` available, or all there are: the caller compares. */
 static leat_status ensure(leati_tfrecord *reader, size_t need, leat_error *err) {
     while (reader->end - reader->begin < need && !reader->at_end) {
-        if (leati_stream_left(&reader->stream) == 0) {
+        int64_t left = leati_stream_left(&reader->stream);
+        if (left == 0) {
             reader->at_end = true;
             break;
         }
-        if (reader->chunk == NULL || reader->capacity - reader->begin < need) {
-            /* Where the size is unknown, `need` may be a lie: go there by doubling. */
-            size_t have = reader->end - reader->begin, step = need;
-            if (leati_stream_left(&reader->stream) < 0 && step > reader->options.chunk_size &&
-                step / 2 > have)
-                step =
-                    2 * have > reader->options.chunk_size ? 2 * have : reader->options.chunk_size;
-            if (reader->capacity - reader->begin < step || reader->chunk == NULL) {
-                leat_status status = next_chunk(reader, step, err);
-                if (status != LEAT_OK)
-                    return status;
-            }
-        }
+        /* Where the size is unknown, a large `need` may be a lie: go there by doubling. */
+        if (!has_room(reader, need))
+            LEATI_TRY(left < 0 && need > AT_ONCE ? grow_chunk(reader, need, err)
+                                                 : next_chunk(reader, need, err));
         size_t got = 0;
         LEATI_TRY(leati_stream_read(&reader->stream, reader->data + reader->end,
                                     reader->capacity - reader->end, &got, err));
@@ -176,12 +212,16 @@ static const char *hint_at(const leati_tfrecord *reader, int64_t offset) {
 static leat_status truncated(const leati_tfrecord *reader, uint64_t size, leat_error *err) {
     int64_t offset = leati_tfrecord_position(reader), left = leati_stream_left(&reader->stream);
     int64_t have = (int64_t)(reader->end - reader->begin) - LEATI_RECORD_HEADER;
-    have += LEATI_MAX(left, 0);
-    return leati_fail_in_file(
-        err, LEAT_DATA_LOSS, reader->stream.file->path, offset, reader->stream.unpacker != NULL,
-        "truncated record: expected %llu bytes of data and 4 "
-        "of checksum, found %lld%s",
-        (unsigned long long)size, (long long)(LEATI_MAX(have, 0)), hint_at(reader, offset));
+    /* What the file's size promised and reading did not find is not there. */
+    bool shrank = reader->at_end && left > 0;
+    have += shrank ? 0 : LEATI_MAX(left, 0);
+    return leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset,
+                              reader->stream.unpacker != NULL,
+                              "truncated record: expected %llu bytes of data and 4 "
+                              "of checksum, found %lld%s",
+                              (unsigned long long)size, (long long)(LEATI_MAX(have, 0)),
+                              shrank ? "; the file got shorter while it was read: read it again"
+                                     : hint_at(reader, offset));
 }
 
 static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, uint64_t size,
@@ -223,14 +263,28 @@ static uint32_t length_crc(leati_tfrecord *reader, const uint8_t *header, uint64
     return known->crc;
 }
 
+/* A record of a file whose size is unknown is longer than the process allows. */
+static void too_long(const leati_tfrecord *reader, uint64_t length, leat_error *err) {
+    const char *path = reader->stream.file->path;
+    (void)leati_refuse(err, VALUE,
+                       "a record of %llu bytes, and a record of a compressed file or a pipe may "
+                       "have %llu; " LEATI_RAISE_RECORDS,
+                       (unsigned long long)length, (unsigned long long)reader->most);
+    leati_error_at_file(err, path, strlen(path), leati_tfrecord_position(reader),
+                        reader->stream.unpacker != NULL);
+}
+
 /* Can the file have `length` bytes of data and a checksum, of which `have` bytes are read? */
 static inline leati_record_outcome fits_file(const leati_tfrecord *reader, uint64_t length,
                                              size_t have, leat_error *err) {
-    uint64_t room = have;
-    if (length > room || room - length < LEATI_RECORD_FOOTER) {
-        int64_t left = leati_stream_left(&reader->stream);
-        room = left < 0 ? MAX_UNKNOWN_RECORD : (uint64_t)left + have;
+    if (length > reader->most) {
+        too_long(reader, length, err);
+        return LEATI_RECORD_ERROR;
     }
+    if (length <= have && have - length >= LEATI_RECORD_FOOTER)
+        return LEATI_RECORD;
+    int64_t left = leati_stream_left(&reader->stream);
+    uint64_t room = left < 0 ? UINT64_MAX : (uint64_t)left + have;
     if (length > room || room - length < LEATI_RECORD_FOOTER) {
         truncated(reader, length, err);
         return LEATI_RECORD_ERROR;

@@ -322,8 +322,9 @@ static void huge_length(void **state) {
 /* The same where the size is not known before: memory grows with the data, not with the length. */
 static void huge_length_compressed(void **state) {
     (void)state;
-    static const uint64_t lengths[] = {UINT64_MAX, UINT64_C(3) << 30, UINT64_C(2000) << 20};
-    for (size_t i = 0; i < 3; i++) {
+    static const uint64_t lengths[] = {UINT64_MAX, (UINT64_C(1) << 32) + 1, UINT64_C(3) << 30,
+                                       UINT64_C(2000) << 20};
+    for (size_t i = 0; i < 4; i++) {
         uint8_t data[12 + 32] = {0};
         put_header(data, lengths[i]);
         gzFile file = gzopen(scratch_path("raw.gz"), "wb");
@@ -337,10 +338,35 @@ static void huge_length_compressed(void **state) {
         leat_error err = {0};
         assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &err),
                          LEATI_RECORD_ERROR);
-        expect_loss(&err, "raw.gz", 0, NULL);
+        /* The first two are beyond the limit, the others within it and not there. */
+        if (i < 2)
+            assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "4294967296");
+        else
+            expect_loss(&err, "raw.gz", 0, NULL);
+        assert_int_equal(err.byte, 0);
         assert_true(err.decompressed);
         leati_tfrecord_close(reader);
     }
+}
+
+/* A plain file that gets shorter after its record's header was read: what is missing is not said to
+ * be there. */
+static void shrinks_while_read(void **state) {
+    (void)state;
+    enum { RECORD = 100000, LEFT = 50000 };
+    uint8_t *data = calloc(1, RECORD + 16);
+    put_header(data, RECORD);
+    leati_tfrecord *reader = open_reader(scratch_write("file", data, RECORD + 16),
+                                         (leati_tfrecord_options){.chunk_size = 64});
+    assert_int_equal(truncate(scratch_path("file"), LEFT), 0);
+    leat_string record;
+    int64_t n = 0;
+    leat_error err = {0};
+    assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &err),
+                     LEATI_RECORD_ERROR);
+    expect_loss(&err, "file", 0, "49988"); /* without the header of 12 */
+    leati_tfrecord_close(reader);
+    free(data);
 }
 
 static void checksum_text(void **state) {
@@ -540,6 +566,7 @@ int main(void) {
         TEST(every_bit_turned),
         TEST(huge_length),
         TEST(huge_length_compressed),
+        TEST(shrinks_while_read),
         TEST(checksum_text),
         cmocka_unit_test(hint_for_gzip),
         TEST(missing_file),

@@ -6,8 +6,8 @@
  * views. Which file comes next, data/source/files.h says. Failures: a field that is missing, no
  * number or wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next
  * record follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow.
- * A compressed file that is cut short is one DATA_LOSS, and the next file follows; any other error
- * of the file itself comes again at every call. No locks. */
+ * A compressed file that is cut short is one DATA_LOSS, a record that is too long for the process's
+ * limit one INVALID_ARGUMENT, and the next file follows; other failures come again. No locks. */
 #include "base/minmax.h"
 #include "core/number.h"
 #include "data/plan/argument_rows.h"
@@ -213,7 +213,7 @@ static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t
     enum place place = FIELD_START;
     for (size_t at = 0;; at++) {
         if (chunks->end - chunks->begin == at && leati_chunks_need(chunks, at + 1, err) != LEAT_OK)
-            return LEATI_FILE_ERROR;
+            return leati_files_stopped(err);
         if (chunks->end - chunks->begin == at) {
             if (leati_chunks_whole(chunks, err) != LEAT_OK)
                 return LEATI_FILE_LOST; /* with what there is of the record */
@@ -224,12 +224,12 @@ static leati_file_outcome find_record(struct csv_reader *r, size_t *size, size_t
         if (place != QUOTED && (byte == '\n' || byte == '\r')) {
             /* Is there a '\n' behind it? It may not be in the window yet. */
             if (byte == '\r' && leati_chunks_need(chunks, at + 2, err) != LEAT_OK)
-                return LEATI_FILE_ERROR;
+                return leati_files_stopped(err);
             bool both = byte == '\r' && chunks->end - chunks->begin > at + 1 &&
                         chunks->data[chunks->begin + at + 1] == '\n';
             *size = at;
             *taken = at + 1 + both;
-            return LEATI_FILE_MORE;
+            return leati_chunks_fits(chunks, at, err) ? LEATI_FILE_MORE : LEATI_FILE_LOST;
         }
         place = next_place(place, byte, args->field_delim[0], args->use_quote_delim);
     }
@@ -387,8 +387,8 @@ static leati_file_outcome open_csv(const leati_files *files, leati_pools *pools,
         return LEATI_FILE_ERROR;
     }
     r->state = s;
-    if (leati_chunks_open(&r->chunks, path, s->compression, position, files->chunk_size, pools,
-                          err) != LEAT_OK)
+    if (leati_chunks_open_lines(&r->chunks, path, s->compression, position, files->chunk_size,
+                                pools, err) != LEAT_OK)
         return LEATI_FILE_ERROR;
     if (position == 0 && s->args->header)
         return pass_header(r, err);

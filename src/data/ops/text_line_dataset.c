@@ -5,8 +5,9 @@
  * chunks that were read; '\r' is squeezed out in place. Which file comes next, data/source/files.h
  * says. Failures: an unknown compression_type or a negative buffer_size is one INVALID_ARGUMENT per
  * file; any error of the file itself comes again at every call, and the files behind it are not
- * reached. A compressed file that is cut short is one DATA_LOSS, instead of the line that was cut;
- * the next file follows. No locks. */
+ * reached. A compressed file that is cut short is one DATA_LOSS, instead of the line that was cut,
+ * and a line beyond the process's limit (leat_limits_set_reading) one INVALID_ARGUMENT; the next
+ * file follows. No locks. */
 #include "data/source/files.h"
 #include "file/chunks.h"
 #include <leat/data_ops.h>
@@ -56,8 +57,8 @@ static leati_file_outcome open_text(const leati_files *files, leati_pools *pools
         leati_no_memory(err);
         return LEATI_FILE_ERROR;
     }
-    return leati_chunks_open(chunks, path, compression, position, files->chunk_size, pools, err) ==
-                   LEAT_OK
+    return leati_chunks_open_lines(chunks, path, compression, position, files->chunk_size, pools,
+                                   err) == LEAT_OK
                ? LEATI_FILE_MORE
                : LEATI_FILE_ERROR;
 }
@@ -86,7 +87,7 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
         if (end != NULL) {
             *size = (size_t)(end - from);
             *taken = *size + 1;
-            return LEATI_FILE_MORE;
+            return leati_chunks_fits(chunks, *size, err) ? LEATI_FILE_MORE : LEATI_FILE_LOST;
         }
         if (chunks->ended) {
             if (leati_chunks_whole(chunks, err) != LEAT_OK)
@@ -97,7 +98,7 @@ static leati_file_outcome find_line(leati_chunks *chunks, size_t *size, size_t *
         /* What was looked through has no line's end. */
         looked = window;
         if (leati_chunks_more(chunks, err) != LEAT_OK)
-            return LEATI_FILE_ERROR;
+            return leati_files_stopped(err);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "data/source/csv_probe.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "core/number.h"
 #include <math.h>
 #include <string.h>
@@ -108,10 +109,22 @@ static leat_status feed(leati_csv_probe *probe, enum place *place, int byte, lea
     return LEAT_OK;
 }
 
+/* A row whose quote is not closed would be the rest of the file. */
+static leat_status too_long(const leati_csv_probe *probe, uint64_t most, leat_error *err) {
+    const char *path = probe->stream.file->path;
+    (void)leati_refuse(err, VALUE,
+                       "a row has more than %llu bytes, the most that are allowed; is a quote not "
+                       "closed? Else " LEATI_RAISE_LINES,
+                       (unsigned long long)most);
+    leati_error_at_file(err, path, strlen(path), -1, false);
+    return err->code;
+}
+
 leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *err) {
     enum place place = RECORD_START;
     leat_status status = LEAT_OK;
     bool any = false;
+    const uint64_t most = leati_limits_max_line();
     probe->count = 0;
     probe->text.size = 0;
     *end = false;
@@ -131,6 +144,8 @@ leat_status leati_csv_probe_row(leati_csv_probe *probe, bool *end, leat_error *e
         }
         any = true;
         status = feed(probe, &place, byte, err);
+        if (status == LEAT_OK && probe->text.size + probe->count > most)
+            status = too_long(probe, most, err);
         /* A line is fed with its end, and then told to have ended: within quotes the row goes
          * on. */
         if (byte == '\n' && status == LEAT_OK) {

@@ -288,6 +288,10 @@ leati_tail leati_files_advance(leati_node_state *node, void *state, int64_t n, i
     return tail;
 }
 
+leati_file_outcome leati_files_stopped(const leat_error *err) {
+    return err->code == LEAT_INVALID_ARGUMENT ? LEATI_FILE_LOST : LEATI_FILE_ERROR;
+}
+
 /* ---- places ---- */
 
 bool leati_files_where(const leati_files *files, int64_t *file, int64_t *position,

@@ -124,6 +124,10 @@ bool leati_files_where(const leati_files *files, int64_t *file, int64_t *positio
 LEAT_WARN_UNUSED leat_status leati_files_go(leati_files *files, int64_t file, int64_t position,
                                             leat_error *err);
 
+/* What a reader of lines says after a failure: behind a line that is too long (INVALID_ARGUMENT)
+ * nobody looks for the next one, and other failures come again. */
+leati_file_outcome leati_files_stopped(const leat_error *err);
+
 /* Slots of a leati_dataset_op whose state starts with leati_files. Pull and advance are for
  * operators whose elements are the records; saved is the place in the list of files and a byte
  * offset for each open one. */

@@ -4,6 +4,7 @@
  * that lacks a field, or has it twice, is one INVALID_ARGUMENT; a damaged archive gives the samples
  * before the damage, DATA_LOSS, and then no more. No locks: one thread at a time. */
 #include "data/source/tar_samples.h"
+#include "base/limits.h"
 #include "base/minmax.h"
 #include "base/text.h"
 #include <string.h>
@@ -80,12 +81,28 @@ static leati_file_outcome next_member(struct tar_reader *r, leat_error *err) {
     return LEATI_FILE_MORE;
 }
 
+/* May a member of an archive whose size is unknown be so long? */
+static bool within_limit(const struct tar_reader *r, int64_t size, leat_error *err) {
+    uint64_t most = leati_limits_max_record();
+    if ((uint64_t)size <= most)
+        return true;
+    (void)leati_refuse(err, VALUE,
+                       "a member of %lld bytes, and one of a compressed archive may have "
+                       "%llu; " LEATI_RAISE_RECORDS,
+                       (long long)size, (unsigned long long)most);
+    leati_error_at_file(err, r->path, strlen(r->path), r->member.at,
+                        r->chunks.stream.unpacker != NULL);
+    return false;
+}
+
 /* The pending member's bytes become row `filled` of a column. */
 static leati_file_outcome show_member(struct tar_reader *r, const leati_tar_sink *sink, int column,
                                       leat_error *err) {
     leati_chunks *chunks = &r->chunks;
     int64_t size = r->member.size, left = leati_stream_left(&chunks->stream);
     /* Below 0 it is not known how much is left, as of a compressed file. */
+    if (left < 0 && !within_limit(r, size, err))
+        return LEATI_FILE_LOST;
     bool fits = left < 0 || size <= left + (int64_t)(chunks->end - chunks->begin);
     if (fits && leati_chunks_need(chunks, (size_t)size, err) != LEAT_OK) {
         r->broken = true;

@@ -4,11 +4,12 @@
 typedef struct native_dataset {
     PyObject_HEAD leat_dataset *dataset;
     PyObject *weakrefs;
+    PyObject *held; /* what its plan has (held.c); NULL: nothing */
 } native_dataset;
 
 static PyTypeObject *dataset_type;
 
-PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err) {
+PyObject *native_dataset_new(leat_dataset *dataset, PyObject *held, const leat_error *err) {
     if (dataset == NULL)
         return native_raise(err);
     native_dataset *self = (native_dataset *)PyType_GenericAlloc(dataset_type, 0);
@@ -17,6 +18,7 @@ PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err) {
         return NULL;
     }
     self->dataset = dataset;
+    self->held = Py_XNewRef(held);
     return (PyObject *)self;
 }
 
@@ -28,26 +30,45 @@ leat_dataset *native_dataset_of(PyObject *object) {
     return ((native_dataset *)object)->dataset;
 }
 
+PyObject *native_dataset_held(PyObject *dataset) {
+    return ((native_dataset *)dataset)->held;
+}
+
+static int dataset_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_dataset *)object)->held);
+    return 0;
+}
+
 static void dataset_dealloc(PyObject *object) {
     native_dataset *self = (native_dataset *)object;
+    PyObject_GC_UnTrack(object);
     if (self->weakrefs != NULL)
         PyObject_ClearWeakRefs(object);
     leat_dataset_unref(self->dataset);
+    Py_CLEAR(self->held);
     native_free(object);
 }
 
 /* ---- building ---- */
 
+/* A plan on its way: what makes its functions, and what all of its parts have. */
+typedef struct making {
+    PyObject *callable;
+    PyObject *held;
+} making;
+
 /* leat asks for a function: callable(number, operator, argument, spec) gives a native function. */
 static leat_function *make_function(void *context, int64_t number, const char *op,
                                     const char *argument, const leat_spec *input, leat_error *err) {
+    making *self = context;
     PyObject *spec = native_spec_json(input), *made = NULL;
-    if (spec != NULL) {
-        made = PyObject_CallFunction((PyObject *)context, "LssO", (long long)number, op, argument,
-                                     spec);
-    }
+    if (spec != NULL)
+        made = PyObject_CallFunction(self->callable, "LssO", (long long)number, op, argument, spec);
     Py_XDECREF(spec);
     leat_function *function = made == NULL ? NULL : native_function_of(made);
+    if (function != NULL && native_hold(&self->held, native_function_held(made)) != 0)
+        function = NULL;
     function = leat_function_ref(function);
     Py_XDECREF(made);
     if (function == NULL)
@@ -55,7 +76,7 @@ static leat_function *make_function(void *context, int64_t number, const char *o
     return function;
 }
 
-int native_read_element(PyObject *pair, leat_element *out) {
+int native_read_element(PyObject *pair, leat_element *out, PyObject **held) {
     PyObject *json = NULL, *sequence = NULL;
     leat_spec *spec = NULL;
     leat_error err = {0};
@@ -72,12 +93,15 @@ int native_read_element(PyObject *pair, leat_element *out) {
         native_raise(&err);
         status = -1;
     }
+    if (status == 0 && held != NULL)
+        status = native_hold_tensors(held, sequence);
     PyMem_Free(tensors);
     leat_spec_unref(spec);
     return status;
 }
 
-static int read_bindings(PyObject *datasets, PyObject *elements, leat_bindings *out) {
+static int read_bindings(PyObject *datasets, PyObject *elements, leat_bindings *out,
+                         PyObject **held) {
     out->num_datasets = (int)PyList_Size(datasets);
     leat_dataset **list = PyMem_Calloc((size_t)out->num_datasets + 1, sizeof(*list));
     leat_element *values = PyMem_Calloc((size_t)PyList_Size(elements) + 1, sizeof(*values));
@@ -89,12 +113,13 @@ static int read_bindings(PyObject *datasets, PyObject *elements, leat_bindings *
     }
     for (int i = 0; i < out->num_datasets; i++) {
         list[i] = native_dataset_of(PyList_GetItem(datasets, i));
-        if (list[i] == NULL)
+        if (list[i] == NULL ||
+            native_hold(held, native_dataset_held(PyList_GetItem(datasets, i))) != 0)
             return -1;
     }
     for (Py_ssize_t i = 0; i < PyList_Size(elements); i++) {
         out->num_elements++;
-        if (native_read_element(PyList_GetItem(elements, i), &values[i]) != 0)
+        if (native_read_element(PyList_GetItem(elements, i), &values[i], held) != 0)
             return -1;
     }
     return 0;
@@ -117,13 +142,15 @@ static PyObject *dataset_build(PyObject *class, PyObject *args) {
     if (!PyArg_ParseTuple(args, "sO!O!O", &plan, &PyList_Type, &datasets, &PyList_Type, &elements,
                           &function))
         return NULL;
+    making all = {.callable = function};
     bindings.function = make_function;
-    bindings.context = function;
-    if (read_bindings(datasets, elements, &bindings) == 0) {
+    bindings.context = &all;
+    if (read_bindings(datasets, elements, &bindings, &all.held) == 0) {
         leat_dataset *made = leat_dataset_build(plan, &bindings, &err);
-        result = native_dataset_new(made, &err);
+        result = native_dataset_new(made, all.held, &err);
     }
     bindings_fini(&bindings);
+    Py_XDECREF(all.held);
     return result;
 }
 
@@ -156,7 +183,8 @@ static PyObject *dataset_label(PyObject *self, PyObject *text) {
     if (label == NULL)
         return NULL;
     leat_dataset *dataset = leat_dataset_ref(native_dataset_of(self));
-    return native_dataset_new(leat_dataset_label(dataset, label, &err), &err);
+    leat_dataset *labelled = leat_dataset_label(dataset, label, &err);
+    return native_dataset_new(labelled, native_dataset_held(self), &err);
 }
 
 PyObject *native_element_list(const leat_element *element) {
@@ -170,9 +198,9 @@ PyObject *native_element_list(const leat_element *element) {
     return list;
 }
 
-/* The tensors as a list; the element ends. */
-static PyObject *element_list(leat_element *element) {
-    PyObject *list = native_element_list(element);
+/* The tensors as a list, which have what `held` says; the element ends. */
+static PyObject *element_list(leat_element *element, PyObject *held) {
+    PyObject *list = native_pass_held(native_element_list(element), held, NULL);
     leat_element_fini(element);
     return list;
 }
@@ -189,7 +217,8 @@ static PyObject *dataset_at(PyObject *self, PyObject *number) {
     Py_BEGIN_ALLOW_THREADS;
     status = leat_dataset_at(dataset, index, &element, &err);
     Py_END_ALLOW_THREADS;
-    return status != LEAT_OK ? native_raise(&err) : element_list(&element);
+    return status != LEAT_OK ? native_raise(&err)
+                             : element_list(&element, native_dataset_held(self));
 }
 
 /* single(): the tensors of the only element. */
@@ -202,7 +231,8 @@ static PyObject *dataset_single(PyObject *self, PyObject *unused) {
     Py_BEGIN_ALLOW_THREADS;
     status = leat_dataset_get_single_element(dataset, &element, &err);
     Py_END_ALLOW_THREADS;
-    return status != LEAT_OK ? native_raise(&err) : element_list(&element);
+    return status != LEAT_OK ? native_raise(&err)
+                             : element_list(&element, native_dataset_held(self));
 }
 
 /* reduce((spec, tensors), function): the tensors of the last state. */
@@ -215,8 +245,12 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &pair, &callable) ||
         native_function_of(callable) == NULL)
         return NULL;
-    if (native_read_element(pair, &initial) != 0) {
+    PyObject *held = NULL, *list = NULL;
+    if (native_read_element(pair, &initial, &held) != 0 ||
+        native_hold(&held, native_dataset_held(self)) != 0 ||
+        native_hold(&held, native_function_held(callable)) != 0) {
         leat_element_fini(&initial);
+        Py_XDECREF(held);
         return NULL;
     }
     leat_function *function = native_function_of(callable);
@@ -224,7 +258,9 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
     status = leat_dataset_reduce(dataset, &initial, function, &out, &err);
     Py_END_ALLOW_THREADS;
     leat_element_fini(&initial);
-    return status != LEAT_OK ? native_raise(&err) : element_list(&out);
+    list = status != LEAT_OK ? native_raise(&err) : element_list(&out, held);
+    Py_XDECREF(held);
+    return list;
 }
 
 /* save(path, compression, shard function or None, checkpoint or None, interval) */
@@ -269,7 +305,10 @@ static PyObject *dataset_value(PyObject *self, PyObject *unused) {
     *cell = leat_dataset_ref(native_dataset_of(self));
     leat_tensor tensor = {.dtype = LEAT_OBJECT, .data = cell};
     tensor.owner = leat_buffer_adopt(cell, sizeof(*cell), drop_dataset, NULL, &err);
-    return tensor.owner == NULL ? native_raise(&err) : native_tensor_new(&tensor);
+    PyObject *made = tensor.owner == NULL ? native_raise(&err) : native_tensor_new(&tensor);
+    if (made != NULL)
+        ((native_tensor *)made)->held = Py_XNewRef(native_dataset_held(self));
+    return made;
 }
 
 static PyMethodDef dataset_methods[] = {
@@ -296,17 +335,15 @@ static PyMemberDef dataset_members[] = {
 };
 
 static PyType_Slot dataset_slots[] = {
-    {Py_tp_doc, "A dataset's plan."},
-    {Py_tp_dealloc, (void *)dataset_dealloc},
-    {Py_tp_methods, dataset_methods},
-    {Py_tp_members, dataset_members},
-    {0},
+    {Py_tp_doc, "A dataset's plan."},           {Py_tp_dealloc, (void *)dataset_dealloc},
+    {Py_tp_traverse, (void *)dataset_traverse}, {Py_tp_methods, dataset_methods},
+    {Py_tp_members, dataset_members},           {0},
 };
 
 static PyType_Spec spec = {
     .name = "leat._native.Dataset",
     .basicsize = sizeof(native_dataset),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = dataset_slots,
 };
 

@@ -3,12 +3,14 @@
 
 typedef struct native_distributed {
     PyObject_HEAD leat_distributed_dataset *dataset;
+    PyObject *held; /* what its source has, or its dataset function (held.c); NULL: nothing */
 } native_distributed;
 
 static PyTypeObject *distributed_type;
 
-/* A dataset function: calls function(pipelines, pipeline, replicas) -> native dataset. */
-static leat_dataset *call_dataset_function(void *function, const leat_input_context *input,
+/* A dataset function: calls function(pipelines, pipeline, replicas) -> native dataset. What that
+ * has is kept by the callback. */
+static leat_dataset *call_dataset_function(void *context, const leat_input_context *input,
                                            leat_error *err) {
     leat_dataset *made = NULL;
     if (!native_is_running()) {
@@ -16,22 +18,24 @@ static leat_dataset *call_dataset_function(void *function, const leat_input_cont
         return NULL;
     }
     PyGILState_STATE gil = native_enter_python();
+    PyObject *function = native_callback_callable(context, err);
+    if (function == NULL) {
+        native_leave_python(gil);
+        return NULL;
+    }
     PyObject *result = PyObject_CallFunction(function, "iii", input->num_input_pipelines,
                                              input->input_pipeline_id, input->num_replicas_in_sync);
+    Py_DECREF(function);
     made = result == NULL ? NULL : leat_dataset_ref(native_dataset_of(result));
+    if (made != NULL && native_callback_keep_held(context, native_dataset_held(result)) != 0) {
+        leat_dataset_unref(made);
+        made = NULL;
+    }
     if (made == NULL)
         (void)native_catch(err);
     Py_XDECREF(result);
     native_leave_python(gil);
     return made;
-}
-
-static void drop_function(void *function) {
-    Py_DECREF((PyObject *)function);
-}
-
-static void release_function(void *function) {
-    native_release_later(drop_function, function);
 }
 
 /* open(strategy, source, policy, options, buffer_size): `source` is a dataset of global batches
@@ -52,27 +56,46 @@ static PyObject *distributed_open(PyObject *class, PyObject *args) {
         native_read_options(options, &iterator) != 0)
         return NULL;
     leat_strategy *over = native_strategy_of(strategy);
+    PyObject *held = NULL;
     leat_dataset *given = policy < 0 ? NULL : leat_dataset_ref(native_dataset_of(source));
-    void *function = policy < 0 ? Py_NewRef(source) : NULL;
+    native_callback *function = policy < 0 ? native_callback_new(source, NULL) : NULL;
+    if (policy < 0 && (function == NULL || (held = native_held_new(function)) == NULL)) {
+        if (function != NULL)
+            native_callback_release(function);
+        return NULL;
+    }
+    if (policy >= 0)
+        held = Py_XNewRef(native_dataset_held(source));
     how.auto_shard_policy = (leat_auto_shard_policy)(policy < 0 ? 0 : policy);
     how.replication = policy == -2 ? LEAT_INPUT_PER_REPLICA : LEAT_INPUT_PER_WORKER;
     Py_BEGIN_ALLOW_THREADS; /* several workers compare what they distribute */
-    made = policy < 0 ? leat_strategy_distribute_datasets_from_function(
-                            over, call_dataset_function, function, release_function, &how, &err)
-                      : leat_strategy_distribute_dataset(over, given, &how, &err);
+    made = policy < 0
+               ? leat_strategy_distribute_datasets_from_function(
+                     over, call_dataset_function, function, native_callback_release, &how, &err)
+               : leat_strategy_distribute_dataset(over, given, &how, &err);
     Py_END_ALLOW_THREADS;
     native_distributed *self =
         made == NULL ? NULL : (native_distributed *)PyType_GenericAlloc(distributed_type, 0);
     if (self == NULL) {
         leat_distributed_dataset_free(made);
+        Py_XDECREF(held);
         return made == NULL ? native_raise(&err) : NULL;
     }
     self->dataset = made;
+    self->held = held;
     return (PyObject *)self;
 }
 
+static int distributed_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_distributed *)object)->held);
+    return 0;
+}
+
 static void distributed_dealloc(PyObject *object) {
+    PyObject_GC_UnTrack(object);
     leat_distributed_dataset_free(((native_distributed *)object)->dataset);
+    Py_CLEAR(((native_distributed *)object)->held);
     native_free(object);
 }
 
@@ -103,7 +126,8 @@ static PyObject *distributed_iterate(PyObject *self, PyObject *unused) {
     Py_END_ALLOW_THREADS;
     return iterator == NULL
                ? native_raise(&err)
-               : native_iterator_distributed(iterator, leat_distributed_dataset_spec(dataset));
+               : native_iterator_distributed(iterator, leat_distributed_dataset_spec(dataset),
+                                             ((native_distributed *)self)->held);
 }
 
 static PyMethodDef distributed_methods[] = {
@@ -120,6 +144,7 @@ static PyMethodDef distributed_methods[] = {
 static PyType_Slot distributed_slots[] = {
     {Py_tp_doc, "A dataset split among replicas."},
     {Py_tp_dealloc, (void *)distributed_dealloc},
+    {Py_tp_traverse, (void *)distributed_traverse},
     {Py_tp_methods, distributed_methods},
     {0},
 };
@@ -127,7 +152,7 @@ static PyType_Slot distributed_slots[] = {
 static PyType_Spec distributed_spec_type = {
     .name = "leat._native.DistributedDataset",
     .basicsize = sizeof(native_distributed),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = distributed_slots,
 };
 

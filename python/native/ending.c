@@ -18,6 +18,7 @@ static atomic_int callbacks; /* that are in Python code, or wait for the GIL */
 typedef struct ending {
     leat_iterator *iterator;
     leat_distributed_iterator *distributed;
+    PyObject *held; /* what the iterator's object has (held.c); NULL: nothing */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool finished, left; /* lock: the iterator is freed; nobody waits any more */
@@ -38,6 +39,11 @@ static void free_now(leat_iterator *iterator, leat_distributed_iterator *distrib
     leat_iterator_free(iterator);
 }
 
+static void drop_held(void *held) {
+    Py_DECREF((PyObject *)held);
+}
+
+/* The object that it held is somebody else's to drop. */
 static void drop(ending *e) {
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->changed);
@@ -52,18 +58,23 @@ static void *free_aside(void *context) {
     bool left = e->left;
     pthread_cond_signal(&e->changed);
     pthread_mutex_unlock(&e->lock);
-    if (left)
+    if (left) {
+        if (e->held != NULL)
+            native_release_later(drop_held, e->held);
         drop(e);
+    }
     return NULL;
 }
 
-static ending *ending_new(leat_iterator *iterator, leat_distributed_iterator *distributed) {
+static ending *ending_new(leat_iterator *iterator, leat_distributed_iterator *distributed,
+                          PyObject *held) {
     ending *e = calloc(1, sizeof(*e));
     pthread_condattr_t monotonic;
     if (e == NULL)
         return NULL;
     e->iterator = iterator;
     e->distributed = distributed;
+    e->held = Py_XNewRef(held);
     pthread_mutex_init(&e->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -85,14 +96,9 @@ static bool start(ending *e) {
     return started;
 }
 
-void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed) {
-    ending *e = atomic_load(&callbacks) > 0 ? ending_new(iterator, distributed) : NULL;
-    if (e == NULL || !start(e)) {
-        if (e != NULL)
-            drop(e);
-        free_now(iterator, distributed);
-        return;
-    }
+/* Waits for the thread for a while, and then leaves the ending to it; true where it has finished.
+ */
+static bool wait_for(ending *e) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += PATIENCE_S;
@@ -102,6 +108,21 @@ void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *di
     bool finished = e->finished;
     e->left = !finished;
     pthread_mutex_unlock(&e->lock);
-    if (finished)
-        drop(e);
+    return finished;
+}
+
+void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed,
+                          PyObject *held) {
+    ending *e = atomic_load(&callbacks) > 0 ? ending_new(iterator, distributed, held) : NULL;
+    bool started = e != NULL && start(e), finished = !started;
+    Py_BEGIN_ALLOW_THREADS;
+    if (started)
+        finished = wait_for(e);
+    else
+        free_now(iterator, distributed);
+    Py_END_ALLOW_THREADS;
+    if (e == NULL || !finished)
+        return;
+    Py_XDECREF(e->held);
+    drop(e);
 }

@@ -5,11 +5,12 @@
 
 typedef struct native_function {
     PyObject_HEAD leat_function *function;
+    PyObject *held; /* what it calls, and what its datasets have (held.c); NULL: nothing */
 } native_function;
 
 PyTypeObject *native_function_type;
 
-PyObject *native_function_new(leat_function *function, const leat_error *err) {
+PyObject *native_function_new(leat_function *function, PyObject *held, const leat_error *err) {
     if (function == NULL)
         return native_raise(err);
     native_function *self = (native_function *)PyType_GenericAlloc(native_function_type, 0);
@@ -18,6 +19,7 @@ PyObject *native_function_new(leat_function *function, const leat_error *err) {
         return NULL;
     }
     self->function = function;
+    self->held = Py_XNewRef(held);
     return (PyObject *)self;
 }
 
@@ -29,14 +31,28 @@ leat_function *native_function_of(PyObject *object) {
     return ((native_function *)object)->function;
 }
 
+PyObject *native_function_held(PyObject *function) {
+    return ((native_function *)function)->held;
+}
+
+static int function_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_function *)object)->held);
+    return 0;
+}
+
 static void function_dealloc(PyObject *object) {
-    leat_function_unref(((native_function *)object)->function);
+    native_function *self = (native_function *)object;
+    PyObject_GC_UnTrack(object);
+    leat_function_unref(self->function);
+    Py_CLEAR(self->held);
     native_free(object);
 }
 
 /* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
-static leat_status call_python(PyObject *callable, const leat_spec *spec, const leat_element *in,
-                               leat_element *out, leat_error *err) {
+static leat_status call_python(native_callback *callback, PyObject *callable,
+                               const leat_element *in, leat_element *out, leat_error *err) {
+    const leat_spec *spec = native_callback_output(callback);
     PyObject *arguments = native_element_list(in), *result = NULL;
     if (arguments != NULL)
         result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
@@ -44,7 +60,7 @@ static leat_status call_python(PyObject *callable, const leat_spec *spec, const 
     Py_ssize_t count = 0;
     leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
     leat_status status = LEAT_OK;
-    if (tensors == NULL) {
+    if (tensors == NULL || native_callback_keep_results(callback, tensors, count, result) != 0) {
         status = native_catch(err);
     } else if (count != leat_spec_num_components(spec)) {
         PyErr_Format(PyExc_ValueError, "the callback returned %zd tensors; expected %d", count,
@@ -58,35 +74,21 @@ static leat_status call_python(PyObject *callable, const leat_spec *spec, const 
     return status;
 }
 
-/* What a callback keeps: the callable and the spec of its result. */
-typedef struct python_callback {
-    PyObject *callable;
-    leat_spec *output;
-} python_callback;
-
 static leat_status python_call(void *context, const leat_element *in, leat_element *out,
                                leat_error *err) {
-    const python_callback *callback = context;
+    native_callback *callback = context;
     leat_error local = {0};
     if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     PyGILState_STATE gil = native_enter_python();
-    leat_status status = call_python(callback->callable, callback->output, in, out, &local);
+    PyObject *callable = native_callback_callable(callback, &local);
+    leat_status status =
+        callable == NULL ? local.code : call_python(callback, callable, in, out, &local);
+    Py_XDECREF(callable);
     native_leave_python(gil);
     if (status != LEAT_OK)
         *err = local;
     return status;
-}
-
-static void drop_callback(void *context) {
-    python_callback *callback = context;
-    Py_XDECREF(callback->callable);
-    leat_spec_unref(callback->output);
-    free(callback);
-}
-
-static void release_callback(void *context) {
-    native_release_later(drop_callback, context);
 }
 
 /* python(callable, input, output, pure): a function that calls back. */
@@ -103,16 +105,22 @@ static PyObject *function_python(PyObject *class, PyObject *args) {
         leat_spec_unref(input);
         return NULL;
     }
-    python_callback *callback = calloc(1, sizeof(*callback));
+    native_callback *callback = native_callback_new(callable, output);
     if (callback == NULL) {
         leat_spec_unref(input);
         leat_spec_unref(output);
-        return PyErr_NoMemory();
+        return NULL;
     }
-    *callback = (python_callback){.callable = Py_NewRef(callable), .output = leat_spec_ref(output)};
-    leat_function *function = leat_function_from_callback(
-        python_call, callback, release_callback, NULL, pure ? LEAT_PURE : 0, input, output, &err);
-    return native_function_new(function, &err);
+    PyObject *held = native_held_new(callback), *made = NULL;
+    leat_function *function =
+        leat_function_from_callback(python_call, callback, native_callback_release, NULL,
+                                    pure ? LEAT_PURE : 0, input, output, &err);
+    if (held != NULL)
+        made = native_function_new(function, held, &err);
+    else
+        leat_function_unref(function);
+    Py_XDECREF(held);
+    return made;
 }
 
 static void cancel_call(void *cancel) {
@@ -146,7 +154,8 @@ static PyObject *function_call(PyObject *self, PyObject *inputs) {
     PyMem_Free(tensors);
     PyObject *list = NULL;
     if (status == LEAT_OK)
-        list = native_tensor_list(outputs, made);
+        list =
+            native_pass_held(native_tensor_list(outputs, made), native_function_held(self), inputs);
     else if (status != LEAT_CANCELLED || PyErr_CheckSignals() == 0)
         list = native_raise(&err);
     PyMem_Free(outputs);
@@ -205,6 +214,7 @@ static PyMethodDef function_methods[] = {
 static PyType_Slot function_slots[] = {
     {Py_tp_doc, "A function of leat: a finished graph, or a callback."},
     {Py_tp_dealloc, (void *)function_dealloc},
+    {Py_tp_traverse, (void *)function_traverse},
     {Py_tp_methods, function_methods},
     {0},
 };
@@ -212,7 +222,7 @@ static PyType_Slot function_slots[] = {
 static PyType_Spec function_spec = {
     .name = "leat._native.Function",
     .basicsize = sizeof(native_function),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = function_slots,
 };
 

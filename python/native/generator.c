@@ -1,84 +1,75 @@
 /* Generators: from_generator over a Python callable.
  *
  * start(tensors) gives an iterator of lists of tensors, or where a value does not fit of tuples
- * (JSON of its spec, tensors); each run holds one. What it raises arrives
- * at the consumer; StopIteration is the end; close ends it early. All under the GIL, from any
- * thread. */
+ * (JSON of its spec, tensors); each run holds one, which the
+ * callback keeps, so that Python's collector sees it (held.c). What it raises arrives at the
+ * consumer; StopIteration is the end; close ends it early. All under the GIL, from any thread. */
 #include "native.h"
-
-typedef struct python_generator {
-    PyObject *start;
-    leat_spec *output;
-} python_generator;
 
 static leat_status generator_open(void *context, const leat_element *args, void **run,
                                   leat_error *err) {
-    const python_generator *generator = context;
+    native_callback *generator = context;
     leat_status status = LEAT_OK;
     if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     PyGILState_STATE gil = native_enter_python();
-    PyObject *tensors = native_element_list(args);
-    PyObject *values =
-        tensors == NULL ? NULL : PyObject_CallFunctionObjArgs(generator->start, tensors, NULL);
+    PyObject *start = native_callback_callable(generator, err), *values = NULL;
+    PyObject *tensors = start == NULL ? NULL : native_element_list(args);
+    if (tensors != NULL)
+        values = PyObject_CallFunctionObjArgs(start, tensors, NULL);
     Py_XDECREF(tensors);
-    if (values == NULL)
+    if (start == NULL)
+        status = err->code;
+    else if (values == NULL || native_callback_keep(generator, values) != 0)
         status = native_catch(err);
-    *run = values;
+    *run = status == LEAT_OK ? values : NULL;
+    Py_XDECREF(values);
+    Py_XDECREF(start);
     native_leave_python(gil);
     return status;
 }
 
 static leat_status generator_next(void *context, void *run, leat_element *out, leat_error *err) {
-    const python_generator *generator = context;
+    native_callback *generator = context;
     leat_status status = LEAT_OK;
     if (!native_is_running())
         return leat_error_set(err, LEAT_CANCELLED, "Python is ending");
     PyGILState_STATE gil = native_enter_python();
-    PyObject *value = PyIter_Next(run);
+    PyObject *value = PyIter_Next(Py_NewRef(run));
     Py_ssize_t count = 0;
     bool fits = value != NULL && !PyTuple_Check(value);
     leat_tensor *tensors = fits ? native_tensors(value, &count) : NULL;
     if (value == NULL && PyErr_Occurred() == NULL)
         status = LEAT_OUT_OF_RANGE;
-    else if (value != NULL && !fits && native_read_element(value, out) == 0)
+    else if (value != NULL && !fits && native_read_element(value, out, NULL) == 0)
         status = LEAT_OK; /* the operator says what does not fit */
-    else if (tensors == NULL)
+    else if (tensors == NULL || native_callback_keep_results(generator, tensors, count, value) != 0)
         status = native_catch(err);
     else
-        status = leat_element_set(out, generator->output, tensors, err);
+        status = leat_element_set(out, native_callback_output(generator), tensors, err);
     PyMem_Free(tensors);
+    Py_DECREF((PyObject *)run);
     Py_XDECREF(value);
     native_leave_python(gil);
     return status;
 }
 
 static void generator_close(void *context, void *run) {
-    (void)context;
     if (!native_is_running() || run == NULL)
         return;
     /* An exception that leaves a loop frees the loop's iterator while it is set on this thread. */
     PyGILState_STATE gil = native_enter_python();
     PyObject *kind = NULL, *value = NULL, *traceback = NULL;
     PyErr_Fetch(&kind, &value, &traceback);
-    PyObject *result = PyObject_CallMethod(run, "close", NULL);
+    PyObject *values = Py_NewRef((PyObject *)run);
+    native_callback_forget(context, values);
+    PyObject *result = PyObject_CallMethod(values, "close", NULL);
     if (result == NULL)
-        PyErr_WriteUnraisable(run);
+        PyErr_WriteUnraisable(values);
     Py_XDECREF(result);
-    Py_DECREF((PyObject *)run);
+    Py_DECREF(values);
     PyErr_Restore(kind, value, traceback);
     native_leave_python(gil);
-}
-
-static void drop_generator(void *context) {
-    python_generator *generator = context;
-    Py_XDECREF(generator->start);
-    leat_spec_unref(generator->output);
-    free(generator);
-}
-
-static void release_generator(void *context) {
-    native_release_later(drop_generator, context);
 }
 
 PyObject *native_dataset_generator(PyObject *class, PyObject *args) {
@@ -92,22 +83,21 @@ PyObject *native_dataset_generator(PyObject *class, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OOO!", &start, &json, &PyTuple_Type, &given) ||
         native_spec(json, &output) != 0)
         return NULL;
-    python_generator *generator = calloc(1, sizeof(*generator));
-    if (generator == NULL) {
-        leat_spec_unref(output);
-        return PyErr_NoMemory();
-    }
-    if (native_read_element(given, &arguments) == 0) {
-        *generator = (python_generator){.start = Py_NewRef(start), .output = leat_spec_ref(output)};
-        leat_dataset_from_generator_options options = {
-            LEAT_DATASET_FROM_GENERATOR_DEFAULTS, .args = &arguments, .release = release_generator};
+    native_callback *generator = native_callback_new(start, output);
+    PyObject *held = generator == NULL ? NULL : native_held_new(generator);
+    if (held != NULL && native_read_element(given, &arguments, &held) == 0) {
+        leat_dataset_from_generator_options options = {LEAT_DATASET_FROM_GENERATOR_DEFAULTS,
+                                                       .args = &arguments,
+                                                       .release = native_callback_release};
         leat_dataset *dataset = leat_dataset_from_generator(&calls, generator, &options, output,
                                                             &err); /* output is given */
-        result = native_dataset_new(dataset, &err);
+        result = native_dataset_new(dataset, held, &err);
     } else {
-        free(generator);
+        if (generator != NULL)
+            native_callback_release(generator);
         leat_spec_unref(output);
     }
+    Py_XDECREF(held);
     leat_element_fini(&arguments);
     return result;
 }

@@ -8,12 +8,22 @@
 typedef struct native_graph {
     PyObject_HEAD leat_graph *graph; /* NULL once finished */
     bool eager;
+    PyObject *held; /* what was put into it has (held.c); NULL: nothing */
 } native_graph;
 
 static PyTypeObject *graph_type;
 
 leat_graph *native_graph_of(PyObject *graph) {
     return ((native_graph *)graph)->graph;
+}
+
+PyObject *native_graph_held(PyObject *graph) {
+    return ((native_graph *)graph)->held;
+}
+
+/* The graph has from now on what a function has. */
+static int hold_function(PyObject *graph, PyObject *function) {
+    return native_hold(&((native_graph *)graph)->held, native_function_held(function));
 }
 
 bool native_graph_is_eager(PyObject *graph) {
@@ -62,8 +72,16 @@ static PyObject *graph_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
+static int graph_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_graph *)object)->held);
+    return 0;
+}
+
 static void graph_dealloc(PyObject *object) {
+    PyObject_GC_UnTrack(object);
     leat_graph_free(((native_graph *)object)->graph);
+    Py_CLEAR(((native_graph *)object)->held);
     native_free(object);
 }
 
@@ -87,7 +105,8 @@ int native_value_in(PyObject *self, PyObject *item, leat_value *out) {
         return 0;
     }
     const leat_tensor *tensor = native_tensor_of(item);
-    if (tensor == NULL)
+    if (tensor == NULL ||
+        native_hold(&((native_graph *)self)->held, ((native_tensor *)item)->held) != 0)
         return -1;
     *out = tensor->dtype == LEAT_OBJECT && tensor->rank == 0 && !native_graph_is_eager(self)
                ? leat_graph_dataset(graph, *(leat_dataset **)tensor->data)
@@ -192,7 +211,7 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
             leat_tensor_unref(&results[i]);
         return native_raise(&err);
     }
-    return native_tensor_list(results, made);
+    return native_pass_held(native_tensor_list(results, made), NULL, inputs);
 }
 
 /* cond(predicate, then function, else function, tensors): the outputs as a list. */
@@ -204,7 +223,8 @@ static PyObject *graph_cond(PyObject *self, PyObject *args) {
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "OO!O!O", &predicate, native_function_type, &then_branch,
                           native_function_type, &else_branch, &inputs) ||
-        native_value_in(self, predicate, &chosen) != 0)
+        native_value_in(self, predicate, &chosen) != 0 || hold_function(self, then_branch) != 0 ||
+        hold_function(self, else_branch) != 0)
         return NULL;
     leat_value *values = native_values_in(self, inputs, &count);
     if (values == NULL)
@@ -229,7 +249,8 @@ static PyObject *graph_while(PyObject *self, PyObject *args) {
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "O!O!OOOO", native_function_type, &cond, native_function_type,
-                          &body, &variables, &invariants, &maximum, &json))
+                          &body, &variables, &invariants, &maximum, &json) ||
+        hold_function(self, cond) != 0 || hold_function(self, body) != 0)
         return NULL;
     leat_op_while_options options = {LEAT_OP_WHILE_DEFAULTS};
     if (maximum != Py_None) {
@@ -347,7 +368,8 @@ static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
     if (graph == NULL ||
         !PyArg_ParseTuple(args, "OO!OOppO", &dataset, native_function_type, &body, &variables,
                           &captures, &can_stop, &is_shared, &json) ||
-        native_value_in(self, dataset, &over) != 0 || native_spec(json, &shapes) != 0)
+        native_value_in(self, dataset, &over) != 0 || hold_function(self, body) != 0 ||
+        native_spec(json, &shapes) != 0)
         return NULL;
     leat_graph_dataset_reduce_options options = {LEAT_GRAPH_DATASET_REDUCE_DEFAULTS,
                                                  .can_stop = can_stop, .is_shared = is_shared,
@@ -406,7 +428,8 @@ static int read_bound(PyObject *self, PyObject *item, leat_bound_argument *out) 
 static int read_function(PyObject *self, PyObject *item, leat_function_argument *out) {
     PyObject *function = NULL, *captures = NULL;
     Py_ssize_t count = 0;
-    if (!PyArg_ParseTuple(item, "sO!O", &out->name, native_function_type, &function, &captures))
+    if (!PyArg_ParseTuple(item, "sO!O", &out->name, native_function_type, &function, &captures) ||
+        hold_function(self, function) != 0)
         return -1;
     out->function = native_function_of(function);
     out->captures = native_values_in(self, captures, &count);
@@ -472,7 +495,7 @@ static PyObject *graph_finish(PyObject *self, PyObject *args) {
     leat_function *function = leat_graph_finish(graph, values, (int)count, structure, &err);
     leat_spec_unref(structure);
     PyMem_Free(values);
-    return native_function_new(function, &err);
+    return native_function_new(function, native_graph_held(self), &err);
 }
 
 static PyMethodDef graph_methods[] = {
@@ -500,6 +523,7 @@ static PyType_Slot graph_slots[] = {
     {Py_tp_doc, "Graph(spec=None, eager=False): a graph that is built."},
     {Py_tp_new, (void *)graph_new},
     {Py_tp_dealloc, (void *)graph_dealloc},
+    {Py_tp_traverse, (void *)graph_traverse},
     {Py_tp_methods, graph_methods},
     {0},
 };
@@ -507,7 +531,7 @@ static PyType_Slot graph_slots[] = {
 static PyType_Spec graph_spec = {
     .name = "leat._native.Graph",
     .basicsize = sizeof(native_graph),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE,
     .slots = graph_slots,
 };
 

@@ -26,7 +26,8 @@ typedef struct native_iterator {
     bool open;                              /* not after native_shutdown or close */
     int num_components;
     pid_t process;
-    bool busy; /* a call is running without the GIL */
+    bool busy;      /* a call is running without the GIL */
+    PyObject *held; /* what its dataset has (held.c); NULL: nothing */
     struct native_iterator *previous, *next;
 } native_iterator;
 
@@ -158,7 +159,7 @@ int native_read_options(PyObject *options, leat_iterator_options *out) {
 
 /* The Python object of an iterator or a distributed one (given). */
 static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed,
-                              const leat_spec *spec) {
+                              const leat_spec *spec, PyObject *held) {
     native_iterator *self = (native_iterator *)PyType_GenericAlloc(iterator_type, 0);
     if (self == NULL) {
         if (distributed != NULL)
@@ -172,6 +173,7 @@ static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator
     self->open = true;
     self->num_components = leat_spec_num_components(spec);
     self->process = getpid();
+    self->held = Py_XNewRef(held);
     pthread_mutex_lock(&guard);
     self->next = &live;
     self->previous = live.previous;
@@ -181,9 +183,9 @@ static PyObject *new_iterator(leat_iterator *iterator, leat_distributed_iterator
     return (PyObject *)self;
 }
 
-PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
-                                      const leat_spec *spec) {
-    return new_iterator(NULL, distributed, spec);
+PyObject *native_iterator_distributed(leat_distributed_iterator *distributed, const leat_spec *spec,
+                                      PyObject *held) {
+    return new_iterator(NULL, distributed, spec, held);
 }
 
 static PyObject *iterator_open(PyObject *class, PyObject *args) {
@@ -200,7 +202,8 @@ static PyObject *iterator_open(PyObject *class, PyObject *args) {
     iterator = leat_iterator_new(plan, &how, &err);
     Py_END_ALLOW_THREADS;
     return iterator == NULL ? native_raise(&err)
-                            : new_iterator(iterator, NULL, leat_dataset_spec(plan));
+                            : new_iterator(iterator, NULL, leat_dataset_spec(plan),
+                                           native_dataset_held(dataset));
 }
 
 /* Takes the iterator out of the list; true if it is to be freed, false if it is gone. */
@@ -219,13 +222,28 @@ static bool take_out(native_iterator *self) {
 static void end(native_iterator *self) {
     if (!take_out(self) || self->process != getpid())
         return; /* a child has none of the threads that freeing would wait for */
-    Py_BEGIN_ALLOW_THREADS;
-    native_free_iterator(self->iterator, self->distributed);
-    Py_END_ALLOW_THREADS;
+    native_free_iterator(self->iterator, self->distributed, self->held);
+}
+
+static int iterator_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_iterator *)object)->held);
+    return 0;
+}
+
+/* In a cycle that the collector takes apart: the runs of generators end while what they belong to
+ * is still whole. */
+static void iterator_finalize(PyObject *object) {
+    PyObject *kind = NULL, *value = NULL, *traceback = NULL;
+    PyErr_Fetch(&kind, &value, &traceback);
+    end((native_iterator *)object);
+    PyErr_Restore(kind, value, traceback);
 }
 
 static void iterator_dealloc(PyObject *object) {
+    PyObject_GC_UnTrack(object);
     end((native_iterator *)object);
+    Py_CLEAR(((native_iterator *)object)->held);
     native_free(object);
 }
 
@@ -314,7 +332,8 @@ static PyObject *iterator_next(PyObject *object, PyObject *unused) {
         leat_element_fini(&element);
         return outcome(status, &err);
     }
-    PyObject *list = native_tensor_list(element.tensors, element.num_tensors);
+    PyObject *list = native_pass_held(native_tensor_list(element.tensors, element.num_tensors),
+                                      self->held, NULL);
     element.num_tensors = 0; /* the references have moved */
     leat_element_fini(&element);
     return list;
@@ -366,7 +385,8 @@ static PyObject *iterator_rows(PyObject *object, PyObject *number) {
     if (status != LEAT_OK) {
         result = outcome(status, &err);
     } else {
-        PyObject *list = native_tensor_list(tensors, self->num_components);
+        PyObject *list =
+            native_pass_held(native_tensor_list(tensors, self->num_components), self->held, NULL);
         result = list == NULL ? NULL : Py_BuildValue("(LN)", (long long)n, list);
     }
     PyMem_Free(tensors);
@@ -486,16 +506,15 @@ static PyMethodDef iterator_methods[] = {
 };
 
 static PyType_Slot iterator_slots[] = {
-    {Py_tp_doc, "One run through a dataset."},
-    {Py_tp_dealloc, (void *)iterator_dealloc},
-    {Py_tp_methods, iterator_methods},
-    {0},
+    {Py_tp_doc, "One run through a dataset."},   {Py_tp_dealloc, (void *)iterator_dealloc},
+    {Py_tp_traverse, (void *)iterator_traverse}, {Py_tp_finalize, (void *)iterator_finalize},
+    {Py_tp_methods, iterator_methods},           {0},
 };
 
 static PyType_Spec spec = {
     .name = "leat._native.Iterator",
     .basicsize = sizeof(native_iterator),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = iterator_slots,
 };
 

@@ -197,12 +197,12 @@ PyMODINIT_FUNC PyInit__native(void) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || native_add_tensor(module) != 0 || native_add_graph(module) != 0 ||
-        native_add_function(module) != 0 || native_add_variable(module) != 0 ||
-        native_add_dataset(module) != 0 || native_add_iterator(module) != 0 ||
-        native_add_strategy(module) != 0 || native_add_distributed(module) != 0 ||
-        native_add_records(module) != 0 || native_add_events(module) != 0 ||
-        native_add_train(module) != 0) {
+    if (module == NULL || native_add_held(module) != 0 || native_add_tensor(module) != 0 ||
+        native_add_graph(module) != 0 || native_add_function(module) != 0 ||
+        native_add_variable(module) != 0 || native_add_dataset(module) != 0 ||
+        native_add_iterator(module) != 0 || native_add_strategy(module) != 0 ||
+        native_add_distributed(module) != 0 || native_add_records(module) != 0 ||
+        native_add_events(module) != 0 || native_add_train(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -27,6 +27,43 @@ leat_status native_catch(leat_error *err);
 void native_forget_interrupt(void);
 PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
 
+/* ---- held.c ---- */
+
+/* A callable that C calls, as C's context. */
+typedef struct native_callback native_callback;
+
+/* C owns it until native_callback_release; `output` (borrowed) may be NULL. */
+native_callback *native_callback_new(PyObject *callable, leat_spec *output);
+/* What C releases a callback with: from any thread, without the GIL. */
+void native_callback_release(void *context);
+/* The callable, a new reference, for a call; NULL with `err` (not an exception) where Python's
+ * collector has taken it. */
+PyObject *native_callback_callable(native_callback *callback, leat_error *err);
+/* Borrowed; may be NULL. */
+const leat_spec *native_callback_output(const native_callback *callback);
+/* Keeps an object as long as the callback, or until it is forgotten. */
+int native_callback_keep(native_callback *callback, PyObject *object);
+/* Keeps what a dataset has that the callback gave to C (NULL: nothing), as long as C needs it. */
+int native_callback_keep_held(native_callback *callback, PyObject *held);
+/* The same for the tensors that the callback returned: those of `sequence`, as an array too. */
+int native_callback_keep_results(native_callback *callback, const leat_tensor *tensors,
+                                 Py_ssize_t count, PyObject *sequence);
+/* Lets one reference of native_callback_keep go; an object that is not kept passes through. */
+void native_callback_forget(native_callback *callback, const PyObject *object);
+
+/* What an object of Python has that reaches one callback. */
+PyObject *native_held_new(native_callback *callback);
+/* Adds what another object has (NULL: nothing) to `*held` (NULL: nothing yet), which is replaced.
+ */
+int native_hold(PyObject **held, PyObject *more);
+/* Tensors of dtype object in a list that was made by something that has `held`, of `inputs` (a
+ * sequence of tensors; NULL: none), have the same. Gives the list back; NULL where it is NULL or
+ * memory is short. */
+PyObject *native_pass_held(PyObject *list, PyObject *held, PyObject *inputs);
+/* Adds what the tensors of a sequence have. */
+int native_hold_tensors(PyObject **held, PyObject *sequence);
+int native_add_held(PyObject *module);
+
 /* ---- tensor.c ---- */
 
 /* A tensor: its values (`has_values`), its place in a graph (`graph` not NULL), or both. */
@@ -37,6 +74,7 @@ typedef struct native_tensor {
     int32_t id;
     PyObject *weakrefs;
     PyObject *origin; /* what Python says of where it is from; NULL: nothing */
+    PyObject *held;   /* of dtype object: what its datasets have (held.c); NULL: nothing */
 } native_tensor;
 
 /* Takes over the reference in `tensor`, also on failure. */
@@ -63,6 +101,8 @@ int native_add_tensor(PyObject *module);
 /* ---- graph.c ---- */
 
 leat_graph *native_graph_of(PyObject *graph);
+/* What was put into it has (borrowed, may be NULL). */
+PyObject *native_graph_held(PyObject *graph);
 /* Does it compute as it is built? */
 bool native_graph_is_eager(PyObject *graph);
 /* The graph, or NULL with an exception where it was finished. */
@@ -80,8 +120,10 @@ int native_add_graph(PyObject *module);
 /* ---- function.c ---- */
 
 extern PyTypeObject *native_function_type;
-/* Takes over a reference (NULL: raises `err`). */
-PyObject *native_function_new(leat_function *function, const leat_error *err);
+/* Takes over a reference (NULL: raises `err`). `held` is borrowed and may be NULL. */
+PyObject *native_function_new(leat_function *function, PyObject *held, const leat_error *err);
+/* What a function has (borrowed, may be NULL). */
+PyObject *native_function_held(PyObject *function);
 leat_function *native_function_of(PyObject *object);
 int native_add_function(PyObject *module);
 
@@ -98,11 +140,15 @@ PyObject *native_from_dlpack(PyObject *module, PyObject *capsule);
 
 /* The tensors of an element (borrowed) as a list. */
 PyObject *native_element_list(const leat_element *element);
-/* An element of (JSON of the spec, tensors); `out` is {0} and holds references. */
-int native_read_element(PyObject *pair, leat_element *out);
+/* An element of (JSON of the spec, tensors); `out` is {0} and holds references. What its tensors
+ * have is added to `held` (NULL: nobody asks). */
+int native_read_element(PyObject *pair, leat_element *out, PyObject **held);
 PyObject *native_dataset_generator(PyObject *class, PyObject *args);
 
-PyObject *native_dataset_new(leat_dataset *dataset, const leat_error *err);
+/* Takes over a reference (NULL: raises `err`). `held` is borrowed and may be NULL. */
+PyObject *native_dataset_new(leat_dataset *dataset, PyObject *held, const leat_error *err);
+/* What a dataset has (borrowed, may be NULL). */
+PyObject *native_dataset_held(PyObject *dataset);
 leat_dataset *native_dataset_of(PyObject *object);
 int native_add_dataset(PyObject *module);
 int native_add_iterator(PyObject *module);
@@ -113,15 +159,18 @@ bool native_is_running(void);
 /* Takes and releases the GIL around a call of Python code by the library. */
 PyGILState_STATE native_enter_python(void);
 void native_leave_python(PyGILState_STATE state);
-/* Without the GIL: frees an iterator or a distributed one; the other is NULL. Where a callback
- * stays in Python for more than a second, a thread of its own waits for it. (ending.c) */
-void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed);
+/* Frees an iterator or a distributed one, without the GIL; the other is NULL. Where a callback
+ * stays in Python for more than a second, a thread of its own waits for it; it keeps `held`
+ * (borrowed; may be NULL) meanwhile. (ending.c) */
+void native_free_iterator(leat_iterator *iterator, leat_distributed_iterator *distributed,
+                          PyObject *held);
 
 /* (threads, memory, deadline_ms, no_rewrites, no_autotune) as options. */
 int native_read_options(PyObject *options, leat_iterator_options *out);
-/* An iterator (given) over the values of replicas; `spec` is that of one replica's. */
-PyObject *native_iterator_distributed(leat_distributed_iterator *distributed,
-                                      const leat_spec *spec);
+/* An iterator (given) over the values of replicas; `spec` is that of one replica's, `held`
+ * (borrowed, may be NULL) what their dataset has. */
+PyObject *native_iterator_distributed(leat_distributed_iterator *distributed, const leat_spec *spec,
+                                      PyObject *held);
 /* Around a call that may wait: what Ctrl-C ends while the main thread is in it. */
 void native_wait_begin(void (*cancel)(void *object), void *object);
 void native_wait_end(void);

@@ -15,6 +15,7 @@ typedef struct native_strategy {
 typedef struct native_step {
     PyObject_HEAD leat_step *step;
     pid_t process;
+    PyObject *held; /* what the functions that it ran have (held.c); NULL: nothing */
 } native_step;
 
 static PyTypeObject *strategy_type, *step_type;
@@ -237,8 +238,9 @@ static void cancel_run(void *strategy) {
     leat_strategy_cancel(strategy);
 }
 
-/* The native functions of a sequence, one per replica (PyMem_Free). */
-static leat_function **functions_of(PyObject *sequence, int replicas) {
+/* The native functions of a sequence, one per replica (PyMem_Free); what they have is added to
+ * `held`. */
+static leat_function **functions_of(PyObject *sequence, int replicas, PyObject **held) {
     if (PySequence_Size(sequence) != replicas) {
         PyErr_Format(PyExc_ValueError, "expected functions for %d replicas", replicas);
         return NULL;
@@ -247,6 +249,8 @@ static leat_function **functions_of(PyObject *sequence, int replicas) {
     for (int r = 0; functions != NULL && r < replicas; r++) {
         PyObject *item = PySequence_GetItem(sequence, r);
         functions[r] = item == NULL ? NULL : native_function_of(item);
+        if (functions[r] != NULL && native_hold(held, native_function_held(item)) != 0)
+            functions[r] = NULL;
         Py_XDECREF(item); /* the sequence keeps it */
         if (functions[r] == NULL) {
             PyMem_Free(functions);
@@ -268,7 +272,7 @@ static PyObject *strategy_run(PyObject *self, PyObject *args) {
         !PyArg_ParseTuple(args, "O!OO", step_type, &step, &functions, &arguments))
         return NULL;
     int replicas = leat_strategy_num_local_replicas(strategy);
-    leat_function **each = functions_of(functions, replicas);
+    leat_function **each = functions_of(functions, replicas, &((native_step *)step)->held);
     if (each == NULL || read_per_replica(arguments, replicas, &given) != 0) {
         drop_per_replica(&given);
         PyMem_Free(each);
@@ -488,13 +492,21 @@ static PyObject *step_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     return (PyObject *)self;
 }
 
+static int step_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((native_step *)object)->held);
+    return 0;
+}
+
 static void step_dealloc(PyObject *object) {
     native_step *self = (native_step *)object;
+    PyObject_GC_UnTrack(object);
     if (self->process == getpid()) { /* a step holds its strategy, whose threads end with it */
         Py_BEGIN_ALLOW_THREADS;
         leat_step_free(self->step);
         Py_END_ALLOW_THREADS;
     }
+    Py_CLEAR(self->held);
     native_free(object);
 }
 
@@ -513,6 +525,7 @@ static PyType_Slot step_slots[] = {
     {Py_tp_doc, "What a strategy's runs of one function remember."},
     {Py_tp_new, (void *)step_new},
     {Py_tp_dealloc, (void *)step_dealloc},
+    {Py_tp_traverse, (void *)step_traverse},
     {Py_tp_methods, step_methods},
     {0},
 };
@@ -520,7 +533,7 @@ static PyType_Slot step_slots[] = {
 static PyType_Spec step_spec = {
     .name = "leat._native.Step",
     .basicsize = sizeof(native_step),
-    .flags = Py_TPFLAGS_DEFAULT,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = step_slots,
 };
 

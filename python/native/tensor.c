@@ -82,6 +82,8 @@ PyObject *native_tensor_symbolic(PyObject *graph, int32_t id) {
             return native_raise(&err);
         }
         self->has_values = true;
+        if (self->tensor.dtype == LEAT_OBJECT)
+            self->held = Py_XNewRef(native_graph_held(graph));
     }
     return (PyObject *)self;
 }
@@ -426,8 +428,12 @@ static PyObject *tensor_row(PyObject *self, PyObject *index) {
     leat_error err = {0};
     if (tensor == NULL || (i == -1 && PyErr_Occurred() != NULL))
         return NULL;
-    return leat_tensor_row(tensor, i, &row, &err) != LEAT_OK ? native_raise(&err)
-                                                             : native_tensor_new(&row);
+    if (leat_tensor_row(tensor, i, &row, &err) != LEAT_OK)
+        return native_raise(&err);
+    PyObject *made = native_tensor_new(&row);
+    if (made != NULL)
+        ((native_tensor *)made)->held = Py_XNewRef(((native_tensor *)self)->held);
+    return made;
 }
 
 /* The dataset that a scalar of dtype object holds. */
@@ -441,7 +447,7 @@ static PyObject *tensor_dataset(PyObject *self, PyObject *unused) {
         return NULL;
     }
     leat_dataset *dataset = *(leat_dataset *const *)tensor->data;
-    return native_dataset_new(leat_dataset_ref(dataset), NULL);
+    return native_dataset_new(leat_dataset_ref(dataset), ((native_tensor *)self)->held, NULL);
 }
 
 /* ---- the type ---- */
@@ -491,6 +497,7 @@ static void tensor_dealloc(PyObject *object) {
     leat_tensor_unref(&self->tensor);
     Py_CLEAR(self->graph);
     Py_CLEAR(self->origin);
+    Py_CLEAR(self->held);
     native_free(object);
 }
 

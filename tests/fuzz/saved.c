@@ -60,7 +60,7 @@ static void check_metadata(const uint8_t *data, size_t size) {
     fuzz_check_error("reading metadata", status, &err);
     if (!found)
         fuzz_broken("metadata that are there were not found");
-    if (status == LEAT_OK && (leati_saved_info_write(FOLDER, &info, spec, &err) != LEAT_OK ||
+    if (status == LEAT_OK && (leati_saved_info_write(FOLDER, &info, NULL, spec, &err) != LEAT_OK ||
                               leati_saved_info_read(FOLDER, &again, &found, &err) != LEAT_OK))
         fuzz_broken("metadata, written and read again: %s", err.text);
     if (status == LEAT_OK &&
@@ -93,7 +93,7 @@ static void write_folder(const leat_spec *spec, const uint8_t *data, size_t size
     }
     info.num_elements = each > 0 ? records / each : 0;
     if (!good || leat_tfrecord_writer_close(writer, &err) != LEAT_OK ||
-        leati_saved_info_write(FOLDER, &info, spec, &err) != LEAT_OK)
+        leati_saved_info_write(FOLDER, &info, NULL, spec, &err) != LEAT_OK)
         fuzz_broken("the folder cannot be written: %s", err.text);
 }
 

@@ -2,8 +2,9 @@
  *
  * Happy path: an iterator is run block by block, each element goes to its shard of a fresh run, and
  * at the end spec and metadata are written, the metadata last: a reader finds the old dataset or
- * the new one. Where the spec changes, the old metadata is first marked as not finished, so that no
- * one reads one with the other's. With a checkpoint file the files so far are committed from time
+ * the new one. Each run has a copy of its spec, so that leat reads the old run by the old spec also
+ * where a process dies between the two; what TensorFlow reads then, by the folder's spec, fails
+ * where the specs differ. With a checkpoint file the files so far are committed from time
  * to time and the iterator's state is written beside what was committed; a later call goes on
  * behind that. Failures: an element's error ends the call and removes the run, or with a checkpoint
  * leaves what the checkpoint speaks of. No locks: one caller. */
@@ -17,8 +18,9 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-/* CHECKSUM_SEED is the same in every version: so a newer checkpoint is told from a damaged one. */
-enum { CHECKPOINT_VERSION = 1, CHECKSUM_SEED = 1 };
+/* CHECKSUM_SEED is the same in every version: so a newer checkpoint is told from a damaged one.
+ * Version 1 has no numbers of elements. */
+enum { CHECKPOINT_VERSION = 2, CHECKPOINT_COUNTED = 2, CHECKSUM_SEED = 1 };
 
 static const char checkpoint_magic[] = "leat save";
 
@@ -33,6 +35,7 @@ struct saving {
     leati_run_writer *writer;
     leati_saved_info info;
     int64_t interval, since; /* elements, and since the last checkpoint */
+    bool counted;            /* the checkpoint that was read has numbers of elements */
     bool done;               /* an earlier call had come to its end but for the checkpoint */
 };
 
@@ -81,8 +84,9 @@ static leat_status read_header(struct saving *s, leati_reader *in, leat_error *e
         memcmp(magic, checkpoint_magic, magic_size) != 0)
         return bad_checkpoint(s, "not the checkpoint of a save", err);
     status = leati_get_uint(in, &version, err);
-    if (status != LEAT_OK || version != CHECKPOINT_VERSION)
+    if (status != LEAT_OK || version < 1 || version > CHECKPOINT_VERSION)
         return bad_checkpoint(s, "of another version of leat", err);
+    s->counted = version >= CHECKPOINT_COUNTED;
     status = leati_get_bytes(in, &path, &path_size, err);
     if (status == LEAT_OK)
         status = leati_get_uint(in, &compression, err);
@@ -114,7 +118,7 @@ static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
     if (status == LEAT_OK)
         status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
     if (status == LEAT_OK)
-        status = leati_saved_writer_restore(s->writer, in, err);
+        status = leati_saved_writer_restore(s->writer, in, s->counted, err);
     if (status == LEAT_OK)
         status = leati_get_bytes(in, &state, &size, err);
     return status == LEAT_OK ? leat_iterator_restore(s->iterator, state, size, err) : status;
@@ -219,45 +223,63 @@ static leat_status write_all(struct saving *s, leat_error *err) {
 
 /* ---- the folder ---- */
 
-/* Marks what the folder holds as not finished, if its spec is another than `spec`. */
-static leat_status retire(const struct saving *s, const char *path, const leati_writer *spec,
-                          leat_error *err) {
+/* Gives the run that the folder holds, of leat 0.1.0 or TensorFlow, a copy of the folder's spec,
+ * which is about to become `spec`. */
+static leat_status keep_spec(const struct saving *s, const char *path, const leati_writer *spec,
+                             leat_error *err) {
     leati_saved_info old;
     bool found = false;
     leat_buffer *buffer = NULL;
     leat_error local = {0};
+    leati_stat stat;
     leat_status status = leati_saved_info_read(s->path, &old, &found, &local);
-    /* Metadata that cannot be read count as found: the end of the run replaces them. */
-    if (status == LEAT_OK && !found)
+    /* Metadata that cannot be read are of nothing that could be kept. */
+    if (status != LEAT_OK || !found || !old.finalized ||
+        leati_file_read_all(path, &buffer, &local) != LEAT_OK)
         return LEAT_OK;
-    bool same = leati_file_read_all(path, &buffer, &local) == LEAT_OK &&
-                leat_buffer_size(buffer) == spec->size &&
+    bool same = leat_buffer_size(buffer) == spec->size &&
                 memcmp(leat_buffer_data(buffer), spec->data, spec->size) == 0;
+    char *run = same ? NULL : leati_saved_path(s->path, old.run, err);
+    char *copy = run == NULL ? NULL : leati_saved_path(run, LEATI_SAVED_SPEC, err);
+    status = same || copy != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
+    if (copy != NULL && leati_fs_stat(run, &stat, &local) == LEAT_OK &&
+        leati_fs_stat(copy, &stat, &local) == LEAT_NOT_FOUND) {
+        status =
+            leati_atomic_write_file(copy, leat_buffer_data(buffer), leat_buffer_size(buffer), err);
+    }
     leat_buffer_unref(buffer);
-    if (same)
-        return LEAT_OK;
-    leati_saved_info none = leati_saved_info_new();
-    return leati_saved_info_write(s->path, &none, leat_dataset_spec(s->dataset), err);
+    leati_free(copy);
+    leati_free(run);
+    return status;
+}
+
+/* Writes the spec into the run, then into the folder. */
+static leat_status write_spec(const struct saving *s, leat_error *err) {
+    leati_writer spec = {0};
+    char *path = leati_saved_path(s->path, LEATI_SAVED_SPEC, err);
+    char *run = path == NULL ? NULL : leati_saved_path(s->path, s->info.run, err);
+    char *own = run == NULL ? NULL : leati_saved_path(run, LEATI_SAVED_SPEC, err);
+    leat_status status =
+        own == NULL ? LEAT_RESOURCE_EXHAUSTED
+                    : leati_tensor_proto_put_spec(&spec, leat_dataset_spec(s->dataset), err);
+    if (status == LEAT_OK)
+        status = leati_atomic_write_file(own, spec.data, spec.size, err);
+    if (status == LEAT_OK)
+        status = keep_spec(s, path, &spec, err);
+    if (status == LEAT_OK)
+        status = leati_atomic_write_file(path, spec.data, spec.size, err);
+    leati_writer_fini(&spec);
+    leati_free(own);
+    leati_free(run);
+    leati_free(path);
+    return status;
 }
 
 static leat_status finish(struct saving *s, leat_error *err) {
-    leati_writer spec = {0};
-    char *path = leati_saved_path(s->path, "dataset_spec.pb", err);
-    leat_status status =
-        path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_saved_writer_finish(s->writer, err);
-    if (status == LEAT_OK)
-        status = leati_tensor_proto_put_spec(&spec, leat_dataset_spec(s->dataset), err);
-    if (status == LEAT_OK)
-        status = retire(s, path, &spec, err);
-    if (status == LEAT_OK)
-        status = leati_atomic_write_file(path, spec.data, spec.size, err);
-    if (status == LEAT_OK) {
-        s->info.finalized = true;
-        status = leati_saved_info_write(s->path, &s->info, leat_dataset_spec(s->dataset), err);
-    }
-    leati_writer_fini(&spec);
-    leati_free(path);
-    return status;
+    LEATI_TRY(leati_saved_writer_finish(s->writer, err));
+    LEATI_TRY(write_spec(s, err));
+    return leati_saved_writer_publish(s->writer, s->path, &s->info, leat_dataset_spec(s->dataset),
+                                      err);
 }
 
 static leat_status run(struct saving *s, leat_error *err) {

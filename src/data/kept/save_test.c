@@ -200,21 +200,21 @@ static void test_unfinished(void **state) {
     leat_dataset *dataset = load(path);
     assert_int_equal(leati_saved_info_read(path, &info, &found, &err), LEAT_OK);
     info.finalized = false;
-    assert_int_equal(leati_saved_info_write(path, &info, leat_dataset_spec(dataset), &err),
+    assert_int_equal(leati_saved_info_write(path, &info, NULL, leat_dataset_spec(dataset), &err),
                      LEAT_OK);
     assert_null(leat_dataset_load(path, NULL, &err));
     assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "unfinished");
     /* Files that are gone are not an empty dataset, which TensorFlow makes of them. */
     info.finalized = true;
     memcpy(info.run, "12345", 6);
-    assert_int_equal(leati_saved_info_write(path, &info, leat_dataset_spec(dataset), &err),
+    assert_int_equal(leati_saved_info_write(path, &info, NULL, leat_dataset_spec(dataset), &err),
                      LEAT_OK);
     err = (leat_error){0};
     assert_null(leat_iterator_new(dataset, NULL, &err));
     assert_int_equal(err.code, LEAT_DATA_LOSS);
     /* Names that are no number do not become paths. */
     memcpy(info.run, "../x", 5);
-    assert_int_equal(leati_saved_info_write(path, &info, leat_dataset_spec(dataset), &err),
+    assert_int_equal(leati_saved_info_write(path, &info, NULL, leat_dataset_spec(dataset), &err),
                      LEAT_OK);
     err = (leat_error){0};
     assert_null(leat_dataset_load(path, NULL, &err));
@@ -424,10 +424,10 @@ static void test_checkpoint(void **state) {
     options.compression = "GZIP";
     assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     options.compression = NULL;
-    set_version(progress, 2);
+    set_version(progress, 3);
     assert_int_equal(leat_dataset_save(dataset, path, &options, &err), LEAT_FAILED_PRECONDITION);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "progress");
-    set_version(progress, 1);
+    set_version(progress, 2);
     /* It goes on behind element 20: what comes before is not asked for. */
     bad = 19;
     if (leat_dataset_save(dataset, path, &options, &err) != LEAT_OK)

@@ -32,11 +32,12 @@ LEAT_WARN_UNUSED leat_status leati_saved_shards(leati_node_state *node,
 /* How many shards the default reads in turns: the machine's processors, as in TensorFlow. */
 int64_t leati_saved_cycle(void);
 
-/* The plan that reads a run of `folder`. `reader_func` NULL: an interleave of `cycle_length`.
- * NOT_FOUND where the run's folder is gone. Owned. */
-leat_dataset *leati_saved_plan(const char *folder, const leati_saved_info *info,
-                               leat_compression compression, const leat_spec *spec,
-                               const leat_object *reader_func, int64_t cycle_length,
-                               leat_error *err);
+/* The plan that reads run `run` of `folder`. `reader_func` NULL: an interleave of `cycle_length`.
+ * Of a run without elements it is an empty dataset, also where the run's folder is gone. NOT_FOUND
+ * or DATA_LOSS, naming the path and the numbers of elements, where folders or files are gone, or
+ * are too many, as far as the metadata say how many there are. Owned. */
+leat_dataset *leati_saved_plan(const char *folder, const char *run, leat_compression compression,
+                               const leat_spec *spec, const leat_object *reader_func,
+                               int64_t cycle_length, leat_error *err);
 
 #endif

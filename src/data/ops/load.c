@@ -3,7 +3,10 @@
  * The folder's metadata and, where none is given, its spec are read when the operator is made; the
  * shards are listed when an iterator is, and read by the plan of data/kept/saved_reader.h.
  * Failures: NOT_FOUND at the call where the folder holds no saved dataset, or one whose saving has
- * not finished; with `wait` the call waits for it instead. A given element_spec is not held against
+ * not finished; with `wait` the call waits for it instead. Files that are gone or cut are NOT_FOUND
+ * or DATA_LOSS (data/kept/saved_reader.h, saved_shard.c); where only the number of all elements is
+ * known, as of what TensorFlow saved, another number is DATA_LOSS in place of the end, unless a
+ * reader_func decides how many there are. A given element_spec is not held against
  * the stored one: tensors that do not fit cost their elements. No locks. */
 #include "base/clock.h"
 #include "base/log.h"
@@ -65,6 +68,8 @@ struct load_state {
     leati_saved_info info;
     leat_dataset *plan;
     leati_input inner;
+    int64_t expected; /* elements of which nobody says in which file they are; negative: any */
+    int64_t passed;   /* outcomes of this epoch; negative: unknown */
 };
 
 static const struct load_args *args_of(const leati_node_state *node) {
@@ -91,11 +96,23 @@ static leat_status read_info(const char *path, leati_saved_info *out, leat_error
     return status;
 }
 
-static leat_spec *read_spec(const char *path, leat_error *err) {
-    char *name = leati_saved_path(path, "dataset_spec.pb", err);
+/* The spec that run `run` has a copy of, or else the folder's. */
+static leat_spec *read_spec(const char *path, const char *run, leat_error *err) {
+    char *folder = leati_saved_path(path, run, err);
+    char *name = folder == NULL ? NULL : leati_saved_path(folder, LEATI_SAVED_SPEC, err);
     leat_buffer *buffer = NULL;
     leat_spec *spec = NULL;
-    if (name != NULL && leati_file_read_all(name, &buffer, err) == LEAT_OK) {
+    leat_error local = {0};
+    leat_status status =
+        name == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_file_read_all(name, &buffer, &local);
+    if (status == LEAT_NOT_FOUND) {
+        leati_free(name);
+        name = leati_saved_path(path, LEATI_SAVED_SPEC, err);
+        status = name == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_file_read_all(name, &buffer, err);
+    } else if (name != NULL && status != LEAT_OK) {
+        leati_error_pass(err, &local);
+    }
+    if (status == LEAT_OK) {
         const uint8_t *data = leat_buffer_data(buffer);
         spec = leati_tensor_proto_spec((leati_wire){data, data + leat_buffer_size(buffer)}, err);
         if (spec == NULL)
@@ -103,6 +120,7 @@ static leat_spec *read_spec(const char *path, leat_error *err) {
     }
     leat_buffer_unref(buffer);
     leati_free(name);
+    leati_free(folder);
     return spec;
 }
 
@@ -143,8 +161,8 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
     if (status == LEAT_OK)
         status = read_info(args->path, &info, err);
     if (status == LEAT_OK && args->element_spec == NULL) {
-        args->element_spec = read_spec(args->path, err);
-        status = args->element_spec == NULL ? LEAT_NOT_FOUND : LEAT_OK;
+        args->element_spec = read_spec(args->path, info.run, err);
+        status = args->element_spec == NULL ? err->code : LEAT_OK;
     }
     if (status == LEAT_OK)
         status = leati_saved_compression("load", args->compression, false, &compression, err);
@@ -169,10 +187,12 @@ static leat_spec *load_function_input(const void *args, leat_dataset *const *inp
     (void)inputs;
     (void)num_inputs;
     (void)row;
+    leati_saved_info info;
     /* A function is made before the check has completed the arguments: the spec may have to be
      * read. */
-    leat_spec *spec =
-        a->element_spec != NULL ? leat_spec_ref(a->element_spec) : read_spec(a->path, err);
+    leat_spec *spec = a->element_spec != NULL ? leat_spec_ref(a->element_spec) : NULL;
+    if (spec == NULL && read_info(a->path, &info, err) == LEAT_OK)
+        spec = read_spec(a->path, info.run, err);
     leat_spec *input = spec == NULL ? NULL : leati_saved_reader_input(spec, err);
     leat_spec_unref(spec);
     return input;
@@ -188,34 +208,16 @@ static int64_t load_cardinality(const leat_dataset *dataset) {
 static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_error *err) {
     const struct load_args *args = args_of(node);
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    leat_error local = {0};
-    leat_status status =
-        leati_saved_compression("load", args->compression, false, &compression, &local);
-    if (status == LEAT_OK) {
-        s->plan = leati_saved_plan(args->path, &s->info, compression, args->element_spec,
-                                   args->reader_func, args->cycle_length, &local);
-        status = s->plan == NULL ? local.code : LEAT_OK;
-    }
-    if (status == LEAT_NOT_FOUND && s->info.num_elements == 0) {
-        /* Folders without files get lost where files are copied or kept under version control. */
-        leati_block none = {0};
-        s->plan = leati_row_values_dataset(&none, args->element_spec, err);
-        status = s->plan == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
-        return status == LEAT_OK
-                   ? leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err)
-                   : status;
-    }
-    if (status == LEAT_NOT_FOUND) {
-        return leati_fail_in_file(err, LEAT_DATA_LOSS, args->path, -1, false,
-                                  "the metadata speaks of %lld elements in run %s, whose files are "
-                                  "gone; save the dataset again",
-                                  (long long)s->info.num_elements, s->info.run);
-    }
-    if (status != LEAT_OK) {
-        *err = local;
-        return status;
-    }
-    return leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err);
+    bool whole = !s->info.counted && s->info.num_elements > 0 && args->reader_func == NULL &&
+                 s->info.num_dtypes == leati_saved_records(args->element_spec);
+    s->expected = whole ? s->info.num_elements : -1;
+    s->passed = 0;
+    LEATI_TRY(leati_saved_compression("load", args->compression, false, &compression, err));
+    s->plan = leati_saved_plan(args->path, s->info.run, compression, args->element_spec,
+                               args->reader_func, args->cycle_length, err);
+    return s->plan == NULL
+               ? err->code
+               : leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err);
 }
 
 static void close_plan(struct load_state *s) {
@@ -234,8 +236,21 @@ static leat_status load_open(leati_node_state *node, void *state, leat_error *er
 
 static leati_tail load_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                             leat_error *err) {
-    (void)node;
-    return leati_input_take(&((struct load_state *)state)->inner, want, out, err);
+    struct load_state *s = state;
+    leati_tail tail = leati_input_take(&s->inner, want, out, err);
+    if (s->passed >= 0)
+        s->passed += out->n + (tail == LEATI_ERROR);
+    if (tail != LEATI_END || s->expected < 0 || s->passed < 0 || s->passed == s->expected)
+        return tail;
+    /* The end is sticky: the next pull meets it again, without elements, and fails. */
+    if (out->n > 0)
+        return LEATI_MORE;
+    leati_fail_in_file(err, LEAT_DATA_LOSS, args_of(node)->path, -1, false,
+                       "the metadata speak of %lld elements in run %s, found %lld; bring its files "
+                       "back, or save the dataset again",
+                       (long long)s->expected, s->info.run, (long long)s->passed);
+    err->at_end = true;
+    return LEATI_ERROR;
 }
 
 static leat_status load_save(leati_node_state *node, void *state, leati_writer *out,
@@ -254,15 +269,20 @@ static leat_status load_restore(leati_node_state *node, void *state, leati_reade
     /* A state goes on in its own run, also where the folder has a newer one. */
     if (status == LEAT_OK && strcmp(run, s->info.run) != 0) {
         close_plan(s);
-        memcpy(s->info.run, run, sizeof(run));
-        status = open_plan(node, s, err);
+        status = leati_saved_info_of_run(args_of(node)->path, run, &s->info, NULL, err);
+        if (status == LEAT_OK)
+            status = open_plan(node, s, err);
     }
+    /* A state says nothing of the elements before it. */
+    s->passed = -1;
     return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
 }
 
 static leat_status load_reset(leati_node_state *node, void *state, leat_error *err) {
+    struct load_state *s = state;
     (void)node;
-    return leati_input_reset(&((struct load_state *)state)->inner, err);
+    s->passed = 0;
+    return leati_input_reset(&s->inner, err);
 }
 
 static void load_close(leati_node_state *node, void *state) {

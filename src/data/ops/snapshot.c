@@ -198,8 +198,8 @@ static leat_status open_input(leati_node_state *node, struct snapshot_state *s, 
 
 static leat_status open_plan(leati_node_state *node, struct snapshot_state *s, leat_error *err) {
     const struct snapshot_args *args = args_of(node->dataset);
-    s->plan = leati_saved_plan(s->folder, &s->info, s->compression, s->file_spec, args->reader_func,
-                               args->cycle_length, err);
+    s->plan = leati_saved_plan(s->folder, s->info.run, s->compression, s->file_spec,
+                               args->reader_func, args->cycle_length, err);
     return s->plan == NULL
                ? err->code
                : leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err);
@@ -262,10 +262,8 @@ static leati_tail give_up(struct snapshot_state *s, leat_error *err) {
 
 static leat_status finish(struct snapshot_state *s, leat_error *err) {
     leat_status status = leati_saved_writer_finish(s->writer, err);
-    if (status == LEAT_OK) {
-        s->info.finalized = true;
-        status = leati_saved_info_write(s->folder, &s->info, s->file_spec, err);
-    }
+    if (status == LEAT_OK)
+        status = leati_saved_writer_publish(s->writer, s->folder, &s->info, s->file_spec, err);
     if (status == LEAT_OK) {
         leati_saved_writer_close(s->writer);
         s->writer = NULL;
@@ -384,7 +382,7 @@ static leati_tail snapshot_advance(leati_node_state *node, void *state, int64_t 
 /* ---- saving ---- */
 
 /* What follows a writer's input in the state. Append only. */
-enum { FILES_NONE = 0, FILES_COMMITTED };
+enum { FILES_NONE = 0, FILES_COMMITTED, FILES_COUNTED };
 
 static leat_status save_files(struct snapshot_state *s, leati_writer *out,
                               const leati_save_cost *cost, leat_error *err) {
@@ -394,7 +392,7 @@ static leat_status save_files(struct snapshot_state *s, leati_writer *out,
         return LEAT_OK;
     }
     leat_status status = leati_saved_writer_commit(s->writer, err);
-    leati_put_uint(out, FILES_COMMITTED);
+    leati_put_uint(out, FILES_COUNTED);
     leati_saved_put_run(out, s->info.run);
     leati_saved_writer_save(s->writer, out);
     return status;
@@ -438,7 +436,10 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     /* Nothing is written where somebody else has finished a snapshot meanwhile, or where no file
      * has the epoch's first elements. */
     s->mode = done || (files == FILES_NONE && s->outcomes > 0) ? SNAPSHOT_PASS : SNAPSHOT_WRITE;
-    if (files != FILES_COMMITTED)
+    if (files > FILES_COUNTED)
+        return leati_fail(err, LEAT_DATA_LOSS, "snapshot: saved files of kind %llu",
+                          (unsigned long long)files);
+    if (files == FILES_NONE)
         return LEAT_OK;
     /* The run's name comes from the state, the rest is what this process writes. */
     leati_saved_info own = leati_saved_info_new();
@@ -451,7 +452,7 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     }
     /* Without a writer this only reads past what the state says of files. */
     if (status == LEAT_OK) {
-        status = leati_saved_writer_restore(writer, in, err);
+        status = leati_saved_writer_restore(writer, in, files == FILES_COUNTED, err);
         s->writer = writer;
     }
     return status;

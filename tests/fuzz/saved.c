@@ -50,6 +50,31 @@ static void check_spec(const uint8_t *data, size_t size) {
     leat_spec_unref(spec);
 }
 
+/* What is known of the run's numbers of elements, written and read again, is the same message. */
+static void check_counts(const char *run) {
+    leati_saved_counts counts = {0}, again = {0};
+    leati_saved_info info;
+    leati_writer first = {0}, second = {0};
+    leat_error err = {0};
+    if (leati_saved_info_of_run(FOLDER, run, &info, &counts, &err) != LEAT_OK)
+        fuzz_broken("the run of metadata that were read: %s", err.text);
+    if (counts.known != info.counted)
+        fuzz_broken("counts are known and not there, or there and not known");
+    leati_saved_counts_put(&counts, &first);
+    const uint8_t *data = first.data;
+    if (counts.known &&
+        leati_saved_counts_get((leati_wire){data, data + first.size}, &again, &err) != LEAT_OK)
+        fuzz_broken("counts, written and read again: %s", err.text);
+    leati_saved_counts_put(&again, &second);
+    if (counts.known &&
+        (first.size != second.size || memcmp(first.data, second.data, first.size) != 0))
+        fuzz_broken("counts, written and read again, say something else");
+    leati_writer_fini(&first);
+    leati_writer_fini(&second);
+    leati_saved_counts_fini(&counts);
+    leati_saved_counts_fini(&again);
+}
+
 static void check_metadata(const uint8_t *data, size_t size) {
     leati_saved_info info, again;
     leat_error err = {0};
@@ -60,6 +85,8 @@ static void check_metadata(const uint8_t *data, size_t size) {
     fuzz_check_error("reading metadata", status, &err);
     if (!found)
         fuzz_broken("metadata that are there were not found");
+    if (status == LEAT_OK)
+        check_counts(info.run);
     if (status == LEAT_OK && (leati_saved_info_write(FOLDER, &info, NULL, spec, &err) != LEAT_OK ||
                               leati_saved_info_read(FOLDER, &again, &found, &err) != LEAT_OK))
         fuzz_broken("metadata, written and read again: %s", err.text);
@@ -171,6 +198,28 @@ static void flush(leati_writer *out) {
     leati_writer_fini(out);
 }
 
+/* Metadata of leat's own, with counts, of two shards; the numbers of the fields are those of
+ * data/kept/saved_files.c. */
+static void seed_counts(void) {
+    static const uint8_t kind = METADATA;
+    leati_saved_counts counts = {.known = true, .each = 2};
+    leati_writer out = {0}, message = {0};
+    leat_error err = {0};
+    if (leati_saved_counts_add(&counts, 0, (const int64_t[]){10, 3}, 2, &err) != LEAT_OK ||
+        leati_saved_counts_add(&counts, 5, (const int64_t[]){3}, 1, &err) != LEAT_OK)
+        fuzz_broken("counts: %s", err.text);
+    leati_saved_counts_put(&counts, &message);
+    leati_put_raw(&out, &kind, 1);
+    leati_tensor_proto_put_field(&out, 2, "12", 2);
+    leati_tensor_proto_put_number_field(&out, 4, 2);
+    leati_tensor_proto_put_number_field(&out, 6, 16);
+    leati_tensor_proto_put_field(&out, 75231, message.data, message.size);
+    leati_tensor_proto_put_number_field(&out, 1000, 1);
+    flush(&out);
+    leati_writer_fini(&message);
+    leati_saved_counts_fini(&counts);
+}
+
 static void seeds(void) {
     static const char *const names[] = {"batches", "dtypes",       "named_tuple",
                                         "nested",  "numbers",      "ragged",
@@ -195,6 +244,7 @@ static void seeds(void) {
         put_records(path, &out);
         flush(&out);
     }
+    seed_counts();
 }
 
 const fuzz_target fuzz_saved = {

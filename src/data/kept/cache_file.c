@@ -367,14 +367,21 @@ leat_status leati_cache_reader_seek(leati_cache_reader *reader, int64_t row, lea
 leat_status leati_cache_reader_read(leati_cache_reader *reader, const leat_spec *spec, int64_t want,
                                     leati_block *out, leat_error *err) {
     leati_block_clear(out);
-    if (reader->next == reader->rows)
-        return LEAT_OK;
+    if (reader->next == reader->rows) {
+        /* Rows behind the last that the index speaks of are another cache's. */
+        bool whole = reader->next - reader->first >= reader->block.n && reader->at == reader->size;
+        return whole ? LEAT_OK : damaged(reader, err);
+    }
     if (reader->next - reader->first >= reader->block.n) {
         reader->first += reader->block.n;
         leati_block_clear(&reader->block);
         leat_status status = read_block(reader, spec, err);
         if (status != LEAT_OK)
             return status;
+        if (reader->block.n > reader->rows - reader->first) {
+            leati_block_clear(&reader->block);
+            return damaged(reader, err);
+        }
     }
     int64_t at = reader->next - reader->first, left = reader->block.n - at;
     leat_status status = leati_block_slice(&reader->block, at, LEATI_MIN(left, want), out, err);

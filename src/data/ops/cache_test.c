@@ -4,6 +4,7 @@
 
 #include "support/torture.h"
 
+#include "base/hash.h"
 #include "support/dataset.h"
 #include "support/refused.h"
 #include "support/scratch.h"
@@ -333,6 +334,28 @@ static void test_newer_files(void **state) {
     remove_files();
 }
 
+/* An index that speaks of fewer rows than the files hold is of another cache. */
+static void test_too_many_rows(void **state) {
+    (void)state;
+    struct cached c = {.elements = 4, .in_file = true};
+    leat_dataset *dataset = dataset_made(cache_some, &c);
+    free(dataset_text(dataset, NULL, -1));
+    size_t size = 0;
+    uint8_t *data = scratch_read(scratch_path("cache.index"), &size);
+    data[strlen("leat cache 1\n")] =
+        3; /* of 8 bytes, the lowest first; then the size, and a hash */
+    uint64_t hash = leati_hash(data, size - 8, 0);
+    for (int b = 0; b < 8; b++)
+        data[size - 8 + (size_t)b] = (uint8_t)(hash >> (8 * b));
+    scratch_write("cache.index", data, size);
+    char *text = dataset_text(dataset, NULL, 1);
+    assert_non_null(strstr(text, "!DATA_LOSS"));
+    free(text);
+    free(data);
+    leat_dataset_unref(dataset);
+    remove_files();
+}
+
 static void test_files_that_cannot_be_written(void **state) {
     (void)state;
     leat_error err = {0};
@@ -388,6 +411,7 @@ int main(void) {
         FILE_TEST(test_second_writer),
         FILE_TEST(test_damaged_files),
         FILE_TEST(test_newer_files),
+        FILE_TEST(test_too_many_rows),
         FILE_TEST(test_files_that_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,8 @@
  * in that order. Keys of a block are computed at once where nobody sees it. An error of the input,
  * of a function or of an inner dataset is delivered at its place; a window size below 1 costs the
  * element; a group whose function fails (INTERNAL) is kept and tried again at the end, at every
- * further call, as in TensorFlow. */
+ * further call, as in TensorFlow. Groups that outgrow the memory budget are an error at every call,
+ * until there is room, and no element is lost. */
 #include "data/run/inner.h"
 #include "data/run/keys.h"
 #include "data/run/origins.h"
@@ -283,29 +284,30 @@ static leat_status open_group(leati_node_state *node, struct group_state *s, siz
     return status;
 }
 
-/* Adds the input's next row to the group of `key`; full groups are opened. */
-static leat_status add_row(leati_node_state *node, struct group_state *s, int64_t key,
+/* Adds the input's next row to the group of `key`; full groups are opened. *taken: the row is in
+ * its group, or costs the failure; otherwise it waits for memory. */
+static leat_status add_row(leati_node_state *node, struct group_state *s, int64_t key, bool *taken,
                            leat_error *err) {
     size_t place = place_of(s, key);
     leat_status status = LEAT_OK;
+    *taken = true;
     /* The size is asked for with a key's first element and holds until the group is given out. */
     if (place == s->num_groups || s->groups[place].key != key) {
         int64_t size = 0;
-        status = window_size(node, s, key, &size, err);
-        if (status == LEAT_OK)
-            status = add_group(s, place, key, size, err);
+        LEATI_TRY(window_size(node, s, key, &size, err));
+        status = add_group(s, place, key, size, err);
     }
     if (status == LEAT_OK) {
         const leati_input *input = &s->keys.input;
         status = leati_block_slice(&input->block, leati_input_begin(input), 1, &s->piece, err);
     }
     if (status == LEAT_OK) {
-        s->bytes += (int64_t)leati_block_bytes(&s->piece);
+        int64_t bytes = (int64_t)leati_block_bytes(&s->piece);
         status = leati_block_append(&s->groups[place].rows, &s->piece, err);
+        s->bytes += status == LEAT_OK ? bytes : 0;
     }
     leati_block_clear(&s->piece);
-    if (status == LEAT_OK)
-        status = leati_budget_holder_set(&node->holder, s->bytes, err);
+    *taken = status == LEAT_OK;
     /* Equal, not at least: a full group whose function failed grows on and waits for the end, as in
      * TensorFlow. */
     if (status == LEAT_OK && s->groups[place].rows.n == s->groups[place].size)
@@ -316,13 +318,18 @@ static leat_status add_row(leati_node_state *node, struct group_state *s, int64_
 /* Takes one element of the input to its group. MORE, or ERROR, or END of the input. */
 static leati_tail next_row(leati_node_state *node, struct group_state *s, leat_error *err) {
     int64_t key = 0;
+    bool taken = false;
+    /* Before a row is asked for, so that a refusal loses none. */
+    if (leati_budget_holder_set(&node->holder, s->bytes, err) != LEAT_OK)
+        return LEATI_ERROR;
     leati_tail tail = leati_keys_next(&s->keys, node, &key, err);
     if (tail != LEATI_MORE)
         return tail;
     leat_error error = {0};
-    leat_status status = add_row(node, s, key, &error);
+    leat_status status = add_row(node, s, key, &taken, &error);
     /* Only now: add_row takes the row from the front of the input. */
-    leati_keys_consume(&s->keys);
+    if (taken)
+        leati_keys_consume(&s->keys);
     if (status != LEAT_OK) {
         *err = error;
         return LEATI_ERROR;

@@ -211,6 +211,77 @@ static void test_failing_group(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* ---- memory ---- */
+
+static int batch_of_3(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    (void)context;
+    leat_value window = argument(graph, 1);
+    out[0] =
+        leat_graph_dataset_op(graph, "batch", "{\"batch_size\": 3}", &window, 1, NULL, NULL, 0);
+    return 1;
+}
+
+static leat_dataset *large_windows(leat_error *err) {
+    leat_spec *window[2] = {scalar(err), leat_spec_dataset(scalar(err), err)};
+    leat_spec *both = leat_spec_tuple(window, 2, err);
+    leat_function *reduce = LEAT_TRACE(batch_of_3, NULL, both, err);
+    leat_spec_unref(both);
+    int64_t three = 3;
+    return leat_dataset_group_by_window(leat_dataset_range(0, 30000, 1, NULL, err),
+                                        of_scalars(modulo, 1, &three, err), reduce, 30000, NULL,
+                                        err);
+}
+
+static leat_dataset *unique_numbers(leat_error *err) {
+    return leat_dataset_unique(leat_dataset_range(0, 30000, 1, NULL, err), err);
+}
+
+/* Adds what is left, to the end or the first failure, whose code comes back. */
+static leat_status add_up(leat_iterator *iterator, int64_t *sum, int64_t *count) {
+    leat_element element = {0};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    while ((status = leat_iterator_next(iterator, &element, &err)) == LEAT_OK) {
+        const leat_tensor *tensor = &element.tensors[0];
+        int64_t values = leat_tensor_count(tensor);
+        for (int64_t i = 0; i < values; i++)
+            *sum += ((const int64_t *)tensor->data)[i];
+        *count += values;
+    }
+    leat_element_fini(&element);
+    return status;
+}
+
+/* What has outgrown the budget fails, at each call, and loses nothing: with more memory it goes on
+ * behind the last element. */
+static void test_budget(void **state) {
+    (void)state;
+    static leat_dataset *(*const makers[])(leat_error *) = {unique_numbers, large_windows};
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        leat_error err = {0};
+        int64_t sum = 0, count = 0;
+        char *saved = NULL;
+        size_t size = 0;
+        leat_dataset *dataset = makers[i](&err);
+        assert_non_null(dataset);
+        leat_iterator *iterator = dataset_iterate(
+            dataset, &(leat_iterator_options){LEAT_ITERATOR_DEFAULTS, .memory_limit = 100000});
+        for (int again = 0; again < 3; again++)
+            assert_int_equal(add_up(iterator, &sum, &count), LEAT_RESOURCE_EXHAUSTED);
+        assert_true(count < 30000);
+        assert_int_equal(leat_iterator_save(iterator, &saved, &size, NULL, &err), LEAT_OK);
+        leat_iterator_free(iterator);
+        iterator = dataset_iterate(dataset, NULL);
+        assert_int_equal(leat_iterator_restore(iterator, saved, size, &err), LEAT_OK);
+        assert_int_equal(add_up(iterator, &sum, &count), LEAT_OUT_OF_RANGE);
+        assert_int_equal(count, 30000);
+        assert_int_equal(sum, 30000LL * 29999 / 2);
+        leat_iterator_free(iterator);
+        leat_text_free(saved);
+        leat_dataset_unref(dataset);
+    }
+}
+
 /* ---- bucket_by_sequence_length ---- */
 
 static int text_of(void *context, leat_graph *graph, leat_value *out, int capacity) {
@@ -325,6 +396,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_many_keys, torture_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(test_reducer_refuses, torture_setup, torture_teardown),
         cmocka_unit_test(test_failing_group),
+        cmocka_unit_test(test_budget),
         cmocka_unit_test(test_buckets),
         cmocka_unit_test_setup_teardown(test_buckets_refuse, fresh_setup, torture_teardown),
         cmocka_unit_test(test_bucket_errors),

@@ -17,6 +17,7 @@
 #include "core/json.h"
 #include "data/run/input.h"
 #include "data/run/place.h"
+#include "data/values/key_table.h"
 #include "file/fs.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -55,12 +56,11 @@ static const leati_row quarantine_rows[] = {
 
 struct quarantine_state {
     leati_input input;
-    int64_t good, bad; /* of this epoch */
-    bool failed;       /* the limit was passed: the end follows */
-    bool listed;       /* the file was read */
-    bool told;         /* a bad element was logged: the first, and no other */
-    uint64_t *keys;    /* of its lines, and of those added */
-    size_t num_keys, key_capacity;
+    int64_t good, bad;    /* of this epoch */
+    bool failed;          /* the limit was passed: the end follows */
+    bool listed;          /* the file was read */
+    bool told;            /* a bad element was logged: the first, and no other */
+    leati_key_table keys; /* of its lines, and of those added */
 };
 
 static leat_status quarantine_check(leat_dataset *dataset, leat_error *err) {
@@ -88,26 +88,18 @@ static leat_status quarantine_open(leati_node_state *node, void *state, leat_err
 
 /* An element whose file is known is the same one whatever its number in an epoch: the number, last
  * in its line, does not count. */
-static uint64_t key_of(const char *line, size_t size) {
+static int64_t key_of(const char *line, size_t size) {
     static const char number[] = ", \"element\":";
     size_t end = size;
     for (size_t i = 0; i + sizeof(number) - 1 <= size; i++)
         if (memcmp(line + i, number, sizeof(number) - 1) == 0)
             end = i;
-    return leati_hash(line, end, 0);
+    return (int64_t)leati_hash(line, end, 0);
 }
 
-/* Adds a key; *fresh says that it was not there. */
-static leat_status add_key(struct quarantine_state *s, uint64_t key, bool *fresh, leat_error *err) {
-    *fresh = true;
-    for (size_t i = 0; i < s->num_keys && *fresh; i++)
-        *fresh = s->keys[i] != key;
-    if (!*fresh)
-        return LEAT_OK;
-    if (!leati_grow((void **)&s->keys, &s->key_capacity, s->num_keys + 1, sizeof(*s->keys)))
-        return leati_no_memory(err);
-    s->keys[s->num_keys++] = key;
-    return LEAT_OK;
+static leat_status add_key(struct quarantine_state *s, int64_t key, leat_error *err) {
+    return leati_key_table_find(&s->keys, key) >= 0 ? LEAT_OK
+                                                    : leati_key_table_add(&s->keys, key, err);
 }
 
 /* Reads what the file lists already; a file that is not there lists nothing. */
@@ -128,9 +120,8 @@ static leat_status read_list(struct quarantine_state *s, const char *path, leat_
     const char *data = leat_buffer_data(whole), *end = data + leat_buffer_size(whole);
     while (data < end && status == LEAT_OK) {
         const char *line_end = memchr(data, '\n', (size_t)(end - data));
-        bool fresh = false;
         line_end = line_end == NULL ? end : line_end;
-        status = add_key(s, key_of(data, (size_t)(line_end - data)), &fresh, err);
+        status = add_key(s, key_of(data, (size_t)(line_end - data)), err);
         data = line_end + (line_end < end);
     }
     leat_buffer_unref(whole);
@@ -183,17 +174,19 @@ static char *line_of(const leat_error *error, leat_error *err) {
 /* Appends the element's line, if it is not there. */
 static leat_status list_element(struct quarantine_state *s, const char *path,
                                 const leat_error *error, leat_error *err) {
-    bool fresh = false;
     leat_status status = read_list(s, path, err);
     char *line = status == LEAT_OK ? line_of(error, err) : NULL;
     if (line == NULL)
         return status == LEAT_OK ? LEAT_RESOURCE_EXHAUSTED : status;
     size_t size = strlen(line);
-    status = add_key(s, key_of(line, size), &fresh, err);
-    if (status == LEAT_OK && fresh) {
+    int64_t key = key_of(line, size);
+    /* Room first: what is in the file is in the table. */
+    status = leati_key_table_reserve(&s->keys, err);
+    if (status == LEAT_OK && leati_key_table_find(&s->keys, key) < 0) {
         line[size] = '\n'; /* in the terminator's place: one write for the whole line */
         status = leati_fs_append(path, line, size + 1, err);
-        s->num_keys -= status != LEAT_OK; /* not listed after all */
+        if (status == LEAT_OK)
+            status = leati_key_table_add(&s->keys, key, err);
     }
     leati_free(line);
     return status;
@@ -290,7 +283,7 @@ static void quarantine_close(leati_node_state *node, void *state) {
     (void)node;
     struct quarantine_state *s = state;
     leati_input_close(&s->input);
-    leati_free(s->keys);
+    leati_key_table_fini(&s->keys);
 }
 
 const leati_dataset_op leati_op_quarantine = {

@@ -1,8 +1,10 @@
 /* unique: the first occurrence of each element (tf.data.Dataset.unique).
  *
  * A set of the values that came so far decides; what is kept of a block is a selection of its rows,
- * not a copy. Errors of the input are delivered at their places. Elements of several components and
- * other dtypes than int32, int64 and string are refused when the operator is built. */
+ * not a copy. Errors of the input are delivered at their places. A set that outgrows the memory
+ * budget is an error at every call, until there is room, and no row is lost. Elements of several
+ * components and other dtypes than int32, int64 and string are refused when the operator is built.
+ */
 #include "base/minmax.h"
 #include "core/composite.h"
 #include "core/pools.h"
@@ -63,6 +65,8 @@ static leat_status look(struct unique_state *s, int64_t n, uint32_t *rows, int64
 static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t n, leati_block *out,
                         leat_error *err) {
     int64_t looked = 0, kept = 0;
+    /* Before a row is looked at, so that a refusal loses none: they wait until there is room. */
+    LEATI_TRY(leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), err));
     leat_buffer *buffer = leati_pools_take(&s->pools, (size_t)n * sizeof(uint32_t), err);
     if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -76,8 +80,10 @@ static leat_status keep(leati_node_state *node, struct unique_state *s, int64_t 
     leat_buffer_unref(buffer);
     /* The set has the rows now: they would not be fresh a second time. */
     leati_input_consume(&s->input, looked);
-    if (status == LEAT_OK)
-        status = leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), err);
+    /* What is too much by now is refused at the next row. */
+    leat_status held =
+        leati_budget_holder_set(&node->holder, leati_seen_bytes(&s->seen), &(leat_error){0});
+    (void)held;
     return status;
 }
 

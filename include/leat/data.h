@@ -269,9 +269,11 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_save_with(
     leat_iterator *iterator, const leat_iterator_save_options *options, char **data, size_t *size,
     leat_iterator_save_report *report, leat_error *err);
 
-/* Brings a fresh iterator (no element taken) to a saved state. FAILED_PRECONDITION if the plan's
- * fingerprint differs, DATA_LOSS if the bytes are damaged; leat_iterator_cancel ends it with
- * CANCELLED. */
+/* Brings an iterator, fresh or used, to a saved state: it gives what the saved one was going to
+ * give, whatever other iterators of the dataset do (docs/RESUME.md). FAILED_PRECONDITION if the
+ * plan's fingerprint differs, DATA_LOSS if the bytes are damaged: then nothing has changed. After
+ * another failure the iterator goes on from where it was, or, where that could not be saved, says
+ * FAILED_PRECONDITION until a restore succeeds. leat_iterator_cancel ends it with CANCELLED. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_restore(leat_iterator *iterator,
                                                             const char *data, size_t size,
                                                             leat_error *err);

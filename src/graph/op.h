@@ -116,7 +116,9 @@ typedef struct leati_call_context {
     uint64_t trail;            /* the same from the graph outside, and for each iteration another */
     bool replays;              /* draw what is kept */
     bool may_wait; /* the user's own thread runs this: it may wait for threads of a pipeline */
-    struct leat_cancel *cancel; /* ends loops and waits; NULL: nothing does. Borrowed */
+    struct leat_cancel *cancel;  /* ends loops and waits; NULL: nothing does. Borrowed */
+    const struct leati_own *own; /* of the restored iterator that it is part of (data/run/own.h), or
+                                    NULL; borrowed */
     /* Counts calls of users' code, those of functions inside included; may be NULL. */
     int64_t *callbacks;
     int64_t *recovered; /* counts pictures that were cut short and filled; may be NULL */

@@ -21,6 +21,7 @@ class Iterator:
     """One run through a dataset (``tf.data.Iterator``). One thread at a time may use it."""
 
     _is_leaf_value = True
+    _closed = False
     _number = None  # under which functions that are traced know it
 
     def __init__(self, dataset):
@@ -83,11 +84,16 @@ class Iterator:
         return self._native.save(("auto", "positions", "data").index(mode), replay_limit)[0]
 
     def restore(self, state):
-        """Continues where `save` was called: makes the run begin again, from that place."""
+        """Continues where `save` was called, whatever this or other iterators of the dataset gave since.
+
+        A state that is refused leaves the iterator where it was.
+        """
+        if not self._closed:
+            self._native.restore(state)
+            return
         fresh = _open(self._dataset)
         fresh.restore(state)
-        self._native.close()
-        self._native = fresh
+        self._native, self._closed = fresh, False
 
     def _checkpoint_save(self):
         return self.save()
@@ -111,6 +117,7 @@ class Iterator:
     def close(self):
         """Ends the run and its threads; the end of its life does so too."""
         self._native.close()
+        self._closed = True
 
     def __enter__(self):
         return self

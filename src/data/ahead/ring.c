@@ -14,6 +14,7 @@
 #include "base/debug.h"
 #include "base/minmax.h"
 #include "data/ahead/ring_parts.h"
+#include "data/run/own.h"
 #include <string.h>
 
 /* ---- the consumer ---- */
@@ -204,7 +205,7 @@ static leat_status open_ring(leati_ring *ring, leat_error *err) {
     ring->below = *node->iteration;
     ring->below.cancel = ring->cancel;
     ring->below.deadline_ns = LEATI_NO_DEADLINE;
-    ring->replayable = node->dataset->inputs[0]->replayable;
+    ring->replayable = leati_own_replays(node->iteration->own, node->dataset->inputs[0]);
     leat_status status = leati_input_open_dataset(&ring->driver.input, node,
                                                   node->dataset->inputs[0], &ring->below, err);
     ring->driver.input.snapshots = LEATI_SNAPSHOTS_NEVER;

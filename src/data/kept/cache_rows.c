@@ -1,4 +1,4 @@
-/* Rows of a memory cache and the place where they are shared: see cache_rows.h.
+/* Rows of a memory cache: see cache_rows.h.
  *
  * A chunk grows by appending until it has CHUNK_BYTES, so that a cache of any size copies each row
  * a constant number of times and never needs twice its memory. Locks: a store's `lock` guards its
@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/minmax.h"
 #include "data/values/values.h"
-#include <pthread.h>
 
 enum { CHUNK_BYTES = 4 << 20 };
 
@@ -22,7 +21,7 @@ leati_cache_rows *leati_cache_rows_new(leat_error *err) {
     return rows;
 }
 
-static leati_cache_rows *rows_ref(leati_cache_rows *rows) {
+leati_cache_rows *leati_cache_rows_ref(leati_cache_rows *rows) {
     atomic_fetch_add_explicit(&rows->refs, 1, memory_order_relaxed);
     return rows;
 }
@@ -116,43 +115,4 @@ leat_status leati_cache_rows_load(leati_cache_rows *rows, const leat_spec *spec,
     }
     leati_block_fini(&block);
     return status;
-}
-
-/* ---- the shared place ---- */
-
-struct leati_cache_store {
-    pthread_mutex_t lock;
-    leati_cache_rows *rows; /* complete, or NULL; under lock */
-};
-
-leati_cache_store *leati_cache_store_new(leat_error *err) {
-    leati_cache_store *store = leati_alloc_zero(1, sizeof(*store));
-    if (store == NULL) {
-        leati_no_memory(err);
-        return NULL;
-    }
-    pthread_mutex_init(&store->lock, NULL);
-    return store;
-}
-
-void leati_cache_store_free(leati_cache_store *store) {
-    leati_cache_rows_unref(store->rows);
-    pthread_mutex_destroy(&store->lock);
-    leati_free(store);
-}
-
-leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
-    pthread_mutex_lock(&store->lock);
-    leati_cache_rows *rows = store->rows == NULL ? NULL : rows_ref(store->rows);
-    pthread_mutex_unlock(&store->lock);
-    return rows;
-}
-
-void leati_cache_store_publish(leati_cache_store *store, leati_cache_rows *rows) {
-    pthread_mutex_lock(&store->lock);
-    if (store->rows == NULL)
-        /* Of two that filled at the same time the first one's rows stay, which others may read
-         * already. */
-        store->rows = rows_ref(rows);
-    pthread_mutex_unlock(&store->lock);
 }

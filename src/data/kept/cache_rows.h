@@ -21,6 +21,8 @@ typedef struct leati_cache_rows {
 
 /* Owned. */
 leati_cache_rows *leati_cache_rows_new(leat_error *err);
+/* The same rows. Thread-safe. */
+leati_cache_rows *leati_cache_rows_ref(leati_cache_rows *rows);
 void leati_cache_rows_unref(leati_cache_rows *rows);
 
 /* Appends rows [begin, begin + n) of `block`, copied where they pin more memory than their own. On
@@ -44,14 +46,5 @@ LEAT_WARN_UNUSED leat_status leati_cache_rows_save(const leati_cache_rows *rows,
                                                    leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_cache_rows_load(leati_cache_rows *rows, const leat_spec *spec,
                                                    leati_reader *in, leat_error *err);
-
-/* The place that the iterators of one cache node share. Thread-safe. */
-typedef struct leati_cache_store leati_cache_store;
-leati_cache_store *leati_cache_store_new(leat_error *err);
-void leati_cache_store_free(leati_cache_store *store);
-/* The complete rows (a new reference), or NULL: nobody has completed them yet. */
-leati_cache_rows *leati_cache_store_get(leati_cache_store *store);
-/* Publishes complete rows (a reference is taken) unless somebody was first. */
-void leati_cache_store_publish(leati_cache_store *store, leati_cache_rows *rows);
 
 #endif

@@ -10,6 +10,7 @@
  * Not thread-safe: one operator's state owns a ring. */
 #include "data/kept/shuffle_ring.h"
 #include "base/minmax.h"
+#include "data/run/own.h"
 
 /* The most draws, or elements of the input, whose slots are worked out before their rows are moved:
  * few enough for these to wait in the processor's first cache. */
@@ -51,7 +52,7 @@ static leat_status note_start(const leati_node_state *node, leati_shuffle_ring *
                               leat_error *err) {
     leati_writer *snapshot = &leati_shuffle_back(ring)->snapshot;
     leati_save_cost cost = {0};
-    if (!node->dataset->inputs[0]->replayable)
+    if (!leati_own_replays(node->iteration->own, node->dataset->inputs[0]))
         return LEAT_OK;
     leat_status status = leati_input_save(&ring->input, snapshot, &cost, err);
     if (status != LEAT_OK) {

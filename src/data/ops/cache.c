@@ -14,12 +14,10 @@
  * Saved as a position and, where the input can be replayed, the input's state from before the first
  * element: restoring in a process that has not the cached elements computes them again. Over other
  * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
- * Locks: those of data/kept/cache_rows.c. */
+ * Locks: those of data/kept/cache_store.c. */
 #include "base/minmax.h"
-#include "data/access/access.h"
+#include "data/kept/cache_access.h"
 #include "data/kept/cache_file.h"
-#include "data/kept/cache_fill.h"
-#include "data/kept/cache_rows.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
 #include <string.h>
@@ -54,51 +52,10 @@ struct cache_state {
     leati_cache_reader *reader;
 };
 
-struct cache_access {
-    leati_cache_rows *rows; /* of a complete iteration; NULL: there was none yet */
-    leati_cache_cursor cursor;
-};
-
 /* NULL: in memory. */
 static const char *prefix_of(const leat_dataset *dataset) {
     const char *filename = ((const struct cache_args *)dataset->args)->filename;
     return filename == NULL || filename[0] == 0 ? NULL : filename;
-}
-
-/* What the node's iterators and accessors share. */
-struct cache_shared {
-    leati_cache_store *store; /* what a complete iteration has kept */
-    leati_cache_fill *fill;   /* what random access has read */
-};
-
-static void cache_unshare(void *shared) {
-    struct cache_shared *both = shared;
-    leati_cache_fill_free(both->fill);
-    if (both->store != NULL)
-        leati_cache_store_free(both->store);
-    leati_free(both);
-}
-
-static void *cache_share(const leat_dataset *dataset, leat_error *err) {
-    (void)dataset;
-    struct cache_shared *both = leati_alloc_zero(1, sizeof(*both));
-    if (both == NULL) {
-        leati_no_memory(err);
-        return NULL;
-    }
-    both->store = leati_cache_store_new(err);
-    both->fill = both->store == NULL ? NULL : leati_cache_fill_new(err);
-    if (both->fill == NULL) {
-        cache_unshare(both);
-        return NULL;
-    }
-    return both;
-}
-
-/* NULL without memory. */
-static leati_cache_store *store_of(const leat_dataset *dataset, leat_error *err) {
-    struct cache_shared *both = leati_dataset_shared(dataset, err);
-    return both == NULL ? NULL : both->store;
 }
 
 /* ---- epochs ---- */
@@ -128,6 +85,19 @@ static leat_status open_input(leati_node_state *node, struct cache_state *s, lea
                                   : leati_input_open(&s->input, node, 0, err);
 }
 
+static leat_status compute_rows(leati_node_state *node, struct cache_state *s, const void *origin,
+                                size_t size, int64_t rows, leat_error *err);
+
+/* What the state tells of the node's store is computed here. */
+static leat_status complete_store(leati_node_state *node, struct cache_state *s,
+                                  const leati_reader *origin, int64_t rows, leat_error *err) {
+    LEATI_TRY(compute_rows(node, s, origin->data, origin->size, rows, err));
+    LEATI_TRY(leati_cache_store_publish(node, s->rows, err));
+    s->mode = CACHE_READ;
+    s->outcomes = 0;
+    return LEAT_OK;
+}
+
 /* Opens, and begins another epoch. */
 static leat_status begin_epoch(leati_node_state *node, void *state, leat_error *err) {
     struct cache_state *s = state;
@@ -135,10 +105,11 @@ static leat_status begin_epoch(leati_node_state *node, void *state, leat_error *
     forget(node, s);
     s->mode = CACHE_WRITE;
     if (prefix == NULL) {
-        leati_cache_store *store = store_of(node->dataset, err);
-        if (store == NULL)
-            return LEAT_RESOURCE_EXHAUSTED;
-        s->rows = leati_cache_store_get(store);
+        leati_reader origin = {0};
+        LEATI_TRY(leati_cache_store_find(node, &s->rows, err));
+        int64_t expected = leati_cache_store_expected(leati_cache_store_of(node, err), &origin);
+        if (s->rows == NULL && expected >= 0)
+            return complete_store(node, s, &origin, expected, err);
         if (s->rows != NULL) {
             s->mode = CACHE_READ;
             hold(node, s);
@@ -159,7 +130,7 @@ static leat_status begin_epoch(leati_node_state *node, void *state, leat_error *
 /* Remembers where the input starts, and gets the list ready. */
 static leat_status begin_list(leati_node_state *node, struct cache_state *s, leat_error *err) {
     leat_status status = LEAT_OK;
-    if (!s->begun && node->dataset->inputs[0]->replayable) {
+    if (!s->begun && leati_own_replays(node->iteration->own, node->dataset->inputs[0])) {
         leati_save_cost cost = {0};
         status = leati_input_save(&s->input, &s->origin, &cost, err);
         if (status != LEAT_OK) {
@@ -211,10 +182,7 @@ static leat_status publish(leati_node_state *node, struct cache_state *s, leat_e
         s->complete = status == LEAT_OK;
         return status == LEAT_OK ? LEAT_OK : give_up(node, s, status, err);
     }
-    leati_cache_store *store = store_of(node->dataset, err);
-    if (store == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    leati_cache_store_publish(store, s->rows);
+    LEATI_TRY(leati_cache_store_publish(node, s->rows, err));
     s->complete = true;
     return LEAT_OK;
 }
@@ -304,30 +272,40 @@ static leati_tail cache_advance(leati_node_state *node, void *state, int64_t n, 
 
 /* ---- saving ---- */
 
-/* What follows in the state: the input's state before the first element, or the elements. */
-enum { FROM_ORIGIN = 0, FROM_ROWS };
+/* What follows in the state: the input's state before the first element, the elements, nothing,
+ * because the state has the store once. */
+enum { FROM_ORIGIN = 0, FROM_ROWS, FROM_STORE };
 
-static leat_status save_reading(struct cache_state *s, leati_writer *out, leati_save_cost *cost,
-                                leat_error *err) {
+static leat_status save_reading(const leati_node_state *node, struct cache_state *s,
+                                leati_writer *out, leati_save_cost *cost, leat_error *err) {
     leati_put_int(out, s->position);
     if (s->rows == NULL)
         return LEAT_OK; /* the files have the rest */
-    leati_put_int(out, s->rows->rows);
-    if (s->rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA) {
-        leati_put_uint(out, FROM_ORIGIN);
-        leati_put_bytes(out, s->rows->origin.data, s->rows->origin.size);
-        cost->replay_elements += s->rows->rows;
+    leati_cache_rows *rows = s->rows;
+    bool positions = rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA;
+    bool has = leati_cache_store_has(node, rows, cost);
+    leati_put_int(out, rows->rows);
+    leati_put_uint(out, has ? FROM_STORE : positions ? FROM_ORIGIN : FROM_ROWS);
+    if (has)
         return LEAT_OK;
-    }
-    leati_put_uint(out, FROM_ROWS);
-    cost->data_elements += s->rows->rows;
-    return leati_cache_rows_save(s->rows, out, err);
+    cost->data_elements += positions ? 0 : rows->rows;
+    if (!positions)
+        return leati_cache_rows_save(rows, out, err);
+    /* Where the state has the store's rows they are counted there. */
+    if (!leati_own_lists(node->iteration->own, node->dataset))
+        cost->replay_elements += rows->rows;
+    leati_put_bytes(out, rows->origin.data, rows->origin.size);
+    return LEAT_OK;
 }
 
 static leat_status save_writing(leati_node_state *node, struct cache_state *s, leati_writer *out,
                                 leati_save_cost *cost, leat_error *err) {
     LEATI_TRY(begin_list(node, s, err));
     leati_put_int(out, s->outcomes);
+    if (s->complete && leati_cache_store_has(node, s->rows, cost)) {
+        leati_put_uint(out, FROM_STORE);
+        return leati_input_save(&s->input, out, cost, err);
+    }
     if (s->origin.size > 0 && (cost->mode != LEAT_SAVE_DATA || s->rows == NULL)) {
         leati_put_uint(out, FROM_ORIGIN);
         leati_put_bytes(out, s->origin.data, s->origin.size);
@@ -337,9 +315,8 @@ static leat_status save_writing(leati_node_state *node, struct cache_state *s, l
     if (s->rows == NULL) {
         return leati_fail(
             err, LEAT_FAILED_PRECONDITION,
-            "%s: a file cache that is being filled cannot be saved over an input that "
-            "cannot be replayed; save when the first epoch is over, or declare the "
-            "callbacks pure",
+            "%s: a file cache that is being filled cannot be saved over an input that cannot be "
+            "replayed; save when the first epoch is over, or declare the callbacks pure",
             node->name);
     }
     leati_put_uint(out, FROM_ROWS);
@@ -354,7 +331,7 @@ static leat_status cache_save(leati_node_state *node, void *state, leati_writer 
     struct cache_state *s = state;
     leati_put_uint(out, s->mode);
     switch (s->mode) {
-    case CACHE_READ: return save_reading(s, out, cost, err);
+    case CACHE_READ: return save_reading(node, s, out, cost, err);
     case CACHE_WRITE: return save_writing(node, s, out, cost, err);
     default: leati_put_int(out, s->outcomes); return leati_input_save(&s->input, out, cost, err);
     }
@@ -400,10 +377,41 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
     return status;
 }
 
+/* The rows of a complete cache, from the input's state before the first of them. */
+static leat_status compute_rows(leati_node_state *node, struct cache_state *s, const void *origin,
+                                size_t size, int64_t rows, leat_error *err) {
+    LEATI_TRY(restore_origin(node, s, origin, size, err));
+    LEATI_TRY(begin_list(node, s, err));
+    return replay(node, s, INT64_MAX, rows, err);
+}
+
+/* The rows of the node's store, if they are from `origin` (NULL: of any). */
+static leat_status take_store(leati_node_state *node, struct cache_state *s, const void *origin,
+                              size_t size, bool *taken, leat_error *err) {
+    leati_cache_rows *rows = NULL;
+    LEATI_TRY(leati_cache_store_find(node, &rows, err));
+    *taken = rows != NULL && (origin == NULL || leati_cache_store_is_from(rows, origin, size));
+    leati_cache_rows_unref(*taken ? s->rows : rows);
+    if (*taken) {
+        s->rows = rows;
+        hold(node, s);
+    }
+    return LEAT_OK;
+}
+
+static leat_status no_store(const leati_node_state *node, leat_error *err) {
+    return leati_fail(err, LEAT_DATA_LOSS, "%s: a state without the cache's rows", node->name);
+}
+
 /* Reads the elements of a complete cache, or brings the input to where they come again and takes
  * them, unless this process has them. */
 static leat_status restore_rows(leati_node_state *node, struct cache_state *s, uint64_t from,
                                 int64_t rows, leati_reader *in, leat_error *err) {
+    bool taken = false;
+    if (from == FROM_STORE) {
+        LEATI_TRY(take_store(node, s, NULL, 0, &taken, err));
+        return taken ? LEAT_OK : no_store(node, err);
+    }
     if (from == FROM_ROWS) {
         forget(node, s);
         s->mode = CACHE_WRITE;
@@ -414,13 +422,8 @@ static leat_status restore_rows(leati_node_state *node, struct cache_state *s, u
     const void *origin = NULL;
     size_t size = 0;
     LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
-    /* This process has the rows of the same origin, complete: they are what was saved. */
-    if (s->mode == CACHE_READ && s->rows != NULL && s->rows->origin.size == size &&
-        (size == 0 || memcmp(s->rows->origin.data, origin, size) == 0))
-        return LEAT_OK;
-    LEATI_TRY(restore_origin(node, s, origin, size, err));
-    LEATI_TRY(begin_list(node, s, err));
-    return replay(node, s, INT64_MAX, rows, err);
+    LEATI_TRY(take_store(node, s, origin, size, &taken, err));
+    return taken ? LEAT_OK : compute_rows(node, s, origin, size, rows, err);
 }
 
 static leat_status restore_file_position(const leati_node_state *node, struct cache_state *s,
@@ -445,8 +448,8 @@ static leat_status restore_reading(leati_node_state *node, struct cache_state *s
     LEATI_TRY(leati_get_int(in, &rows, err));
     LEATI_TRY(leati_get_uint(in, &from, err));
     LEATI_TRY(restore_rows(node, s, from, rows, in, err));
-    if (s->mode == CACHE_WRITE)
-        LEATI_TRY(publish(node, s, err));
+    if (from != FROM_STORE)
+        LEATI_TRY(leati_cache_store_publish(node, s->rows, err));
     if (s->rows->rows != rows || position < 0 || position > rows) {
         return leati_fail(err, LEAT_DATA_LOSS, "%s: a saved position %lld of %lld", node->name,
                           (long long)position, (long long)rows);
@@ -458,10 +461,20 @@ static leat_status restore_reading(leati_node_state *node, struct cache_state *s
 
 static leat_status restore_writing(leati_node_state *node, struct cache_state *s, leati_reader *in,
                                    leat_error *err) {
-    int64_t outcomes = 0;
+    int64_t outcomes = 0, passed = 0;
+    bool taken = false;
     uint64_t from = 0, complete = 0;
     LEATI_TRY(leati_get_int(in, &outcomes, err));
     LEATI_TRY(leati_get_uint(in, &from, err));
+    if (from == FROM_STORE) {
+        forget(node, s);
+        s->mode = CACHE_WRITE;
+        s->begun = s->complete = true;
+        s->outcomes = outcomes;
+        LEATI_TRY(take_store(node, s, NULL, 0, &taken, err));
+        LEATI_TRY(taken ? open_input(node, s, err) : no_store(node, err));
+        return leati_input_restore(&s->input, in, err);
+    }
     if (from == FROM_ROWS) {
         forget(node, s);
         s->mode = CACHE_WRITE;
@@ -482,6 +495,15 @@ static leat_status restore_writing(leati_node_state *node, struct cache_state *s
     LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
     LEATI_TRY(restore_origin(node, s, origin, size, err));
     s->mode = done ? CACHE_PASS : s->mode;
+    if (prefix_of(node->dataset) == NULL)
+        LEATI_TRY(take_store(node, s, origin, size, &taken, err));
+    /* All that was to be kept is there: what was taken need not be computed. */
+    if (taken) {
+        s->complete = true;
+        s->outcomes = outcomes;
+        leati_tail tail = leati_input_advance(&s->input, outcomes, &passed, err);
+        return tail == LEATI_ERROR ? err->code : passed == outcomes ? LEAT_OK : no_store(node, err);
+    }
     return replay(node, s, outcomes, -1, err);
 }
 
@@ -514,38 +536,13 @@ static void cache_close(leati_node_state *node, void *state) {
 
 /* ---- random access ---- */
 
-/* A row that an iteration has kept, or else of the rows that random access reads for itself. */
 static leat_status cache_at(leati_access *access, const int64_t *indices, int64_t n,
                             leati_block *out, leat_error *err) {
-    (void)n;
-    struct cache_access *a = access->state;
-    const leat_dataset *dataset = access->node.dataset;
-    if (prefix_of(dataset) != NULL) {
+    if (prefix_of(access->node.dataset) != NULL) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "random access is not implemented for a cache in files; cache in memory");
     }
-    struct cache_shared *both = leati_dataset_shared(dataset, err);
-    if (both == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    if (a->rows == NULL) {
-        a->rows = leati_cache_store_get(both->store);
-        a->cursor = (leati_cache_cursor){0};
-    }
-    if (indices[0] < 0 || (a->rows != NULL && indices[0] >= a->rows->rows)) {
-        return leati_access_outside(indices[0],
-                                    a->rows != NULL ? a->rows->rows : dataset->cardinality, err);
-    }
-    if (a->rows != NULL)
-        return leati_cache_rows_view(a->rows, &a->cursor, indices[0], 1, out, err);
-    int64_t bytes = 0;
-    leat_status status = leati_cache_fill_row(both->fill, dataset->inputs[0], &a->cursor,
-                                              indices[0], out, &bytes, err);
-    leat_status held = leati_budget_holder_set(&access->node.holder, bytes, err);
-    return status == LEAT_OK ? held : status;
-}
-
-static void cache_access_close(leati_access *access) {
-    leati_cache_rows_unref(((struct cache_access *)access->state)->rows);
+    return leati_cache_access_at(access, indices, n, out, err);
 }
 
 static leat_status cache_indexable(const leat_dataset *dataset, leat_error *err) {
@@ -571,8 +568,11 @@ const leati_dataset_op leati_op_cache = {
     .flags = LEATI_OP_SHARED_DRAW,
     .args_size = sizeof(struct cache_args),
     .rows = cache_row_table,
-    .share = cache_share,
-    .unshare = cache_unshare,
+    .share = leati_cache_store_share,
+    .unshare = leati_cache_store_unshare,
+    .shared_settle = leati_cache_store_settle,
+    .shared_save = leati_cache_store_save,
+    .shared_restore = leati_cache_store_restore,
     .state_size = sizeof(struct cache_state),
     .open = begin_epoch,
     .pull = cache_pull,
@@ -581,9 +581,9 @@ const leati_dataset_op leati_op_cache = {
     .restore = cache_restore,
     .reset = begin_epoch,
     .close = cache_close,
-    .access_size = sizeof(struct cache_access),
+    .access_size = sizeof(leati_cache_access),
     .at = cache_at,
-    .access_close = cache_access_close,
+    .access_close = leati_cache_access_close,
     .indexable = cache_indexable,
 };
 

@@ -12,6 +12,7 @@
 #include "data/access/access.h"
 #include "data/plan/argument_rows.h"
 #include "data/plan/seed_generator.h"
+#include "data/run/own.h"
 #include <leat/data_ops.h>
 
 struct global_args {
@@ -95,7 +96,7 @@ static leat_status global_open(leati_node_state *node, void *state, leat_error *
     s->count = node->dataset->cardinality;
     /* A copy of the iterator's, because its scope changes from epoch to epoch. */
     s->iteration = *node->iteration;
-    s->generator = leati_dataset_shared(node->dataset, err);
+    s->generator = leati_own_shared(node->iteration->own, node->dataset, err);
     s->indices = leati_alloc(MOST_ASKED, sizeof(*s->indices));
     if (s->generator == NULL || s->indices == NULL)
         return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_no_memory(err);
@@ -146,7 +147,9 @@ static leat_status global_save(leati_node_state *node, void *state, leati_writer
     (void)cost;
     (void)err;
     struct global_state *s = state;
-    leati_put_int(out, s->position);
+    /* Below 0, because states of version 1 begin with the position and lack the generator. */
+    leati_put_int(out, -1 - s->position);
+    leati_seed_generator_save(s->generator, out);
     leati_put_int(out, s->epoch);
     for (int i = 0; i < 3; i++)
         leati_put_uint(out, s->key[i]);
@@ -158,6 +161,10 @@ static leat_status global_restore(leati_node_state *node, void *state, leati_rea
     struct global_state *s = state;
     uint64_t key[3] = {0};
     leat_status status = leati_get_int(in, &s->position, err);
+    if (status == LEAT_OK && s->position < 0) {
+        s->position = -1 - s->position;
+        status = leati_seed_generator_restore(s->generator, in, err);
+    }
     if (status == LEAT_OK)
         status = leati_get_int(in, &s->epoch, err);
     for (int i = 0; i < 3 && status == LEAT_OK; i++) {
@@ -205,6 +212,8 @@ const leati_dataset_op leati_op_global_shuffle = {
     .check = global_check,
     .share = global_share,
     .unshare = global_unshare,
+    .shared_settle = leati_seed_generator_settle,
+    .shared_copy = leati_seed_generator_copy,
     .state_size = sizeof(struct global_state),
     .open = global_open,
     .pull = global_pull,

@@ -9,6 +9,7 @@
 #include "core/pools.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/input.h"
+#include "data/run/own.h"
 #include <leat/data_ops.h>
 
 struct random_args {
@@ -85,7 +86,7 @@ static leat_status random_reset(leati_node_state *node, void *state, leat_error 
 
 static leat_status random_open(leati_node_state *node, void *state, leat_error *err) {
     struct random_state *s = state;
-    s->generator = leati_dataset_shared(node->dataset, err);
+    s->generator = leati_own_shared(node->iteration->own, node->dataset, err);
     return s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : random_reset(node, state, err);
 }
 
@@ -185,6 +186,8 @@ const leati_dataset_op leati_op_random = {
     .cardinality = random_cardinality,
     .share = random_share,
     .unshare = random_unshare,
+    .shared_settle = leati_seed_generator_settle,
+    .shared_copy = leati_seed_generator_copy,
     .state_size = sizeof(struct random_state),
     .open = random_open,
     .pull = random_pull,

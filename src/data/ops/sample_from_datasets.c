@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/directed.h"
+#include "data/run/own.h"
 #include <leat/data_ops.h>
 #include <math.h>
 
@@ -346,7 +347,7 @@ static leat_status open_inputs(leati_node_state *node, struct sample_state *s, c
         status = fixed_sums(node->dataset, s, which, count, err);
     /* One dataset is handed on without a draw, and takes no pair of seeds. */
     if (status == LEAT_OK && (count > 1 || args->weights_are_input)) {
-        s->generator = leati_dataset_shared(node->dataset, err);
+        s->generator = leati_own_shared(node->iteration->own, node->dataset, err);
         status = s->generator == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
     if (status == LEAT_OK) {
@@ -463,6 +464,8 @@ const leati_dataset_op leati_op_sample_from_datasets = {
     .cardinality = sample_cardinality,
     .share = sample_share,
     .unshare = sample_unshare,
+    .shared_settle = leati_seed_generator_settle,
+    .shared_copy = leati_seed_generator_copy,
     .state_size = sizeof(struct sample_state),
     .open = sample_open,
     .pull = sample_pull,

@@ -22,6 +22,7 @@
 #include "data/kept/shuffle_ring.h"
 #include "data/plan/argument_rows.h"
 #include "data/plan/seed_generator.h"
+#include "data/run/own.h"
 #include <leat/data_ops.h>
 
 struct shuffle_args {
@@ -95,7 +96,7 @@ static leat_status shuffle_open(leati_node_state *node, void *state, leat_error 
     ring->epochs = args->epochs;
     ring->num_slices = 1;
     LEATI_TRY(leati_reservoir_init(&ring->reservoir, node->dataset->spec, err));
-    ring->generator = leati_dataset_shared(node->dataset, err);
+    ring->generator = leati_own_shared(node->iteration->own, node->dataset, err);
     if (ring->generator == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leati_shuffle_begin(ring);
@@ -206,6 +207,8 @@ const leati_dataset_op leati_op_shuffle = {
     .cardinality = shuffle_cardinality,
     .share = shuffle_share,
     .unshare = shuffle_unshare,
+    .shared_settle = leati_seed_generator_settle,
+    .shared_copy = leati_seed_generator_copy,
     .state_size = sizeof(leati_shuffle_ring),
     .open = shuffle_open,
     .pull = shuffle_pull,

@@ -99,6 +99,8 @@ const leati_dataset_op leati_op_shuffle_and_repeat = {
     .cardinality = both_cardinality,
     .share = both_share,
     .unshare = both_unshare,
+    .shared_settle = leati_seed_generator_settle,
+    .shared_copy = leati_seed_generator_copy,
     .expand = both_expand,
 };
 

@@ -176,6 +176,17 @@ typedef struct leati_dataset_op {
      * NULL: none. */
     void *(*share)(const leat_dataset *dataset, leat_error *err);
     void (*unshare)(void *shared);
+    /* Shared state that a restored iterator has for itself (data/run/own.h); `own` and `shared` are
+     * of `share`. NULL settle: all iterators always share it. */
+    void (*shared_settle)(void *own, void *shared); /* restored: `shared` may follow from here on */
+    void (*shared_copy)(void *own, void *shared);   /* begins as `shared` stands; NULL: anew */
+    /* What is in it, once for the whole state; NULL slots: each node's own part has it. The
+     * restored one may take from `shared` what is the same. *unfinished: opening `dataset`
+     * completes it. */
+    leat_status (*shared_save)(const leat_dataset *dataset, void *state, leati_writer *out,
+                               leati_save_cost *cost, leat_error *err);
+    leat_status (*shared_restore)(const leat_dataset *dataset, void *own, void *shared,
+                                  leati_reader *in, bool *unfinished, leat_error *err);
     /* Lines for explain about how the node runs, each with `name` in front. NULL: none. */
     void (*remark)(const leat_dataset *dataset, const char *name, leati_text *text);
     /* Run side. `state` is zeroed memory of state_size that the framework owns; close always runs,

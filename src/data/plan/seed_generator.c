@@ -1,4 +1,6 @@
-/* The shared seed generator: one lock, never held while anything else is called. */
+/* The shared seed generator: one lock, never held while anything else is called. A restored
+ * iterator's own one is followed by the shared one of its node: they are locked one after the
+ * other. */
 #include "data/plan/seed_generator.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -11,7 +13,8 @@ struct leati_seed_generator {
     bool fixed;
     leati_words words;
     uint64_t requests;
-    leat_buffer *order; /* the last permutation, or NULL */
+    struct leati_seed_generator *follower; /* moves on with it; NULL: none. Borrowed */
+    leat_buffer *order;                    /* the last permutation, or NULL */
 };
 
 void leati_seed_resolve_once(leati_seed_argument seed, bool *resolved, int64_t pair[2]) {
@@ -46,6 +49,14 @@ void leati_seed_generator_free(leati_seed_generator *generator) {
     }
 }
 
+/* Puts it behind `requests` pairs. With the lock. */
+static void go_to(leati_seed_generator *generator, uint64_t requests) {
+    generator->requests = requests;
+    generator->words = leati_words_new((uint64_t)generator->seed, (uint64_t)generator->seed2);
+    /* Two words for each request. */
+    leati_words_skip(&generator->words, 2 * requests);
+}
+
 void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]) {
     pthread_mutex_lock(&generator->lock);
     generator->requests++;
@@ -56,7 +67,10 @@ void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]
         pair[0] = leati_words_next(&generator->words);
         pair[1] = leati_words_next(&generator->words);
     }
+    leati_seed_generator *follower = generator->follower;
     pthread_mutex_unlock(&generator->lock);
+    if (follower != NULL)
+        leati_seed_generator_next(follower, (uint64_t[2]){0});
 }
 
 static leat_buffer *new_order(leati_words words, int64_t n, leat_error *err) {
@@ -110,6 +124,22 @@ void leati_seed_generator_save(leati_seed_generator *generator, leati_writer *ou
     pthread_mutex_unlock(&generator->lock);
 }
 
+static void set_seeds(leati_seed_generator *generator, int64_t seed, int64_t seed2,
+                      uint64_t requests) {
+    pthread_mutex_lock(&generator->lock);
+    leat_buffer *order = NULL;
+    /* The permutation of random access is of the seeds alone. */
+    if (generator->seed != seed || generator->seed2 != seed2) {
+        order = generator->order;
+        generator->order = NULL;
+    }
+    generator->seed = seed;
+    generator->seed2 = seed2;
+    go_to(generator, requests);
+    pthread_mutex_unlock(&generator->lock);
+    leat_buffer_unref(order);
+}
+
 leat_status leati_seed_generator_restore(leati_seed_generator *generator, leati_reader *in,
                                          leat_error *err) {
     int64_t seed = 0, seed2 = 0;
@@ -118,15 +148,34 @@ leat_status leati_seed_generator_restore(leati_seed_generator *generator, leati_
     LEATI_TRY(leati_get_int(in, &seed2, err));
     LEATI_TRY(leati_get_uint(in, &requests, err));
     pthread_mutex_lock(&generator->lock);
-    generator->seed = seed;
-    generator->seed2 = seed2;
-    generator->requests = requests;
-    generator->words = leati_words_new((uint64_t)seed, (uint64_t)seed2);
-    /* Two words for each request. */
-    leati_words_skip(&generator->words, 2 * requests);
-    leat_buffer *order = generator->order;
-    generator->order = NULL; /* it may be of other seeds */
+    uint64_t before = generator->requests;
+    leati_seed_generator *follower = generator->follower;
     pthread_mutex_unlock(&generator->lock);
-    leat_buffer_unref(order);
+    set_seeds(generator, seed, seed2, requests);
+    if (follower == NULL || requests >= before)
+        return LEAT_OK;
+    pthread_mutex_lock(&follower->lock);
+    uint64_t back = before - requests, at = follower->requests;
+    go_to(follower, at > back ? at - back : 0);
+    pthread_mutex_unlock(&follower->lock);
     return LEAT_OK;
+}
+
+void leati_seed_generator_copy(void *own, void *shared) {
+    leati_seed_generator *from = shared;
+    pthread_mutex_lock(&from->lock);
+    int64_t seed = from->seed, seed2 = from->seed2;
+    uint64_t requests = from->requests;
+    pthread_mutex_unlock(&from->lock);
+    set_seeds(own, seed, seed2, requests);
+}
+
+void leati_seed_generator_settle(void *own, void *shared) {
+    leati_seed_generator *generator = own;
+    pthread_mutex_lock(&generator->lock);
+    generator->follower = shared;
+    int64_t seed = generator->seed, seed2 = generator->seed2;
+    uint64_t requests = generator->requests;
+    pthread_mutex_unlock(&generator->lock);
+    set_seeds(shared, seed, seed2, requests);
 }

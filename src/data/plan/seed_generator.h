@@ -48,8 +48,15 @@ void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]
 leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t n,
                                         leat_error *err);
 
-/* Seeds and position; restoring rewinds it for every iterator that shares it, as in TensorFlow.
- * Thread-safe. */
+/* The slots shared_copy and shared_settle of operators whose shared state is a generator. `own`, of
+ * a restored iterator, begins with the seeds and the position of `shared`. Settling puts
+ * `shared` to the same place, as TensorFlow's restore does; from then on each draw from `own`
+ * counts as one from `shared`, which must outlive it. Thread-safe. */
+void leati_seed_generator_copy(void *own, void *shared);
+void leati_seed_generator_settle(void *own, void *shared);
+
+/* Seeds and position. Restoring rewinds it for all that share it; what follows it goes back by as
+ * many pairs. Thread-safe. */
 void leati_seed_generator_save(leati_seed_generator *generator, leati_writer *out);
 LEAT_WARN_UNUSED leat_status leati_seed_generator_restore(leati_seed_generator *generator,
                                                           leati_reader *in, leat_error *err);

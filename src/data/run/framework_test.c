@@ -372,8 +372,6 @@ static void test_arguments_of_iterators(void **state) {
     expect_failure(leat_iterator_restore(iterator, NULL, size, &err), LEAT_INVALID_ARGUMENT, &err,
                    LEAT_REASON_VALUE, "leat_iterator_restore");
     assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
-    expect_failure(leat_iterator_restore(iterator, data, size, &err), LEAT_FAILED_PRECONDITION,
-                   &err, LEAT_REASON_NONE, "elements");
     leat_element_fini(&element);
     leati_free(data);
     leat_iterator_free(iterator);
@@ -381,7 +379,7 @@ static void test_arguments_of_iterators(void **state) {
 }
 
 /* States with a byte changed and a checksum that fits: a wrong beginning, another version, other
- * rewrites. After a failure the iterator is of no use. */
+ * rewrites. What is refused has changed nothing. */
 static void test_headers_of_states(void **state) {
     (void)state;
     enum { MAGIC = 1, VERSION = 5, REWRITTEN = 6 + 8, STATE_VERSION = 1 };
@@ -412,11 +410,15 @@ static void test_headers_of_states(void **state) {
             data[size - 8 + (size_t)b] = (char)(checksum >> (8 * b));
         expect_failure(leat_iterator_restore(iterator, data, size, &err), changes[i].code, &err,
                        changes[i].reason, changes[i].keyword);
-        expect_failure(leat_iterator_next(iterator, &element, &err), LEAT_FAILED_PRECONDITION, &err,
-                       LEAT_REASON_NONE, "iterator");
+        for (int64_t k = 0; k < 5; k++) {
+            assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+            assert_int_equal(*(int64_t *)element.tensors[0].data, k);
+        }
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
         data[changes[i].at] ^= 2;
         leat_iterator_free(iterator);
     }
+    leat_element_fini(&element);
     leati_free(data);
     leat_dataset_unref(dataset);
 }

@@ -10,6 +10,7 @@
 #include "data/run/input.h"
 #include "base/minmax.h"
 #include "core/verify.h"
+#include "data/run/own.h"
 #include "data/values/values.h"
 #include <string.h>
 
@@ -117,7 +118,8 @@ static leat_status check_block(const leati_input *input, leat_error *err) {
 static bool needs_snapshot(const leati_input *input, int64_t want) {
     switch (input->snapshots) {
     case LEATI_SNAPSHOTS_AHEAD: return want > 1 && leati_input_pure(input);
-    case LEATI_SNAPSHOTS_ALWAYS: return input->child->dataset->replayable;
+    case LEATI_SNAPSHOTS_ALWAYS:
+        return leati_own_replays(input->child->iteration->own, input->child->dataset);
     default: return false;
     }
 }

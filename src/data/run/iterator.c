@@ -4,36 +4,20 @@
  * the root's blocks. The root asks a pure plan for more elements than one while that is cheap (the
  * number follows measured time, the elements do not depend on it). One thread uses an iterator at a
  * time; leat_iterator_cancel alone comes from any thread. */
-#include "data/run/iterator.h"
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/minmax.h"
 #include "data/plan/options.h"
-#include "data/plan/seed_generator.h"
 #include "data/rewrites/rewrite.h"
 #include "data/run/apply.h"
 #include "data/run/autotune.h"
 #include "data/run/explain.h"
 #include "data/run/input.h"
+#include "data/run/iterator_parts.h"
 #include "data/run/metrics.h"
 #include "data/run/origins.h"
 #include "run/queue.h"
 #include <string.h>
-
-struct leat_iterator {
-    leati_iteration iteration;
-    leati_node_state top; /* stands above the root: what leati_input needs of a reader */
-    leati_input input;
-    leat_dataset *dataset;   /* as the user built it: its fingerprint guards states */
-    leat_dataset *rewritten; /* as it runs */
-    leati_pool *own_pool;
-    int64_t want;
-    int64_t deadline_ms;
-    int64_t taken;
-    int64_t state_policy; /* leati_state_policy, or LEATI_OPTION_NOT_SET */
-    bool broken;          /* a restore failed half way */
-};
 
 /* Below QUICK_NS a pull costs more in calls than in work; above SLOW_NS it keeps the user
  * waiting. */
@@ -77,8 +61,8 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     }
     if (iteration->pool == NULL)
         return err->code;
-    iteration->cancel = leati_cancel_new(around, err);
-    if (iteration->cancel == NULL)
+    iterator->cancel = leati_cancel_new(around, err);
+    if (iterator->cancel == NULL)
         return err->code;
     int64_t cpus = leati_plan_number(iterator->dataset, "autotune.cpu_budget");
     int most = leati_pool_size(iteration->pool);
@@ -90,21 +74,49 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     return iteration->origins == NULL ? err->code : LEAT_OK;
 }
 
-static leat_status open_tree(leat_iterator *iterator, const leat_iterator_options *options,
-                             leat_error *err) {
-    iterator->rewritten =
-        options->rewrites ? leati_rewrite(iterator->dataset, !iterator->iteration.inline_only, err)
-                          : leat_dataset_ref(iterator->dataset);
+leat_status leati_iterator_open_tree(leat_iterator *iterator, leat_error *err) {
+    leati_iteration *iteration = &iterator->iteration;
+    iteration->cancel = leati_cancel_new(iterator->cancel, err);
+    if (iteration->cancel == NULL)
+        return err->code;
+    if (iteration->autotune)
+        LEATI_TRY(leati_autotune_start(iteration, err));
+    leat_status status = leati_input_open_dataset(&iterator->input, &iterator->top,
+                                                  iterator->rewritten, iteration, err);
+    iterator->input.snapshots = iterator->snapshots;
+    return status;
+}
+
+void leati_iterator_close_tree(leat_iterator *iterator) {
+    leati_iteration *iteration = &iterator->iteration;
+    /* Wakes whoever still waits below, so that closing ends soon. */
+    if (iteration->cancel != NULL)
+        leati_cancel_fire(iteration->cancel);
+    /* Before the tree closes, because its thread walks the operators' knobs. */
+    leati_autotune_stop(iteration);
+    leati_input_close(&iterator->input);
+    leati_autotune_free(iteration);
+    leati_cancel_unref(iteration->cancel);
+    iteration->cancel = NULL;
+}
+
+static leat_status open_plan(leat_iterator *iterator, const leat_iterator_options *options,
+                             const leati_call_context *inside, leat_error *err) {
+    leati_iteration *iteration = &iterator->iteration;
+    iterator->rewritten = options->rewrites
+                              ? leati_rewrite(iterator->dataset, !iteration->inline_only, err)
+                              : leat_dataset_ref(iterator->dataset);
     if (iterator->rewritten == NULL)
         return err->code;
     iterator->top.dataset = iterator->rewritten;
-    iterator->top.iteration = &iterator->iteration;
-    leat_status status =
-        iterator->iteration.autotune ? leati_autotune_start(&iterator->iteration, err) : LEAT_OK;
-    return status != LEAT_OK
-               ? status
-               : leati_input_open_dataset(&iterator->input, &iterator->top, iterator->rewritten,
-                                          &iterator->iteration, err);
+    iterator->top.iteration = iteration;
+    if (inside == NULL) {
+        iterator->own = leati_own_new(iterator->rewritten, err);
+        if (iterator->own == NULL)
+            return LEAT_RESOURCE_EXHAUSTED;
+    }
+    iteration->own = inside == NULL ? iterator->own : inside->own;
+    return leati_iterator_open_tree(iterator, err);
 }
 
 /* `inside` is the function's call that makes it, NULL: a user does. */
@@ -130,7 +142,7 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
     leat_error fresh = {0};
     if (open_iteration(iterator, options, inside != NULL ? inside->cancel : NULL, &fresh) !=
             LEAT_OK ||
-        open_tree(iterator, options, &fresh) != LEAT_OK) {
+        open_plan(iterator, options, inside, &fresh) != LEAT_OK) {
         *err = fresh;
         leat_iterator_free(iterator);
         return NULL;
@@ -174,23 +186,18 @@ leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_contex
 }
 
 void leat_iterator_cancel(leat_iterator *iterator) {
-    leati_cancel_fire(iterator->iteration.cancel);
+    leati_cancel_fire(iterator->cancel);
 }
 
 void leat_iterator_free(leat_iterator *iterator) {
     if (iterator == NULL)
         return;
-    /* Wakes whoever still waits below, so that closing ends soon. */
-    if (iterator->iteration.cancel != NULL)
-        leati_cancel_fire(iterator->iteration.cancel);
-    /* Before the tree closes, because its thread walks the operators' knobs. */
-    leati_autotune_stop(&iterator->iteration);
-    leati_input_close(&iterator->input);
-    leati_autotune_free(&iterator->iteration);
+    leati_iterator_close_tree(iterator);
     leat_buffer_unref(iterator->iteration.origins);
     leati_budget_unref(iterator->iteration.budget);
-    leati_cancel_unref(iterator->iteration.cancel);
+    leati_cancel_unref(iterator->cancel);
     leati_pool_free(iterator->own_pool);
+    leati_own_free(iterator->own);
     leat_dataset_unref(iterator->rewritten);
     leat_dataset_unref(iterator->dataset);
     leati_free(iterator);
@@ -231,7 +238,7 @@ void leati_iterator_consume(leat_iterator *iterator, int64_t n) {
 }
 
 void leati_iterator_keep_places(leat_iterator *iterator) {
-    iterator->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
+    iterator->snapshots = iterator->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
 }
 
 /* Adds who waits for what to an error about a deadline. */
@@ -247,18 +254,11 @@ static void add_stall_report(leat_error *err) {
     }
 }
 
-/* A restore that failed half way leaves operators in states that do not fit each other. */
-static leat_status check_whole(const leat_iterator *iterator, leat_error *err) {
-    return iterator->broken ? leati_fail(err, LEAT_FAILED_PRECONDITION,
-                                         "restoring this iterator failed; make a new one")
-                            : LEAT_OK;
-}
-
 leat_status leati_iterator_ready(leat_iterator *iterator, int64_t *available, leat_error *err) {
     *available = 0;
-    if (leati_cancel_fired(iterator->iteration.cancel))
+    if (leati_cancel_fired(iterator->cancel))
         return leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled");
-    LEATI_TRY(check_whole(iterator, err));
+    LEATI_TRY(leati_iterator_check_whole(iterator, err));
     leat_error local = {0};
     leati_tail tail = leati_iterator_peek(iterator, available, &local);
     if (*available > 0)
@@ -299,229 +299,6 @@ leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out, b
         return LEAT_OK;
     leati_apply_as_internal("an element", err);
     return err->code;
-}
-
-/* ---- saving ---- */
-
-static const char magic[4] = {'L', 'E', 'A', 'T'};
-/* CHECKSUM_SEED is the same in every version: so a newer state is told from a damaged one. */
-enum { STATE_VERSION = 1, CHECKSUM_SEED = 1 };
-
-/* How many inputs are read on the consumer's thread. What an operator reads ahead has drawn seeds
- * for elements that the consumer has not seen; there the operator's own state holds the seeds. */
-static int inputs_in_step(const leat_dataset *dataset) {
-    bool ahead = dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
-    return ahead ? 0 : dataset->num_inputs;
-}
-
-/* The seed generators of the plan, also of operators that have not been opened yet: a state
- * restored over the same dataset object must draw what the saved iterator was going to draw. */
-static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
-    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
-        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
-        if (generator == NULL)
-            return LEAT_RESOURCE_EXHAUSTED;
-        leati_seed_generator_save(generator, out);
-    }
-    leat_status status = LEAT_OK;
-    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++)
-        status = save_generators(dataset->inputs[i], out, err);
-    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
-                             : status;
-}
-
-static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
-    leat_status status = LEAT_OK;
-    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
-        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
-        status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                   : leati_seed_generator_restore(generator, in, err);
-    }
-    for (int i = 0; i < inputs_in_step(dataset) && status == LEAT_OK; i++)
-        status = restore_generators(dataset->inputs[i], in, err);
-    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
-                             : status;
-}
-
-/* The first operator of the plan, consumer's end first, with a function that has a state of its
- * own; NULL: none. */
-static const leat_dataset *outside_state(const leat_dataset *dataset) {
-    const leat_dataset *found = leati_dataset_has_effects(dataset) ? dataset : NULL;
-    for (int i = 0; i < dataset->num_inputs && found == NULL; i++)
-        found = outside_state(dataset->inputs[i]);
-    return found;
-}
-
-static leat_status check_outside_state(const leat_iterator *iterator, leat_error *err) {
-    static int logged;
-    if (iterator->state_policy != LEATI_STATE_FAIL && iterator->state_policy != LEATI_STATE_WARN)
-        return LEAT_OK;
-    const leat_dataset *stateful = outside_state(iterator->dataset);
-    if (stateful == NULL)
-        return LEAT_OK;
-    if (iterator->state_policy == LEATI_STATE_WARN) {
-        leati_log_once(&logged, LEAT_LOG_WARNING,
-                       "saving an iterator: what the function of %s keeps outside of the pipeline "
-                       "is not part of the state",
-                       stateful->op->name);
-        return LEAT_OK;
-    }
-    return leati_fail(
-        err, LEAT_FAILED_PRECONDITION,
-        "saving an iterator: the function of %s has effects or a random state outside "
-        "of the pipeline, which experimental_external_state_policy FAIL forbids; use "
-        "WARN or IGNORE if that state may be lost",
-        stateful->op->name);
-}
-
-static leat_status write_state(leat_iterator *iterator, leati_save_cost *cost, leati_writer *out,
-                               leat_error *err) {
-    leati_put_bytes(out, magic, sizeof(magic));
-    leati_put_uint(out, STATE_VERSION);
-    leati_put_fixed64(out, leat_dataset_fingerprint(iterator->dataset));
-    /* The state is that of the plan as it runs: other rewrites have other operators. */
-    leati_put_fixed64(out, leat_dataset_fingerprint(iterator->rewritten));
-    leati_put_int(out, iterator->taken);
-    leat_status status = save_generators(iterator->rewritten, out, err);
-    if (status == LEAT_OK)
-        status = leati_input_save(&iterator->input, out, cost, err);
-    leati_put_fixed64(out, leati_hash(out->data, out->size, CHECKSUM_SEED));
-    if (status == LEAT_OK && out->failed)
-        status = leati_no_memory(err);
-    return status;
-}
-
-leat_status leat_iterator_save_with(leat_iterator *iterator,
-                                    const leat_iterator_save_options *options, char **data,
-                                    size_t *size, leat_iterator_save_report *report,
-                                    leat_error *err) {
-    LEATI_ERROR_DOOR(err);
-    leat_iterator_save_options o = {LEAT_ITERATOR_SAVE_DEFAULTS};
-    if (iterator == NULL || data == NULL || size == NULL)
-        return leati_refuse(err, VALUE, "leat_iterator_save: an argument is NULL");
-    LEATI_TRY(LEATI_OPTIONS(leat_iterator_save_options, &o, options, err));
-    if ((unsigned)o.mode > LEAT_SAVE_DATA || o.replay_limit < LEAT_UNLIMITED) {
-        return leati_refuse(err, VALUE,
-                            "leat_iterator_save: mode is %d and replay_limit %lld; expected a "
-                            "leat_iterator_save_mode and 0 or more, or LEAT_UNLIMITED (-1)",
-                            (int)o.mode, (long long)o.replay_limit);
-    }
-    LEATI_TRY(check_whole(iterator, err));
-    if (check_outside_state(iterator, err) != LEAT_OK)
-        return LEAT_FAILED_PRECONDITION;
-    leati_writer out = {0};
-    leati_save_cost cost = {.mode = o.mode, .lasting = true};
-    leat_status status = write_state(iterator, &cost, &out, err);
-    /* What restoring costs is known once the state is written. */
-    if (status == LEAT_OK && o.mode == LEAT_SAVE_AUTO && o.replay_limit >= 0 &&
-        cost.replay_elements > o.replay_limit) {
-        cost = (leati_save_cost){.mode = LEAT_SAVE_DATA, .lasting = true};
-        out.size = 0;
-        status = write_state(iterator, &cost, &out, err);
-    }
-    if (status == LEAT_OK && o.mode == LEAT_SAVE_POSITIONS && cost.data_elements > 0) {
-        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                            "leat_iterator_save: %lld elements that operators keep cannot be "
-                            "computed again, so positions alone do not do; save with "
-                            "LEAT_SAVE_AUTO, or declare the callbacks pure",
-                            (long long)cost.data_elements);
-    }
-    if (status != LEAT_OK) {
-        leati_writer_fini(&out);
-        return status;
-    }
-    *data = (char *)out.data;
-    *size = out.size;
-    if (report != NULL) {
-        *report = (leat_iterator_save_report){.bytes = out.size,
-                                              .replay_elements = cost.replay_elements,
-                                              .data_elements = cost.data_elements};
-    }
-    return LEAT_OK;
-}
-
-leat_status leat_iterator_save(leat_iterator *iterator, char **data, size_t *size,
-                               leat_iterator_save_report *report, leat_error *err) {
-    LEATI_ERROR_DOOR(err);
-    return leat_iterator_save_with(iterator, NULL, data, size, report, err);
-}
-
-static leat_status read_header(const leat_iterator *iterator, leati_reader *in, int64_t *taken,
-                               leat_error *err) {
-    const void *found = NULL;
-    size_t size = 0;
-    uint64_t version = 0, fingerprint = 0, rewritten = 0;
-    leat_status status = leati_get_bytes(in, &found, &size, err);
-    if (status != LEAT_OK || size != sizeof(magic) || memcmp(found, magic, size) != 0) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "not the state of an iterator: expected it to begin with LEAT");
-    }
-    status = leati_get_uint(in, &version, err);
-    if (status == LEAT_OK && version != STATE_VERSION) {
-        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                            "a state of version %llu; this library reads version %d",
-                            (unsigned long long)version, STATE_VERSION);
-    }
-    if (status == LEAT_OK)
-        status = leati_get_fixed64(in, &fingerprint, err);
-    uint64_t own = leat_dataset_fingerprint(iterator->dataset);
-    if (status == LEAT_OK && fingerprint != own) {
-        status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                            "the state belongs to another plan (fingerprint %016llx, this dataset "
-                            "has %016llx); build the "
-                            "dataset with the same operators and arguments",
-                            (unsigned long long)fingerprint, (unsigned long long)own);
-    }
-    if (status == LEAT_OK)
-        status = leati_get_fixed64(in, &rewritten, err);
-    if (status == LEAT_OK && rewritten != leat_dataset_fingerprint(iterator->rewritten)) {
-        status = leati_fail(
-            err, LEAT_FAILED_PRECONDITION,
-            "the state was saved by an iterator with other rewrites; restore it with the same "
-            "rewrites option");
-    }
-    return status == LEAT_OK ? leati_get_int(in, taken, err) : status;
-}
-
-leat_status leat_iterator_restore(leat_iterator *iterator, const char *data, size_t size,
-                                  leat_error *err) {
-    LEATI_ERROR_DOOR(err);
-    if (iterator == NULL || data == NULL)
-        return leati_refuse(err, VALUE, "leat_iterator_restore: an argument is NULL");
-    if (iterator->taken != 0 || iterator->input.loaded || iterator->input.ended) {
-        return leati_fail(
-            err, LEAT_FAILED_PRECONDITION,
-            "leat_iterator_restore: the iterator has already given elements; restore a new one");
-    }
-    uint64_t checksum = 0;
-    if (size < sizeof(checksum)) {
-        return leati_fail(err, LEAT_DATA_LOSS, "a state of %zu bytes; expected at least %zu", size,
-                          sizeof(checksum));
-    }
-    leati_reader tail = {.data = (const uint8_t *)data + size - sizeof(checksum),
-                         .size = sizeof(checksum)};
-    leat_status status = leati_get_fixed64(&tail, &checksum, err);
-    if (status == LEAT_OK && checksum != leati_hash(data, size - sizeof(checksum), CHECKSUM_SEED)) {
-        status = leati_fail(err, LEAT_DATA_LOSS,
-                            "the state is damaged: its checksum does not fit its %zu bytes", size);
-    }
-    leati_reader in = {.data = (const uint8_t *)data, .size = size - sizeof(checksum)};
-    int64_t taken = 0;
-    if (status == LEAT_OK)
-        status = read_header(iterator, &in, &taken, err);
-    if (status == LEAT_OK)
-        /* Before the tree, whose operators may draw from them while they are restored. */
-        status = restore_generators(iterator->rewritten, &in, err);
-    if (status == LEAT_OK)
-        status = leati_input_restore(&iterator->input, &in, err);
-    if (status != LEAT_OK && leati_cancel_fired(iterator->iteration.cancel)) {
-        /* Elements that do not come again say that, whyever they do not come. */
-        status = leati_fail(err, LEAT_CANCELLED, "the iterator was cancelled while restoring");
-    }
-    if (status == LEAT_OK)
-        iterator->taken = taken;
-    iterator->broken = status != LEAT_OK;
-    return status;
 }
 
 char *leat_iterator_explain(const leat_iterator *iterator, leat_error *err) {

@@ -11,6 +11,7 @@
 #include "base/minmax.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/origins.h"
+#include "data/run/own.h"
 #include "data/run/slots.h"
 #include "exec/program.h"
 #include "run/trace.h"
@@ -236,34 +237,57 @@ static bool is_open(const leati_node_state *node, const leat_dataset *input) {
     return child != NULL;
 }
 
-static leat_status save_generators(const leat_dataset *dataset, void *out, leat_error *err) {
+struct generators {
+    const leati_own *own;
+    leati_writer *out; /* one of the two */
+    leati_reader *in;
+    bool in_step; /* without the inputs that are read ahead of the consumer */
+};
+
+static leat_status visit_generators(const leat_dataset *dataset, void *context, leat_error *err) {
+    struct generators *g = context;
     leat_status status = LEAT_OK;
     if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
-        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
+        leati_seed_generator *generator = leati_own_shared(g->own, dataset, err);
         if (generator == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        leati_seed_generator_save(generator, out);
+        if (g->out != NULL)
+            leati_seed_generator_save(generator, g->out);
+        else
+            status = leati_seed_generator_restore(generator, g->in, err);
     }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
-        status = save_generators(dataset->inputs[i], out, err);
-    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, save_generators, out, err)
+    /* What an operator reads ahead has drawn seeds for elements that the consumer has not seen;
+     * there the operator's own state holds the seeds. */
+    bool ahead =
+        g->in_step && dataset->op->reads_ahead != NULL && dataset->op->reads_ahead(dataset);
+    for (int i = 0; i < dataset->num_inputs && !ahead && status == LEAT_OK; i++)
+        status = visit_generators(dataset->inputs[i], g, err);
+    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, visit_generators, g, err)
                              : status;
 }
 
-static leat_status restore_generators(const leat_dataset *dataset, void *in, leat_error *err) {
-    leat_status status = LEAT_OK;
-    if ((dataset->op->flags & LEATI_OP_SEED_GENERATOR) != 0) {
-        leati_seed_generator *generator = leati_dataset_shared(dataset, err);
-        status = generator == NULL ? LEAT_RESOURCE_EXHAUSTED
-                                   : leati_seed_generator_restore(generator, in, err);
-    }
-    for (int i = 0; i < dataset->num_inputs && status == LEAT_OK; i++)
-        status = restore_generators(dataset->inputs[i], in, err);
-    return status == LEAT_OK ? leati_dataset_visit_captured(dataset, restore_generators, in, err)
-                             : status;
+leat_status leati_state_generators_save(const leat_dataset *plan, const leati_own *own,
+                                        leati_writer *out, leat_error *err) {
+    struct generators g = {.own = own, .out = out, .in_step = true};
+    return visit_generators(plan, &g, err);
 }
 
-/* One more than the number of each such input, then its generators; 0 ends the list. */
+leat_status leati_state_generators_restore(const leat_dataset *plan, const leati_own *own,
+                                           leati_reader *in, leat_error *err) {
+    struct generators g = {.own = own, .in = in, .in_step = true};
+    return visit_generators(plan, &g, err);
+}
+
+static leat_status note(const leat_dataset *dataset, void *found, leat_error *err) {
+    (void)dataset;
+    (void)err;
+    *(bool *)found = true;
+    return LEAT_OK;
+}
+
+/* One more than the number of each such input, then its generators. What the node's functions hold
+ * follows like an input behind the last one: its generators stand where the calls so far have left
+ * them, which may be ahead of the consumer. 0 ends the list. */
 static leat_status save_unopened(const leati_node_state *node, leati_writer *out, leat_error *err) {
     const leat_dataset *dataset = node->dataset;
     leat_status status = LEAT_OK;
@@ -271,8 +295,17 @@ static leat_status save_unopened(const leati_node_state *node, leati_writer *out
     for (int i = 0; i < dataset->num_inputs && !dataset->pure && status == LEAT_OK; i++) {
         if (!dataset->inputs[i]->pure && !is_open(node, dataset->inputs[i])) {
             leati_put_uint(out, (uint64_t)i + 1);
-            status = save_generators(dataset->inputs[i], out, err);
+            struct generators g = {.own = node->iteration->own, .out = out};
+            status = visit_generators(dataset->inputs[i], &g, err);
         }
+    }
+    bool captures = false;
+    if (status == LEAT_OK)
+        status = leati_dataset_visit_captured(dataset, note, &captures, err);
+    if (captures && status == LEAT_OK) {
+        leati_put_uint(out, (uint64_t)dataset->num_inputs + 1);
+        struct generators g = {.own = node->iteration->own, .out = out};
+        status = leati_dataset_visit_captured(dataset, visit_generators, &g, err);
     }
     leati_put_uint(out, 0);
     return status;
@@ -286,11 +319,14 @@ static leat_status restore_unopened(const leati_node_state *node, leati_reader *
         leat_status status = leati_get_uint(in, &number, err);
         if (status != LEAT_OK || number == 0)
             return status;
-        if (number > (uint64_t)dataset->num_inputs) {
+        if (number > (uint64_t)dataset->num_inputs + 1) {
             return leati_fail(err, LEAT_DATA_LOSS, "a saved input of number %llu; there are %d",
                               (unsigned long long)number, dataset->num_inputs);
         }
-        status = restore_generators(dataset->inputs[number - 1], in, err);
+        struct generators g = {.own = node->iteration->own, .in = in};
+        status = number > (uint64_t)dataset->num_inputs
+                     ? leati_dataset_visit_captured(dataset, visit_generators, &g, err)
+                     : visit_generators(dataset->inputs[number - 1], &g, err);
         if (status != LEAT_OK)
             return status;
     }
@@ -345,6 +381,7 @@ void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,
 leati_call_context leati_state_node_context(const leati_node_state *node, int64_t ordinal) {
     return (leati_call_context){.scope = node->iteration->scope,
                                 .ordinal = ordinal,
+                                .own = node->iteration->own,
                                 .num_replicas = 1,
                                 .quality = node->iteration->quality};
 }

@@ -24,12 +24,13 @@ struct leati_iteration {
     bool autotune;
     leati_tuning tuning;
     leati_picture_quality quality;
-    bool inline_only;          /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
-    uint64_t scope;            /* random numbers: hash of the ordinals of enclosing functions */
-    leat_buffer *origins;      /* the paths of rows' origins, data/run/origins.h; borrowed */
-    struct leati_tuner *tuner; /* NULL: none; data/run/autotune.h */
-    int64_t started_ns;        /* when the iterator was made */
-    leati_node_state *root;    /* stands above the tree; children are linked from their parents */
+    bool inline_only;            /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
+    const struct leati_own *own; /* a restored iterator's own states of nodes; borrowed */
+    uint64_t scope;              /* random numbers: hash of the ordinals of enclosing functions */
+    leat_buffer *origins;        /* the paths of rows' origins, data/run/origins.h; borrowed */
+    struct leati_tuner *tuner;   /* NULL: none; data/run/autotune.h */
+    int64_t started_ns;          /* when the iterator was made */
+    leati_node_state *root;      /* stands above the tree; children are linked from their parents */
 };
 
 struct leati_node_state {
@@ -85,6 +86,15 @@ LEAT_WARN_UNUSED leat_status leati_state_node_save(leati_node_state *node, leati
                                                    leati_save_cost *cost, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_state_node_restore(leati_node_state *node, leati_reader *in,
                                                       leat_error *err);
+/* The seed generators of a plan that are read in step with the consumer, also of operators that
+ * have not been opened yet: as `own` has them (data/run/own.h). A restored iterator must draw what
+ * the saved one was going to draw. */
+LEAT_WARN_UNUSED leat_status leati_state_generators_save(const leat_dataset *plan,
+                                                         const struct leati_own *own,
+                                                         leati_writer *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_state_generators_restore(const leat_dataset *plan,
+                                                            const struct leati_own *own,
+                                                            leati_reader *in, leat_error *err);
 /* An iteration derived for datasets inside a function: same pool, cancel and budget, inline only,
  * its own random scope. */
 void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,

@@ -11,7 +11,10 @@
 #include "core/json.h"
 #include "file/atomic.h"
 #include "file/fs.h"
+#include <stdlib.h>
 #include <string.h>
+
+#define NOTES "__metadata__"
 
 struct leati_safetensors {
     leat_buffer *buffer;
@@ -69,6 +72,11 @@ static leat_status add_tensor(json_t *header, const leati_named_tensor *one, siz
     if (name_of(one->tensor.dtype) == NULL)
         return leati_refuse(err, DTYPE, "tensor \"%.80s\" is %s; a safetensors file holds numbers",
                             one->name, leat_dtype_name(one->tensor.dtype));
+    /* The name of the notes, also in a file that has none. */
+    if (strcmp(one->name, NOTES) == 0)
+        return leati_refuse(err, VALUE,
+                            "a tensor is called \"" NOTES "\", as the notes of a file are; call it "
+                            "something else");
     /* JSON objects would silently keep the last of two. */
     if (json_object_get(header, one->name) != NULL)
         return leati_refuse(
@@ -91,7 +99,7 @@ static leat_status make_header(const leati_named_tensor *tensors, int count,
             status = leati_fail(err, LEAT_INVALID_ARGUMENT,
                                 "note \"%.80s\" is no text in UTF-8, or there is no memory",
                                 notes[i].key);
-    if (status == LEAT_OK && num_notes > 0 && json_object_set(header, "__metadata__", texts) != 0)
+    if (status == LEAT_OK && num_notes > 0 && json_object_set(header, NOTES, texts) != 0)
         status = leati_no_memory(err);
     for (int i = 0; status == LEAT_OK && i < count; i++)
         status = add_tensor(header, &tensors[i], &at, err);
@@ -179,6 +187,30 @@ static leat_status read_entry(const json_t *entry, char *values, size_t size, le
     return LEAT_OK;
 }
 
+static int by_place(const void *a, const void *b) {
+    const leat_tensor *const *one = a, *const *other = b;
+    return ((*one)->data > (*other)->data) - ((*one)->data < (*other)->data);
+}
+
+/* Values that belong to two tensors: a few bytes could stand for many large ones. */
+static leat_status check_apart(const leati_safetensors *file, const char *path, leat_error *err) {
+    const leat_tensor **sorted = leati_alloc_zero((size_t)file->count, sizeof *sorted);
+    if (sorted == NULL)
+        return leati_no_memory(err);
+    int count = 0;
+    for (int i = 0; i < file->count; i++)
+        if (leat_tensor_bytes(&file->tensors[i].tensor) > 0)
+            sorted[count++] = &file->tensors[i].tensor;
+    qsort(sorted, (size_t)count, sizeof *sorted, by_place);
+    leat_status status = LEAT_OK;
+    for (int i = 1; i < count && status == LEAT_OK; i++)
+        if ((const char *)sorted[i - 1]->data + leat_tensor_bytes(sorted[i - 1]) >
+            (const char *)sorted[i]->data)
+            status = damaged(path, "two entries' places overlap", err);
+    leati_free(sorted);
+    return status;
+}
+
 static leat_status read_entries(leati_safetensors *file, const char *path, char *values,
                                 size_t size, leat_error *err) {
     const char *name = NULL, *wrong = NULL;
@@ -188,14 +220,14 @@ static leat_status read_entries(leati_safetensors *file, const char *path, char 
         return leati_no_memory(err);
     json_object_foreach(file->header, name, entry) {
         leati_named_tensor *one = &file->tensors[file->count];
-        if (strcmp(name, "__metadata__") == 0)
+        if (strcmp(name, NOTES) == 0)
             continue;
         if (read_entry(entry, values, size, &one->tensor, &wrong) != LEAT_OK)
             return damaged(path, wrong, err);
         one->name = name;
         file->count++;
     }
-    return LEAT_OK;
+    return check_apart(file, path, err);
 }
 
 static leat_status read_header(leati_safetensors *file, const char *path, leat_error *err) {
@@ -252,7 +284,7 @@ const leat_tensor *leati_safetensors_find(const leati_safetensors *file, const c
 }
 
 const char *leati_safetensors_note(const leati_safetensors *file, const char *key) {
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
+    return json_string_value(json_object_get(json_object_get(file->header, NOTES), key));
 }
 
 int leati_safetensors_count(const leati_safetensors *file) {

@@ -18,8 +18,8 @@ typedef struct leati_note {
     const char *key, *text;
 } leati_note;
 
-/* Writes the file whole or not at all. INVALID_ARGUMENT for tensors of strings or objects and for
- * names that come twice. */
+/* Writes the file whole or not at all. INVALID_ARGUMENT for tensors of strings or objects, for
+ * names that come twice, and for "__metadata__", the name of the notes. */
 LEAT_WARN_UNUSED leat_status leati_safetensors_write(const char *path,
                                                      const leati_named_tensor *tensors, int count,
                                                      const leati_note *notes, int num_notes,
@@ -29,7 +29,8 @@ LEAT_WARN_UNUSED leat_status leati_safetensors_write(const char *path,
 typedef struct leati_safetensors leati_safetensors;
 
 /* DATA_LOSS naming the file for what is no such file: a header that is cut or no JSON, places
- * outside of the file, or that do not fit dtype and shape. Owned (leati_safetensors_free). */
+ * outside of the file, that overlap or do not fit dtype and shape. Owned
+ * (leati_safetensors_free). */
 LEAT_WARN_UNUSED leat_status leati_safetensors_read(const char *path, leati_safetensors **out,
                                                     leat_error *err);
 void leati_safetensors_free(leati_safetensors *file);

@@ -90,6 +90,14 @@ static void test_damage(void **state) {
          65, "place"},
         {"\x38\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,1]}}   a",
          65, "place"},
+        {"\x3a\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[1e400],\"data_offsets\":[0,1]}} a",
+         67, "object"},
+        {"\x6a\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+         "\"y\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[1,3]}} abc",
+         117, "overlap"},
+        {"\x6a\0\0\0\0\0\0\0{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+         "\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}} abc",
+         117, "object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_error err = {0};
@@ -118,6 +126,9 @@ static void test_refused(void **state) {
     const leati_note latin = {"author", "Andr\xe9"};
     assert_int_equal(leati_safetensors_write(path, two, 1, &latin, 1, &err), LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, "\"author\"");
+    two[0].name = "__metadata__";
+    assert_int_equal(leati_safetensors_write(path, two, 1, NULL, 0, &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "notes");
     leati_safetensors *file = NULL;
     assert_int_equal(leati_safetensors_read(path, &file, &err), LEAT_NOT_FOUND);
 }

@@ -348,6 +348,21 @@ leat_status leati_files_save(leati_node_state *node, void *state, leati_writer *
                                                 : LEAT_OK;
 }
 
+/* A state names no file that the plan does not: it may come from somewhere else. Names that a
+ * dataset gives are the elements of that dataset, which the state holds anyway. */
+static leat_status check_path(const leati_files *files, leat_string path, leat_error *err) {
+    if (files->node->dataset->num_inputs > 0)
+        return LEAT_OK;
+    for (int32_t i = 0; i < files->paths->count; i++) {
+        const leat_string *own = &files->paths->values[i];
+        if (own->size == path.size && memcmp(own->data, path.data, path.size) == 0)
+            return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_DATA_LOSS,
+                      "%s: the state names the file \"%.*s\", which is none of the plan's",
+                      files->format->op, (int)LEATI_MIN(path.size, 200), path.data);
+}
+
 static leat_status restore_slot(const leati_files *files, leati_file_slot *slot, leati_reader *in,
                                 leat_error *err) {
     uint64_t flags = 0;
@@ -356,6 +371,8 @@ static leat_status restore_slot(const leati_files *files, leati_file_slot *slot,
     leat_status status = leati_get_uint(in, &flags, err);
     if (status == LEAT_OK)
         status = leati_get_bytes(in, &path, &size, err);
+    if (status == LEAT_OK && (flags & 1) != 0)
+        status = check_path(files, (leat_string){.data = path, .size = size}, err);
     if (status == LEAT_OK && (flags & 1) != 0)
         status = leati_file_slot_set_path(slot, (leat_string){.data = path, .size = size}, err);
     slot->place = (leati_file_place)(flags >> 2 & 3);

@@ -5,8 +5,10 @@
 
 #include "support/torture.h"
 
+#include "base/hash.h"
 #include "file/compress.h"
 #include "support/dataset.h"
+#include "support/refused.h"
 #include "support/scratch.h"
 
 /* Four lines; as records of three bytes, four; as CSV, four records of one number. */
@@ -185,10 +187,50 @@ static void test_memory_of_files_in_turns(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* A state that was changed to name another file than the plan does, with a checksum that fits: no
+ * file is opened but the plan's. */
+static void test_a_state_names_no_other_file(void **state) {
+    (void)state;
+    /* So many elements that the state is one in the middle of the file. */
+    enum { STATE_VERSION = 1, LINES = 100000 };
+    static char lines[2 * LINES];
+    leat_error err = {0};
+    for (int i = 0; i < LINES; i++)
+        memcpy(lines + 2 * (ptrdiff_t)i, "a\n", 2);
+    scratch_write("own", lines, sizeof lines);
+    scratch_write("foe", lines, sizeof lines);
+    char path[1024];
+    snprintf(path, sizeof path, "%s", scratch_path("own"));
+    const char *names[] = {path};
+    leat_dataset *dataset = leat_dataset_text_line(names, 1, NULL, &err);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leat_element element = {0};
+    for (int i = 0; i < LINES / 2; i++)
+        assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OK);
+    char *data = NULL;
+    size_t size = 0;
+    assert_int_equal(leat_iterator_save(iterator, &data, &size, NULL, &err), LEAT_OK);
+    leat_iterator_free(iterator);
+    char *place = memmem(data, size, path, strlen(path));
+    assert_non_null(place);
+    memcpy(place + strlen(path) - 3, "foe", 3);
+    uint64_t checksum = leati_hash(data, size - 8, STATE_VERSION);
+    for (int b = 0; b < 8; b++)
+        data[size - 8 + (size_t)b] = (char)(checksum >> (8 * b));
+    iterator = dataset_iterate(dataset, NULL);
+    assert_int_equal(leat_iterator_restore(iterator, data, size, &err), LEAT_DATA_LOSS);
+    assert_refused(&err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "plan");
+    leat_iterator_free(iterator);
+    leat_element_fini(&element);
+    leat_text_free(data);
+    leat_dataset_unref(dataset);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_setup, scratch_teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_codecs), TEST(test_cut),
-                                       TEST(test_memory_of_files_in_turns)};
+                                       TEST(test_memory_of_files_in_turns),
+                                       TEST(test_a_state_names_no_other_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@ import collections
 import types
 
 from leat import _native
+from leat._files.limits import LoadLimits, get_load_limits, set_load_limits  # noqa: F401
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 PhysicalDevice.__doc__ = "A device of the machine (``tf.config.PhysicalDevice``)."

@@ -222,8 +222,8 @@ def test_other_safetensors_files(tmp_path):
     refused(file({names[0]: dict(kernel, shape=[2, 2]), names[1]: bias}, bytes(12)), r"\[2, 2\]")
     refused(file({names[0]: dict(kernel, dtype="F8"), names[1]: bias}, bytes(12)), "'F8'")
     refused(file({names[0]: kernel, names[1]: {"dtype": "F32"}}, bytes(12)), names[1])
-    refused(file({"a": bias, "b": bias}, bytes(12)), "'layers/dense/kernel'")
-    refused(file({names[0]: bias, names[1]: bias}, bytes(12)), r"\(1,\)")
+    refused(file({"a": kernel, "b": bias}, bytes(12)), "'layers/dense/kernel'")
+    refused(file({names[0]: dict(bias, data_offsets=[4, 8]), names[1]: bias}, bytes(12)), r"\(1,\)")
     path.write_bytes(file({names[1]: dict(bias, dtype="F16", data_offsets=[0, 2])}, np.float16(1.5).tobytes()))
     model.load_weights(path, skip_mismatch=True)
     assert model.get_weights()[1].tolist() == [1.5]

@@ -1,5 +1,6 @@
 """``keras.config``: the settings that layers share. Those that leat does not have refuse every other value."""
 
+from leat.keras._base.loading import enable_unsafe_deserialization  # noqa: F401
 from leat.keras._base.symbolic import DTypePolicy
 from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
@@ -63,10 +64,6 @@ def disable_flash_attention():
 def is_nnx_enabled():
     """False: that is JAX's."""
     return False
-
-
-def enable_unsafe_deserialization():
-    """Changes nothing: leat reads no code from files, a Lambda of Keras' files least of all."""
 
 
 def max_epochs():

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import sys
 import warnings
 
 import numpy as np
@@ -350,7 +351,7 @@ class MeanMetricWrapper(Mean):
             return cls(**config)
 
         def find(name):
-            return losses._CLASSES.get(name) or globals().get(name)
+            return losses._CLASSES.get(name) or registry.public(sys.modules[__name__], name)
         return cls(**{**config, "fn": registry.from_configuration("metric", find, config["fn"])})
 
 

@@ -16,7 +16,7 @@ from leat import debugging, dtypes, errors, nest
 from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
-from leat.keras._base import calls, masking, registry, tables
+from leat.keras._base import calls, loading, masking, registry, tables
 from leat.keras._base.input_spec import check_inputs
 from leat.keras._base.signature import CallSignature, shapes_for
 from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, shape_of
@@ -417,6 +417,8 @@ class Layer(State):
             config = {**config, "dtype": _dtype_name(config["dtype"])}
         try:
             return cls(**config)
+        except loading.REFUSALS:
+            raise
         except (TypeError, ValueError) as error:
             raise TypeError(f"Error when deserializing class '{cls.__name__}' using config={config}.\n\nException "
                             f"encountered: {error}") from error

@@ -1,11 +1,12 @@
 """Objects as configurations and back: what ``keras.saving`` has besides files of models."""
 
+import re
 import types
 
 import numpy
 
 from leat._core.later import Hook
-from leat.keras._base import tables
+from leat.keras._base import loading, tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
 _CLASSES, _FUNCTIONS = [], []  # modules whose classes and functions configurations name; leat.keras
@@ -151,8 +152,19 @@ def serialize_function(function):
             "config": {"code": code, "defaults": plain(function.__defaults__), "closure": plain(closure)}}
 
 
+_NOT_NAMED = ("deserialize", "get", "serialize")  # functions that work on configurations; none stands in one
+
+
+def public(module, name):
+    """What of a module of leat.keras configurations may name: classes and functions of its own; None for others."""
+    found = None if name.startswith("_") or name in _NOT_NAMED else getattr(module, name, None)
+    return found if callable(found) and str(getattr(found, "__module__", "")).startswith("leat.keras") else None
+
+
 def _class_of(config, custom_objects):
     name = config["class_name"]
+    if not isinstance(name, str):
+        raise TypeError(f"Expected 'class_name' to be a str. Received: {config}")
     if str(config.get("module")).startswith("keras.src.ops"):
         found = class_of_operation(config["module"], name)
         if found is None:
@@ -164,7 +176,7 @@ def _class_of(config, custom_objects):
         return found
     named = f"leat.{config.get('module')}"  # a name may be that of a loss and a metric, or a layer and an initializer
     for module in sorted(_CLASSES, key=lambda module: module.__name__ != named):
-        found = getattr(module, name, None)
+        found = public(module, name)
         if isinstance(found, type):
             _refuse_other_name(config, name)
             return found
@@ -188,12 +200,15 @@ def _function_of(config, custom_objects):
     if found is not None:
         return found
     for module in _FUNCTIONS:
-        found = getattr(module, name, None)
-        if callable(found) and not isinstance(found, type):
+        found = public(module, name)
+        if found is not None and not isinstance(found, type):
             _refuse_other_name(config, name)
             return found
     raise TypeError(f"Could not locate function '{name}'. Give it as one of `custom_objects`, or make sure that it is "
                     "decorated with `@keras.saving.register_keras_serializable()`.")
+
+
+_NUMBERS = re.compile(r"bool|(u?int|float|complex)\d+|bfloat16")
 
 
 def _of_value(config):
@@ -208,6 +223,8 @@ def _of_value(config):
     if sort == "__bytes__":
         return (inner["value"].encode(),)
     if sort in ("__numpy__", "__tensor__"):
+        if not _NUMBERS.fullmatch(inner["dtype"]):
+            raise ValueError(f"an array of a configuration has the dtype {inner['dtype']!r}; expected one of numbers")
         return (numpy.array(inner["value"], inner["dtype"]),)
     if sort == "__lambda__":
         raise ValueError("Requested the deserialization of a Python lambda expression, code out of a configuration. "
@@ -220,8 +237,13 @@ def _of_value(config):
 def deserialize_keras_object(config, custom_objects=None, safe_mode=True):
     """The object of a configuration (``keras.saving.deserialize_keras_object``). TypeError for an unknown class.
 
-    `safe_mode` changes nothing: no code of a configuration runs.
+    `safe_mode`: the configuration may name no files. No code of a configuration runs, in safe mode or not.
     """
+    with loading.configuration(safe_mode):
+        return _deserialized(config, custom_objects)
+
+
+def _deserialized(config, custom_objects):
     if isinstance(config, str) and config in (custom_objects or ()):
         return custom_objects[config]
     if isinstance(config, (list, tuple)):
@@ -262,6 +284,8 @@ def _made_by_program(class_, config):
     """One of a program's class, which reads its configuration itself. TypeError where it cannot."""
     try:
         return class_.from_config(config)
+    except loading.REFUSALS:
+        raise
     except TypeError as error:
         raise TypeError(f"{class_} could not be deserialized properly. Please ensure that components that are Python "
                         "object instances (layers, models, etc.) returned by `get_config()` are explicitly "

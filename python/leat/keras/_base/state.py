@@ -32,18 +32,16 @@ def _leaves(value):
     return [value]
 
 
-def _instances(class_, value, seen):
-    """The objects of a class in an attribute: itself, or those of a list, tuple or dictionary."""
+def _instances(class_, value, seen, around=()):
+    """The objects of a class in an attribute: itself, or those of a list, tuple or dictionary. `around`: the containers
+    that this one stands in; one of them again adds nothing."""
     if isinstance(value, class_):
         if id(value) not in seen:
             seen.add(id(value))
             yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _instances(class_, item, seen)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _instances(class_, item, seen)
+    elif isinstance(value, (list, tuple, dict)) and all(value is not one for one in around):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _instances(class_, item, seen, (*around, value))
 
 
 def layers_in(value, seen):

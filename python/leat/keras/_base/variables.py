@@ -1,5 +1,6 @@
 """``keras.Variable``: a variable with a path, made by an initializer."""
 
+import math
 import threading
 
 from leat import dtypes
@@ -9,7 +10,7 @@ from leat._graph import trace
 from leat._graph.ops import FUNCTIONS
 from leat._structures import variables as _variables
 from leat._structures.variables import VariableAggregation, VariableSynchronization
-from leat.keras._base import tables
+from leat.keras._base import loading, tables
 
 
 initializer_of = Hook()  # (name): the initializer; leat.keras.initializers
@@ -138,6 +139,8 @@ class Variable(_variables.Variable):
         self._path = f"{scope}/{self._keras_name}" if scope else self._keras_name
         self.regularizer = None
         self.autocast = autocast
+        if callable(initializer):
+            loading.take(math.prod(dim or 0 for dim in tuple(shape)) * dtype.size)
         with trace.eagerly():
             value = initializer(tuple(shape), dtype=dtype) if callable(initializer) else initializer
             value = convert_to_tensor(value, dtype)

@@ -204,8 +204,10 @@ class ActivityRegularization(Layer):
         return inputs
 
     def get_config(self):
-        """The arguments that make another one like it."""
-        return {**super().get_config(), "l1": self.l1, "l2": self.l2}
+        """The arguments that make another one like it; the regularizer is made of them."""
+        config = super().get_config()
+        config.pop("activity_regularizer", None)
+        return {**config, "l1": self.l1, "l2": self.l2}
 
 
 class Identity(Layer):

@@ -12,6 +12,7 @@ import numpy as np
 from leat import debugging, dtypes, errors
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
+from leat.keras._base import loading
 from leat.keras._base.layer import Layer
 from leat.keras._base.symbolic import KerasTensor
 
@@ -159,13 +160,15 @@ class _Lookup(Numbering):
         return [*self._special(), *self._tokens]
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
-        """Takes the tokens of a list, an array, a tensor, or the lines of a file. ValueError where one stands twice."""
+        """Takes the tokens of a list, an array, a tensor, or the lines of a file. ValueError where one stands twice, or
+        a configuration in safe mode names the file."""
         if (self.output_mode == "tf_idf") != (idf_weights is not None):
             raise ValueError("`idf_weights` must be set if output_mode is 'tf_idf'." if idf_weights is None else
                              "`idf_weights` should only be set if output_mode is `'tf_idf'`. Received: "
                              f"output_mode={self.output_mode} and idf_weights={idf_weights}")
         is_file = isinstance(vocabulary, str)
         if is_file:
+            loading.refuse_path(f"{type(self).__name__} '{self.name}'", vocabulary)
             if not os.path.exists(vocabulary):
                 raise ValueError(f"Vocabulary file {vocabulary} does not exist.")
             with open(vocabulary, encoding=self._encoding()) as file:
@@ -318,6 +321,12 @@ class _Lookup(Numbering):
             texts = _op("strings.as_string", inputs) if self._token_dtype.is_integer else inputs
             others = _hashed(texts, self.num_oov_indices, self.salt)
         return _op("where", lacks, others + self._oov_start(), found)
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments. ValueError where they name a file, as `safe_mode` of what reads them forbids."""
+        with loading.configuration(True):
+            return super().from_config(config)
 
     def get_config(self):
         """The arguments that make another one like it."""

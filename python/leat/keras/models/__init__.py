@@ -1,7 +1,6 @@
 """``keras.models``: models, and making them of configurations."""
 
-import json
-
+from leat._files import json_text
 from leat.keras._base import registry
 from leat.keras.models.cloning import clone_model
 from leat.keras.models.model import Model, Sequential
@@ -11,5 +10,7 @@ __all__ = ["Model", "Sequential", "clone_model", "load_model", "model_from_json"
 
 
 def model_from_json(json_string, custom_objects=None):
-    """The model of a configuration in JSON text (``Model.to_json``), with new weights."""
-    return registry.deserialize_keras_object(json.loads(json_string), custom_objects)
+    """The model of a configuration in JSON text (``Model.to_json``), with new weights. ValueError where it is no JSON,
+    or names a file."""
+    text = json_string.encode() if isinstance(json_string, str) else json_string
+    return registry.deserialize_keras_object(json_text.parse(text, "model_from_json", "the text"), custom_objects)

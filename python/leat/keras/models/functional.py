@@ -321,6 +321,9 @@ def of_config(cls, config, custom_objects=None):
             except IndexError:
                 left.append((layer, node))
                 continue
+            if not any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves([args, list(kwargs.values())])):
+                raise ValueError("Invalid Functional model configuration. A layer is called with nothing that an input "
+                                 f"leads to: {layer.name}")
             layer(*args, **{key: value for key, value in kwargs.items() if value is not None})
         if len(left) == len(waiting):
             raise ValueError("Invalid Functional model configuration. The graph of the Functional model either has "

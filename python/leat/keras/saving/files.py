@@ -5,34 +5,27 @@ Weights are looked at before any of them is set.
 """
 
 import datetime
+import functools
 import io
 import json
 import os
 import warnings
 import zipfile
-import zlib
 
 import numpy as np
 
+from leat import errors
+from leat._files import json_text, limits
 from leat._files.replacing import replace
-from leat.keras._base import registry, tables
+from leat.keras._base import loading, registry, tables
 from leat.keras._base.layer import Layer
 from leat.keras.metrics import Metric
 from leat.keras.optimizers import Optimizer
 from leat.keras.random import SeedGenerator
-from leat.keras.saving import safetensors
-
+from leat.keras.saving import hdf5, safetensors
+from leat.keras.saving.archive import Archive
 
 _NOTE = "leat "  # how the names of notes begin among the attributes of an HDF5 file
-
-
-def _h5py():
-    try:
-        import h5py
-    except ImportError:
-        raise ImportError("files of Keras need the package h5py; install it, or save with "
-                          "leat.train.Checkpoint") from None
-    return h5py
 
 
 # ---- what is saved, under which path ----
@@ -41,17 +34,46 @@ def _is_saved(value):
     return isinstance(value, (Layer, SeedGenerator, Metric, Optimizer))
 
 
+# What lists of a layer's own have, and what `compile` and calls note: nothing of it is saved under these names.
+_NOTES = frozenset(("_tracked", "_generators", "_inbound_nodes", "_losses", "_weights", "_given", "_auto_config",
+                    "_build_shapes", "_sequence", "_layers", "_graph", "_functions", "_compile_config", "_compile_loss",
+                    "_compile_metrics", "_loss_tracker", "_distribute_strategy"))
+
+
+def _is_own(class_):
+    return class_.__module__.split(".")[0] == "leat"
+
+
+def _names(thing):
+    """The attributes of a layer that may hold what is saved: public ones, and of a program's class private ones and
+    what its properties give, too, as Keras has it."""
+    names = {name for name in vars(thing) if not name.startswith("_")}
+    classes = type(thing).__mro__
+    if _is_own(type(thing)):
+        return names
+    own = {name for class_ in classes if _is_own(class_) for name in vars(class_)}
+    names |= {name for name in vars(thing) if name not in _NOTES}
+    for class_ in classes:
+        if not _is_own(class_):
+            names |= {name for name, value in vars(class_).items() if name not in own and not name.startswith("__") and
+                      isinstance(value, (property, functools.cached_property))}
+    return names
+
+
 def _children(thing):
-    """(name, object or container) in Keras' order: layers first, then attributes, private ones last."""
+    """(name, object or container) in Keras' order: layers first where they are listed, private attributes last."""
     if not isinstance(thing, Layer):
         return []
-    names = sorted((name for name in thing.__dict__ if not name.startswith("_")))
-    found = [(name, thing.__dict__[name]) for name in names]
+    found = []
+    for name in _names(thing):
+        try:
+            found.append((name, getattr(thing, name)))
+        except Exception:  # a property that does not work as yet has nothing to save
+            continue
     if hasattr(thing, "layers"):
-        found.append(("layers", thing.layers))
-        is_listed = hasattr(thing, "_sequence") or hasattr(thing, "_graph")
-        found.sort(key=lambda pair: (is_listed and pair[0] != "layers", pair[0]))
-    return found
+        found = [pair for pair in found if pair[0] != "layers"] + [("layers", thing.layers)]
+    is_listed = hasattr(thing, "_sequence") or hasattr(thing, "_graph")
+    return sorted(found, key=lambda pair: (is_listed and pair[0] != "layers", pair[0].startswith("_"), pair[0]))
 
 
 def own_variables(thing):
@@ -68,21 +90,26 @@ def own_values(thing):
     return {str(number): variable.numpy() for number, variable in enumerate(own_variables(thing))}
 
 
-def _walk(thing, path, seen):
-    """(path, object) of everything that saves variables, parents first."""
+def _walk(model, skipped=()):
+    """(path, object) of everything in a model that saves variables, parents first, but for what is skipped."""
+    return _walk_saved(model, "", {id(one): one for one in skipped})
+
+
+def _walk_saved(thing, path, seen):
     if id(thing) in seen:
         return
-    seen.add(id(thing))
+    seen[id(thing)] = thing
     yield path, thing
     for name, child in _children(thing):
         yield from _walk_child(child, f"{path}/{name}" if path else name, seen)
 
 
 def _walk_child(child, path, seen):
+    """`seen` holds what was seen: a property's list that is freed would leave its number to the next one."""
     if _is_saved(child):
-        yield from _walk(child, path, seen)
+        yield from _walk_saved(child, path, seen)
     elif isinstance(child, (list, tuple, dict)) and id(child) not in seen:
-        seen.add(id(child))
+        seen[id(child)] = child
         counts = {}
         for item in child.values() if isinstance(child, dict) else child:
             if _is_saved(item):
@@ -105,7 +132,7 @@ def _has_own(thing, method):
 
 def _write(model, file, skipped=()):
     """All variables into an open HDF5 file, but those of the skipped layers."""
-    for path, thing in _walk(model, "", {id(one) for one in skipped}):
+    for path, thing in _walk(model, skipped):
         group = (file.create_group(path) if path else file).create_group("vars")
         if isinstance(getattr(thing, "name", None), str):
             group.attrs["name"] = thing.name
@@ -132,7 +159,7 @@ def weights_bytes(model, skipped=(), notes=None):
     `notes`: {name: number} that the file has beside the variables; Keras passes over them.
     """
     memory = io.BytesIO()
-    with _h5py().File(memory, "w") as file:
+    with hdf5.library().File(memory, "w") as file:
         _write(model, file, skipped)
         file.attrs.update({_NOTE + name: value for name, value in (notes or {}).items()})
     return memory.getvalue()
@@ -141,7 +168,7 @@ def weights_bytes(model, skipped=(), notes=None):
 def weights_notes(path):
     """{name: number} of the notes of a `.weights.h5` file; ValueError where it cannot be read."""
     try:
-        with _h5py().File(path, "r") as file:
+        with hdf5.library().File(path, "r") as file:
             return {name.removeprefix(_NOTE): int(value) for name, value in file.attrs.items()
                     if name.startswith(_NOTE)}
     except (OSError, KeyError, RuntimeError, TypeError, ValueError, UnicodeError) as error:
@@ -151,7 +178,7 @@ def weights_notes(path):
 def _named(model, skipped=()):
     """{name: variable} as safetensors files have them: the place in the model and the variable's own name."""
     found = {}
-    for path, thing in _walk(model, "", {id(one) for one in skipped}):
+    for path, thing in _walk(model, skipped):
         for variable in [] if isinstance(thing, Optimizer) else own_variables(thing):
             name, number = f"{path}/{variable.name}" if path else variable.name, 0
             while (f"{name}_{number}" if number else name) in found:
@@ -220,59 +247,44 @@ def model_bytes(model):
 
 # ---- reading ----
 
-class _Damaged(Exception):
-    """What a file holds is not what such files hold."""
-
-
-def _stored(file, place):
-    """{number: array} of a group of an HDF5 file; empty where there is none."""
-    group = file.get(place)
-    if group is None:
-        return {}
-    if not hasattr(group, "keys"):
-        raise _Damaged(f"{place} is no group")
-    found = {}
-    for name in group.keys():
-        if not hasattr(group[name], "dtype"):
-            raise _Damaged(f"{place}/{name} is no array")
-        found[name] = np.asarray(group[name])
-    return found
-
-
-def _values(model, file, where, skip_mismatch, skipped):
+def _values(model, file, skip_mismatch, skipped):
     """([(variable, value)] of a file, all of them checked, [(layer, values)] of layers that load by themselves).
-    ValueError names the first that does not fit."""
+    ValueError names the first that does not fit. Shapes and dtypes are compared before values are read."""
     found, by_themselves = [], []
-    for path, thing in _walk(model, "", {id(one) for one in skipped}):
-        own = own_variables(thing)
+    for path, thing in _walk(model, skipped):
+        own, place = own_variables(thing), f"{path}/vars" if path else "vars"
         if _has_own(thing, "load_own_variables"):
-            by_themselves.append((thing, _stored(file, f"{path}/vars" if path else "vars")))
+            group = file.group(place)
+            arrays = {} if group is None else {name: group.array(name) for name in group.names()}
+            by_themselves.append((thing, {name: array.read(is_expected=False) for name, array in arrays.items()}))
             continue
         if not own:
             continue
         may_differ = path == "optimizer" or isinstance(thing, SeedGenerator)  # of another state: taken where it fits
-        place = f"{path}/vars" if path else "vars"
-        stored = _stored(file, place)
-        pairs = [(variable, _fitted(stored.get(str(number)), variable)) for number, variable in enumerate(own)]
-        wrong = len(stored) != len(own) or any(value is None or value.shape != tuple(variable.shape)
-                                               for variable, value in pairs)
-        if not wrong:
-            found += pairs
-        elif path == "optimizer" and stored:
+        group = file.group(place)
+        count = 0 if group is None else group.count
+        pairs = [(variable, group.array(str(number)) if count else None) for number, variable in enumerate(own)]
+        wrong = count != len(own) or not all(_fits(array, variable) for variable, array in pairs)
+        if wrong and path == "optimizer" and count:
             warnings.warn(f"Skipping variable loading for optimizer '{getattr(thing, 'name', '')}', because it has "
-                          f"{len(own)} variables whereas the saved optimizer has {len(stored)} variables, or they have "
+                          f"{len(own)} variables whereas the saved optimizer has {count} variables, or they have "
                           "other shapes.", stacklevel=5)
-        elif not may_differ and not skip_mismatch:
-            _refuse(where, thing, path, place, pairs, len(stored))
-        elif not may_differ:
-            found += [pair for pair in pairs if pair[1] is not None and pair[1].shape == tuple(pair[0].shape)]
+        elif wrong and not may_differ and not skip_mismatch:
+            _refuse(file.where, thing, path, place, pairs, count)
+        elif not wrong or not may_differ:
+            found += [(variable, _fitted(array.read(), variable)) for variable, array in pairs
+                      if _fits(array, variable)]
     return found, by_themselves
 
 
+def _fits(array, variable):
+    """Is an array of a file one of numbers in the variable's shape?"""
+    return array is not None and array.shape == tuple(variable.shape) and (
+        array.dtype.kind not in "OSUV" or variable.dtype.name == "bfloat16")
+
+
 def _fitted(value, variable):
-    """A value in the variable's dtype; None passes."""
-    if value is None or value.dtype.kind in "OSUV" and variable.dtype.name != "bfloat16":
-        return None
+    """A value in the variable's dtype."""
     wanted = np.dtype(variable.dtype.as_numpy_dtype)
     return value.view(wanted) if value.dtype.kind == "V" and value.dtype.itemsize == 2 else value.astype(wanted)
 
@@ -282,11 +294,12 @@ def _refuse(where, thing, path, place, pairs, count):
         raise ValueError(f"{where}: object '{getattr(thing, 'name', path)}' ({path}) expected {len(pairs)} variables, "
                          f"but received {count} variables from the file. The model is not the one that was saved; "
                          "skip_mismatch=True leaves out what does not fit")
-    number, variable, value = next((number, variable, value) for number, (variable, value) in enumerate(pairs)
-                                   if value is None or value.shape != tuple(variable.shape))
+    number, variable, array = next((number, variable, array) for number, (variable, array) in enumerate(pairs)
+                                   if not _fits(array, variable))
     raise ValueError(f"{where}: variable '{getattr(variable, 'path', variable.name)}' has shape "
-                     f"{tuple(variable.shape)}; the file has {None if value is None else tuple(value.shape)} at "
-                     f"{place}/{number}, and they must match; skip_mismatch=True leaves out what does not fit")
+                     f"{tuple(variable.shape)}; the file has "
+                     f"{None if array is None else f'{array.shape} of {array.dtype}'} at {place}/{number}, and they "
+                     "must match; skip_mismatch=True leaves out what does not fit")
 
 
 def _assign(pairs):
@@ -298,14 +311,16 @@ def _load(model, source, where, skip_mismatch=False, skipped=()):
     """Sets the variables from an HDF5 file, a path or what can be read; all of them or, on an error, none."""
     if isinstance(source, str) and not os.path.exists(source):
         raise FileNotFoundError(f"File not found: filepath={source}")
+    with hdf5.File(source, where) as file:
+        pairs, by_themselves = _values(model, file, skip_mismatch, skipped)
+    before = [(variable, variable.numpy()) for layer, _ in by_themselves for variable in own_variables(layer)]
     try:
-        with _h5py().File(source, "r") as file:
-            pairs, by_themselves = _values(model, file, where, skip_mismatch, skipped)
-    except (OSError, KeyError, RuntimeError, TypeError, _Damaged, MemoryError, UnicodeError) as error:
-        raise ValueError(f"{where} is not a file of weights that can be read: {error}") from None
+        for layer, stored in by_themselves:
+            layer.load_own_variables(stored)
+    except BaseException:
+        _assign(before)
+        raise
     _assign(pairs)
-    for layer, stored in by_themselves:
-        layer.load_own_variables(stored)
 
 
 def _load_safetensors(model, path, skip_mismatch, skipped):
@@ -344,7 +359,7 @@ def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
                          "first by calling it on some data or by using `build()`.")
     if path.endswith(".keras"):
         with _archive(path) as archive:
-            _load(model, io.BytesIO(_member(archive, "model.weights.h5", path)), path, skip_mismatch, skipped)
+            _load(model, io.BytesIO(archive.read("model.weights.h5")), path, skip_mismatch, skipped)
     elif path.endswith(".weights.h5"):
         _load(model, path, path, skip_mismatch, skipped)
     elif path.endswith(".safetensors"):
@@ -357,53 +372,51 @@ def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
 def _archive(path):
     if not os.path.exists(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
-    try:
-        return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise ValueError(f"{path} is not a `.keras` file: {error}") from None
-
-
-_LARGE = 1 << 28  # bytes; a member of more is read if it is not 100 times what the archive holds of it
-
-
-def _member(archive, name, path):
-    """A file of the archive; ValueError where it is missing or damaged, or would fill the memory out of little."""
-    try:
-        told = archive.getinfo(name)
-        if told.file_size > max(_LARGE, 100 * told.compress_size):
-            raise ValueError(f"{told.file_size} bytes out of {told.compress_size}, as a decompression bomb has them")
-        return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError,
-            ValueError) as error:
-        raise ValueError(f"{path}: {name} in it cannot be read: {error}") from None
+    return Archive(path, path)
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
-    """The model of a `.keras` file, compiled as it was if `compile` (``keras.saving.load_model``)."""
+    """The model of a `.keras` file, compiled as it was if `compile` (``keras.saving.load_model``).
+
+    `safe_mode`: the configuration in it may name no other files. No code of it runs, in safe mode or not. ValueError
+    where the file is damaged, asks for more than the limits let it (`leat.config.set_load_limits`), or does not fit
+    together; TypeError for a class that is not known.
+    """
     if hasattr(filepath, "read"):
-        return _loaded(zipfile.ZipFile(filepath), "the file", custom_objects, compile)
+        with Archive(filepath, "the file") as archive:
+            return _loaded(archive, custom_objects, compile, safe_mode)
     path = os.fspath(filepath)
     if not path.endswith(".keras") and not zipfile.is_zipfile(path):
         raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` files; weights alone are "
                          "loaded into a model by `load_weights`")
     with _archive(path) as archive:
-        return _loaded(archive, path, custom_objects, compile)
+        return _loaded(archive, custom_objects, compile, safe_mode)
 
 
 def of_bytes(class_, content):
     """The model of the content of a `.keras` file, of a class that needs not be registered."""
-    archive = zipfile.ZipFile(io.BytesIO(content))
-    return _loaded(archive, "the pickled model", {class_.__name__: class_}, True)
+    with Archive(io.BytesIO(content), "the pickled model") as archive:
+        return _loaded(archive, {class_.__name__: class_}, True, True)
 
 
-def _loaded(archive, path, custom_objects, compile):
-    text, weights = _member(archive, "config.json", path), _member(archive, "model.weights.h5", path)
-    try:
-        config = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{path}: config.json in it is no JSON: {error}") from None
+_UNCLEAR = (KeyError, IndexError, AttributeError, ArithmeticError, AssertionError, MemoryError, RecursionError,
+            errors.OpError)
+
+
+def _loaded(archive, custom_objects, compile, safe_mode):
+    path, text, weights = archive.where, archive.read("config.json", is_text=True), archive.read("model.weights.h5")
+    config = json_text.parse(text, path, "config.json in it")
+    if not isinstance(config, dict):
+        raise ValueError(f"{path}: config.json in it is no configuration of a model, but {type(config).__name__}")
     if not compile:
         config["compile_config"] = None
-    model = registry.deserialize_keras_object(config, custom_objects)
+    room = limits.get_load_limits().unpacked_bytes + 4 * len(weights)
+    try:
+        with loading.allowance(path, room):
+            model = registry.deserialize_keras_object(config, custom_objects, safe_mode)
+    except _UNCLEAR as error:
+        raise ValueError(f"{path}: config.json in it makes no model: {type(error).__name__}: {error}") from error
+    if not isinstance(model, Layer):
+        raise ValueError(f"{path}: config.json in it is no configuration of a model, but of {type(model).__name__}")
     _load(model, io.BytesIO(weights), path)
     return model

@@ -1,0 +1,255 @@
+"""Reading HDF5 files of strangers: nothing but arrays of numbers that lie in the file, looked at before they are read.
+
+A file of weights has groups and arrays of plain numbers. The format has more: links into other files, arrays whose
+bytes are another file's, types of a file's own, filters, chunks that unfold to any size. All that is refused by name.
+A place is walked one name at a time, because a library that is given a path follows every link in it. Packed chunks
+are unpacked here, into as much memory as their array has; HDF5's own filter would take what the packed data ask for.
+
+Happy path: `File` opens what can be read and seeked, `group` finds a place, `array` describes one, `read` gives it.
+Failures: ValueError that names file and place. A file belongs to one thread.
+"""
+
+import itertools
+import math
+import os
+import zlib
+
+import numpy as np
+
+from leat._files import limits
+
+_DEFLATE, _SHUFFLE = 1, 2
+_FILTERS = {3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset"}
+_SMALL_CHUNK = 4 << 20  # bytes of a chunk that may be larger than its array
+
+
+def library():
+    """The package h5py. ImportError says what to do without it."""
+    try:
+        import h5py
+    except ImportError:
+        raise ImportError("files of Keras need the package h5py; install it, or save with "
+                          "leat.train.Checkpoint") from None
+    return h5py
+
+
+class File:
+    """An open file. `source`: a path, or what can be read and seeked; `where` names it in errors."""
+
+    def __init__(self, source, where):
+        self._h5py, self.where, self._taken = library(), where, 0
+        self._bytes = open(source, "rb") if isinstance(source, (str, os.PathLike)) else source
+        self._owns = self._bytes is not source
+        try:
+            self.size = self._bytes.seek(0, os.SEEK_END)
+            self._file = self._h5py.File(self._bytes, "r")
+        except BaseException as error:
+            self._close_bytes()
+            if isinstance(error, Exception):
+                raise self.unreadable(error) from None
+            raise
+
+    def _close_bytes(self):
+        if self._owns:
+            self._bytes.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        try:
+            self._file.close()
+        finally:
+            self._close_bytes()
+
+    def unreadable(self, error):
+        """The ValueError for what the library or the system says of the file."""
+        return error if isinstance(error, (_Refused, limits.LimitError)) else _Refused(
+            f"{self.where} is not a file of weights that can be read: {error}")
+
+    def refused(self, place, what):
+        """The ValueError for what stands at a place."""
+        return _Refused(f"{self.where}: {place or '/'} in it {what}; files of weights have none of that, and nothing "
+                        "was read from there")
+
+    def take(self, place, size):
+        """Counts the bytes of an array at a place against the limits."""
+        limits.check("array_bytes", size, f"{self.where}: {place}", "bytes of an array")
+        self._taken += size
+        limits.check("total_bytes", self._taken, self.where, "bytes of all arrays")
+
+    def group(self, place):
+        """The group at "a/b/c"; None where there is none."""
+        try:
+            found, path = self._file, ""
+            for name in place.split("/"):
+                path = f"{path}/{name}" if path else name
+                found = self.child(found, name, path)
+                if found is None:
+                    return None
+                if not isinstance(found, self._h5py.Group):
+                    raise self.refused(path, "is no group")
+            return Group(self, found, place)
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError) as error:
+            raise self.unreadable(error) from None
+
+    def child(self, group, name, path):
+        """What a group has under a name, if it lies in the group itself; None where it has none."""
+        link = group.get(name, getlink=True)
+        if link is None:
+            return None
+        if not isinstance(link, self._h5py.HardLink):
+            to = "another file" if isinstance(link, self._h5py.ExternalLink) else "another place"
+            raise self.refused(path, f"is a link to {to} ({type(link).__name__})")
+        return group[name]
+
+
+class _Refused(ValueError):
+    """What was said already with file and place."""
+
+
+class Group:
+    """A group of a file, of which `count` things are members."""
+
+    def __init__(self, file, found, place):
+        self._file, self._found, self._place = file, found, place
+        self.count = len(found)
+        limits.check("members", self.count, f"{file.where}: {place}", "members of a group")
+
+    def names(self):
+        """The names of its members."""
+        return list(self._found.keys())
+
+    def array(self, name):
+        """The array of a name, not yet read; None where there is none."""
+        place = f"{self._place}/{name}"
+        try:
+            found = self._file.child(self._found, name, place)
+            if found is None:
+                return None
+            if not hasattr(found, "dtype") or not hasattr(found, "shape"):
+                raise self._file.refused(place, "is no array")
+            return Array(self._file, found, place)
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError) as error:
+            raise self._file.unreadable(error) from None
+
+
+class Array:
+    """An array of a file: its `dtype` and `shape` are known, and how it lies there was looked at; nothing is read."""
+
+    def __init__(self, file, found, place):
+        self._file, self._found, self.place = file, found, place
+        h5py, properties = file._h5py, found.id.get_create_plist()
+        self._layout = properties.get_layout()
+        if properties.get_external_count() > 0 or found.external:
+            raise file.refused(place, "has its values in other files (external storage)")
+        if self._layout == h5py.h5d.VIRTUAL or found.is_virtual:
+            raise file.refused(place, "is put together from other arrays (a virtual dataset)")
+        self.dtype = self._plain_dtype(found.id.get_type(), h5py.h5t)
+        if found.shape is None:
+            raise file.refused(place, "has no shape")
+        self.shape = tuple(found.shape)
+        self._is_chunked = self._layout == h5py.h5d.CHUNKED
+        self._is_contiguous = self._layout == h5py.h5d.CONTIGUOUS
+        self._filters = [self._filter(properties.get_filter(number)) for number in range(properties.get_nfilters())]
+
+    nbytes = property(lambda self: math.prod(self.shape) * self.dtype.itemsize)
+
+    def _plain_dtype(self, kind, h5t):
+        """numpy's dtype of a stored type, which is one of the standard ones: what is read needs no conversion."""
+        if kind.committed():
+            raise self._file.refused(self.place, "has a type that is defined in the file")
+        sort, size = kind.get_class(), kind.get_size()
+        if sort in (h5t.INTEGER, h5t.FLOAT, h5t.ENUM):
+            dtype = kind.dtype
+            if dtype.itemsize == size and (dtype.kind in "biuf" or dtype.name == "bfloat16") and (
+                    kind.equal(h5t.py_create(dtype, logical=True))):
+                return np.dtype(dtype.str) if dtype.kind in "biuf" else dtype
+        if sort == h5t.OPAQUE and size == 2:  # bfloat16
+            return np.dtype("V2")
+        if sort == h5t.STRING and not kind.is_variable_str():
+            return np.dtype(f"S{size}")
+        names = {getattr(h5t, name): name.lower() for name in (
+            "INTEGER", "FLOAT", "TIME", "STRING", "BITFIELD", "OPAQUE", "COMPOUND", "REFERENCE", "ENUM", "VLEN",
+            "ARRAY") if hasattr(h5t, name)}
+        raise self._file.refused(self.place, f"has values of the type {names.get(sort, sort)} of {size} bytes, which "
+                                 "are no plain numbers")
+
+    def _filter(self, described):
+        """(number, what it was given) of a filter that weights may have."""
+        number, _, values, name = described
+        if number not in (_DEFLATE, _SHUFFLE) or not self._is_chunked:
+            name = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
+            raise self._file.refused(self.place, f"is packed by the filter {_FILTERS.get(number, name or number)!r} "
+                                     "(gzip and shuffle are read)")
+        return number, values
+
+    def read(self, is_expected=True):
+        """The values. `is_expected`: as many are asked for, so no limit on what they unpack to is needed."""
+        file, size = self._file, self.nbytes
+        try:
+            stored = self._found.id.get_storage_size()
+            if not is_expected:
+                limits.check_unpacked(size, min(stored, file.size), f"{file.where}: {self.place}", "an array")
+            file.take(self.place, size)
+            if stored > file.size:
+                raise file.refused(self.place, f"has {stored} bytes, more than the file")
+            if self._is_chunked:
+                return self._of_chunks()
+            if self._is_contiguous and stored not in (0, size):
+                raise file.refused(self.place, f"has {stored} bytes for {size}")
+            if self._is_contiguous and stored and self._found.id.get_offset() + stored > file.size:
+                raise file.refused(self.place, "lies beyond the end of the file")
+            return np.asarray(self._found[()], self.dtype)
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError, zlib.error) as error:
+            raise file.unreadable(error) from None
+
+    def _of_chunks(self):
+        chunk, place = self._found.chunks, self.place
+        size = math.prod(chunk) * self.dtype.itemsize
+        if size > max(self.nbytes, _SMALL_CHUNK) or min(chunk) < 1:
+            raise self._file.refused(place, f"has chunks of shape {chunk}, larger than the array of shape {self.shape}")
+        counts = [-(-dim // step) for dim, step in zip(self.shape, chunk)]
+        limits.check("members", math.prod(counts), f"{self._file.where}: {place}", "chunks of an array")
+        whole = np.full(self.shape, self._found.fillvalue, self.dtype) if self.dtype.kind != "V" else (
+            np.zeros(self.shape, self.dtype))
+        for at in itertools.product(*map(range, counts)):
+            start = tuple(number * step for number, step in zip(at, chunk))
+            values = self._chunk(start, chunk, size)
+            if values is not None:
+                target = whole[tuple(slice(one, one + step) for one, step in zip(start, chunk))]
+                target[...] = values[tuple(slice(dim) for dim in target.shape)]
+        return whole
+
+    def _chunk(self, start, chunk, size):
+        """The values of the chunk at a place; None where the file has none."""
+        found = self._found.id.get_chunk_info_by_coord(start)
+        if found.byte_offset is None:
+            return None
+        if found.byte_offset + found.size > self._file.size:
+            raise self._file.refused(self.place, f"has a chunk of {found.size} bytes beyond the end of the file")
+        mask, data = self._found.id.read_direct_chunk(start)
+        for position, (number, values) in reversed(list(enumerate(self._filters))):
+            if mask >> position & 1:
+                continue
+            data = self._inflated(data, size) if number == _DEFLATE else _in_order(data, values[0] if values else 1)
+        if len(data) != size:
+            raise self._file.refused(self.place, f"has a chunk of {len(data)} bytes; expected {size}")
+        values = np.frombuffer(data, np.uint8 if self.dtype.kind == "b" else self.dtype)
+        return (values != 0 if self.dtype.kind == "b" else values).reshape(chunk)
+
+    def _inflated(self, data, size):
+        unpacker = zlib.decompressobj()
+        data = unpacker.decompress(data, size + 1)
+        if len(data) > size or not unpacker.eof:
+            raise self._file.refused(self.place, f"has a chunk that unpacks to other than {size} bytes")
+        return data
+
+
+def _in_order(data, width):
+    """Bytes that were put in order by their place in each value of `width` bytes, as they were before."""
+    count = len(data) // max(width, 1)
+    if width <= 1 or count <= 1:
+        return data
+    whole = np.frombuffer(data, np.uint8)
+    return whole[:count * width].reshape(width, count).T.tobytes() + whole[count * width:].tobytes()

@@ -135,6 +135,16 @@ ssize_t write(int fd, const void *data, size_t size) {
     return part < 0 ? -1 : syscall(SYS_write, fd, data, (size_t)part);
 }
 
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset) {
+    reached(file_concerns(fd));
+    return syscall(SYS_pwrite64, fd, data, size, offset);
+}
+
+int ftruncate(int fd, off_t size) {
+    reached(file_concerns(fd));
+    return (int)syscall(SYS_ftruncate, fd, size);
+}
+
 int fsync(int fd) {
     reached(file_concerns(fd));
     return fails(CALL_FSYNC) ? -1 : (int)syscall(SYS_fsync, fd);

@@ -7,7 +7,8 @@
  * where the specs differ. With a checkpoint file the files so far are committed from time
  * to time and the iterator's state is written beside what was committed; a later call goes on
  * behind that. Failures: an element's error ends the call and removes the run, or with a checkpoint
- * leaves what the checkpoint speaks of. No locks: one caller. */
+ * leaves what the checkpoint speaks of; a process that dies leaves its run, which the next save to
+ * the folder removes, unless its checkpoint is there. No locks: one caller. */
 #include "base/hash.h"
 #include "core/spec.h"
 #include "data/kept/saved_reader.h"
@@ -116,7 +117,8 @@ static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
     if (status == LEAT_OK)
         status = leati_get_int(in, &s->info.num_elements, err);
     if (status == LEAT_OK)
-        status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+        status = leati_saved_writer_open(s->path, s->info.run, s->compression, s->checkpoint,
+                                         &s->writer, err);
     if (status == LEAT_OK)
         status = leati_saved_writer_restore(s->writer, in, s->counted, err);
     if (status == LEAT_OK)
@@ -286,7 +288,8 @@ static leat_status run(struct saving *s, leat_error *err) {
     s->info = leati_saved_info_new();
     leat_status status = look_for_checkpoint(s, err);
     if (status == LEAT_OK && !s->done && s->writer == NULL)
-        status = leati_saved_writer_open(s->path, s->info.run, s->compression, &s->writer, err);
+        status = leati_saved_writer_open(s->path, s->info.run, s->compression, s->checkpoint,
+                                         &s->writer, err);
     if (status == LEAT_OK && !s->done)
         status = write_all(s, err);
     if (status == LEAT_OK && !s->done)

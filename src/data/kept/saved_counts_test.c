@@ -306,7 +306,8 @@ static void test_old_writer(void **state) {
         leati_reader in = {.data = old.data, .size = old.size};
         bool found = false;
         assert_int_equal(
-            leati_saved_writer_open(path, info.run, LEAT_COMPRESSION_NONE, &writer, &err), LEAT_OK);
+            leati_saved_writer_open(path, info.run, LEAT_COMPRESSION_NONE, NULL, &writer, &err),
+            LEAT_OK);
         assert_int_equal(leati_saved_writer_restore(writer, &in, counted != 0, &err), LEAT_OK);
         assert_int_equal(in.at, in.size);
         /* Written down again, it stays what it was. */

@@ -63,7 +63,7 @@ static void copy_text(const leati_wire_field *field, char *out) {
 }
 
 /* The name becomes part of a path. */
-static bool is_run(const char *run) {
+bool leati_saved_is_run(const char *run) {
     return run[0] != '\0' && strspn(run, "0123456789abcdef") == strlen(run);
 }
 
@@ -80,7 +80,7 @@ leat_status leati_saved_get_run(leati_reader *in, char out[LEATI_RUN_TEXT], leat
         memcpy(out, data, size);
         out[size] = '\0';
     }
-    return status != LEAT_OK || is_run(out)
+    return status != LEAT_OK || leati_saved_is_run(out)
                ? status
                : leati_fail(err, LEAT_DATA_LOSS, "a saved state without the name of its run");
 }
@@ -122,8 +122,9 @@ static leat_status read_info(leati_wire wire, leati_saved_info *out, leati_saved
         default: break;
         }
     }
-    return status != LEAT_OK || (is_run(out->run) && out->num_elements >= 0) ? status
-                                                                             : bad_info(err);
+    return status != LEAT_OK || (leati_saved_is_run(out->run) && out->num_elements >= 0)
+               ? status
+               : bad_info(err);
 }
 
 static leat_status read_folder(const char *folder, leati_saved_info *out,

@@ -46,6 +46,8 @@ LEAT_WARN_UNUSED leat_status leati_saved_info_of_run(const char *folder, const c
                                                      leati_saved_info *out,
                                                      leati_saved_counts *counts, leat_error *err);
 
+/* Is this the name of a run? */
+bool leati_saved_is_run(const char *run);
 /* The name of a run as part of a saved state, and back: DATA_LOSS where it is none. */
 void leati_saved_put_run(leati_writer *out, const char *run);
 LEAT_WARN_UNUSED leat_status leati_saved_get_run(leati_reader *in, char out[LEATI_RUN_TEXT],
@@ -68,10 +70,12 @@ LEAT_WARN_UNUSED leat_status leati_saved_run_shards(const char *run, leati_paths
 /* A run being written. One thread at a time. */
 typedef struct leati_run_writer leati_run_writer;
 
-/* Makes FOLDER/RUN and the folders above it. Owned. */
+/* Makes FOLDER/RUN and the folders above it, and removes what writers have left there that died
+ * (data/kept/saved_sweep.h, which says what `successor` is). Owned. */
 LEAT_WARN_UNUSED leat_status leati_saved_writer_open(const char *folder, const char *run,
                                                      leat_compression compression,
-                                                     leati_run_writer **out, leat_error *err);
+                                                     const char *successor, leati_run_writer **out,
+                                                     leat_error *err);
 /* Appends row `row` of `block`, an element of `spec`, to shard `shard`, after the record of its
  * number where that is not NULL. A negative shard is named by the unsigned number of the same bits,
  * as in TensorFlow. After a failure only close and discard are allowed. */

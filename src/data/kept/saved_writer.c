@@ -3,12 +3,14 @@
  * Happy path: a shard's file is begun with its first element and appears under its name, whole,
  * when it is committed; the run's copy of the metadata is written next, and the folder's last. So a
  * process that dies leaves temporary files and whole ones that no finalized metadata speaks of.
- * Failures: those of the file system, naming the path. No locks: one owner. */
+ * Failures: those of the file system, naming the path. No locks: one owner, but for the file that
+ * tells others that there is one (saved_sweep.h). */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/kept/saved_files.h"
 #include "data/kept/saved_rows.h"
+#include "data/kept/saved_sweep.h"
 #include "file/tensor_proto.h"
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,7 @@ struct leati_run_writer {
     int64_t each;   /* records of an element */
     bool uncounted; /* it goes on with files whose elements nobody has counted */
     bool finished;
+    leati_lock *lock; /* says that somebody writes here; NULL where it cannot be said */
 };
 
 static void free_writer(leati_run_writer *writer) {
@@ -38,6 +41,7 @@ static void free_writer(leati_run_writer *writer) {
         leat_tfrecord_writer_discard(writer->shards[i].file);
         leati_free(writer->shards[i].counts);
     }
+    leati_lock_free(writer->lock);
     leati_writer_fini(&writer->scratch);
     leati_free(writer->shards);
     leati_free(writer->path);
@@ -45,15 +49,24 @@ static void free_writer(leati_run_writer *writer) {
 }
 
 leat_status leati_saved_writer_open(const char *folder, const char *run,
-                                    leat_compression compression, leati_run_writer **out,
-                                    leat_error *err) {
+                                    leat_compression compression, const char *successor,
+                                    leati_run_writer **out, leat_error *err) {
     leati_run_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL)
         return leati_no_memory(err);
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
     leat_status status =
-        writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(writer->path, err);
+        writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(folder, err);
+    if (status == LEAT_OK) {
+        leati_saved_sweep(folder);
+        status = leati_fs_mkdir(writer->path, err);
+    }
+    /* Somebody who sweeps may find the folder before the lock is in it: then once more. */
+    for (int attempt = 0; attempt < 2 && status == LEAT_OK && writer->lock == NULL; attempt++) {
+        writer->lock = leati_saved_hold_run(writer->path, successor);
+        status = leati_fs_mkdir(writer->path, err);
+    }
     if (status == LEAT_OK)
         *out = writer;
     else
@@ -96,7 +109,7 @@ static leat_status shard_of(leati_run_writer *writer, uint64_t number, struct sh
                         sizeof(*writer->shards)))
             return leati_no_memory(err);
         char *path = shard_path(writer, number, -1, err);
-        leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdir(path, err);
+        leat_status status = path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(path, err);
         leati_free(path);
         if (status != LEAT_OK)
             return status;
@@ -210,6 +223,12 @@ leat_status leati_saved_writer_publish(leati_run_writer *writer, const char *fol
         status = leati_saved_info_write(writer->path, info, &counts, spec, err);
     if (status == LEAT_OK)
         status = leati_saved_info_write(folder, info, &counts, spec, err);
+    if (status == LEAT_OK) {
+        leati_lock_remove(writer->lock);
+        writer->lock = NULL;
+        /* Only now that this one is finished nobody goes on with what others have begun. */
+        leati_saved_sweep(folder);
+    }
     leati_saved_counts_fini(&counts);
     return status;
 }
@@ -341,6 +360,8 @@ void leati_saved_writer_discard(leati_run_writer *writer) {
     if (writer->path != NULL) {
         remove_name(writer->path, LEATI_SAVED_METADATA);
         remove_name(writer->path, LEATI_SAVED_SPEC);
+        leati_lock_remove(writer->lock);
+        writer->lock = NULL;
         status = leati_fs_remove(writer->path, &ignored);
     }
     (void)status;

@@ -11,7 +11,8 @@
  *
  * Failures: errors of the input and of shard_func are delivered and leave no element in the files.
  * Where files cannot be written that is one error; the iteration then goes on without them. A
- * process that dies leaves a run that no metadata speaks of.
+ * process that dies leaves a run that no metadata speaks of; the next writer removes it, unless a
+ * saved state may go on with it.
  *
  * Saved as positions. While writing, a state that the user asked for also brings the files so far
  * to the disk, and an iterator restored from it goes on writing behind them, unless a snapshot has
@@ -22,6 +23,7 @@
 #include "core/spec.h"
 #include "data/kept/saved_reader.h"
 #include "data/kept/saved_rows.h"
+#include "data/kept/saved_sweep.h"
 #include "data/run/apply.h"
 #include "data/run/input.h"
 #include <leat/data_ops.h>
@@ -244,7 +246,8 @@ static leat_status begin_run(struct snapshot_state *s, leat_error *err) {
     memcpy(info.hash, s->info.hash, sizeof(info.hash));
     /* The writer's run, under the hash that was known before. */
     s->info = info;
-    return leati_saved_writer_open(s->folder, s->info.run, s->compression, &s->writer, err);
+    return leati_saved_writer_open(s->folder, s->info.run, s->compression, LEATI_RUN_OF_STATES,
+                                   &s->writer, err);
 }
 
 static void stop_writing(struct snapshot_state *s) {
@@ -448,7 +451,8 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     leati_run_writer *writer = NULL;
     if (status == LEAT_OK && !done) {
         s->info = own;
-        status = leati_saved_writer_open(s->folder, own.run, s->compression, &writer, err);
+        status = leati_saved_writer_open(s->folder, own.run, s->compression, LEATI_RUN_OF_STATES,
+                                         &writer, err);
     }
     /* Without a writer this only reads past what the state says of files. */
     if (status == LEAT_OK) {

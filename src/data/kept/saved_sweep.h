@@ -1,0 +1,20 @@
+/* Runs whose writers are gone, and which nobody can go on with. */
+#ifndef LEATI_DATA_KEPT_SAVED_SWEEP_H
+#define LEATI_DATA_KEPT_SAVED_SWEEP_H
+
+#include "file/lock.h"
+
+/* Who may go on with a run that is not finished: nobody; saved states of iterators; or, any other
+ * text, who reads the checkpoint of that path. */
+#define LEATI_RUN_OF_NOBODY NULL
+#define LEATI_RUN_OF_STATES ""
+
+/* Holds run folder `run`, which is there, as its writer: until the lock is freed nobody removes it.
+ * NULL where that cannot be: the run is then never removed by others. */
+leati_lock *leati_saved_hold_run(const char *run, const char *successor);
+/* Removes from `folder` the runs that leati_saved_hold_run's callers have left unfinished, unless
+ * somebody holds them, can go on with them, or the metadata speak of them; others are left alone.
+ * What fails stays for the next time. */
+void leati_saved_sweep(const char *folder);
+
+#endif

@@ -1,17 +1,20 @@
 /* Reading JSON text. It is scanned before jansson sees it: for its depth, so that untrusted input
  * cannot make recursion deep, and for integers that do not fit 64 signed bits, which jansson
- * refuses and which are therefore put into quotes (the form in which uint64 tensors have them).
+ * refuses and which are therefore put into quotes (the form in which uint64 tensors have them);
+ * those that fit no 64 bits are refused here.
  * Failures: INVALID_ARGUMENT with line and column, RESOURCE_EXHAUSTED. No locks. */
 #include "core/json_parts.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "base/text.h"
 #include <string.h>
 
 /* Digits of the smallest integer that may not fit. */
 #define LARGE_DIGITS 19
 #define LARGEST "9223372036854775807"
+#define LARGEST_OF_ALL "18446744073709551615" /* uint64's */
 
 /* The deepest nesting of brackets outside of strings. */
 static size_t depth_of(const char *text, size_t size) {
@@ -53,9 +56,17 @@ static size_t large_integer(const char *at, const char *end, char before) {
     return digits > LARGE_DIGITS || memcmp(at, LARGEST, LARGE_DIGITS) > 0 ? digits : 0;
 }
 
+/* Do so many digits, of a large integer, fit no dtype at all? Left alone they would become a text.
+ */
+static bool is_beyond(const char *at, size_t digits) {
+    /* Zeros in front are no JSON, and are refused by jansson where they make it as long. */
+    size_t most = strlen(LARGEST_OF_ALL);
+    return digits > most || (digits == most && memcmp(at, LARGEST_OF_ALL, most) > 0);
+}
+
 /* Copies the text into `out` with quotes around integers that are too large; nothing is written
  * where there are none. */
-static void quote_large(const char *text, size_t size, leati_text *out) {
+static leat_status quote_large(const char *text, size_t size, leati_text *out, leat_error *err) {
     const char *end = text + size;
     const char *copied = text;
     bool quoted = false;
@@ -67,6 +78,12 @@ static void quote_large(const char *text, size_t size, leati_text *out) {
         if (quoted || *at < '0' || *at > '9')
             continue;
         size_t digits = large_integer(at, end, at > text ? at[-1] : ' ');
+        if (is_beyond(at, digits))
+            return leati_refuse(
+                err, VALUE,
+                "JSON has an integer of %zu digits, %.*s; expected at most " LARGEST_OF_ALL
+                ", or a number with a fraction or an exponent",
+                digits, (int)LEATI_MIN(digits, 40), at);
         if (digits > 0) {
             leati_text_add(out, copied, (size_t)(at - copied));
             leati_text_addf(out, "\"%.*s\"", (int)digits, at);
@@ -79,6 +96,7 @@ static void quote_large(const char *text, size_t size, leati_text *out) {
     /* Nothing was put into quotes: the caller parses the text itself. */
     if (copied > text)
         leati_text_add(out, copied, (size_t)(end - copied));
+    return out->failed ? leati_no_memory(err) : LEAT_OK;
 }
 
 json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
@@ -94,10 +112,9 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
         return NULL;
     }
     leati_text copy = {0};
-    quote_large(text, size, &copy);
-    if (copy.failed) {
+    if (quote_large(text, size, &copy, err) != LEAT_OK) {
         leati_text_fini(&copy);
-        return leati_json_no_memory(err);
+        return NULL;
     }
     const char *source = copy.size > 0 ? copy.data : text;
     json_error_t error = {.text = ""};

@@ -101,7 +101,12 @@ static void large_integers(void **state) {
     assert_int_equal(json_integer_value(json_array_get(json, 3)), INT64_MIN);
     json_decref(json);
     refused("{\"dtype\": \"uint64\", \"shape\": [1], \"data\": [18446744073709551616]}",
-            LEAT_REASON_VALUE, "uint64");
+            LEAT_REASON_VALUE, "18446744073709551616");
+    /* No dtype has it, and it is no text. */
+    leat_error err = {0};
+    static const char bare[] = "[1, 100000000000000000000]";
+    assert_null(leati_json_parse(bare, sizeof bare - 1, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "100000000000000000000");
 }
 
 /* The dtypes are those of tf.constant. */

@@ -193,3 +193,14 @@ def test_one_colour_of_a_png_is_transparent(depth, colour):
     opaque = 2**depth - 1
     assert found[..., 3].tolist() == [[0, opaque], [opaque, 0]]
     assert found[..., :3].tolist() == [[pixel * (3 // channels) for pixel in row] for row in pixels]
+
+
+def test_boxes_of_many_pixels():
+    """Pictures of more than 2**31 pixels: parts are drawn, as of smaller ones."""
+    boxes = tf.constant([[[0.0, 0.0, 1.0, 1.0]]])
+    for seed in range(5):
+        begin, size, _ = tf.image.stateless_sample_distorted_bounding_box(
+            [100000, 100000, 3], boxes, seed=(seed, 1), min_object_covered=0.0, area_range=(0.4, 0.6))
+        begin, size = begin.numpy(), size.numpy()
+        assert 0.39 <= float(size[0]) * float(size[1]) / 1e10 <= 0.61
+        assert (begin[:2] >= 0).all() and (begin[:2] + size[:2] <= 100000).all()

@@ -58,8 +58,9 @@ static leat_status put_row(leati_kernel_call *call, int64_t row, leat_error *err
     if (rate <= 0)
         return leati_refuse(err, VALUE, "sample_rate must be in (0, 2^32), got: %lld",
                             (long long)rate);
-    if (channels <= 0 || channels > UINT16_MAX)
-        return leati_refuse(err, VALUE, "num_channels must be in (0, 2^16), got: %lld",
+    /* The format counts the bytes of a frame in 16 bits, two for each channel. */
+    if (channels <= 0 || channels > UINT16_MAX / 2)
+        return leati_refuse(err, VALUE, "num_channels must be in (0, 2^15), got: %lld",
                             (long long)channels);
     if (bytes > (int64_t)UINT32_MAX - HEADER || (int64_t)rate * channels * 2 > UINT32_MAX)
         return leati_refuse(err, VALUE,

@@ -161,6 +161,11 @@ static int32_t height_limit(const sampler *s, float aspect) {
     return LEATI_MIN(height, s->height);
 }
 
+/* Sides are below 2^31, their product is not. */
+static float pixels_of(int32_t width, int32_t height) {
+    return (float)((int64_t)width * height);
+}
+
 /* False where no part of these proportions fits. */
 static bool draw_part(sampler *s, float aspect, rectangle *out) {
     if (aspect <= 0 || s->width <= 0 || s->height <= 0 || s->least_area > s->most_area)
@@ -174,15 +179,15 @@ static bool draw_part(sampler *s, float aspect, rectangle *out) {
         height += draw(&s->words, limit - height + 1);
     int32_t width = (int32_t)lrintf((float)height * aspect);
     /* Rounding may leave the range of areas by one row. */
-    if ((float)(width * height) < s->least_area) {
+    if (pixels_of(width, height) < s->least_area) {
         height++;
         width = (int32_t)lrintf((float)height * aspect);
     }
-    if ((float)(width * height) > s->most_area) {
+    if (pixels_of(width, height) > s->most_area) {
         height--;
         width = (int32_t)lrintf((float)height * aspect);
     }
-    float area = (float)(width * height);
+    float area = pixels_of(width, height);
     if (area < s->least_area || area > s->most_area || width > s->width || height > s->height ||
         width <= 0 || height <= 0)
         return false;
@@ -195,18 +200,24 @@ static bool draw_part(sampler *s, float aspect, rectangle *out) {
 }
 
 static float area_of(const rectangle *r) {
-    return (float)((r->right - r->left) * (r->bottom - r->top));
+    return pixels_of(r->right - r->left, r->bottom - r->top);
 }
 
 static int32_t larger(int32_t a, int32_t b) {
     return LEATI_MAX(a, b);
 }
 
+/* The pixel at a part of a side; a float may round the side up. */
+static int32_t pixel_at(float part, int32_t side) {
+    int64_t pixel = (int64_t)(part * (float)side);
+    return pixel < side ? (int32_t)pixel : side;
+}
+
 static rectangle box_at(const sampler *s, int64_t i) {
     const float *box = s->boxes + 4 * i;
     /* y x y x in fractions; truncated to pixels. */
-    return (rectangle){(int32_t)(box[1] * (float)s->width), (int32_t)(box[0] * (float)s->height),
-                       (int32_t)(box[3] * (float)s->width), (int32_t)(box[2] * (float)s->height)};
+    return (rectangle){pixel_at(box[1], s->width), pixel_at(box[0], s->height),
+                       pixel_at(box[3], s->width), pixel_at(box[2], s->height)};
 }
 
 /* Is enough of one of the boxes inside? Without boxes the picture is the box. */

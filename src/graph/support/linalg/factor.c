@@ -7,9 +7,13 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STEPS = 60 }; /* of QR for a value, and of sweeps over all pairs; usual are 2 and 8 */
+enum {
+    MAX_STEPS = 60,     /* of QR for a value, and of sweeps over all pairs; usual are 2 and 8 */
+    SAFE_EXPONENT = 200 /* of values whose squares and their sums are far from both ends */
+};
 
 void leati_factor_transpose(const double *from, int64_t rows, int64_t columns, double *to) {
     for (int64_t r = 0; r < rows; r++)
@@ -336,8 +340,9 @@ static bool rotate_pair(double *lines, int64_t length, double *v, int64_t n, int
     return true;
 }
 
-bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, double *u,
-                      double *v, double *scratch) {
+/* leati_factor_svd of values whose squares can be summed. */
+static bool svd_of_scaled(double *a, int64_t rows, int64_t columns, double *values, double *u,
+                          double *v, double *scratch) {
     double *lines = scratch, *vector = scratch + rows * rows; /* the columns of a */
     leati_factor_transpose(a, rows, columns, lines);
     identity(v, columns);
@@ -382,4 +387,28 @@ bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, 
         for (int64_t c = 0; c < known; c++)
             u[r * rows + c] = a[r * columns + c] / values[c];
     return true;
+}
+
+/* The exponent that a matrix is divided by so that squares of its values neither overflow nor
+ * vanish; 0 where they do not, so that no bit changes. */
+static int scale_of(const double *a, int64_t n) {
+    double most = 0;
+    int exponent = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(a[i]));
+    if (most == 0 || !isfinite(most))
+        return 0;
+    (void)frexp(most, &exponent);
+    return abs(exponent) > SAFE_EXPONENT ? exponent : 0;
+}
+
+bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, double *u,
+                      double *v, double *scratch) {
+    int exponent = scale_of(a, rows * columns);
+    for (int64_t i = 0; exponent != 0 && i < rows * columns; i++)
+        a[i] = ldexp(a[i], -exponent);
+    bool found = svd_of_scaled(a, rows, columns, values, u, v, scratch);
+    for (int64_t i = 0; found && exponent != 0 && i < columns; i++)
+        values[i] = ldexp(values[i], exponent);
+    return found;
 }

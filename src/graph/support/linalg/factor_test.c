@@ -91,6 +91,16 @@ static void test_svd(void **state) {
                 for (int64_t i = 1; i < n; i++)
                     assert_true(values[i - 1] >= values[i]);
             }
+    /* The values are numpy's. */
+    static const double scales[] = {1, 1e200, 1e-170, 1e300, 1e-300};
+    for (int i = 0; i < 5; i++) {
+        double wide[] = {3 * scales[i], 1 * scales[i], 2 * scales[i], 5 * scales[i]};
+        assert_true(leati_factor_svd(wide, 2, 2, values, u, v, scratch));
+        assert_true(fabs(values[0] / scales[i] - 5.83390451188127) < 1e-14);
+        assert_true(fabs(values[1] / scales[i] - 2.2283532364172802) < 1e-14);
+        is_orthogonal(u, 2);
+        is_orthogonal(v, 2);
+    }
     double unknown[] = {NAN, 0, 1, 1};
     assert_false(leati_factor_svd(unknown, 2, 2, values, u, v, scratch));
 }

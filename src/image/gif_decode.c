@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -302,6 +303,14 @@ static painter painter_of(const struct decoder *decoder, const frame *f, uint8_t
                      .left = (int64_t)f->width * f->height};
 }
 
+static leat_status too_large(const frame *f, uint64_t pixels, uint64_t limit, leat_error *err) {
+    return leati_refuse(err, SHAPE,
+                        "GIF too large: with a frame of height %" PRId32 " and width %" PRId32
+                        " its frames have %" PRIu64 " pixels, expected at most %" PRIu64
+                        "; shrink the picture, or " LEATI_RAISE_LIMITS,
+                        f->height, f->width, pixels, limit);
+}
+
 /* Counts the frames up to the first one that is not whole, and measures the canvas. */
 static leat_status measure(struct decoder *decoder, const leati_decode_options *options,
                            int64_t *frames, leat_error *err) {
@@ -322,7 +331,7 @@ static leat_status measure(struct decoder *decoder, const leati_decode_options *
             break;
         uint64_t area = (uint64_t)next.width * (uint64_t)next.height;
         if (area > limit - painted)
-            return leati_image_check_pixels("GIF", painted + area, 1, limit, err);
+            return too_large(&next, painted + area, limit, err);
         painted += area;
         painter counter = painter_of(decoder, &next, NULL, 0);
         status = unpack(decoder, &in, &counter, &local);

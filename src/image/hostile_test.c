@@ -351,6 +351,7 @@ static void test_gif_frames(void **state) {
     }
     gif[size++] = 0x3B;
     expect(gif, size, &leati_decode_defaults, LEAT_REASON_SHAPE, "1073676289");
+    expect(gif, size, &leati_decode_defaults, LEAT_REASON_SHAPE, "32767"); /* the frame's sides */
     leati_decode_options first = leati_decode_defaults;
     first.first_frame = true;
     first.max_pixels = 1 << 20;

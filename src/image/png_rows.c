@@ -28,9 +28,10 @@ bool leati_png_row_is_direct(const leati_png_layout *layout) {
 }
 
 static uint32_t packed_sample(const uint8_t *row, uint32_t x, int32_t depth) {
-    uint32_t bit = x * (uint32_t)depth;
+    /* In 64 bits: a row may have 2^31 samples. */
+    uint64_t bit = (uint64_t)x * (uint64_t)depth;
     /* The first sample of a byte is in its highest bits. */
-    uint32_t shift = 8U - (uint32_t)depth - (bit & 7U);
+    uint32_t shift = 8U - (uint32_t)depth - (uint32_t)(bit & 7U);
     return (row[bit >> 3] >> shift) & ((1U << depth) - 1U);
 }
 

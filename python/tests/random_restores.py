@@ -26,7 +26,7 @@ class _Maker:
         self.draw = random.Random(seed)
         self.folder = folder
         self.used = set()
-        self.threads = False  # does anything read ahead?
+        self.threads = False  # may the dataset not stand in two places?
 
     def seed(self):
         return self.draw.choice((None, self.draw.randrange(100)))
@@ -113,15 +113,19 @@ def _repeat(m, dataset):
 
 
 def _snapshot(m, dataset):
-    m.used.add("snapshot")
+    m.threads = True  # two places of a pipeline would race for the files
     return dataset.snapshot(os.path.join(m.folder, f"snapshot-{m.draw.randrange(10 ** 9)}"))
 
 
 def _map_random(m, dataset):
     seed = m.draw.randrange(100)
-    calls = m.draw.choice((None, 3))
-    m.threads = m.threads or calls is not None
-    return dataset.map(lambda x: x * 2 + tf.random.uniform([], 0, 1000, tf.int64, seed=seed), calls)
+    return dataset.map(lambda x: x * 2 + tf.random.uniform([], 0, 1000, tf.int64, seed=seed))
+
+
+def _map_parallel(m, dataset):
+    # Without random numbers: which call has which after an epoch that is cut short is a matter of threads.
+    m.threads = True
+    return dataset.map(lambda x: x * 3, num_parallel_calls=3)
 
 
 def _filter_random(m, dataset):
@@ -223,7 +227,8 @@ _STEPS = {
     "shuffle": _shuffle, "shuffle_and_repeat": _shuffle_and_repeat, "repeat": _repeat, "map_random": _map_random,
     "cache": lambda m, dataset: dataset.cache(), "filter": _filter_random, "errors": _errors, "prefetch": _prefetch,
     "flat_map": _flat_map, "interleave": _interleave, "parallel_interleave": _parallel_interleave,
-    "dataset_reduce": _reduce, "sample_from_datasets": _sample, "choose_from_datasets": _choose,
+    "dataset_reduce": _reduce, "map_parallel": _map_parallel,
+    "sample_from_datasets": _sample, "choose_from_datasets": _choose,
     "choose_twice": _choose_twice, "rejection_resample": _resample, "twice": _twice, "batch": _batches,
     "window": _windows, "scan": _scan, "snapshot": _snapshot,
 }

@@ -19,6 +19,8 @@ struct leati_cache_store {
     leati_writer origin;    /* where rows come from that a state tells of; empty: none */
     int64_t expected;       /* how many of them */
     bool restored;          /* from a state that tells of the store */
+    bool settled;           /* the state is read: no more */
+    leati_cache_rows *told; /* complete rows that the state told of, or NULL */
 };
 
 /* How a state tells of the store. */
@@ -38,6 +40,7 @@ static void store_free(leati_cache_store *store) {
     if (store == NULL)
         return;
     leati_cache_rows_unref(store->rows);
+    leati_cache_rows_unref(store->told);
     leati_writer_fini(&store->origin);
     pthread_mutex_destroy(&store->lock);
     leati_free(store);
@@ -226,8 +229,32 @@ leat_status leati_cache_store_restore(const leat_dataset *dataset, void *own, vo
     }
 }
 
+void leati_cache_store_hide(const leati_node_state *node) {
+    leati_cache_store *store =
+        store_beside(node) == NULL ? NULL : leati_cache_store_of(node, &(leat_error){0});
+    if (store == NULL || !store->restored)
+        return;
+    pthread_mutex_lock(&store->lock);
+    leati_cache_rows *hidden = store->settled ? NULL : store->rows;
+    if (hidden != NULL)
+        store->rows = NULL;
+    bool first = hidden != NULL && store->told == NULL;
+    if (first)
+        store->told = hidden;
+    pthread_mutex_unlock(&store->lock);
+    if (!first)
+        leati_cache_rows_unref(hidden);
+}
+
 void leati_cache_store_settle(void *own, void *shared) {
-    /* Rows are published for the others when they are there. */
-    (void)own;
-    (void)shared;
+    (void)shared; /* rows are published for the others when they are there */
+    leati_cache_store *store = ((leati_cache_shared *)own)->store;
+    pthread_mutex_lock(&store->lock);
+    leati_cache_rows *replayed = store->told != NULL ? store->rows : NULL;
+    if (store->told != NULL)
+        store->rows = store->told;
+    store->told = NULL;
+    store->settled = true;
+    pthread_mutex_unlock(&store->lock);
+    leati_cache_rows_unref(replayed);
 }

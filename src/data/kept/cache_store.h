@@ -41,6 +41,10 @@ LEAT_WARN_UNUSED leat_status leati_cache_store_publish(const leati_node_state *n
 /* The number of rows that the state tells of and that are still to be computed, from the input's
  * state `origin` (borrowed); -1: none. */
 int64_t leati_cache_store_expected(const leati_cache_store *store, leati_reader *origin);
+/* While an iterator is restored its own store is seen as it was when the part of the state was
+ * taken that is being read: empty, because the node was filling it. Until all is read; elsewhere
+ * nothing happens. */
+void leati_cache_store_hide(const leati_node_state *node);
 /* Does leati_cache_store_save write these rows, so that the node need not? */
 bool leati_cache_store_has(const leati_node_state *node, const leati_cache_rows *rows,
                            const leati_save_cost *cost);

@@ -4,8 +4,7 @@
  * An iterator decides when it opens, and anew in every epoch, whether it reads or writes. A writer
  * hands on its input's elements and keeps them: in memory in a list of its own, which the node's
  * iterators share once it is complete (the input ended, or its known cardinality is reached; the
- * first one to complete wins), or in files. A writer that does not get so far keeps nothing. Errors
- * pass through and are not kept.
+ * first one to complete wins), or in files. Who does not get so far keeps nothing; errors pass.
  *
  * Failures: a cache that outgrows the iterator's memory budget, or a disk that is full, is one
  * error; the iteration then goes on without keeping anything. A second writer of the same files is
@@ -504,6 +503,7 @@ static leat_status restore_writing(leati_node_state *node, struct cache_state *s
         leati_tail tail = leati_input_advance(&s->input, outcomes, &passed, err);
         return tail == LEATI_ERROR ? err->code : passed == outcomes ? LEAT_OK : no_store(node, err);
     }
+    leati_cache_store_hide(node);
     return replay(node, s, outcomes, -1, err);
 }
 

@@ -137,9 +137,8 @@ bool leati_own_replays(const leati_own *own, const leat_dataset *dataset) {
     for (size_t i = 0; own != NULL && i < own->count && replays; i++) {
         struct count count = {.node = own->states[i].node};
         /* Most nodes are used once, and so need no count. */
-        bool counted = own->states[i].uses > 1 &&
-                       (count.node->op->flags & LEATI_OP_SEED_GENERATOR) != 0 &&
-                       count_uses(dataset, &count, &(leat_error){0}) == LEAT_OK;
+        bool counted =
+            own->states[i].uses > 1 && count_uses(dataset, &count, &(leat_error){0}) == LEAT_OK;
         replays = !counted || count.uses == 0 || count.uses == own->states[i].uses;
     }
     return replays;

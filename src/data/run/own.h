@@ -30,8 +30,9 @@ void *leati_own_beside(const leati_own *own, const leat_dataset *dataset);
 /* Are the node's shared states among those that leati_own_save writes? */
 bool leati_own_lists(const leati_own *own, const leat_dataset *dataset);
 
-/* Does the dataset give the same again from a saved state? Not where its generators are drawn from
- * elsewhere in the plan, too: these draws stand between its own. */
+/* Does the dataset give the same again from a saved state? Not where its generators are drawn from,
+ * or its caches filled, elsewhere in the plan, too: what happens there stands between its own
+ * draws. */
 bool leati_own_replays(const leati_own *own, const leat_dataset *dataset);
 
 /* What iterators of the plan find in shared states that are no seed generators. */

@@ -24,6 +24,7 @@ import pytest
 import leat as tf
 from leat import keras
 from leat.keras import layers
+from leat.keras.saving import files
 
 h5py = pytest.importorskip("h5py")
 SECRET = np.arange(100, 112, dtype=np.float32).reshape(4, 3)
@@ -166,6 +167,41 @@ def test_plain_and_packed_arrays_are_read(tmp_path, library, options):
         model = small()
         model.load_weights(path)
         np.testing.assert_array_equal(model.get_weights()[0], values.astype(np.float32))
+
+
+NOTES = {"an array": lambda h5: h5.create("leat epoch", np.zeros(100)),
+         "a text": lambda h5: h5.create("leat epoch", "1"),
+         "a fraction": lambda h5: h5.create("leat epoch", 1.5),
+         "an empty one": lambda h5: h5.create("leat epoch", h5py.Empty("i8")),
+         "texts of any length": lambda h5: h5.create("leat epoch", ["1"], dtype=h5py.string_dtype()),
+         "a reference": lambda h5: h5.create("leat epoch", None, (), h5py.ref_dtype),
+         "a pair": lambda h5: h5.create("leat epoch", np.zeros((), "i4,i4"))}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes_are_whole_numbers(tmp_path, name):
+    """What training is resumed by: one number, looked at before it is read."""
+    path = str(tmp_path / "w.weights.h5")
+    files.replace(path, files.weights_bytes(small(), notes={"epoch": 3}))
+    assert files.weights_notes(path) == {"epoch": 3}
+    with h5py.File(path, "r+") as file:
+        file.attrs["leat other"], file.attrs["other"] = np.int8(-4), "of others"
+    assert files.weights_notes(path) == {"epoch": 3, "other": -4}
+    with h5py.File(path, "r+") as file:
+        NOTES[name](file.attrs)
+    with pytest.raises(ValueError, match="epoch"):
+        files.weights_notes(path)
+
+
+def test_few_notes(tmp_path):
+    path = str(tmp_path / "w.weights.h5")
+    files.replace(path, files.weights_bytes(small(), notes={str(number): number for number in range(30)}))
+    tf.config.set_load_limits(members=20)
+    with pytest.raises(ValueError, match="set_load_limits"):
+        files.weights_notes(path)
+    (tmp_path / "w.weights.h5").write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="w.weights.h5"):
+        files.weights_notes(path)
 
 
 def test_cycles_and_crowds_of_hdf5_cost_nothing(tmp_path):

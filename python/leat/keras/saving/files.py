@@ -167,12 +167,8 @@ def weights_bytes(model, skipped=(), notes=None):
 
 def weights_notes(path):
     """{name: number} of the notes of a `.weights.h5` file; ValueError where it cannot be read."""
-    try:
-        with hdf5.library().File(path, "r") as file:
-            return {name.removeprefix(_NOTE): int(value) for name, value in file.attrs.items()
-                    if name.startswith(_NOTE)}
-    except (OSError, KeyError, RuntimeError, TypeError, ValueError, UnicodeError) as error:
-        raise ValueError(f"{path} is not a file of weights that can be read: {error}") from None
+    with hdf5.File(path, path) as file:
+        return file.notes(_NOTE)
 
 
 def _named(model, skipped=()):

@@ -93,6 +93,25 @@ class File:
         except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError) as error:
             raise self.unreadable(error) from None
 
+    def notes(self, prefix):
+        """{name without the prefix: whole number} of the file's own attributes that begin with a prefix."""
+        try:
+            attributes = self._file.attrs
+            limits.check("members", len(attributes), self.where, "attributes")
+            return {name.removeprefix(prefix): self._note(attributes, name) for name in attributes
+                    if name.startswith(prefix)}
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError) as error:
+            raise self.unreadable(error) from None
+
+    def _note(self, attributes, name):
+        # Looked at first: a type of another sort may be of any size, or refer to anything.
+        found, h5t = attributes.get_id(name), self._h5py.h5t
+        kind = found.get_type()
+        if kind.committed() or kind.get_class() != h5t.INTEGER or kind.get_size() > 8 or (
+                found.get_space().get_simple_extent_type() != self._h5py.h5s.SCALAR):
+            raise self.refused(f"the attribute {name!r}", "is no whole number")
+        return int(attributes[name])
+
     def child(self, group, name, path):
         """What a group has under a name, if it lies in the group itself; None where it has none."""
         link = group.get(name, getlink=True)

@@ -276,8 +276,7 @@ static PyObject *dataset_save(PyObject *self, PyObject *args) {
                           &interval))
         return NULL;
     if (interval != 0)
-        if (interval != 0)
-            options.checkpoint_interval = interval;
+        options.checkpoint_interval = interval;
     if (shard != Py_None && (options.shard_func = native_function_of(shard)) == NULL)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;

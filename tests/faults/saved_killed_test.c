@@ -143,6 +143,22 @@ static int count_runs(const char *path) {
     return runs;
 }
 
+/* Files by which writers hold their runs. */
+static int count_writers(const char *path) {
+    int writers = 0;
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char child[2048];
+        snprintf(child, sizeof child, "%s/%s", path, entry->d_name);
+        writers += strcmp(entry->d_name, ".writer") == 0;
+        if (entry->d_name[0] != '.')
+            writers += count_writers(child);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return writers;
+}
+
 static void test_save(void **state) {
     (void)state;
     int killed = -1, n = 0;
@@ -221,6 +237,7 @@ static void test_snapshot(void **state) {
         assert_int_equal(in_child(snapshot, path, 0), GOOD);
         assert_int_equal(in_child(snapshot, path, 0), GOOD);
         assert_int_equal(count_runs(path), 2); /* the plan's folder, and its run */
+        assert_int_equal(count_writers(path), 0);
     }
     assert_true(n > 10);
 }

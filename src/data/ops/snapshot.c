@@ -230,7 +230,12 @@ static leat_status snapshot_open(leati_node_state *node, void *state, leat_error
         s->scratch = program == NULL ? NULL : leati_program_scratch_new(program, err);
         status = s->scratch == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
-    return status == LEAT_OK ? begin_epoch(node, s, err) : status;
+    if (status == LEAT_OK)
+        status = begin_epoch(node, s, err);
+    /* A writer that died when it had finished leaves others' runs, too, and nobody writes again. */
+    if (status == LEAT_OK && s->mode == SNAPSHOT_READ)
+        leati_saved_sweep(s->folder);
+    return status;
 }
 
 static leat_status snapshot_reset(leati_node_state *node, void *state, leat_error *err) {

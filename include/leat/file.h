@@ -1,5 +1,5 @@
 /* Record files: writing TFRecord files, building and reading tf.train.Example, and looking into a
- * record file.
+ * record file; checkpoints in TensorFlow's format.
  *
  * Objects here belong to one thread at a time; different objects may be used at once. Every call
  * blocks for as long as the file system does. A path is a local path or "file://" and a local path;
@@ -208,6 +208,75 @@ typedef struct leat_file_content {
 LEAT_API LEAT_WARN_UNUSED leat_status leat_files_replace(const leat_file_content *files, int count,
                                                          const char *const *outdated,
                                                          int num_outdated, leat_error *err);
+
+/* ---- checkpoints ---- */
+
+/* A checkpoint in TensorFlow's format (a tensor bundle), being read: PREFIX.index names the
+ * tensors, PREFIX.data-00000-of-00001 and its like hold their bytes
+ * (tf.train.load_checkpoint). */
+typedef struct leat_bundle leat_bundle;
+
+/* One tensor of a checkpoint. */
+typedef struct leat_bundle_entry {
+    const char *name; /* borrowed from the checkpoint */
+    leat_dtype dtype; /* LEAT_INVALID: one that leat lacks */
+    int dtype_number; /* TensorFlow's (tf.DType.as_datatype_enum) */
+    leat_shape shape;
+    bool is_sliced; /* it lies in parts, which cannot be read */
+    int shard;      /* the number of the file that holds it, from 0 */
+    int64_t offset; /* bytes, in that file */
+    int64_t bytes;
+} leat_bundle_entry;
+
+/* Reads PREFIX.index, and checks all of it. Owned. NULL on failure: NOT_FOUND without that file,
+ * DATA_LOSS naming file and byte where it is damaged or is no such index, and those of the file
+ * system. Takes no more memory than a small multiple of the file's size. */
+LEAT_API leat_bundle *leat_bundle_open(const char *prefix, leat_error *err);
+
+/* Releases a checkpoint; NULL is allowed. */
+LEAT_API void leat_bundle_free(leat_bundle *bundle);
+
+/* How many tensors it has, and in how many files (`num_shards`, of which some may hold none). */
+LEAT_API int64_t leat_bundle_count(const leat_bundle *bundle);
+LEAT_API int leat_bundle_num_shards(const leat_bundle *bundle);
+
+/* Tensor `index` in the order of names, bytewise; what it points to is borrowed. OUT_OF_RANGE. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_bundle_get(const leat_bundle *bundle, int64_t index,
+                                                      leat_bundle_entry *out, leat_error *err);
+
+/* The number of the tensor of a name; -1: there is none. */
+LEAT_API int64_t leat_bundle_find(const leat_bundle *bundle, const char *name);
+
+/* Reads the values of tensor `index` and checks their checksum. Complex numbers, which leat has no
+ * dtype for, come as their bytes, a vector of uint8. Owned. DATA_LOSS naming file and byte for
+ * damage and where the file is too short, before memory is taken for what is not there; NOT_FOUND
+ * without the file; UNIMPLEMENTED for a tensor in parts or of another dtype. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_bundle_read(leat_bundle *bundle, int64_t index,
+                                                       leat_tensor *out, leat_error *err);
+
+/* The index of a checkpoint being made. Whoever makes it writes the bytes of the tensors, in the
+ * order in which they are added, one behind the other, to PREFIX.data-SSSSS-of-NNNNN, and then the
+ * index to PREFIX.index. */
+typedef struct leat_bundle_writer leat_bundle_writer;
+
+/* A writer of file `shard` of `num_shards`, the only one of them that will have tensors.
+ * INVALID_ARGUMENT where there is no such file. Owned; NULL on failure. */
+LEAT_API leat_bundle_writer *leat_bundle_writer_new(int shard, int num_shards, leat_error *err);
+
+/* Releases a writer; NULL is allowed. */
+LEAT_API void leat_bundle_writer_free(leat_bundle_writer *writer);
+
+/* Adds a tensor (borrowed for the call). *bytes (owned: leat_buffer_unref) is what is written to
+ * the file for it; NULL: its own values as they lie in memory. INVALID_ARGUMENT for objects and an
+ * empty name. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_bundle_writer_add(leat_bundle_writer *writer,
+                                                             const char *name,
+                                                             const leat_tensor *tensor,
+                                                             leat_buffer **bytes, leat_error *err);
+
+/* The bytes of the index for all that was added. Owned. NULL on failure: ALREADY_EXISTS for a name
+ * that was added twice. */
+LEAT_API leat_buffer *leat_bundle_writer_index(leat_bundle_writer *writer, leat_error *err);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,9 @@
 /* CRC32C (Castagnoli) of the bytes; of "123456789" it is 0xe3069283. */
 uint32_t leati_crc_crc32c(const void *data, size_t size);
 
+/* The CRC32C of bytes and then these, where `crc` is that of the first; 0 is that of none. */
+uint32_t leati_crc_crc32c_extend(uint32_t crc, const void *data, size_t size);
+
 /* The form that is stored: rotated right by 15 and moved by a constant, so that the checksum of
  * data that holds checksums is no special case. */
 static inline uint32_t leati_crc_mask(uint32_t crc) {

@@ -202,7 +202,8 @@ PyMODINIT_FUNC PyInit__native(void) {
         native_add_variable(module) != 0 || native_add_dataset(module) != 0 ||
         native_add_iterator(module) != 0 || native_add_strategy(module) != 0 ||
         native_add_distributed(module) != 0 || native_add_records(module) != 0 ||
-        native_add_events(module) != 0 || native_add_train(module) != 0) {
+        native_add_bundle(module) != 0 || native_add_events(module) != 0 ||
+        native_add_train(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -199,6 +199,10 @@ PyObject *native_cluster_place(PyObject *module, PyObject *args);
 
 int native_add_records(PyObject *module);
 
+/* ---- bundle.c ---- */
+
+int native_add_bundle(PyObject *module);
+
 /* ---- events.c ---- */
 
 int native_add_events(PyObject *module);

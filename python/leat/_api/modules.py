@@ -4,6 +4,7 @@ import functools
 import re
 
 from leat import nest
+from leat._core.tracking import grown, kept
 from leat._structures.variables import Variable, open_scopes
 
 __all__ = ["Module", "device", "name_scope"]
@@ -75,6 +76,10 @@ class Module:
         self._name = name
         scopes = open_scopes()
         self._scope_name = f"{scopes[-1] if scopes else ''}{name}/"
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, kept(self, value))
+        grown(self)
 
     @property
     def name(self):

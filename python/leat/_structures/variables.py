@@ -180,6 +180,10 @@ class Variable:
                                      "have yet")
         return self._native.read().numpy()
 
+    def _checkpoint_tensor(self):
+        """The value as a tensor, without a copy."""
+        return self._native.read()
+
     def __array__(self, dtype=None, copy=None):
         return self._as_tensor().__array__(dtype, copy)
 

@@ -293,6 +293,10 @@ class SyncOnReadVariable(DistributedVariable):
         self._check_one_value()
         return super().numpy()
 
+    def _checkpoint_tensor(self):
+        self._check_one_value()
+        return super()._checkpoint_tensor()
+
     def _check_write(self, add):
         self._check_one_value()
         if add and trace.replica_context() is None and self._aggregation is VariableAggregation.SUM:

@@ -44,6 +44,16 @@ class SeedGenerator:
         self.state.assign(value + [0, 1] if ordered else (value + 1) * 5387 % 933199)
         return value
 
+    _checkpoint_is_optional = True  # TensorFlow saves none
+
+    def _checkpoint_save(self):
+        return self.state.numpy().astype("<i8").tobytes()
+
+    def _checkpoint_restore(self, state):
+        if len(state) != 16:
+            raise ValueError(f"the state of {self.name} has 16 bytes; found {len(state)}")
+        self.state.assign([int.from_bytes(state[at:at + 8], "little", signed=True) for at in (0, 8)])
+
     def get_config(self):
         """The arguments that make another one like it."""
         return {"seed": self._initial_seed, "name": self.name}

@@ -108,6 +108,9 @@ class Generator:
         """A generator of a key and a counter of two numbers, the lower half first."""
         return cls(state=_joined(key, counter), alg=alg)
 
+    def _checkpoint_children(self):
+        return [("_state_var", self._state_var)]
+
     def reset(self, state):
         """Sets the state."""
         self._state_var.assign(ops.FUNCTIONS["cast"](convert_to_tensor(state), dtypes.int64))

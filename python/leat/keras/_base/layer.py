@@ -15,6 +15,7 @@ import numpy as np
 from leat import debugging, dtypes, errors, nest
 from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._core.tracking import grown
 from leat._graph import ops, trace
 from leat.keras._base import calls, loading, masking, registry, tables
 from leat.keras._base.input_spec import check_inputs
@@ -189,6 +190,7 @@ class Layer(State):
         self._build_shapes, self.built = shapes, True
         if not self._builds_parts:
             self._is_locked = True
+        grown(self)
 
     def _build_for(self, signature, tensors):
         shapes = {name: _shapes(value) for name, value in tensors.items() if name != "mask"}

@@ -7,6 +7,7 @@ they change. Once a layer is built it takes no more of them.
 import numpy as np
 
 from leat import dtypes
+from leat._core.tracking import WAITING, grown, kept
 from leat.keras import constraints, initializers, regularizers
 from leat.keras._base.variables import Variable, _scopes, current_path, name_scope
 from leat.keras.metrics import Metric
@@ -66,7 +67,8 @@ class State:
                 self._generators.append(value)
             elif isinstance(value, Variable):
                 self._track(value)
-        object.__setattr__(self, name, value)
+        object.__setattr__(self, name, kept(self, value))
+        grown(self)
 
     def __delattr__(self, name):
         value = self.__dict__.get(name)
@@ -95,6 +97,17 @@ class State:
     @property
     def _seed_generators(self):
         return [*self._generators, *self._in_containers(SeedGenerator, {id(one) for one in self._generators})]
+
+    _checkpoint_names = {}  # of weights that Keras has under another name than their own
+
+    def _checkpoint_children(self):
+        """The attributes that hold state, then weights that no attribute holds, under Keras' names."""
+        found = [(name, value) for name, value in self.__dict__.items()
+                 if name not in _NOT_STATE and name != WAITING and not name.startswith("_compile")
+                 and next(_instances(Metric, value, set()), None) is None]  # Keras saves no metrics
+        held = {id(value) for _, value in found}
+        weights = [(one.name, one) for one in self._tracked if id(one) not in held]
+        return [(self._checkpoint_names.get(name, name), value) for name, value in [*weights, *found]]
 
     # ---- weights ----
 

@@ -24,6 +24,9 @@ _EITHER_FORMAT = ("Global", "SpatialDropout")  # kinds that take channels first 
 _BUILT_AT_INIT = ("Dropout", "AlphaDropout", "ReLU", "LeakyReLU", "ELU", "Softmax", "Reshape", "UnitNormalization")
 _BUILT_PREFIXES = ("MaxPooling", "AveragePooling", "GlobalMaxPooling", "GlobalAveragePooling", "Gaussian",
                    "SpatialDropout")
+# Where Keras keeps a weight in an attribute of another name.
+_CHECKPOINT_NAMES = {**dict.fromkeys(("Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D"), {"kernel": "_kernel"}),
+                     "Embedding": {"embeddings": "_embeddings"}}
 
 
 @functools.cache
@@ -43,6 +46,10 @@ class TableLayer(Layer):
 
     def __init__(self, *args, **kwargs):
         _constructor(self._entry["name"])(self, *args, **kwargs)
+
+    @property
+    def _checkpoint_names(self):
+        return _CHECKPOINT_NAMES.get(self._entry["name"], {})
 
     _training_default = property(lambda self: self._entry["prepares"] or None)
 

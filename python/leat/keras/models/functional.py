@@ -131,6 +131,10 @@ class Functional(Model):
         if trainable is False:
             self.trainable = False
 
+    def _checkpoint_children(self):
+        others = [(name, value) for name, value in super()._checkpoint_children() if name != "_layers"]
+        return [("_operations", list(self._layers)), *others]
+
     inputs = property(lambda self: _layer._leaves(self._inputs))
     outputs = property(lambda self: _layer._leaves(self._outputs))
     input = property(lambda self: self._inputs)

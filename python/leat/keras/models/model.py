@@ -352,6 +352,11 @@ class Sequential(Model):
                              "`model.add(layer)`.")
         self.built = True  # its layers are built as they are called
 
+    def _checkpoint_children(self):
+        """Keras has the layers in a model of its own in this one, behind what says what it takes."""
+        others = [(name, value) for name, value in super()._checkpoint_children() if name != "_sequence"]
+        return [("_functional", {"_operations": [None, *self.layers]}), *others]
+
     @property
     def layers(self):
         """The layers, without the one that says what the model takes."""

@@ -206,6 +206,13 @@ class LossScaleOptimizer(Optimizer):
         super().build(variables)
         self._restore_waiting()
 
+    def _checkpoint_children(self):
+        own = [(name, self.__dict__[name]) for name in ("step_counter", "dynamic_scale") if name in self.__dict__]
+        inner = self.inner_optimizer._trainable_variables
+        listed = [("_trainable_variables", list(inner))] if inner else []
+        return [("_iterations", self._iterations), ("_learning_rate", self._learning_rate),
+                ("inner_optimizer", self.inner_optimizer), *own, *listed]
+
     @property
     def variables(self):
         """The optimizer's own variables, then those of the inner one."""

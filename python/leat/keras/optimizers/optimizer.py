@@ -8,6 +8,7 @@ import warnings
 
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
+from leat._core.tracking import grown, moved
 from leat._graph import ops, trace
 from leat._graph.traced import Function
 from leat._structures import variables as _variables
@@ -194,19 +195,30 @@ class Optimizer:
         """Restores variables, which the optimizer does not have yet, when they are made."""
         self._later = {place: functools.partial(_restored, restore, *value) for place, value in values.items()}
 
+    def _checkpoint_children(self):
+        """TensorFlow's names: all variables by their places, and the variables that it was built with."""
+        own = [("_variables", list(self.variables))]
+        if self._trainable_variables:
+            own.append(("_trainable_variables", list(self._trainable_variables)))
+        return [*own, ("_iterations", self._iterations), ("_learning_rate", self._learning_rate)]
+
     def _restore_waiting(self):
         waiting, self._later = self._later, {}
         with trace.eagerly():
             for place, variable in enumerate(self.variables):
                 if place in waiting:
                     waiting[place](variable)
+        grown(self)
 
     def _move_beside(self, variable):
         """The steps and the rate lie where the variables lie, which is known now."""
+        steps, rate = self._iterations, self._learning_rate
         with trace.eagerly(), _variables.beside(variable), name_scope(self.name):
             self._iterations = Variable(self._iterations.numpy(), dtype="int64", trainable=False, name="iteration")
             if isinstance(self._learning_rate, Variable):
                 self._learning_rate = Variable(self._learning_rate.numpy(), trainable=False, name="learning_rate")
+        moved(self, steps, self._iterations)
+        moved(self, rate, self._learning_rate)
 
     # ---- steps ----
 
@@ -233,6 +245,7 @@ class Optimizer:
         variables = list(trainable_variables)
         if not self.built:
             self.build(variables)
+            grown(self)
         if self._later:
             self._restore_waiting()
         for variable in variables:

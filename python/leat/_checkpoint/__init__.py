@@ -1,0 +1,1 @@
+"""Checkpoints in TensorFlow's format: the graph of objects, files, restoring, and folders of checkpoints."""

@@ -1,0 +1,180 @@
+"""The files of checkpoints: PREFIX.index and PREFIX.data-SSSSS-of-NNNNN.
+
+A checkpoint that is written over an older one of its name has a data file of another name, so the older one is whole
+until the new index takes the place of the old: a process that is killed at any time leaves one or the other. What it
+leaves beside is removed by the next save.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+
+import numpy as np
+
+from leat import _native, dtypes
+from leat._checkpoint import old
+from leat._core.tensor import constant
+from leat._files.replacing import replace_together
+from leat.errors import DataLossError, NotFoundError
+
+_DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})")
+_COMPLEX = {8: np.complex64, 18: np.complex128}
+
+
+def data_file(prefix, shard, count):
+    """The name of one of a checkpoint's data files."""
+    return f"{prefix}.data-{shard:05d}-of-{count:05d}"
+
+
+def _not_found(prefix):
+    return NotFoundError(None, None, f"Error when restoring from checkpoint at {prefix}: Failed to find any matching "
+                         f"files for {prefix}. Please double-check that the path is correct; you may be missing the "
+                         "checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1').")
+
+
+class BundleFile:
+    """A checkpoint in TensorFlow's format: `entries` is {key: (dtype's number, shape, lies in parts)}."""
+
+    def __init__(self, prefix):
+        self.prefix = prefix
+        self._reader = _native.BundleReader.open(prefix)
+        listed = self._reader.entries()
+        self._numbers = {entry[0]: number for number, entry in enumerate(listed)}
+        self.entries = {name: (number, shape, is_sliced) for name, number, shape, is_sliced, *_ in listed}
+        count = self._reader.num_shards()
+        self.data = {}  # the data files that hold something: their names and the least size
+        for _, _, _, is_sliced, shard, end in listed:
+            name = data_file(prefix, shard, count)
+            self.data[name] = max(self.data.get(name, 0), 0 if is_sliced else end)
+
+    def tensor(self, key):
+        """The tensor of a key; of complex numbers, the numpy array."""
+        try:
+            found = self._reader.read(self._numbers[key])
+        except NotFoundError as error:
+            raise DataLossError(None, None, f"{self.prefix}.index has {key}, but its file is gone: {error}") from None
+        number, shape, _ = self.entries[key]
+        if number in _COMPLEX:
+            return np.frombuffer(found.numpy().tobytes(), _COMPLEX[number]).reshape(shape)
+        return found
+
+    def dtype(self, key):
+        """The DType of a key, or numpy's of complex numbers; None: leat has none."""
+        number = self.entries[key][0]
+        return _COMPLEX.get(number) or DTYPES.get(number)
+
+    def is_whole(self):
+        """Are its data files there, as long as they have to be?"""
+        return all(os.path.isfile(name) and os.path.getsize(name) >= size for name, size in self.data.items())
+
+
+DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+    "float64", "string")}
+
+
+def open_checkpoint(prefix):
+    """A BundleFile, or an OldFile. NotFoundError where there is none; DataLossError for damage."""
+    try:
+        with open(prefix + ".index", "rb") as file:
+            first = file.read(1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _not_found(prefix) from None
+    return old.OldFile(prefix) if first == b"{" else BundleFile(prefix)
+
+
+# ---- writing ----
+
+def _used_data(prefix):
+    """The data files that the index of a checkpoint speaks of; None: it has no index that can be read."""
+    try:
+        with open(prefix + ".index", "rb") as file:
+            if file.read(1) == b"{":
+                return {data_file(prefix, 0, 1)}
+        return set(BundleFile(prefix).data)
+    except FileNotFoundError:
+        return set()
+    except (OSError, DataLossError):
+        return None
+
+
+def _own_files(prefix):
+    """The data files of a checkpoint that are there, used or not."""
+    folder, name = os.path.split(prefix)
+    with contextlib.suppress(FileNotFoundError):
+        return [os.path.join(folder, found) for found in os.listdir(folder or ".")
+                if found.startswith(name) and _DATA.fullmatch(found[len(name):])]
+    return []
+
+
+def _remove(path):
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
+
+
+def _content(index, key, tensor):
+    """What the data file holds of a tensor, which is told to the index; borrowed where it lies as it is."""
+    encoded = index.add(key, tensor)
+    if encoded is not None:
+        return encoded
+    return np.ascontiguousarray(tensor.numpy()).reshape(-1).view(np.uint8)
+
+
+def write(prefix, tensors):
+    """Writes a checkpoint of pairs (key, tensor), over one of its name."""
+    os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
+    used, there = _used_data(prefix), _own_files(prefix)
+    # Of an index that cannot be read any file may be what it needs: none that is there is touched.
+    taken = used if used is not None else set(there)
+    shard, count = next((count - 1, count) for count in range(1, 1000)
+                        if data_file(prefix, count - 1, count) not in taken)
+    index = _native.BundleWriter.open(shard, count)
+    pieces = [_content(index, key, tensor) for key, tensor in tensors]
+    replace_together([(data_file(prefix, shard, count), pieces), (prefix + ".index", index.index())], there)
+
+
+def remove(prefix):
+    """Removes a checkpoint: its index first, so that what is left of it by a kill is no checkpoint."""
+    _remove(prefix + ".index")
+    for name in _own_files(prefix):
+        _remove(name)
+
+
+def _sweep(path):
+    """Removes a temporary file, unless its writer lives: that one has its lock (src/file/fs_local)."""
+    with contextlib.suppress(OSError):
+        place = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(place), os.lstat(path)):
+                os.remove(path)
+        finally:
+            os.close(place)
+
+
+def remove_leftovers(prefix):
+    """Removes what killed saves left of checkpoints "PREFIX-number": data files that no index speaks of, and temporary
+    files."""
+    folder, name = os.path.split(prefix)
+    numbered = re.compile(re.escape(name) + r"-\d+")
+    temporary = re.compile(rf"\.{numbered.pattern}({_DATA.pattern}|\.index)\.leat-.*\.tmp")
+    by_checkpoint = {}
+    for found in os.listdir(folder or "."):
+        path, cut = os.path.join(folder, found), _DATA.search(found)
+        if temporary.fullmatch(found):
+            _sweep(path)
+        elif cut is not None and cut.end() == len(found) and numbered.fullmatch(found[:cut.start()]):
+            by_checkpoint.setdefault(os.path.join(folder, found[:cut.start()]), []).append(path)
+    for checkpoint, names in by_checkpoint.items():
+        if len(names) == 1 and os.path.exists(checkpoint + ".index"):
+            continue
+        used = _used_data(checkpoint)
+        for path in names if used is not None else []:
+            if path not in used:
+                _remove(path)
+
+
+def text_tensor(data):
+    """Bytes as a scalar tensor."""
+    return constant(np.array(data, object), dtypes.string)

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz soak mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -60,6 +60,10 @@ golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
 
 fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name KEEP=1
 	@python3 -B tools/fuzz.py --seconds $(or $(SECONDS),60) $(if $(KEEP),--keep) $(TARGET)
+
+soak: all ## let leat work for hours and see that memory, descriptors, threads and files stay flat; HOURS=2 ONLY=kind
+	@sh tools/venv.sh
+	@exec python3 -B tools/soak/main.py --build $(BUILD) --hours $(or $(HOURS),2) $(ONLY)
 
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"

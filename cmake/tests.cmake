@@ -10,7 +10,7 @@
 #                              and once more with the pipelines in every mode
 #   tests/fuzz/*.c             one executable, tests/fuzz_replay, and test fuzz
 #   examples/foo.c             executable and test examples/foo, linked to libleat as a user would
-#   tests/tools/*_test.py      test tools/*_test
+#   tests/tools/*_test.py      test tools/*_test; what needs a build finds it as LEAT_BUILD
 #   tests/cli/*_test.py        test cli/*_test, which runs what lies in the folder LEAT_BUILD
 #   tests/sweeps/*_long_test.py  test sweeps/*_long_test, likewise
 #   python/tests/test_foo.py   test python/foo, which needs .venv and says where it is skipped
@@ -34,7 +34,7 @@ set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_pr
 # What `make check`, and the builds for threads and by the other compiler, leave to the rest of `make test`: sweeps over failing
 # memory, every example as a program, packages, long conversations of processes.
 set(LEAT_FULL "conform/(data_memory|states)" multi_worker_memory golden/modes "(python|cli)/(.*_)?examples" "python/(package|process|workers)"
-    dist/distributed_processes tools/check tests/faults/ python/killed_saves)
+    dist/distributed_processes tools/check tools/soak_test tests/faults/ python/killed_saves)
 
 # Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).
 function(leat_test)
@@ -248,7 +248,8 @@ if(Python3_FOUND)
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/tools/*_test.py)
     foreach(source IN LISTS sources)
         get_filename_component(name ${source} NAME_WE)
-        leat_test(NAME tools/${name} LABELS once COMMAND ${Python3_EXECUTABLE} -B ${source})
+        leat_test(NAME tools/${name} TIMEOUT 900 LABELS once COMMAND
+            ${CMAKE_COMMAND} -E env LEAT_BUILD=${PROJECT_BINARY_DIR} ${Python3_EXECUTABLE} -B ${source})
     endforeach()
     foreach(folder cli sweeps)
         file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${folder}/*_test.py)

@@ -76,4 +76,8 @@ uint64_t leati_random_seed_epoch(void);
 /* Step 6: replaces an unseeded pair by fresh numbers from the operating system. */
 void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
 
+/* Bytes that nobody can guess, from the operating system alone: false where it has none to give.
+ * Thread-safe. */
+bool leati_random_secret(void *out, size_t size) LEAT_WARN_UNUSED;
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/random.h>
@@ -106,6 +107,20 @@ void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
         *seed = (int64_t)fresh_word();
         *seed2 = (int64_t)fresh_word();
     }
+}
+
+bool leati_random_secret(void *out, size_t size) {
+    uint8_t *to = out;
+    while (size > 0) {
+        ssize_t got = getrandom(to, size, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        to += got;
+        size -= (size_t)got;
+    }
+    return true;
 }
 
 int64_t leati_random_layer_seed(void) {

@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "base/random.h"
 #include "base/text.h"
+#include "coll/greeting.h"
 #include "coll/store_server.h"
 #include "coll/wire.h"
 #include "run/driver.h"
@@ -43,6 +45,7 @@ struct leati_store {
     leati_store_server *server; /* rank 0 */
     leati_store_options options;
     char *name, *address; /* owned copies of the options' */
+    char *secret;         /* the same; NULL: none */
     char host[INET6_ADDRSTRLEN];
     int socket;
     int wake[2]; /* a pipe that ends the thread's sleep */
@@ -58,6 +61,7 @@ struct leati_store {
     leati_beat server_beat; /* the thread's: rank 0's last, and when it came */
     int64_t heard_ns;
     atomic_bool stop;
+    atomic_bool greeted; /* rank 0 is known to be one of this job */
     _Atomic uint64_t calls;
     atomic_int phase;
     atomic_bool anybody_left;
@@ -114,7 +118,8 @@ static void note_left(leati_store *s, const leati_message_head *head, const char
     /* The one that left earliest counts. */
     if (calls < s->left) {
         s->left = calls;
-        snprintf(s->left_name, sizeof s->left_name, "%s", payload + sizeof calls);
+        snprintf(s->left_name, sizeof s->left_name, "%.*s", (int)(head->size - sizeof calls),
+                 payload + sizeof calls);
     }
     leati_queue_gate_unlock(s->gate);
     atomic_store(&s->anybody_left, true);
@@ -127,11 +132,8 @@ static void deliver(leati_store *s, const leati_message_head *head, const char *
     request *at = s->requests;
     while (at != NULL && at->number != head->request)
         at = at->next;
-    if (at != NULL && head->kind == LEATI_MESSAGE_FAILED && head->size >= sizeof(int32_t)) {
-        int32_t code = 0;
-        memcpy(&code, payload, sizeof code);
-        at->status = leati_fail(&at->err, (leat_status)code, "%.*s",
-                                (int)(head->size - sizeof code), payload + sizeof code);
+    if (at != NULL && head->kind == LEATI_MESSAGE_FAILED) {
+        at->status = leati_wire_read_failure(payload, head->size, &at->err);
     } else if (at != NULL) {
         at->size = head->size;
         /* A copy: the payload lies in the buffer that the next message overwrites. */
@@ -158,16 +160,22 @@ static void lose_server(leati_store *s, const char *why) {
 /* False: the connection is of no more use. */
 static bool listen_once(leati_store *s, leati_wire_buffer *in) {
     leat_error err = {0};
-    leat_status status = leati_wire_receive(s->socket, in, &err);
+    leat_status status =
+        leati_wire_receive(s->socket, in, LEATI_WIRE_MOST + sizeof(leati_message_head), &err);
     leati_message_head head;
-    char *payload = NULL, text[sizeof err.text];
+    char *payload = NULL;
     bool bad = false;
     if (status == LEAT_OK)
         s->heard_ns = leati_now_ns();
-    while (leati_wire_next(in, &head, &payload, &bad)) {
+    while (leati_wire_next(in, LEATI_WIRE_MOST, &head, &payload, &bad)) {
+        leat_error why = {0};
+        bool answers = head.kind == LEATI_MESSAGE_OK || head.kind == LEATI_MESSAGE_FAILED;
+        /* What answers may not be rank 0 before it has shown that it is: it gives answers alone. */
+        if (!answers && s->secret != NULL && !atomic_load(&s->greeted))
+            continue;
         if (head.kind == LEATI_MESSAGE_LOST) {
-            snprintf(text, sizeof text, "%.*s", (int)head.size, payload);
-            fail_store(s, LEAT_ABORTED, text);
+            leat_status code = leati_wire_read_failure(payload, head.size, &why);
+            fail_store(s, code, why.text);
         } else if (head.kind == LEATI_MESSAGE_LEFT) {
             note_left(s, &head, payload);
         } else if (head.kind == LEATI_MESSAGE_BEAT) {
@@ -217,7 +225,9 @@ static void client_main(void *context) {
     while (!atomic_load(&s->stop)) {
         int64_t now = leati_now_ns();
         if (now >= next_ns) {
-            beat(s);
+            /* A rank lives from its greeting on. */
+            if (atomic_load(&s->greeted))
+                beat(s);
             pause_ms = LEATI_MIN(pause_ms, s->options.heartbeat_ms);
             next_ns = now + pause_ms * 1000000;
             pause_ms *= 2;
@@ -336,12 +346,6 @@ leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout
     return status;
 }
 
-void leati_store_values_fini(leati_store_values *values) {
-    leati_free(values->bytes);
-    leati_free(values->offset);
-    *values = (leati_store_values){0};
-}
-
 leat_status leati_store_barrier(leati_store *store, const char *name, const void *value,
                                 size_t size, int64_t timeout_ms, leati_store_values *out,
                                 leat_error *err) {
@@ -351,38 +355,7 @@ leat_status leati_store_barrier(leati_store *store, const char *name, const void
         ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
     if (status != LEAT_OK)
         return status;
-    /* The answer is a table of sizes and then the values, which stay where they came. */
-    size_t ranks = (size_t)store->options.num_ranks, at = ranks * sizeof(uint64_t);
-    out->bytes = r.bytes;
-    out->offset = leati_alloc(ranks + 1, sizeof *out->offset);
-    if (out->offset == NULL) {
-        leati_store_values_fini(out);
-        return leati_no_memory(err);
-    }
-    /* Sizes come from outside: one that is too large ends the loop and is refused below. */
-    for (size_t i = 0; i < ranks && at <= r.size; i++) {
-        uint64_t bytes = 0;
-        memcpy(&bytes, r.bytes + i * sizeof bytes, sizeof bytes);
-        out->offset[i] = at;
-        at += bytes;
-    }
-    out->offset[ranks] = at;
-    if (at != r.size) {
-        leati_store_values_fini(out);
-        return leati_fail(err, LEAT_INTERNAL, "the answer to \"%s\" has %zu bytes; expected %zu",
-                          name, r.size, at);
-    }
-    return LEAT_OK;
-}
-
-/* Where the value begins behind the name, and how long it is. */
-static const char *value_of(const leati_store_values *all, int rank, size_t *size) {
-    const char *text = all->bytes + all->offset[rank];
-    size_t whole = (size_t)(all->offset[rank + 1] - all->offset[rank]);
-    const char *end = memchr(text, '\n', whole);
-    size_t name = end != NULL ? (size_t)(end + 1 - text) : whole;
-    *size = whole - name;
-    return text + name;
+    return leati_store_values_read(r.bytes, r.size, store->options.num_ranks, out, err);
 }
 
 leat_status leati_store_agree(leati_store *store, const char *what, const char *value,
@@ -398,20 +371,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
     leati_text_fini(&with_name);
     if (status != LEAT_OK)
         return status;
-    size_t first_size;
-    const char *first = value_of(&all, 0, &first_size);
-    for (int r = 1; r < store->options.num_ranks && status == LEAT_OK; r++) {
-        size_t size;
-        const char *other = value_of(&all, r, &size), *name = all.bytes + all.offset[r];
-        if (size != first_size || memcmp(first, other, size) != 0) {
-            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                                "%.*s has %s %.*s and rank 0 has %.*s; start the same program with "
-                                "the same data on every process",
-                                (int)LEATI_MAX(0, other - name - 1), name, what,
-                                (int)LEATI_MIN(size, 200), other, (int)LEATI_MIN(first_size, 200),
-                                first);
-        }
-    }
+    status = leati_store_values_same(&all, store->options.num_ranks, what, err);
     leati_store_values_fini(&all);
     return status;
 }
@@ -465,23 +425,68 @@ static void find_host(leati_store *s) {
     }
 }
 
+/* Rank 0 has answered with bytes of its own: both sides prove that they have the secret. */
+static leat_status prove(leati_store *s, const leati_greeting *g, const request *asked,
+                         leat_error *err) {
+    uint8_t code[LEATI_SHA256_BYTES], nonce[LEATI_GREETING_NONCE];
+    request r = {0};
+    bool good = asked->size == sizeof nonce;
+    if (good) {
+        memcpy(nonce, asked->bytes, sizeof nonce);
+        leati_greeting_prove(s->secret, false, g, nonce, code);
+        LEATI_TRY(ask(s, LEATI_MESSAGE_PROOF, code, sizeof code, NULL, 0, s->options.timeout_ms, &r,
+                      err));
+        leati_greeting_prove(s->secret, true, g, nonce, code);
+        good = r.size == sizeof code && leati_sha256_same((const uint8_t *)r.bytes, code);
+    }
+    leati_free(r.bytes);
+    return good ? LEAT_OK
+                : leati_fail(err, LEAT_PERMISSION_DENIED,
+                             "what answers at %s does not have this job's secret; set "
+                             "LEAT_JOB_SECRET to the same text for every process of the job, and "
+                             "see who listens there",
+                             s->address);
+}
+
 static leat_status greet(leati_store *s, leat_error *err) {
-    int32_t numbers[3] = {LEATI_WIRE_MARK, s->options.rank, s->options.num_ranks};
-    char front[sizeof numbers + 64];
-    memcpy(front, numbers, sizeof numbers);
-    int version = snprintf(front + sizeof numbers, 64, "%s", leat_version());
+    char front[LEATI_GREETING_LONGEST];
+    leati_greeting g = {.rank = s->options.rank,
+                        .num_ranks = s->options.num_ranks,
+                        .has_secret = s->secret != NULL};
+    snprintf(g.version, sizeof g.version, "%s", leat_version());
+    snprintf(g.name, sizeof g.name, "%s", s->name);
+    /* As the other side reads it, since both take the code of it. */
+    leati_greeting_clean(g.name);
+    if (!leati_random_secret(g.nonce, sizeof g.nonce) && s->secret != NULL)
+        return leati_fail(err, LEAT_UNAVAILABLE, "the system has no random numbers");
+    size_t size = leati_greeting_write(&g, front);
     request r;
-    leat_status status = ask(s, LEATI_MESSAGE_HELLO, front, sizeof numbers + (size_t)version + 1,
-                             s->name, strlen(s->name) + 1, s->options.timeout_ms, &r, err);
+    leat_status status =
+        ask(s, LEATI_MESSAGE_HELLO, front, size, NULL, 0, s->options.timeout_ms, &r, err);
+    if (status == LEAT_OK && s->secret != NULL)
+        status = prove(s, &g, &r, err);
     if (status == LEAT_OK)
-        leati_free(r.bytes);
+        atomic_store(&s->greeted, true);
+    leati_free(r.bytes);
     return status;
+}
+
+/* Rank 0 reaches its own server where that listens, which may be another address than that by which
+ * the others come. */
+static int connect_to_server(leati_store *s, int64_t deadline_ns, leat_error *err) {
+    const char *where = s->options.rank == 0 ? s->options.listen : NULL;
+    const char *port = strrchr(s->address, ':');
+    char own[300];
+    if (where == NULL || strcmp(where, "all") == 0 || port == NULL)
+        return leati_wire_connect(s->address, s->name, deadline_ns, err);
+    snprintf(own, sizeof own, "[%.256s]%s", where, port);
+    return leati_wire_connect(own, s->name, deadline_ns, err);
 }
 
 /* Connects, starts the thread and waits for everybody. */
 static leat_status join_job(leati_store *s, leat_error *err) {
     int64_t begin = leati_now_ns();
-    s->socket = leati_wire_connect(s->address, begin + s->options.timeout_ms * 1000000, err);
+    s->socket = connect_to_server(s, begin + s->options.timeout_ms * 1000000, err);
     if (s->socket < 0) {
         return leati_prefix(err,
                             "%s waited %.1f s for rank 0; is it started, and is its address "
@@ -508,7 +513,7 @@ static leat_status prepare(leati_store *s, leat_error *err) {
     s->sending = s->gate == NULL ? NULL : leati_queue_gate_new("sending to the store", NULL, err);
     if (s->sending == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    if (s->name == NULL || s->address == NULL)
+    if (s->name == NULL || s->address == NULL || (s->options.secret != NULL && s->secret == NULL))
         return leati_no_memory(err);
     if (pipe(s->wake) != 0) {
         s->wake[0] = s->wake[1] = -1;
@@ -516,6 +521,7 @@ static leat_status prepare(leati_store *s, leat_error *err) {
     }
     s->options.name = s->name;
     s->options.address = s->address;
+    s->options.secret = s->secret;
     if (s->options.rank == 0) {
         s->server = leati_store_server_start(&s->options, err);
         if (s->server == NULL)
@@ -534,6 +540,14 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
         leati_no_memory(err);
         return NULL;
     }
+    if (options->secret != NULL && strlen(options->secret) < LEATI_GREETING_LEAST_SECRET) {
+        leati_free(s);
+        leati_refuse(err, VALUE,
+                     "the job's secret (LEAT_JOB_SECRET) has less than %d characters; draw one, as "
+                     "by: openssl rand -hex 32",
+                     LEATI_GREETING_LEAST_SECRET);
+        return NULL;
+    }
     leat_error local = {0};
     s->socket = s->wake[0] = s->wake[1] = -1;
     s->left = UINT64_MAX;
@@ -543,6 +557,7 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
     s->options.dead_ms = options->dead_ms > 0 ? options->dead_ms : DEFAULT_DEAD_MS;
     s->name = leati_strdup(options->name);
     s->address = leati_strdup(options->address);
+    s->secret = options->secret == NULL ? NULL : leati_strdup(options->secret);
     if (prepare(s, &local) != LEAT_OK) {
         leati_store_close(s);
         *err = local;
@@ -574,5 +589,8 @@ void leati_store_close(leati_store *store) {
     leati_queue_gate_free(store->sending);
     leati_free(store->name);
     leati_free(store->address);
+    if (store->secret != NULL)
+        explicit_bzero(store->secret, strlen(store->secret));
+    leati_free(store->secret);
     leati_free(store);
 }

@@ -7,8 +7,10 @@
  * ABORTED and its name, and `lost` is called. One that closes its store may be missed only by
  * whoever makes more calls than it did: that ends the job too. A store that failed stays failed.
  *
- * Every function may be called from any thread. Values are small (addresses, counts, hashes);
- * traffic is neither encrypted nor authenticated, as gloo's is not. */
+ * With a secret only processes that have it take part, on both sides (coll/greeting.h); without
+ * one, whoever reaches the address may. Traffic is not encrypted, as gloo's is not.
+ *
+ * Every function may be called from any thread. Values are small (addresses, counts, hashes). */
 #ifndef LEATI_COLL_STORE_H
 #define LEATI_COLL_STORE_H
 
@@ -28,6 +30,11 @@ typedef enum leati_store_phase {
 typedef struct leati_store_options {
     const char *address; /* "host:port" of rank 0; borrowed for the call */
     const char *name;    /* what messages call this rank, "worker 1 (host:port)"; borrowed */
+    /* What all ranks of the job have and nobody else; NULL: none. Borrowed for the call. */
+    const char *secret;
+    /* Rank 0 listens on this host in place of its address's, "all": every interface; NULL: as the
+     * address says. Borrowed for the call. */
+    const char *listen;
     int rank, num_ranks;
     int64_t timeout_ms;   /* until all are there; 0: 300,000 */
     int64_t heartbeat_ms; /* 0: 1,000 */
@@ -43,8 +50,9 @@ typedef struct leati_store_options {
     void *context;
 } leati_store_options;
 
-/* Owned; NULL: DEADLINE_EXCEEDED naming the missing, FAILED_PRECONDITION where a rank is taken or
- * the ranks disagree on their number or the library's version, UNAVAILABLE where what rank 0 serves
+/* Owned; NULL: DEADLINE_EXCEEDED naming the missing, and who was refused; FAILED_PRECONDITION, on
+ * all ranks that are there, where a rank is taken or the ranks disagree on their number or the
+ * library's version; PERMISSION_DENIED where secrets differ; UNAVAILABLE where what rank 0 serves
  * is a job that has ended: it may begin another. */
 leati_store *leati_store_open(const leati_store_options *options, leat_error *err);
 /* Says good-bye and waits for its threads; rank 0 serves until the others have gone too, for
@@ -67,6 +75,14 @@ typedef struct leati_store_values {
     size_t *offset; /* num_ranks + 1; in `bytes`; owned */
 } leati_store_values;
 void leati_store_values_fini(leati_store_values *values);
+/* Of the answer to a barrier, whatever its bytes: `bytes` is given, also on failure (INTERNAL). */
+LEAT_WARN_UNUSED leat_status leati_store_values_read(char *bytes, size_t size, int num_ranks,
+                                                     leati_store_values *out, leat_error *err);
+/* Each value is a name, a new line and a text: FAILED_PRECONDITION names a rank whose text is not
+ * rank 0's, and what the texts, which are about `what`, say. */
+LEAT_WARN_UNUSED leat_status leati_store_values_same(const leati_store_values *values,
+                                                     int num_ranks, const char *what,
+                                                     leat_error *err);
 
 /* Waits until every rank has come to the barrier of this name; a name serves any number of times,
  * in the same order on every rank. DEADLINE_EXCEEDED names who has not come. */

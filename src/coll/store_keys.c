@@ -8,6 +8,7 @@
 typedef struct leati_store_entry {
     char *key, *value;
     size_t size;
+    int rank; /* which set it last, and for which it counts */
     struct leati_store_entry *next;
 } entry;
 
@@ -35,11 +36,53 @@ typedef struct leati_store_barrier_entry {
     struct leati_store_barrier_entry *next;
 } barrier;
 
+// ---- shares ----
+
+/* What a thing counts for: its bytes, and about what stands around them. */
+static size_t weight(const char *name, size_t size) {
+    return strlen(name) + size + 128;
+}
+
+/* Counts a thing for a rank; false, and it was told: it has too many. */
+static bool take_share(leati_store_keys *s, int rank, uint64_t request, const char *name,
+                       size_t size) {
+    leati_store_share *share = &s->shares[rank];
+    size_t bytes = share->bytes + weight(name, size);
+    if (share->count >= LEATI_STORE_KEYS_MOST || bytes > LEATI_STORE_KEYS_MOST_BYTES) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "\"%.80s\" with %zu bytes is too much: rank %d has %zu values of %zu bytes in the "
+                 "job's store, and a rank may have %d of %d bytes together",
+                 name, size, rank, share->count, share->bytes, LEATI_STORE_KEYS_MOST,
+                 LEATI_STORE_KEYS_MOST_BYTES);
+        s->refuse(s->context, rank, request, LEAT_RESOURCE_EXHAUSTED, text);
+        return false;
+    }
+    share->count++;
+    share->bytes = bytes;
+    return true;
+}
+
+static void give_share(leati_store_keys *s, int rank, const char *name, size_t size) {
+    s->shares[rank].count--;
+    s->shares[rank].bytes -= weight(name, size);
+}
+
+// ---- keys ----
+
 static entry *find_entry(leati_store_keys *s, const char *key) {
     entry *at = s->entries;
     while (at != NULL && strcmp(at->key, key) != 0)
         at = at->next;
     return at;
+}
+
+static void remove_waiter(leati_store_keys *s, waiter **at) {
+    waiter *w = *at;
+    *at = w->next;
+    give_share(s, w->rank, w->key, 0);
+    leati_free(w->key);
+    leati_free(w);
 }
 
 static void serve_waiters(leati_store_keys *s, const entry *set) {
@@ -50,15 +93,15 @@ static void serve_waiters(leati_store_keys *s, const entry *set) {
             continue;
         }
         s->answer(s->context, w->rank, w->request, set->value, set->size, NULL, 0);
-        *at = w->next;
-        leati_free(w->key);
-        leati_free(w);
+        remove_waiter(s, at);
     }
 }
 
 bool leati_store_keys_set(leati_store_keys *s, int rank, uint64_t request, const char *key,
                           const char *value, size_t size) {
     entry *at = find_entry(s, key);
+    if (!take_share(s, rank, request, key, size))
+        return true;
     char *copy = leati_strndup(value, size);
     if (at == NULL && copy != NULL) {
         at = leati_alloc_zero(1, sizeof *at);
@@ -72,13 +115,17 @@ bool leati_store_keys_set(leati_store_keys *s, int rank, uint64_t request, const
         }
     }
     if (at == NULL || copy == NULL) {
+        give_share(s, rank, key, size);
         leati_free(copy);
         return false;
     }
     /* Setting a key again replaces its value; who got the old one has a copy. */
+    if (at->value != NULL)
+        give_share(s, at->rank, key, at->size);
     leati_free(at->value);
     at->value = copy;
     at->size = size;
+    at->rank = rank;
     s->answer(s->context, rank, request, NULL, 0, NULL, 0);
     serve_waiters(s, at);
     return true;
@@ -91,8 +138,11 @@ bool leati_store_keys_get(leati_store_keys *s, int rank, uint64_t request, int64
         s->answer(s->context, rank, request, at->value, at->size, NULL, 0);
         return true;
     }
+    if (!take_share(s, rank, request, key, 0))
+        return true;
     waiter *w = leati_alloc_zero(1, sizeof *w);
     if (w == NULL || (w->key = leati_strdup(key)) == NULL) {
+        give_share(s, rank, key, 0);
         leati_free(w);
         return false;
     }
@@ -104,9 +154,20 @@ bool leati_store_keys_get(leati_store_keys *s, int rank, uint64_t request, int64
     return true;
 }
 
+// ---- barriers ----
+
+/* What a rank brought goes; it may come again. */
+static void forget_participant(leati_store_keys *s, barrier *m, int rank) {
+    participant *g = &m->participants[rank];
+    if (g->value != NULL)
+        give_share(s, rank, m->name, g->size);
+    leati_free(g->value);
+    g->value = NULL;
+}
+
 static void free_barrier(leati_store_keys *s, barrier *m) {
     for (int r = 0; m->participants != NULL && r < s->num_ranks; r++)
-        leati_free(m->participants[r].value);
+        forget_participant(s, m, r);
     leati_free(m->participants);
     leati_free(m->name);
     leati_free(m);
@@ -163,12 +224,16 @@ static bool release_barrier(leati_store_keys *s, barrier *m) {
 
 bool leati_store_keys_meet(leati_store_keys *s, int rank, uint64_t request, int64_t timeout_ms,
                            const char *name, const char *value, size_t size) {
+    if (!take_share(s, rank, request, name, size))
+        return true;
     barrier *m = find_barrier(s, name);
     char *copy = m == NULL ? NULL : leati_strndup(value, size);
-    if (copy == NULL)
+    if (copy == NULL) {
+        give_share(s, rank, name, size);
         return false;
+    }
     participant *g = &m->participants[rank];
-    leati_free(g->value);
+    forget_participant(s, m, rank);
     /* A rank whose earlier call timed out, or that asks twice, counts once; its last call is
      * answered. */
     m->num_here += !g->here;
@@ -201,9 +266,12 @@ static void expire_participant(leati_store_keys *s, barrier *m, int rank) {
     s->name(s->context, rank, &text);
     leati_text_addf(&text, " waited in vain at \"%s\" for ", m->name);
     name_missing(s, &text, m);
+    if (s->missing != NULL)
+        s->missing(s->context, &text);
     /* It may come again, and the others must not be released without it. */
     g->here = false;
     m->num_here--;
+    forget_participant(s, m, rank);
     s->refuse(s->context, rank, g->request, LEAT_DEADLINE_EXCEEDED,
               text.failed ? "too late" : text.data);
     leati_text_fini(&text);
@@ -221,9 +289,7 @@ void leati_store_keys_expire(leati_store_keys *s, int64_t now, const leat_error 
         s->refuse(s->context, w->rank, w->request,
                   failed != NULL ? failed->code : LEAT_DEADLINE_EXCEEDED,
                   failed != NULL ? failed->text : text);
-        *at = w->next;
-        leati_free(w->key);
-        leati_free(w);
+        remove_waiter(s, at);
     }
     for (barrier *m = s->barriers, *next; m != NULL; m = next) {
         /* The barrier may go below. */
@@ -243,15 +309,14 @@ void leati_store_keys_expire(leati_store_keys *s, int64_t now, const leat_error 
 void leati_store_keys_fini(leati_store_keys *s) {
     while (s->barriers != NULL)
         remove_barrier(s, s->barriers);
-    for (waiter *w = s->waiters, *next; w != NULL; w = next) {
-        next = w->next;
-        leati_free(w->key);
-        leati_free(w);
-    }
+    while (s->waiters != NULL)
+        remove_waiter(s, &s->waiters);
     for (entry *e = s->entries, *next; e != NULL; e = next) {
         next = e->next;
         leati_free(e->key);
         leati_free(e->value);
         leati_free(e);
     }
+    leati_free(s->shares);
+    s->shares = NULL;
 }

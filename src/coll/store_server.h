@@ -12,4 +12,16 @@ leati_store_server *leati_store_server_start(const leati_store_options *options,
  * allowed. */
 void leati_store_server_stop(leati_store_server *server);
 
+/* The same without a thread and without a listening socket, for tests that give it its connections.
+ * Owned, until leati_store_server_free. */
+leati_store_server *leati_store_server_new(const leati_store_options *options, leat_error *err);
+void leati_store_server_free(leati_store_server *server);
+/* A connection (given) of somebody who has not greeted. */
+LEAT_WARN_UNUSED leat_status leati_store_server_adopt(leati_store_server *server, int connection,
+                                                      leat_error *err);
+/* Has every rank gone that is still waited for? */
+bool leati_store_server_deserted(const leati_store_server *server);
+/* Waits `wait_ms` at most until something has come, and serves it. */
+void leati_store_server_turn(leati_store_server *server, int wait_ms);
+
 #endif

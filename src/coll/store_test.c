@@ -9,6 +9,7 @@
 #include "coll/wire.h"
 #include "support/address.h"
 #include "support/refused.h"
+#include "support/stranger.h"
 #include "support/torture.h"
 #include <netinet/in.h>
 #include <pthread.h>
@@ -217,56 +218,16 @@ static void test_taken_port(void **state) {
     char address[32];
     leat_error err = {0};
     free_address(address, sizeof address);
-    int listening = leati_wire_listen(address, &err);
-    assert_true(listening >= 0);
+    int listening[LEATI_WIRE_LISTENING];
+    assert_int_equal(leati_wire_listen(address, NULL, 0, listening, &err), 1);
     rank r;
     start_rank(&r, address, 0, 1, SHORT_MS, NULL, NULL);
     pthread_join(r.thread, NULL);
     has(&r.err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "port");
-    close(listening);
+    close(listening[0]);
 }
 
 // ---- ranks made of bare messages ----
-
-/* Greets as a rank; -1 where the server refuses, with its text in `err`. */
-static int bare_rank(const char *address, int32_t mark, int32_t number, int32_t count,
-                     const char *version, leat_error *err) {
-    int connection = leati_wire_connect(address, leati_now_ns() + LONG_MS * 1000000LL, err);
-    assert_true(connection >= 0);
-    int32_t numbers[3] = {mark, number, count};
-    char front[64];
-    memcpy(front, numbers, sizeof numbers);
-    int size = snprintf(front + sizeof numbers, 40, "%s", version) + 1;
-    assert_int_equal(leati_wire_send(connection, LEATI_MESSAGE_HELLO, 1, front,
-                                     sizeof numbers + (size_t)size, "a ghost", 8, err),
-                     LEAT_OK);
-    leati_wire_buffer in = {0};
-    leati_message_head head;
-    char *payload = NULL;
-    bool bad = false;
-    while (!leati_wire_next(&in, &head, &payload, &bad)) {
-        if (leati_wire_receive(connection, &in, err) != LEAT_OK)
-            break;
-        usleep(1000);
-    }
-    if (head.kind == LEATI_MESSAGE_FAILED) {
-        snprintf(err->text, sizeof err->text, "%.*s", (int)(head.size - 4), payload + 4);
-        close(connection);
-        connection = -1;
-    }
-    leati_wire_fini(&in);
-    return connection;
-}
-
-static void come_to_start(int connection) {
-    char front[14];
-    int64_t timeout = LONG_MS;
-    memcpy(front, &timeout, sizeof timeout);
-    memcpy(front + sizeof timeout, "start", 6);
-    assert_int_equal(leati_wire_send(connection, LEATI_MESSAGE_MEET, 2, front, sizeof front, NULL,
-                                     0, &(leat_error){0}),
-                     LEAT_OK);
-}
 
 static void wait_for_the_end(rank *r) {
     char *value = NULL;
@@ -284,9 +245,10 @@ static void with_ghost(void (*kill)(int connection), const char *keyword) {
     rank r;
     free_address(address, sizeof address);
     start_rank(&r, address, 0, 2, LONG_MS, wait_for_the_end, &started);
-    int ghost = bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err);
+    leati_greeting g = stranger_greeting(1, 2);
+    int ghost = stranger_join(address, LEATI_WIRE_MARK, &g, &err);
     assert_true(ghost >= 0);
-    come_to_start(ghost);
+    stranger_start(ghost);
     while (atomic_load(&started) == 0)
         usleep(1000);
     kill(ghost);
@@ -316,6 +278,8 @@ static void test_ghosts(void **state) {
     with_ghost(babble, "message");
 }
 
+/* Refused, and nobody else is the worse for it: a mark that is none, and a rank that comes twice
+ * when all are there. */
 static void test_refused(void **state) {
     (void)state;
     char address[32];
@@ -323,22 +287,58 @@ static void test_refused(void **state) {
     free_address(address, sizeof address);
     start_rank(&r, address, 0, 2, LONG_MS, NULL, NULL);
     leat_error err = {0};
-    assert_int_equal(bare_rank(address, 7, 1, 2, leat_version(), &err), -1);
-    assert_refused(&err, LEAT_OK, LEAT_REASON_NONE, "order");
-    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 2, "0.0.0", &err), -1);
-    assert_refused(&err, LEAT_OK, LEAT_REASON_NONE, "0.0.0");
-    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 3, leat_version(), &err), -1);
-    assert_refused(&err, LEAT_OK, LEAT_REASON_NONE, "3");
-    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 2, 2, leat_version(), &err), -1);
-    assert_refused(&err, LEAT_OK, LEAT_REASON_NONE, "2");
-    int ghost = bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err);
+    leati_greeting g = stranger_greeting(1, 2);
+    assert_int_equal(stranger_join(address, 7, &g, &err), -1);
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "order");
+    int ghost = stranger_join(address, LEATI_WIRE_MARK, &g, &err);
     assert_true(ghost >= 0);
-    assert_int_equal(bare_rank(address, LEATI_WIRE_MARK, 1, 2, leat_version(), &err), -1);
-    assert_refused(&err, LEAT_OK, LEAT_REASON_NONE, "1");
-    come_to_start(ghost);
+    assert_int_equal(stranger_join(address, LEATI_WIRE_MARK, &g, &err), -1);
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "1");
+    stranger_start(ghost);
     pthread_join(r.thread, NULL);
     close(ghost);
     assert_int_equal(r.status, LEAT_OK);
+}
+
+/* Whoever belongs to the job and shows that it cannot come together ends its start, at once and for
+ * all who are there: rank 0 waits for 60 s otherwise. */
+static void test_cannot_come_together(void **state) {
+    (void)state;
+    static const struct {
+        int32_t number, count;
+        const char *version, *keyword;
+    } cases[] = {{2, 4, NULL, "4"},
+                 {3, 3, NULL, "3"},
+                 {-1, 3, NULL, "1"},
+                 {1, 3, NULL, "1"},
+                 {2, 3, "0.0.0", "0.0.0"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char address[32];
+        rank r;
+        leat_error err = {0};
+        free_address(address, sizeof address);
+        start_rank(&r, address, 0, 3, LONG_MS, NULL, NULL);
+        leati_greeting g = stranger_greeting(1, 3);
+        int first = stranger_join(address, LEATI_WIRE_MARK, &g, &err);
+        assert_true(first >= 0);
+        g = stranger_greeting(cases[i].number, cases[i].count);
+        if (cases[i].version != NULL)
+            snprintf(g.version, sizeof g.version, "%s", cases[i].version);
+        assert_int_equal(stranger_join(address, LEATI_WIRE_MARK, &g, &err), -1);
+        assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, cases[i].keyword);
+        leati_wire_buffer in = {0};
+        char bytes[1024];
+        size_t size = 0;
+        uint32_t kind = 0;
+        /* Beats may come before. */
+        while (kind != LEATI_MESSAGE_LOST)
+            kind = stranger_hear(first, &in, bytes, sizeof bytes, &size);
+        assert_int_equal(leati_wire_read_failure(bytes, size, &err), LEAT_FAILED_PRECONDITION);
+        leati_wire_fini(&in);
+        close(first);
+        pthread_join(r.thread, NULL);
+        has(&r.err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, cases[i].keyword);
+    }
 }
 
 // ---- arguments, names of many, memory ----
@@ -445,12 +445,19 @@ static void test_failing_allocations(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_there),    cmocka_unit_test(test_disagreement),
-        cmocka_unit_test(test_abort),        cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_missing),      cmocka_unit_test(test_no_server),
-        cmocka_unit_test(test_taken_port),   cmocka_unit_test(test_ghosts),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_many_missing), cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_all_there),
+        cmocka_unit_test(test_disagreement),
+        cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_no_server),
+        cmocka_unit_test(test_taken_port),
+        cmocka_unit_test(test_ghosts),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_cannot_come_together),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_many_missing),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

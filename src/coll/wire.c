@@ -1,13 +1,19 @@
 /* Sockets and messages of the store (coll/store.h).
  *
- * A listening socket takes all interfaces: the host part of its address is how others call it,
- * which inside a container need not be an address of its own. Connecting is tried again every
- * 100 ms until the deadline, because processes of a job start in any order. */
+ * Rank 0 listens on the addresses that its own entry in the cluster has on this host, so that who
+ * reaches only others of its addresses does not reach the job. Where the entry is a name that this
+ * host alone takes for its loopback (as /etc/hosts often has the host's own), the others must come
+ * by another address, which cannot be known: then it is every interface, and the log says so.
+ * Connecting is tried again every 100 ms until the deadline, because processes of a job start in
+ * any order. */
 #include "coll/wire.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "coll/greeting.h"
 #include "coll/store.h"
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -17,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -58,8 +65,10 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
     return LEAT_OK;
 }
 
-leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error *err) {
-    for (;;) {
+leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, size_t most,
+                               leat_error *err) {
+    /* Who sends faster than it is served waits in the kernel, not in this process's memory. */
+    while (buffer->used < most) {
         if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1))
             return leati_no_memory(err);
         ssize_t got = recv(socket, buffer->bytes + buffer->used, CHUNK, MSG_DONTWAIT);
@@ -76,16 +85,17 @@ leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, leat_error
         if ((size_t)got < CHUNK)
             return LEAT_OK;
     }
+    return LEAT_OK;
 }
 
-bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char **payload,
-                     bool *bad) {
+bool leati_wire_next(leati_wire_buffer *buffer, size_t most, leati_message_head *head,
+                     char **payload, bool *bad) {
     /* What was handed out before is still at the front, after a head whose kind was cleared. */
     *bad = false;
     while (buffer->used >= sizeof *head) {
         memcpy(head, buffer->bytes, sizeof *head);
         /* Before waiting for that many bytes: what connects may be no process of the job. */
-        *bad = head->size > LEATI_WIRE_MOST;
+        *bad = head->size > most;
         size_t whole = sizeof *head + head->size;
         if (*bad || buffer->used < whole)
             return false;
@@ -103,6 +113,19 @@ bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char *
 void leati_wire_fini(leati_wire_buffer *buffer) {
     leati_free(buffer->bytes);
     *buffer = (leati_wire_buffer){0};
+}
+
+leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error *err) {
+    int32_t code = LEAT_OK;
+    char text[sizeof err->text];
+    if (size >= sizeof code)
+        memcpy(&code, payload, sizeof code);
+    bool known = code > LEAT_OK && code <= LEAT_UNAUTHENTICATED;
+    size_t length = size > sizeof code ? size - sizeof code : 0;
+    snprintf(text, sizeof text, "%.*s", (int)length, length > 0 ? payload + sizeof code : "");
+    leati_greeting_clean(text);
+    return leati_fail(err, known ? (leat_status)code : LEAT_INTERNAL, "%s",
+                      known ? text : "rank 0 sent a failure that says nothing");
 }
 
 void leati_wire_describe_heartbeat(const leati_beat *beat, int64_t heard_ns, char *text,
@@ -176,12 +199,13 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
     return connection;
 }
 
-int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err) {
+int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns, leat_error *err) {
     char host[256];
     const char *port = NULL;
     if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
         return -1;
     char why[128] = "";
+    int64_t notice_ns = leati_now_ns() + LEATI_WIRE_NOTICE_MS * INT64_C(1000000);
     for (;;) {
         /* Looked up at each try: a name may appear only when its container starts. */
         struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
@@ -201,42 +225,159 @@ int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err
             leati_fail(err, LEAT_DEADLINE_EXCEEDED, "%s: %s", address, why);
             return -1;
         }
+        if (who != NULL && leati_now_ns() >= notice_ns) {
+            /* Once: rank 0 may have failed to listen, which it cannot tell who is not connected. */
+            leati_log(LEAT_LOG_WARNING,
+                      "%s still waits for rank 0 at %s (%s): is it started, could it listen there?",
+                      who, address, why);
+            notice_ns = LEATI_NO_DEADLINE;
+        }
         (void)poll(NULL, 0, AGAIN_MS);
     }
 }
 
-int leati_wire_listen(const char *address, leat_error *err) {
-    char host[256];
-    const char *port = NULL;
-    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
+// ---- listening ----
+
+static bool is_loopback(const struct sockaddr *at) {
+    if (at->sa_family == AF_INET) {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)at;
+        return ntohl(four->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)at;
+    return at->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
+}
+
+/* A name that this host takes for its loopback though it does not say so. */
+static bool only_loopback(const char *host, const struct addrinfo *found) {
+    struct in6_addr number;
+    bool says_so = strcasecmp(host, "localhost") == 0 || strncasecmp(host, "localhost.", 10) == 0 ||
+                   strcasecmp(host, "ip6-localhost") == 0 ||
+                   inet_pton(AF_INET, host, &number) == 1 || strchr(host, ':') != NULL;
+    for (; found != NULL && !says_so; found = found->ai_next)
+        says_so = !is_loopback(found->ai_addr);
+    return !says_so;
+}
+
+/* -1 with errno. */
+static int listen_at(const struct sockaddr *at, socklen_t size, bool both) {
+    int one = 1, only_six = !both;
+    int listening = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (listening < 0)
         return -1;
-    int one = 1, zero = 0;
-    /* Where there is IPv6 one socket takes connections of both kinds (IPV6_V6ONLY off). */
-    int listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    /* A job that starts again at once finds the port in TIME_WAIT. */
+    (void)setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (at->sa_family == AF_INET6)
+        (void)setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &only_six, sizeof only_six);
+    if (bind(listening, at, size) != 0 || listen(listening, BACKLOG) != 0) {
+        int problem = errno;
+        close(listening);
+        errno = problem;
+        return -1;
+    }
+    return listening;
+}
+
+/* Where there is IPv6 one socket takes connections of both kinds. -1 with errno. */
+static int listen_everywhere(const char *port) {
     struct sockaddr_in6 six = {.sin6_family = AF_INET6,
                                .sin6_port = htons((uint16_t)atoi(port)),
                                .sin6_addr = in6addr_any};
     struct sockaddr_in four = {.sin_family = AF_INET,
                                .sin_port = htons((uint16_t)atoi(port)),
                                .sin_addr.s_addr = htonl(INADDR_ANY)};
-    bool has_six = listening >= 0;
-    if (!has_six)
-        listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    else
-        (void)setsockopt(listening, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
-    /* A job that starts again at once finds the port in TIME_WAIT. */
-    if (listening >= 0)
-        (void)setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (listening < 0 ||
-        (has_six ? bind(listening, (struct sockaddr *)&six, sizeof six)
-                 : bind(listening, (struct sockaddr *)&four, sizeof four)) != 0 ||
-        listen(listening, BACKLOG) != 0) {
-        leati_fail(err, errno == EADDRINUSE ? LEAT_FAILED_PRECONDITION : LEAT_UNAVAILABLE,
-                   "listening at port %s of \"%s\": %s; is another job running with this address?",
-                   port, address, strerror(errno));
-        if (listening >= 0)
-            close(listening);
-        return -1;
+    int listening = listen_at((const struct sockaddr *)(const void *)&six, sizeof six, true);
+    return listening >= 0 || errno == EADDRINUSE
+               ? listening
+               : listen_at((const struct sockaddr *)(const void *)&four, sizeof four, false);
+}
+
+/* On each address of the list once; how many, with errno of the last that failed. An address where
+ * somebody listens ends it: who connects might reach either. */
+static int listen_at_all(const struct addrinfo *found, int sockets[LEATI_WIRE_LISTENING]) {
+    int count = 0;
+    for (const struct addrinfo *at = found; at != NULL && count < LEATI_WIRE_LISTENING;
+         at = at->ai_next) {
+        bool again = false;
+        for (const struct addrinfo *before = found; before != at; before = before->ai_next) {
+            again = again || (before->ai_addrlen == at->ai_addrlen &&
+                              memcmp(before->ai_addr, at->ai_addr, at->ai_addrlen) == 0);
+        }
+        int listening = again ? -1 : listen_at(at->ai_addr, at->ai_addrlen, false);
+        if (listening >= 0) {
+            sockets[count++] = listening;
+        } else if (!again && errno == EADDRINUSE) {
+            while (count > 0)
+                close(sockets[--count]);
+            errno = EADDRINUSE;
+            return 0;
+        }
     }
-    return listening;
+    return count;
+}
+
+/* The addresses of a host of which the name may appear only when its container starts. */
+static struct addrinfo *find_addresses(const char *host, const char *port, int64_t deadline_ns,
+                                       leat_error *err) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    for (;;) {
+        int code = getaddrinfo(host, port, &hints, &found);
+        if (code == 0)
+            return found;
+        if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
+            leati_fail(err, LEAT_UNAVAILABLE,
+                       "listening as \"%s\": %s; set LEAT_LISTEN to an address of this host, or to "
+                       "\"all\"",
+                       host, gai_strerror(code));
+            return NULL;
+        }
+        (void)poll(NULL, 0, AGAIN_MS);
+    }
+}
+
+static void fail_listening(const char *address, const char *host, const char *port,
+                           leat_error *err) {
+    if (errno == EADDRNOTAVAIL) {
+        leati_fail(err, LEAT_FAILED_PRECONDITION,
+                   "listening at port %s of \"%s\": \"%s\" is no address of this host, perhaps one "
+                   "that a router or a container's host translates; set LEAT_LISTEN to an address "
+                   "of this host, or to \"all\"",
+                   port, address, host);
+        return;
+    }
+    leati_fail(err, errno == EADDRINUSE ? LEAT_FAILED_PRECONDITION : LEAT_UNAVAILABLE,
+               "listening at port %s of \"%s\": %s; is another job running with this address?",
+               port, address, strerror(errno));
+}
+
+int leati_wire_listen(const char *address, const char *where, int64_t deadline_ns,
+                      int sockets[LEATI_WIRE_LISTENING], leat_error *err) {
+    char host[256];
+    const char *port = NULL;
+    if (split_address(address, host, sizeof host, &port, err) != LEAT_OK)
+        return 0;
+    bool everywhere = where != NULL && strcmp(where, "all") == 0;
+    struct addrinfo *found = NULL;
+    if (where != NULL)
+        snprintf(host, sizeof host, "%s", where);
+    if (!everywhere) {
+        found = find_addresses(host, port, deadline_ns, err);
+        if (found == NULL)
+            return 0;
+    }
+    if (!everywhere && only_loopback(host, found)) {
+        LEATI_TELL(COLL, INFO,
+                   "rank 0 listens on all interfaces: here \"%s\" is this host's loopback alone",
+                   host);
+        everywhere = true;
+    }
+    int count = 0;
+    if (!everywhere)
+        count = listen_at_all(found, sockets);
+    else if ((sockets[0] = listen_everywhere(port)) >= 0)
+        count = 1;
+    if (count == 0)
+        fail_listening(address, host, port, err);
+    if (found != NULL)
+        freeaddrinfo(found);
+    return count;
 }

@@ -5,24 +5,30 @@
 
 #include <leat/base.h>
 
-enum { LEATI_WIRE_MARK = 0x1ea70001, LEATI_WIRE_MOST = 1 << 20 };
+enum {
+    LEATI_WIRE_MARK = 0x1ea70001,
+    LEATI_WIRE_MOST = 1 << 20, /* bytes of a payload */
+    LEATI_WIRE_LISTENING = 8,  /* sockets */
+    LEATI_WIRE_NOTICE_MS = 5000
+};
 
 typedef enum leati_message_kind {
     /* To the server. */
-    /* Mark, rank, number of ranks as int32; version and name, terminated. */
-    LEATI_MESSAGE_HELLO = 1,
-    LEATI_MESSAGE_SET,     /* key, terminated; value */
-    LEATI_MESSAGE_GET,     /* timeout as int64; key, terminated */
-    LEATI_MESSAGE_MEET,    /* timeout as int64; name, terminated; value */
-    LEATI_MESSAGE_BEAT,    /* leati_beat; from the server too, with rank 0's */
-    LEATI_MESSAGE_ABORT,   /* text */
-    LEATI_MESSAGE_STALLED, /* nothing */
-    LEATI_MESSAGE_BYE,     /* nothing */
+    LEATI_MESSAGE_HELLO = 1, /* a greeting (coll/greeting.h) */
+    LEATI_MESSAGE_SET,       /* key, terminated; value */
+    LEATI_MESSAGE_GET,       /* timeout as int64; key, terminated */
+    LEATI_MESSAGE_MEET,      /* timeout as int64; name, terminated; value */
+    LEATI_MESSAGE_BEAT,      /* leati_beat; from the server too, with rank 0's */
+    LEATI_MESSAGE_ABORT,     /* text */
+    LEATI_MESSAGE_STALLED,   /* nothing */
+    LEATI_MESSAGE_BYE,       /* nothing */
     /* From the server. */
     LEATI_MESSAGE_OK,     /* the answer to `request` */
     LEATI_MESSAGE_FAILED, /* status as int32, text: the answer to `request` */
-    LEATI_MESSAGE_LOST,   /* text: the job has failed */
-    LEATI_MESSAGE_LEFT    /* calls as uint64; name, terminated: a rank said good-bye after them */
+    LEATI_MESSAGE_LOST,   /* status as int32, text: the job has failed */
+    LEATI_MESSAGE_LEFT,   /* calls as uint64; name, terminated: a rank said good-bye after them */
+    /* To the server: the code by which a client proves that it has the job's secret. */
+    LEATI_MESSAGE_PROOF
 } leati_message_kind;
 
 typedef struct leati_message_head {
@@ -54,19 +60,31 @@ typedef struct leati_wire_buffer {
 LEAT_WARN_UNUSED leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request,
                                              const void *a, size_t a_size, const void *b,
                                              size_t b_size, leat_error *err);
-/* Takes what has come, without waiting. UNAVAILABLE at the end of the connection. */
-LEAT_WARN_UNUSED leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer,
+/* Takes what has come, without waiting, until about `most` bytes make no message yet. UNAVAILABLE
+ * at the end of the connection. */
+LEAT_WARN_UNUSED leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, size_t most,
                                                 leat_error *err);
-/* The next whole message: true, and `payload` (terminated, valid until the next call) is set. A
- * message of more than LEATI_WIRE_MOST bytes sets `bad`. */
-bool leati_wire_next(leati_wire_buffer *buffer, leati_message_head *head, char **payload,
-                     bool *bad);
+/* The next whole message: true, and `payload` (not terminated, valid until the next call) is set. A
+ * payload of more than `most` bytes sets `bad`. */
+bool leati_wire_next(leati_wire_buffer *buffer, size_t most, leati_message_head *head,
+                     char **payload, bool *bad);
 void leati_wire_fini(leati_wire_buffer *buffer);
 
+/* The failure in the payload of LEATI_MESSAGE_FAILED and LEATI_MESSAGE_LOST, whatever its bytes:
+ * never OK. */
+leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error *err);
+
 /* A connected socket to "host:port" by `deadline_ns`, tried again while nobody listens; -1 with
- * `err`. */
-int leati_wire_connect(const char *address, int64_t deadline_ns, leat_error *err);
-/* A listening socket at the port of "host:port", on all interfaces; -1 with `err`. */
-int leati_wire_listen(const char *address, leat_error *err);
+ * `err`. `who` (NULL: nobody), after LEATI_WIRE_NOTICE_MS, is logged to be waiting, and for what.
+ */
+int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns, leat_error *err);
+/* Listens at the port of "host:port" on the addresses that `host` has here, and on no others.
+ * `where`, where it is not NULL, is another host to stand for it, or "all": every interface. A name
+ * that is not known yet is asked for until `deadline_ns`. How many sockets there are now, owned; 0
+ * with `err`: FAILED_PRECONDITION where somebody listens there already or no address is this
+ * host's.
+ */
+int leati_wire_listen(const char *address, const char *where, int64_t deadline_ns,
+                      int sockets[LEATI_WIRE_LISTENING], leat_error *err);
 
 #endif

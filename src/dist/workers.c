@@ -347,17 +347,40 @@ static leat_status open_store(leati_workers *w, leati_store_options *options, le
     }
 }
 
+/* A variable of the environment; NULL where it is empty, too. */
+static const char *setting(const char *variable) {
+    const char *text = getenv(variable);
+    return text == NULL || *text == '\0' ? NULL : text;
+}
+
+/* Who asks for a connection that nobody can read must not get one that everybody can. */
+static leat_status check_tls(leat_error *err) {
+    static const char *const variables[] = {"LEAT_TLS_CERT", "LEAT_TLS_KEY", "LEAT_TLS_CA"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (setting(variables[i]) != NULL) {
+            return leati_fail(err, LEAT_UNIMPLEMENTED,
+                              "%s is set, and leat does not encrypt what workers exchange; unset "
+                              "it, and run the job in a network of its own",
+                              variables[i]);
+        }
+    }
+    return LEAT_OK;
+}
+
 static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
                             const leat_strategy_multi_worker_mirrored_options *options,
                             int num_replicas, leat_error *err) {
     const char *address = leati_cluster_address(cluster, 0);
     if (address == NULL || *address == '\0')
         return leati_refuse(err, VALUE, "the cluster has no address of worker 0, where all meet");
+    LEATI_TRY(check_tls(err));
     name_self(w, leati_cluster_address(cluster, w->number));
     name_others(w, cluster);
     int64_t dead_ms = options->heartbeat_timeout_ms;
     leati_store_options store = {.address = address,
                                  .name = w->names[w->number],
+                                 .secret = setting("LEAT_JOB_SECRET"),
+                                 .listen = setting("LEAT_LISTEN"),
                                  .rank = w->number,
                                  .num_ranks = w->count,
                                  .timeout_ms = options->start_timeout_ms,

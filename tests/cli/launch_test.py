@@ -54,6 +54,16 @@ class LaunchTest(ToolTest):
         self.assertEqual(len(set(addresses)), 4)
         self.assertTrue(all(a.startswith("localhost:") and 0 < int(a[10:]) < 65536 for a in addresses))
 
+    def test_secret(self):
+        """All processes of a job have one secret, another one in each job, whatever the environment had."""
+        program = [sys.executable, "-c", "import os; print(os.environ['LEAT_JOB_SECRET'])"]
+        os.environ["LEAT_JOB_SECRET"] = "one that a shell has left"
+        self.addCleanup(os.environ.pop, "LEAT_JOB_SECRET")
+        secrets = [self.launch("--plain", "-n", "3", "--", *program).stdout.splitlines() for _ in range(2)]
+        self.assertEqual([len(set(job)) for job in secrets], [1, 1])
+        self.assertEqual({len(job[0]) for job in secrets}, {64})
+        self.assertEqual(len({job[0] for job in secrets}), 2)
+
     def test_streams(self):
         program = "import sys; sys.stdout.write('a\\nb'); sys.stderr.write('c\\n'); " \
                   "print(repr(sys.stdin.read()), end='')"

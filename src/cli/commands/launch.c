@@ -1,12 +1,14 @@
 /* leat launch: a program as several processes of one job on this machine.
  *
- * Happy path: each process gets TF_CONFIG with all addresses and its own number, and a process
- * group of its own; its lines are printed with its number before them; when all have ended well the
- * status is 0. Failures: the first process that fails is named, the others get SIGTERM and, if that
- * does not end them, SIGKILL; the status is that of the first one. Ctrl-C and SIGTERM are passed
- * on. If this process is killed, the system kills the others. No locks: one thread. */
+ * Happy path: each process gets TF_CONFIG with all addresses and its own number, a secret that is
+ * drawn for this job (LEAT_JOB_SECRET), and a process group of its own; its lines are printed with
+ * its number before them; when all have ended well the status is 0. Failures: the first process
+ * that fails is named, the others get SIGTERM and, if that does not end them, SIGKILL; the status
+ * is that of the first one. Ctrl-C and SIGTERM are passed on. If this process is killed, the system
+ * kills the others. No locks: one thread. */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/say.h"
@@ -25,6 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { SECRET_BYTES = 32 };
 enum { MOST_PROCESSES = 512, LONGEST_LINE = 1 << 16, NUM_STREAMS = 2, NO_PROGRAM = 127 };
 
 struct launch_options {
@@ -52,6 +55,7 @@ typedef struct job {
     int count, running;
     int signals; /* a signalfd */
     sigset_t outside;
+    char secret[2 * SECRET_BYTES + 1];
     int failed;      /* which process failed first; -1: none */
     int interrupted; /* the signal that ended the job; 0: none */
     int64_t kill_ns; /* when those who are left get SIGKILL */
@@ -139,7 +143,8 @@ static void become(const job *j, pid_t parent, const int *ends, const char *conf
     /* Several processes that read one terminal would each get a part of what is typed. */
     int nothing = open("/dev/null", O_RDONLY);
     if (getppid() != parent || nothing < 0 || dup2(nothing, 0) < 0 || dup2(ends[0], 1) < 0 ||
-        dup2(ends[1], 2) < 0 || setenv("TF_CONFIG", config, 1) != 0)
+        dup2(ends[1], 2) < 0 || setenv("TF_CONFIG", config, 1) != 0 ||
+        setenv("LEAT_JOB_SECRET", j->secret, 1) != 0)
         _exit(NO_PROGRAM);
     /* Blocked signals are inherited, also by the program that is executed. */
     (void)sigprocmask(SIG_SETMASK, &j->outside, NULL);
@@ -243,6 +248,15 @@ static void take_signal(job *j) {
 
 // ---- the job ----
 
+/* What only the processes of this job know: who else reaches their ports is no member. */
+static bool draw_secret(job *j) {
+    uint8_t bytes[SECRET_BYTES];
+    bool good = leati_random_secret(bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(j->secret + 2 * i, 3, "%02x", bytes[i]);
+    return good;
+}
+
 /* Waits for output, signals and the time to kill. */
 static void wait_once(job *j, struct pollfd *polled) {
     int count = 1;
@@ -325,6 +339,8 @@ static leati_exit run_launch(void *values, char **arguments, int count) {
     j.signals = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC);
     if (ports == NULL || j.processes == NULL) {
         leati_say_error("out of memory");
+    } else if (!draw_secret(&j)) {
+        leati_say_error("launch: the system has no random numbers: %s", strerror(errno));
     } else if (j.signals < 0 || !find_ports(ports, j.count)) {
         leati_say_error("launch: no port or file descriptor is free: %s", strerror(errno));
     } else {
@@ -377,7 +393,8 @@ const leati_command leati_command_launch = {
     .arguments = "-- PROGRAM [ARGUMENT]...",
     .description =
         "Starts the program N times. Each process finds in TF_CONFIG the addresses of\n"
-        "all, on free ports, and which of them it is (a \"worker\" from 0). What they print\n"
+        "all, on free ports, and which of them it is (a \"worker\" from 0), and in\n"
+        "LEAT_JOB_SECRET what keeps other programs out of the job. What they print\n"
         "comes out line by line with \"[worker 2] \" before it; they read nothing.\n"
         "When one fails, the others are ended, and the exit status is that of the first\n"
         "that failed (128 and the number of a signal). Ctrl-C goes to all of them.",

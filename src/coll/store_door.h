@@ -1,0 +1,37 @@
+/* Where connections to the store's server come in: the listening sockets, and how fast they are
+ * taken. The server's thread alone calls. */
+#ifndef LEATI_COLL_STORE_DOOR_H
+#define LEATI_COLL_STORE_DOOR_H
+
+#include "coll/wire.h"
+
+enum {
+    LEATI_STORE_DOOR_NOBODY = -1, /* nobody waits, or the door is shut for a moment */
+    LEATI_STORE_DOOR_FULL = -2    /* somebody waits, and no file descriptor is free */
+};
+
+/* {0} is closed; every socket in it is owned. */
+typedef struct leati_store_door {
+    int sockets[LEATI_WIRE_LISTENING];
+    int count;
+    int spare; /* given up to refuse somebody where no other descriptor is free; -1: none */
+    int most;  /* taken in a tenth of a second */
+    int taken; /* of these, since `since_ns` */
+    int64_t since_ns;
+    int64_t shut_ns; /* until then nobody is taken */
+} leati_store_door;
+
+/* Listens as leati_wire_listen does. */
+LEAT_WARN_UNUSED leat_status leati_store_door_open(leati_store_door *door, const char *address,
+                                                   const char *where, int64_t deadline_ns, int most,
+                                                   leat_error *err);
+/* Is it worth polling the sockets? */
+bool leati_store_door_takes(const leati_store_door *door, int64_t now);
+/* A connection (owned by the caller), or why there is none. */
+int leati_store_door_accept(leati_store_door *door, int64_t now);
+/* After LEATI_STORE_DOOR_FULL: closes the connection of whoever has waited longest, and shuts the
+ * door for a tenth of a second. */
+void leati_store_door_refuse(leati_store_door *door, int64_t now);
+void leati_store_door_close(leati_store_door *door);
+
+#endif

@@ -1,0 +1,76 @@
+/* What the parts of the store's server share: the job as rank 0 knows it, and what is said to its
+ * ranks. Its thread owns all of it. */
+#ifndef LEATI_COLL_STORE_JOB_H
+#define LEATI_COLL_STORE_JOB_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include "coll/greeting.h"
+#include "coll/store_door.h"
+#include "coll/store_keys.h"
+#include "coll/store_server.h"
+#include "run/driver.h"
+#include <stdatomic.h>
+
+enum {
+    LEATI_STORE_JOB_STRANGERS = 64,       /* beside one for each rank */
+    LEATI_STORE_JOB_GREETING_MS = 10000,  /* in which a greeting is complete */
+    LEATI_STORE_JOB_GREETING_BYTES = 4096 /* of which it is made */
+};
+
+/* A connection; `rank` is -1 until it has greeted and, where there is a secret, proved that it has
+ * it: a stranger. */
+typedef struct leati_store_peer {
+    int socket;
+    int rank;
+    bool asked; /* for a proof */
+    uint8_t nonce[LEATI_GREETING_NONCE];
+    leati_greeting greeting; /* of one that was asked */
+    leati_wire_buffer in;
+    int64_t since_ns, heard_ns;
+    struct leati_store_peer *next; /* one that came before */
+} leati_store_peer;
+
+typedef struct leati_store_member {
+    char *name;             /* NULL: has not come yet */
+    leati_store_peer *peer; /* NULL: gone */
+    bool bye;
+    bool lost; /* by its silence: nobody waits for its good-bye */
+    int64_t heard_ns;
+    leati_beat beat;
+} leati_store_member;
+
+struct leati_store_server {
+    leati_store_door door;
+    int num_ranks, num_strangers, num_here;
+    char *secret; /* NULL: none; owned */
+    int64_t dead_ns, beat_ns, greeting_ns;
+    int64_t next_beat_ns, turn_ns; /* of the thread's last turn */
+    const char *(*rank_name)(void *context, int rank);
+    void *context; /* of rank_name */
+    leati_driver *driver;
+    atomic_bool stop;        /* set by stop: end when all are gone */
+    leati_store_peer *peers; /* the last that came first */
+    leati_store_member *members;
+    leati_store_keys keys;
+    leati_text refused; /* who was refused before all had come, and why: the first of them */
+    int num_refused;
+    bool failed;
+    leat_error reason;
+    struct pollfd *polled;
+    size_t room; /* of `polled` */
+};
+
+/* Sends; who cannot be told is cut off, which the next poll notices. */
+void leati_store_job_tell(leati_store_peer *to, leati_message_kind kind, uint64_t request,
+                          const void *a, size_t a_size, const void *b, size_t b_size);
+void leati_store_job_refuse(leati_store_peer *to, uint64_t request, leat_status code,
+                            const char *text);
+/* Ends the job, once: everybody is told. */
+void leati_store_job_fail(leati_store_server *server, leat_status code, const char *text);
+
+/* A message of a stranger. False: it is to be closed. */
+bool leati_store_job_greet(leati_store_server *server, leati_store_peer *from,
+                           const leati_message_head *head, const char *payload);
+
+#endif

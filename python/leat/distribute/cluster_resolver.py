@@ -106,7 +106,14 @@ class SimpleClusterResolver(ClusterResolver):
 
 
 def _tf_config(key=None, default=None):
-    config = json.loads(os.environ.get("TF_CONFIG", "{}"))
+    text = os.environ.get("TF_CONFIG", "{}")
+    try:
+        config = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(f"TF_CONFIG is no JSON: {error.msg}", error.doc, error.pos) from None
+    if not isinstance(config, dict):
+        raise ValueError('TF_CONFIG is no JSON object; write {"cluster": {"worker": ["host:port"]}, "task": {"type": '
+                         '"worker", "index": 0}}, or unset it')
     if key is None:
         return config
     return config[key] if key in config else default
@@ -116,7 +123,7 @@ class TFConfigClusterResolver(ClusterResolver):
     """The cluster of the variable TF_CONFIG (``tf.distribute.cluster_resolver.TFConfigClusterResolver``).
 
     The arguments stand in for what the variable says. It is read when something is asked: json.JSONDecodeError, a
-    ValueError, where it is no JSON.
+    ValueError, where it is no JSON, and ValueError where it is no object (TensorFlow takes a list for no cluster).
     """
 
     def __init__(self, task_type=None, task_id=None, rpc_layer=None, environment=None):

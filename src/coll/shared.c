@@ -9,8 +9,7 @@
  * into its own memory and its own slot; nobody copies more than the others need. A piece that is
  * small is combined by every rank for itself. All ranks hold the same bits.
  *
- * Rank 0 makes the segment and removes its name as soon as all have opened it, so that nothing
- * stays behind. Failures: a deadline, unequal calls and abort set the first reason in the head; the
+ * Failures: a deadline, unequal calls and abort set the first reason in the head; the
  * present and later calls of all ranks return it. A process that dies is noticed by the store,
  * whose callback aborts. Waiting spins briefly and then sleeps on a futex. */
 #include "base/alloc.h"
@@ -21,9 +20,8 @@
 #include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
+#include "coll/shared_segment.h"
 #include "run/pool.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,15 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SLOT_BYTES = 1 << 18,
-    SEGMENT_BYTES = 16 << 20, /* about; containers often have 64 MiB for all */
-    LEAST_ROWS = 3,
-    MOST_ROWS = 16,
-    SMALL_BYTES = 1 << 13,
-    SPINS = 2000,
-    SLICE_MS = 50
-};
+enum { SMALL_BYTES = 1 << 13, SPINS = 2000, SLICE_MS = 50 };
 
 typedef struct shared_head {
     atomic_uint sleepers;
@@ -440,83 +430,7 @@ static const leati_collective_ops shared_ops = {
     .close = shared_close,
 };
 
-// ---- the segment ----
-
-/* Rank 0's part: a new segment of its own name, all of it reserved. -1 with `err`. */
-static int make_segment(shared_collective *c, char *name, size_t size, leat_error *err) {
-    static atomic_int made;
-    /* The time, too: containers that share /dev/shm may have the same process numbers. */
-    snprintf(name, size, "/leat-%ld-%d-%llx", (long)getpid(), atomic_fetch_add(&made, 1),
-             (unsigned long long)leati_now_ns());
-    int file = shm_open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    /* Reserved at once: a write into /dev/shm that is full would end the process by SIGBUS. */
-    int problem = file < 0 ? errno : posix_fallocate(file, 0, (off_t)c->size);
-    if (problem != 0) {
-        leati_fail(err, LEAT_UNAVAILABLE, "%zu bytes of shared memory: %s", c->size,
-                   strerror(problem));
-        if (file >= 0) {
-            close(file);
-            (void)shm_unlink(name);
-        }
-        return -1;
-    }
-    return file;
-}
-
-/* All have it open, or one has not: decided together, so that all go the same way. */
-static leat_status all_opened(shared_collective *c, leat_status own, leat_error *err) {
-    leati_store_values all;
-    const char *mine = own == LEAT_OK ? "y" : "n";
-    leat_status status =
-        leati_store_barrier(c->store, "shared memory opened", mine, 1, c->timeout_ms, &all, err);
-    for (int r = 0; r < c->base.num_ranks && status == LEAT_OK; r++) {
-        if (all.bytes[all.offset[r]] != 'y' && own == LEAT_OK) {
-            own = leati_fail(err, LEAT_UNAVAILABLE,
-                             "rank %d cannot open the shared memory of rank 0", r);
-        }
-    }
-    leati_store_values_fini(&all);
-    return status == LEAT_OK ? own : status;
-}
-
-static leat_status open_segment(shared_collective *c, leat_error *err) {
-    char name[80] = "";
-    int file = c->rank == 0 ? make_segment(c, name, sizeof name, err) : -1;
-    leati_store_values all;
-    leat_status status = leati_store_barrier(c->store, "shared memory", name, strlen(name),
-                                             c->timeout_ms, &all, err);
-    if (status == LEAT_OK && c->rank != 0) {
-        snprintf(name, sizeof name, "%.*s", (int)(all.offset[1] - all.offset[0]),
-                 all.bytes + all.offset[0]);
-        file = name[0] == '\0' ? -1 : shm_open(name, O_RDWR | O_CLOEXEC, 0);
-    }
-    leati_store_values_fini(&all);
-    if (status != LEAT_OK) {
-        if (file >= 0)
-            close(file);
-        if (c->rank == 0 && name[0] != '\0')
-            (void)shm_unlink(name);
-        return status;
-    }
-    void *map =
-        file < 0 ? MAP_FAILED : mmap(NULL, c->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    leat_status own = LEAT_OK;
-    if (map == MAP_FAILED) {
-        own = err->code != LEAT_OK ? err->code
-                                   : leati_fail(err, LEAT_UNAVAILABLE,
-                                                "this process cannot open the shared memory "
-                                                "of rank 0");
-    } else {
-        c->head = map;
-    }
-    if (file >= 0)
-        close(file);
-    /* A mapping outlives its file and its name: once all have one, the name can go. */
-    status = all_opened(c, own, err);
-    if (c->rank == 0 && name[0] != '\0')
-        (void)shm_unlink(name);
-    return status;
-}
+// ---- life ----
 
 leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ranks,
                                         int64_t timeout_ms, leat_error *err) {
@@ -532,19 +446,19 @@ leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ra
     c->timeout_ms = timeout_ms;
     /* With fewer cores than ranks a spinning one takes the core of the one that it waits for. */
     c->spins = leati_pool_num_cores() >= num_ranks ? SPINS : 0;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t head = sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call);
-    c->head_bytes = (head + page - 1) / page * page;
-    /* With many ranks slots are smaller, down to a page. */
-    size_t ranks = (size_t)num_ranks, most = SEGMENT_BYTES / LEAST_ROWS / ranks / page * page;
-    c->slot_bytes = most > SLOT_BYTES ? SLOT_BYTES : LEATI_MAX(page, most);
-    c->num_rows = SEGMENT_BYTES / ranks / c->slot_bytes;
-    c->num_rows = c->num_rows > MOST_ROWS ? MOST_ROWS : LEATI_MAX(LEAST_ROWS, c->num_rows);
-    c->size = c->head_bytes + c->num_rows * ranks * c->slot_bytes;
+    leati_shared_segment_layout layout = leati_shared_segment_lay_out(
+        num_ranks, sizeof(shared_head) + (size_t)num_ranks * sizeof(leati_rank_call),
+        (size_t)sysconf(_SC_PAGESIZE));
+    c->head_bytes = layout.head_bytes;
+    c->slot_bytes = layout.slot_bytes;
+    c->num_rows = layout.num_rows;
+    c->size = layout.size;
     c->inputs = leati_alloc((size_t)num_ranks, sizeof *c->inputs);
     if (c->inputs == NULL)
         leati_no_memory(&local);
-    if (c->inputs == NULL || open_segment(c, &local) != LEAT_OK) {
+    else
+        c->head = leati_shared_segment_open(store, rank, num_ranks, c->size, timeout_ms, &local);
+    if (c->head == NULL) {
         shared_close(&c->base);
         *err = local;
         return NULL;

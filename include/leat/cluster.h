@@ -18,7 +18,7 @@ typedef struct leat_cluster leat_cluster;
 #define LEAT_NO_TASK INT64_MIN
 
 /* A cluster of TF_CONFIG's text ({"cluster": {job: [address]}, "task": {"type", "index"}}; NULL, an
- * empty object or list: no cluster). Text that is not JSON is INVALID_ARGUMENT. Owned
+ * empty object: no cluster). Text that is no JSON object is INVALID_ARGUMENT. Owned
  * (tf.distribute.cluster_resolver.TFConfigClusterResolver). */
 LEAT_API leat_cluster *leat_cluster_new(const char *tf_config, leat_error *err);
 

@@ -155,14 +155,19 @@ static leat_cluster *cluster_of(json_t *config, const char *resolver, leat_error
 }
 
 json_t *leati_cluster_parse(const char *tf_config, leat_error *err) {
+    static const char way_out[] =
+        "write {\"cluster\": {\"worker\": [\"host:port\"]}, \"task\": {\"type\": \"worker\", "
+        "\"index\": 0}}, or unset it";
     leat_error local = {0};
     json_t *config = leati_json_parse(tf_config, strlen(tf_config), &local);
     if (config == NULL) {
         /* jansson's sentence knows line and column, but not that the text is TF_CONFIG's. */
-        leati_fail(err, local.code,
-                   "TF_CONFIG: %s; write {\"cluster\": {\"worker\": [\"host:port\"]}, \"task\": "
-                   "{\"type\": \"worker\", \"index\": 0}}, or unset it",
-                   local.text);
+        leati_fail(err, local.code, "TF_CONFIG: %s; %s", local.text, way_out);
+    } else if (!json_is_object(config)) {
+        /* It names no cluster, so that each process would train alone, without a word. */
+        leati_refuse(err, STRUCTURE, "TF_CONFIG is no JSON object; %s", way_out);
+        json_decref(config);
+        config = NULL;
     }
     return config;
 }

@@ -30,7 +30,7 @@ LEAT_WARN_UNUSED leat_status leati_cluster_place(const leat_cluster *cluster, in
 LEAT_WARN_UNUSED leat_status leati_cluster_resolver_number(const char *variable, int64_t *out,
                                                            leat_error *err);
 
-/* Reads TF_CONFIG's text; owned, NULL with `err`. */
+/* Reads TF_CONFIG's text, an object; owned, NULL with `err`: INVALID_ARGUMENT. */
 json_t *leati_cluster_parse(const char *tf_config, leat_error *err);
 
 /* Addresses of `count` workers who know that of the first alone; the others' are empty and are

@@ -93,6 +93,14 @@ static void test_tf_config(void **state) {
     check_found("tf_config", "[\"a:1\", \"b:2\"]", 1);
     set("TF_CONFIG", "{\"cluster\"");
     check_refused(NULL, LEAT_INVALID_ARGUMENT, LEAT_REASON_NONE, "TF_CONFIG");
+    static const char *const no_objects[] = {"[]", "[1]", "3", "\"x\"", "null", "true"};
+    for (size_t i = 0; i < sizeof no_objects / sizeof no_objects[0]; i++) {
+        set("TF_CONFIG", no_objects[i]);
+        leat_error err = {0};
+        check_refused(NULL, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "TF_CONFIG");
+        assert_null(leat_cluster_new(no_objects[i], &err));
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "TF_CONFIG");
+    }
     set("TF_CONFIG", "{\"task\": {\"type\": \"worker\", \"index\": \"one\"}}");
     check_refused(NULL, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "\"one\"");
 }

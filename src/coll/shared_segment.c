@@ -85,7 +85,7 @@ static int make_segment(bool named, size_t bytes, whereabouts *out, leat_error *
         pwrite(file, out->token, sizeof out->token, (off_t)(bytes - sizeof out->token)) ==
             (ssize_t)sizeof out->token)
         return file;
-    leati_fail(err, LEAT_UNAVAILABLE, "%zu bytes of shared memory: %s", bytes,
+    leati_fail(err, LEAT_UNAVAILABLE, "rank 0 has no %zu bytes of shared memory: %s", bytes,
                strerror(problem != 0 ? problem : EIO));
     if (file >= 0) {
         close(file);

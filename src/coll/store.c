@@ -197,7 +197,7 @@ LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_k
     leati_queue_gate_lock(s->sending);
     leat_status status = leati_wire_send(s->socket, kind, number, a, a_size, b, b_size, err);
     leati_queue_gate_unlock(s->sending);
-    return status;
+    return status == LEAT_OK ? status : leati_prefix(err, "%s to rank 0", s->name);
 }
 
 /* A message without an answer; what broke is noticed by the thread that reads. */
@@ -517,7 +517,8 @@ static leat_status prepare(leati_store *s, leat_error *err) {
         return leati_no_memory(err);
     if (pipe(s->wake) != 0) {
         s->wake[0] = s->wake[1] = -1;
-        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "a pipe: no file descriptor is free");
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "%s has no file descriptor for a pipe",
+                          s->name);
     }
     s->options.name = s->name;
     s->options.address = s->address;

@@ -53,6 +53,8 @@ struct leati_store_server {
     leati_store_peer *peers; /* the last that came first */
     leati_store_member *members;
     leati_store_keys keys;
+    char *hidden;       /* why other hosts do not reach rank 0, and the way out; NULL; owned */
+    int64_t notice_ns;  /* when that is logged, if ranks lack then */
     leati_text refused; /* who was refused before all had come, and why: the first of them */
     int num_refused;
     bool failed;

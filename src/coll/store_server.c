@@ -12,6 +12,7 @@
 #include "coll/store_server.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/minmax.h"
 #include "coll/store_job.h"
 #include <errno.h>
@@ -74,6 +75,8 @@ static void add_refused(void *context, leati_text *text) {
     const leati_store_server *s = context;
     if (s->refused.size > 0 && !s->refused.failed)
         leati_text_addf(text, "; refused before: %s", s->refused.data);
+    if (s->hidden != NULL)
+        leati_text_addf(text, "; %s", s->hidden);
 }
 
 // ---- the job's end ----
@@ -305,6 +308,12 @@ static void pass_time(leati_store_server *s) {
             }
         }
     }
+    if (s->hidden != NULL && now >= s->notice_ns) {
+        /* Not before: the job of one host alone needs no other address. */
+        if (s->num_here < s->num_ranks)
+            leati_log(LEAT_LOG_WARNING, "%s", s->hidden);
+        s->notice_ns = LEATI_NO_DEADLINE;
+    }
     leati_store_keys_expire(&s->keys, now, s->failed ? &s->reason : NULL);
     find_silent(s, now);
     drop_slow_strangers(s, now);
@@ -407,6 +416,7 @@ void leati_store_server_free(leati_store_server *s) {
     }
     leati_store_keys_fini(&s->keys);
     leati_text_fini(&s->refused);
+    leati_free(s->hidden);
     for (int r = 0; s->members != NULL && r < s->num_ranks; r++)
         leati_free(s->members[r].name);
     leati_free(s->members);
@@ -449,11 +459,28 @@ leati_store_server *leati_store_server_new(const leati_store_options *options, l
     return s;
 }
 
+/* Where the name of rank 0 leads to this host's loopback, other hosts look for it elsewhere.
+ * Without memory nothing is said of it. */
+static void find_hidden(leati_store_server *s, const leati_store_options *options) {
+    if (options->listen != NULL || s->num_ranks == 1 || !leati_wire_is_hidden(options->address))
+        return;
+    leati_text text = {0};
+    leati_text_addf(&text,
+                    "rank 0 listens on its host's loopback alone, which is what %s means there; "
+                    "for workers on other hosts set LEAT_LISTEN to the address by which they "
+                    "reach it",
+                    options->address);
+    s->hidden = text.failed ? NULL : leati_strdup(text.data);
+    s->notice_ns = leati_now_ns() + LEATI_WIRE_NOTICE_MS * INT64_C(1000000);
+    leati_text_fini(&text);
+}
+
 leati_store_server *leati_store_server_start(const leati_store_options *options, leat_error *err) {
     leati_store_server *s = leati_store_server_new(options, err);
     if (s == NULL)
         return NULL;
     int64_t deadline_ns = leati_clock_deadline_ns(options->timeout_ms);
+    find_hidden(s, options);
     if (leati_store_door_open(&s->door, options->address, options->listen, deadline_ns,
                               s->num_ranks + LEATI_STORE_JOB_STRANGERS, err) == LEAT_OK)
         s->driver = leati_driver_start("store", server_main, s, err);

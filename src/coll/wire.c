@@ -1,11 +1,11 @@
 /* Sockets and messages of the store (coll/store.h).
  *
  * Rank 0 listens on the addresses that its own entry in the cluster has on this host, so that who
- * reaches only others of its addresses does not reach the job. Where the entry is a name that this
- * host alone takes for its loopback (as /etc/hosts often has the host's own), the others must come
- * by another address, which cannot be known: then it is every interface, and the log says so.
- * Connecting is tried again every 100 ms until the deadline, because processes of a job start in
- * any order. */
+ * reaches only others of its addresses does not reach the job. That holds for a name, too, that
+ * this host takes for its loopback (as /etc/hosts often has the host's own): what works is a job of
+ * this host alone, and the others are told how to reach it by who knows that it lacks some
+ * (leati_wire_is_hidden). Connecting is tried again every 100 ms until the deadline, because
+ * processes of a job start in any order. */
 #include "coll/wire.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -247,15 +247,34 @@ static bool is_loopback(const struct sockaddr *at) {
     return at->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
-/* A name that this host takes for its loopback though it does not say so. */
-static bool only_loopback(const char *host, const struct addrinfo *found) {
-    struct in6_addr number;
-    bool says_so = strcasecmp(host, "localhost") == 0 || strncasecmp(host, "localhost.", 10) == 0 ||
-                   strcasecmp(host, "ip6-localhost") == 0 ||
-                   inet_pton(AF_INET, host, &number) == 1 || strchr(host, ':') != NULL;
-    for (; found != NULL && !says_so; found = found->ai_next)
-        says_so = !is_loopback(found->ai_addr);
-    return !says_so;
+/* Whoever reads the name knows that it is each host's loopback (RFC 6761, and Debian's names). */
+static bool says_loopback(const char *host) {
+    static const char suffix[] = ".localhost";
+    size_t size = strlen(host), end = sizeof suffix - 1;
+    return strcasecmp(host, "localhost") == 0 || strncasecmp(host, "localhost.", 10) == 0 ||
+           strcasecmp(host, "ip6-localhost") == 0 || strcasecmp(host, "ip6-loopback") == 0 ||
+           (size > end && strcasecmp(host + size - end, suffix) == 0);
+}
+
+bool leati_wire_is_hidden(const char *address) {
+    char host[256];
+    const char *port = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found = NULL;
+    leat_error err = {0};
+    if (split_address(address, host, sizeof host, &port, &err) != LEAT_OK || says_loopback(host))
+        return false;
+    /* A number says itself where it leads. */
+    bool hidden = getaddrinfo(host, port, &hints, &found) != 0;
+    if (!hidden)
+        freeaddrinfo(found);
+    hints.ai_flags = 0;
+    if (!hidden || getaddrinfo(host, port, &hints, &found) != 0)
+        return false;
+    for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
+        hidden = hidden && is_loopback(at->ai_addr);
+    freeaddrinfo(found);
+    return hidden;
 }
 
 /* -1 with errno. */
@@ -324,10 +343,11 @@ static struct addrinfo *find_addresses(const char *host, const char *port, int64
         if (code == 0)
             return found;
         if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
-            leati_fail(err, LEAT_UNAVAILABLE,
-                       "listening as \"%s\": %s; set LEAT_LISTEN to an address of this host, or to "
-                       "\"all\"",
-                       host, gai_strerror(code));
+            leati_fail(
+                err, LEAT_UNAVAILABLE,
+                "rank 0 listening as \"%s\": %s; set LEAT_LISTEN to an address of this host, or to "
+                "\"all\"",
+                host, gai_strerror(code));
             return NULL;
         }
         (void)poll(NULL, 0, AGAIN_MS);
@@ -337,16 +357,17 @@ static struct addrinfo *find_addresses(const char *host, const char *port, int64
 static void fail_listening(const char *address, const char *host, const char *port,
                            leat_error *err) {
     if (errno == EADDRNOTAVAIL) {
-        leati_fail(err, LEAT_FAILED_PRECONDITION,
-                   "listening at port %s of \"%s\": \"%s\" is no address of this host, perhaps one "
-                   "that a router or a container's host translates; set LEAT_LISTEN to an address "
-                   "of this host, or to \"all\"",
-                   port, address, host);
+        leati_fail(
+            err, LEAT_FAILED_PRECONDITION,
+            "rank 0 listening at port %s of \"%s\": \"%s\" is no address of this host, perhaps one "
+            "that a router or a container's host translates; set LEAT_LISTEN to an address "
+            "of this host, or to \"all\"",
+            port, address, host);
         return;
     }
     leati_fail(err, errno == EADDRINUSE ? LEAT_FAILED_PRECONDITION : LEAT_UNAVAILABLE,
-               "listening at port %s of \"%s\": %s; is another job running with this address?",
-               port, address, strerror(errno));
+               "rank 0 listening at port %s of \"%s\": %s%s", port, address, strerror(errno),
+               errno == EADDRINUSE ? "; is another job running with this address?" : "");
 }
 
 int leati_wire_listen(const char *address, const char *where, int64_t deadline_ns,
@@ -363,12 +384,6 @@ int leati_wire_listen(const char *address, const char *where, int64_t deadline_n
         found = find_addresses(host, port, deadline_ns, err);
         if (found == NULL)
             return 0;
-    }
-    if (!everywhere && only_loopback(host, found)) {
-        LEATI_TELL(COLL, INFO,
-                   "rank 0 listens on all interfaces: here \"%s\" is this host's loopback alone",
-                   host);
-        everywhere = true;
     }
     int count = 0;
     if (!everywhere)

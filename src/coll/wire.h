@@ -86,5 +86,8 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
  */
 int leati_wire_listen(const char *address, const char *where, int64_t deadline_ns,
                       int sockets[LEATI_WIRE_LISTENING], leat_error *err);
+/* Is the host of "host:port" a name that only here leads to the loopback, so that others who look
+ * it up do not find who listens there? False where it is not known. */
+bool leati_wire_is_hidden(const char *address);
 
 #endif

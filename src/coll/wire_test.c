@@ -254,6 +254,19 @@ static void test_not_listening(void **state) {
     assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "LEAT_LISTEN");
 }
 
+/* What says where it leads is not hidden, nor is what nobody knows (a name that is: tests/faults).
+ */
+static void test_not_hidden(void **state) {
+    (void)state;
+    static const char *const addresses[] = {
+        "localhost:1", "LOCALHOST:1",     "localhost.localdomain:1", "a.localhost:1", "127.0.0.1:1",
+        "127.1:1",     "[::1]:1",         "ip6-loopback:1",          "192.0.2.1:1",   "nobody",
+        "127.0.0.1:x", "nobody.invalid:1"};
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+        if (leati_wire_is_hidden(addresses[i]))
+            fail_msg("%s", addresses[i]);
+}
+
 /* Refused where nobody listens. */
 static void test_connect(void **state) {
     (void)state;
@@ -302,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_listening),
         cmocka_unit_test(test_not_listening),
+        cmocka_unit_test(test_not_hidden),
         cmocka_unit_test(test_connect),
         cmocka_unit_test(test_failures),
     };

@@ -1,9 +1,12 @@
 /* See calls.h. */
 #include "calls.h"
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netdb.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -12,8 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_FILES = 4096 };
@@ -21,14 +27,18 @@ enum { MOST_FILES = 4096 };
 static struct {
     atomic_int kind, at, number, seen, open;
     atomic_long count, kill_at;
+    const char *host;                /* leads to the loopback */
     const char *folder;              /* NULL: all files concern the test */
     atomic_bool watched[MOST_FILES]; /* by descriptor, where there is a folder */
 } calls = {.kind = NUM_CALLS};
 
 const char *call_name(call_kind kind) {
     static const char *const names[] = {
-        "open",   "close",  "fstat",  "lstat", "stat",    "read",    "pread", "write", "fsync",
-        "rename", "unlink", "remove", "mkdir", "opendir", "readdir", "flock", "fcntl", "realpath"};
+        "open",     "close",           "fstat",      "lstat",    "stat",   "read",  "pread",
+        "write",    "fsync",           "rename",     "unlink",   "remove", "mkdir", "opendir",
+        "readdir",  "flock",           "fcntl",      "realpath", "socket", "bind",  "listen",
+        "connect",  "accept4",         "sendmsg",    "recv",     "poll",   "pipe",  "memfd_create",
+        "shm_open", "posix_fallocate", "getaddrinfo"};
     return names[kind];
 }
 
@@ -44,6 +54,10 @@ void calls_arm(call_kind kind, int at, int number) {
 int calls_disarm(void) {
     calls.kind = NUM_CALLS;
     return calls.seen;
+}
+
+void calls_name_host(const char *name) {
+    calls.host = name;
 }
 
 int calls_open(void) {
@@ -239,6 +253,98 @@ char *realpath(const char *path, char *resolved) {
     (void)strcpy(resolved, found);
     free(found);
     return resolved;
+}
+
+/* ---- connections and shared memory ---- */
+
+/* A new descriptor, or -1. */
+static int opened(long fd) {
+    calls.open += fd >= 0;
+    return (int)fd;
+}
+
+int socket(int family, int type, int protocol) {
+    return fails(CALL_SOCKET) ? -1 : opened(syscall(SYS_socket, family, type, protocol));
+}
+
+int bind(int fd, const struct sockaddr *at, socklen_t size) {
+    return fails(CALL_BIND) ? -1 : (int)syscall(SYS_bind, fd, at, size);
+}
+
+int listen(int fd, int waiting) {
+    return fails(CALL_LISTEN) ? -1 : (int)syscall(SYS_listen, fd, waiting);
+}
+
+int connect(int fd, const struct sockaddr *at, socklen_t size) {
+    /* One that is interrupted goes on nevertheless. */
+    bool failing = fails(CALL_CONNECT);
+    int problem = errno;
+    if (failing && problem != EINTR)
+        return -1;
+    int code = (int)syscall(SYS_connect, fd, at, size);
+    if (failing)
+        errno = problem;
+    return failing ? -1 : code;
+}
+
+int accept4(int fd, struct sockaddr *at, socklen_t *size, int flags) {
+    return fails(CALL_ACCEPT) ? -1 : opened(syscall(SYS_accept4, fd, at, size, flags));
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    size_t size = 0, i = 0;
+    for (; i < message->msg_iovlen; i++)
+        size += message->msg_iov[i].iov_len;
+    ssize_t part = moves(CALL_SENDMSG, size);
+    if (part < 0 || (size_t)part == size)
+        return part < 0 ? -1 : syscall(SYS_sendmsg, fd, message, flags);
+    for (i = 0; message->msg_iov[i].iov_len == 0; i++)
+        ;
+    return syscall(SYS_sendto, fd, message->msg_iov[i].iov_base, (size_t)part, flags, NULL, 0);
+}
+
+ssize_t recv(int fd, void *data, size_t size, int flags) {
+    ssize_t part = moves(CALL_RECV, size);
+    return part <= 0 ? part : syscall(SYS_recvfrom, fd, data, (size_t)part, flags, NULL, NULL);
+}
+
+int poll(struct pollfd *polled, nfds_t count, int wait_ms) {
+    struct timespec wait = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000L};
+    return fails(CALL_POLL) ? -1 : ppoll(polled, count, wait_ms < 0 ? NULL : &wait, NULL);
+}
+
+int pipe(int ends[2]) {
+    int code = fails(CALL_PIPE) ? -1 : (int)syscall(SYS_pipe2, ends, 0);
+    calls.open += code == 0 ? 2 : 0;
+    return code;
+}
+
+int memfd_create(const char *name, unsigned flags) {
+    return fails(CALL_MEMFD) ? -1 : opened(syscall(SYS_memfd_create, name, flags));
+}
+
+int shm_open(const char *name, int flags, mode_t mode) {
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof path, "/dev/shm%s", name);
+    return fails(CALL_SHM_OPEN)
+               ? -1
+               : opened(syscall(SYS_openat, AT_FDCWD, path, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+}
+
+int posix_fallocate(int fd, off_t offset, off_t size) {
+    return fails(CALL_FALLOCATE) || fallocate(fd, 0, offset, size) != 0 ? errno : 0;
+}
+
+int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints,
+                struct addrinfo **found) {
+    int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = NULL;
+    *(void **)&next = dlsym(RTLD_NEXT, "getaddrinfo");
+    bool known = calls.host != NULL && strcmp(host, calls.host) == 0;
+    if (fails(CALL_GETADDRINFO))
+        return EAI_AGAIN;
+    if (known && hints != NULL && (hints->ai_flags & AI_NUMERICHOST))
+        return EAI_NONAME;
+    return next(known ? "127.0.0.1" : host, port, hints, found);
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The system's calls on files, for tests: one of them fails, is interrupted, moves fewer bytes than
- * asked, or finds its process killed.
+/* The system's calls on files, connections and shared memory, for tests: one of them fails, is
+ * interrupted, moves fewer bytes than asked, or, of those on files, finds its process killed.
  *
  * calls.c defines the functions themselves (open, write, rename, ...), which pass on to the kernel;
  * a program that holds it calls them, the library is as it always is and pays nothing. As a library
@@ -35,6 +35,19 @@ typedef enum call_kind {
     CALL_FLOCK,
     CALL_FCNTL,
     CALL_REALPATH,
+    CALL_SOCKET,
+    CALL_BIND,
+    CALL_LISTEN,
+    CALL_CONNECT,
+    CALL_ACCEPT,
+    CALL_SENDMSG,
+    CALL_RECV,
+    CALL_POLL,
+    CALL_PIPE,
+    CALL_MEMFD,
+    CALL_SHM_OPEN,
+    CALL_FALLOCATE,
+    CALL_GETADDRINFO, /* fails with EAI_AGAIN in place of the number */
     NUM_CALLS
 } call_kind;
 
@@ -50,6 +63,9 @@ void calls_arm(call_kind kind, int at, int number);
 
 /* All calls pass again; how many of the armed kind there were. */
 int calls_disarm(void);
+
+/* A host's name (borrowed) that leads to 127.0.0.1 from now on; NULL: none. */
+void calls_name_host(const char *name);
 
 /* Descriptors opened and not closed since the last arming. */
 int calls_open(void);

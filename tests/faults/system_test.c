@@ -88,7 +88,7 @@ static leat_status read_file(leat_error *err) {
 static leat_status read_pipe(leat_error *err) {
     int ends[2];
     char path[64];
-    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(syscall(SYS_pipe2, ends, 0), 0);
     assert_int_equal(syscall(SYS_write, ends[1], "hello", 5), 5);
     assert_int_equal(syscall(SYS_close, ends[1]), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);

@@ -328,6 +328,33 @@ static void test_silent(void **state) {
     leati_store_server_free(s);
 }
 
+static void count_lines(void *context, leat_log_level level, const char *text) {
+    assert_int_equal(level, LEAT_LOG_WARNING);
+    *(int *)context += refused_names(text, "LEAT_LISTEN");
+}
+
+/* Where other hosts do not find rank 0 its log says so: when they have had time, if they lack, and
+ * once. */
+static void test_hidden(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        leati_store_server *s = new_server(2);
+        int lines = 0;
+        s->hidden = leati_strdup("set LEAT_LISTEN");
+        s->num_here = i == 0 ? 1 : 2;
+        leat_log_set(count_lines, &lines);
+        s->notice_ns = leati_now_ns() + LONG_MS * INT64_C(1000000);
+        leati_store_server_turn(s, 0);
+        assert_int_equal(lines, 0);
+        s->notice_ns = 0;
+        for (int turn = 0; turn < 3; turn++)
+            leati_store_server_turn(s, 0);
+        leat_log_set(NULL, NULL);
+        assert_int_equal(lines, i == 0 ? 1 : 0);
+        leati_store_server_free(s);
+    }
+}
+
 // ---- the door ----
 
 /* Without a descriptor somebody is refused, and then the door is shut for a moment; so it is after
@@ -482,6 +509,7 @@ int main(void) {
         cmocka_unit_test(test_slow_strangers),
         cmocka_unit_test(test_long_greetings),
         cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_door),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_quota),

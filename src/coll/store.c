@@ -285,6 +285,8 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     } else if (r->done) {
         local = r->err;
         status = r->status;
+    } else if (status == LEAT_DEADLINE_EXCEEDED) {
+        (void)leati_prefix(&local, "%s has no answer of rank 0", s->name);
     }
     /* Under the gate, since the thread may be about to write into it; then the stack is free
      * again. */
@@ -409,22 +411,6 @@ const char *leati_store_host(const leati_store *store) {
 
 // ---- life ----
 
-static void find_host(leati_store *s) {
-    struct sockaddr_storage own;
-    socklen_t size = sizeof own;
-    /* The address by which this host reached rank 0 is one of which the network is known to
-     * work. */
-    if (getsockname(s->socket, (struct sockaddr *)&own, &size) != 0)
-        return;
-    if (own.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&own;
-        (void)inet_ntop(AF_INET6, &six->sin6_addr, s->host, sizeof s->host);
-    } else {
-        const struct sockaddr_in *four = (const struct sockaddr_in *)&own;
-        (void)inet_ntop(AF_INET, &four->sin_addr, s->host, sizeof s->host);
-    }
-}
-
 /* Rank 0 has answered with bytes of its own: both sides prove that they have the secret. */
 static leat_status prove(leati_store *s, const leati_greeting *g, const request *asked,
                          leat_error *err) {
@@ -471,29 +457,41 @@ static leat_status greet(leati_store *s, leat_error *err) {
     return status;
 }
 
-/* Rank 0 reaches its own server where that listens, which may be another address than that by which
- * the others come. */
-static int connect_to_server(leati_store *s, int64_t deadline_ns, leat_error *err) {
-    const char *where = s->options.rank == 0 ? s->options.listen : NULL;
-    const char *port = strrchr(s->address, ':');
-    char own[300];
+/* Where rank 0's own server listens, which may be another address than that by which the others
+ * come. */
+static const char *address_of_own(const leati_store *s, char *own, size_t size) {
+    const char *where = s->options.listen, *port = strrchr(s->address, ':');
     if (where == NULL || strcmp(where, "all") == 0 || port == NULL)
-        return leati_wire_connect(s->address, s->name, deadline_ns, err);
-    snprintf(own, sizeof own, "[%.256s]%s", where, port);
-    return leati_wire_connect(own, s->name, deadline_ns, err);
+        return s->address;
+    snprintf(own, size, "[%.256s]%s", where, port);
+    return own;
 }
 
-/* Connects, starts the thread and waits for everybody. */
-static leat_status join_job(leati_store *s, leat_error *err) {
-    int64_t begin = leati_now_ns();
-    s->socket = connect_to_server(s, begin + s->options.timeout_ms * 1000000, err);
+/* Rank 0 has a pair of sockets with its server, which no crowd of strangers can keep it from. */
+static leat_status connect_to_server(leati_store *s, int64_t begin, leat_error *err) {
+    char own[300];
+    if (s->server != NULL) {
+        leati_wire_host_towards(address_of_own(s, own, sizeof own), s->host, sizeof s->host);
+        return LEAT_OK;
+    }
+    s->socket =
+        leati_wire_connect(s->address, s->name, begin + s->options.timeout_ms * 1000000, err);
     if (s->socket < 0) {
         return leati_prefix(err,
                             "%s waited %.1f s for rank 0; is it started, and is its address "
                             "right?",
                             s->name, (double)(leati_now_ns() - begin) * 1e-9);
     }
-    find_host(s);
+    /* The address by which this host reached rank 0 is one of which the network is known to
+     * work. */
+    leati_wire_own_host(s->socket, s->host, sizeof s->host);
+    return LEAT_OK;
+}
+
+/* Connects, starts the thread and waits for everybody. */
+static leat_status join_job(leati_store *s, leat_error *err) {
+    int64_t begin = leati_now_ns();
+    LEATI_TRY(connect_to_server(s, begin, err));
     s->driver = leati_driver_start("store peer", client_main, s, err);
     leat_status status = s->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : greet(s, err);
     if (status == LEAT_ABORTED) {
@@ -524,7 +522,7 @@ static leat_status prepare(leati_store *s, leat_error *err) {
     s->options.address = s->address;
     s->options.secret = s->secret;
     if (s->options.rank == 0) {
-        s->server = leati_store_server_start(&s->options, err);
+        s->server = leati_store_server_start(&s->options, &s->socket, err);
         if (s->server == NULL)
             return LEAT_UNAVAILABLE;
     }

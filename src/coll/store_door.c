@@ -8,10 +8,7 @@
 #include "base/error.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #define MOMENT_NS INT64_C(100000000)
@@ -44,11 +41,6 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
     for (int i = 0; i < door->count && leati_store_door_takes(door, now); i++) {
         int connection = accept4(door->sockets[i], NULL, NULL, SOCK_CLOEXEC);
         if (connection >= 0) {
-            /* Nobody who has stopped reading holds up the others. */
-            (void)setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 1},
-                             sizeof(struct timeval));
-            /* An answer does not wait until the beat before it was acknowledged. */
-            (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
             door->taken++;
             return connection;
         }

@@ -23,7 +23,8 @@ enum {
 typedef struct leati_store_peer {
     int socket;
     int rank;
-    bool asked; /* for a proof */
+    bool is_own; /* rank 0's, which need not hurry */
+    bool asked;  /* for a proof */
     uint8_t nonce[LEATI_GREETING_NONCE];
     leati_greeting greeting; /* of one that was asked */
     leati_wire_buffer in;

@@ -16,10 +16,13 @@
 #include "base/minmax.h"
 #include "coll/store_job.h"
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { TICK_MS = 50 };
@@ -231,7 +234,7 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
 static bool drop_oldest_stranger(leati_store_server *s) {
     peer **oldest = NULL;
     for (peer **at = &s->peers; *at != NULL; at = &(*at)->next)
-        if ((*at)->rank < 0)
+        if ((*at)->rank < 0 && !(*at)->is_own)
             oldest = at;
     if (oldest != NULL)
         drop(s, oldest, "");
@@ -246,6 +249,11 @@ leat_status leati_store_server_adopt(leati_store_server *s, int connection, leat
         close(connection);
         return leati_no_memory(err);
     }
+    /* Nobody who has stopped reading holds up the others, and an answer does not wait until the
+     * beat before it was acknowledged (which is nothing to a pair of sockets). */
+    (void)setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 1},
+                     sizeof(struct timeval));
+    (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     p->socket = connection;
     p->rank = -1;
     p->heard_ns = p->since_ns = leati_now_ns();
@@ -270,7 +278,7 @@ static void accept_all(leati_store_server *s) {
 
 static void drop_slow_strangers(leati_store_server *s, int64_t now) {
     for (peer **at = &s->peers; *at != NULL;)
-        if ((*at)->rank < 0 && now - (*at)->since_ns > s->greeting_ns)
+        if ((*at)->rank < 0 && !(*at)->is_own && now - (*at)->since_ns > s->greeting_ns)
             drop(s, at, "");
         else
             at = &(*at)->next;
@@ -475,13 +483,27 @@ static void find_hidden(leati_store_server *s, const leati_store_options *option
     leati_text_fini(&text);
 }
 
-leati_store_server *leati_store_server_start(const leati_store_options *options, leat_error *err) {
+/* Rank 0's connection: a pair of sockets, of which the server has one. */
+static leat_status connect_own(leati_store_server *s, int *own, leat_error *err) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                          "rank 0 has no connection to its own server: %s", strerror(errno));
+    *own = pair[0];
+    LEATI_TRY(leati_store_server_adopt(s, pair[1], err));
+    s->peers->is_own = true;
+    return LEAT_OK;
+}
+
+leati_store_server *leati_store_server_start(const leati_store_options *options, int *own,
+                                             leat_error *err) {
     leati_store_server *s = leati_store_server_new(options, err);
     if (s == NULL)
         return NULL;
     int64_t deadline_ns = leati_clock_deadline_ns(options->timeout_ms);
     find_hidden(s, options);
-    if (leati_store_door_open(&s->door, options->address, options->listen, deadline_ns,
+    if (connect_own(s, own, err) == LEAT_OK &&
+        leati_store_door_open(&s->door, options->address, options->listen, deadline_ns,
                               s->num_ranks + LEATI_STORE_JOB_STRANGERS, err) == LEAT_OK)
         s->driver = leati_driver_start("store", server_main, s, err);
     if (s->driver == NULL) {

@@ -6,8 +6,10 @@
 
 typedef struct leati_store_server leati_store_server;
 
-/* Listens at the options' address and serves from a thread of its own. Owned. */
-leati_store_server *leati_store_server_start(const leati_store_options *options, leat_error *err);
+/* Listens at the options' address and serves from a thread of its own. *own (the caller's) becomes
+ * a connection to it for rank 0, which is there before anybody else's can be. Owned. */
+leati_store_server *leati_store_server_start(const leati_store_options *options, int *own,
+                                             leat_error *err);
 /* Waits until every rank has gone, `dead_ms` at most, then ends the thread and closes. NULL is
  * allowed. */
 void leati_store_server_stop(leati_store_server *server);

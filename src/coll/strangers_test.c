@@ -397,6 +397,37 @@ static void test_door(void **state) {
     leati_store_door_close(&door);
 }
 
+/* However many strangers come, rank 0's own connection to its server is not the one that goes. */
+static void test_own_connection(void **state) {
+    (void)state;
+    enum { CROWD = LEATI_STORE_JOB_STRANGERS + 20 };
+    char address[32], one;
+    int crowd[CROWD], own = -1;
+    leat_error err = {0};
+    free_address(address, sizeof address);
+    const leati_store_options options = {.address = address,
+                                         .name = "worker 0",
+                                         .num_ranks = 2,
+                                         .timeout_ms = LONG_MS,
+                                         .heartbeat_ms = 20,
+                                         .dead_ms = LONG_MS};
+    leati_store_server *server = leati_store_server_start(&options, &own, &err);
+    assert_non_null(server);
+    for (int i = 0; i < CROWD; i++) {
+        crowd[i] =
+            leati_wire_connect(address, NULL, leati_now_ns() + LONG_MS * INT64_C(1000000), &err);
+        assert_true(crowd[i] >= 0);
+    }
+    /* The server closes the first stranger for the sake of the last. */
+    assert_int_equal(recv(crowd[0], &one, 1, 0), 0);
+    assert_int_equal(recv(own, &one, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    close(own);
+    for (int i = 0; i < CROWD; i++)
+        close(crowd[i]);
+    leati_store_server_stop(server);
+}
+
 /* Rank 0, with few descriptors; says "1" when it has joined. */
 static void few_descriptors(const char *address, int out, int go) {
     struct rlimit few = {.rlim_cur = 64, .rlim_max = 64};
@@ -511,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_door),
+        cmocka_unit_test(test_own_connection),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_quota),
     };

@@ -236,6 +236,35 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
     }
 }
 
+void leati_wire_own_host(int connection, char *host, size_t size) {
+    struct sockaddr_storage own;
+    socklen_t own_size = sizeof own;
+    host[0] = '\0';
+    if (getsockname(connection, (struct sockaddr *)&own, &own_size) == 0)
+        (void)getnameinfo((const struct sockaddr *)&own, own_size, host, (socklen_t)size, NULL, 0,
+                          NI_NUMERICHOST);
+}
+
+void leati_wire_host_towards(const char *address, char *out, size_t size) {
+    char host[256];
+    const char *port = NULL;
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
+    out[0] = '\0';
+    if (split_address(address, host, sizeof host, &port, &(leat_error){0}) != LEAT_OK ||
+        getaddrinfo(host, port, &hints, &found) != 0)
+        return;
+    for (const struct addrinfo *at = found; at != NULL && out[0] == '\0'; at = at->ai_next) {
+        /* To connect it only chooses the way. */
+        int way = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+        if (way < 0)
+            continue;
+        if (connect(way, at->ai_addr, at->ai_addrlen) == 0)
+            leati_wire_own_host(way, out, size);
+        close(way);
+    }
+    freeaddrinfo(found);
+}
+
 // ---- listening ----
 
 static bool is_loopback(const struct sockaddr *at) {

@@ -44,6 +44,7 @@ typedef enum call_kind {
     CALL_RECV,
     CALL_POLL,
     CALL_PIPE,
+    CALL_SOCKETPAIR,
     CALL_MEMFD,
     CALL_SHM_OPEN,
     CALL_FALLOCATE,

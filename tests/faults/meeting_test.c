@@ -128,6 +128,9 @@ static void each_call(call_kind kind, int number, int most, bool well) {
     rank ranks[RANKS];
     for (int at = 1; at <= most; at++) {
         bool came = run(ranks, kind, at, number, well ? LONG_MS : SHORT_MS);
+        /* On a busy machine rank 1 may come too late to be accepted. */
+        for (int again = 0; !came && at == 1 && again < 20; again++)
+            came = run(ranks, kind, at, number, well ? LONG_MS : SHORT_MS);
         if (well)
             expect_well(ranks, kind, at, number);
         for (int i = 0; i < RANKS; i++) {
@@ -177,7 +180,7 @@ static const struct {
     {CALL_ACCEPT, ENOBUFS},      {CALL_SENDMSG, ENOBUFS},   {CALL_SENDMSG, ECONNRESET},
     {CALL_SENDMSG, EPIPE},       {CALL_SENDMSG, EAGAIN},    {CALL_RECV, ECONNRESET},
     {CALL_RECV, ETIMEDOUT},      {CALL_RECV, END},          {CALL_POLL, ENOMEM},
-    {CALL_PIPE, EMFILE},
+    {CALL_PIPE, EMFILE},         {CALL_SOCKETPAIR, EMFILE},
 };
 
 static void test_failing(void **state) {

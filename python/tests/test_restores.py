@@ -145,6 +145,49 @@ def test_a_cache_that_others_filled():
 
 
 @pytest.mark.parametrize("mode", ["auto", "positions", "data"])
+@pytest.mark.parametrize("buffer", [2, 4, 8])
+def test_iterators_that_take_turns(mode, buffer):
+    """What a state computes again has the seeds that the iterator drew, not those that others drew in between."""
+    dataset = Dataset.range(6).shuffle(6, seed=4).repeat(3).shuffle(buffer, seed=1)
+    for turns in (1, 3, 5):
+        iterator, other = iter(dataset), iter(dataset)
+        for _ in range(turns):
+            next(iterator)
+        for _ in range(2 * turns):
+            next(other)
+        for _ in range(9):
+            next(iterator)
+        next(other)
+        state = iterator.save(mode)
+        # Nothing else draws from here on.
+        tail = numbers(iterator)
+        restored = iter(dataset)
+        next(restored)
+        restored.restore(state)
+        again = restored.save(mode)
+        assert numbers(restored) == tail
+        restored.restore(again)
+        assert numbers(restored) == tail
+
+
+def test_a_cache_that_was_filled_in_turns():
+    """Others cannot compute its rows again from positions."""
+    def make():
+        return Dataset.range(6).shuffle(6, seed=4).repeat(3).cache()
+    dataset = make()
+    filler, other = iter(dataset), iter(dataset)
+    rows = [int(next(filler)) for _ in range(5)]
+    for _ in range(8):
+        next(other)
+    rows += numbers(filler)
+    state = iter(dataset).save()
+    assert numbers(iter(dataset)) == rows
+    restored = iter(make())
+    restored.restore(state)
+    assert numbers(restored) == rows
+
+
+@pytest.mark.parametrize("mode", ["auto", "positions", "data"])
 def test_a_checkpoint_of_a_used_iterator(tmp_path, mode):
     dataset, _, _, _ = parts()
     iterator = iter(dataset)

@@ -116,6 +116,9 @@ leat_status leati_cache_store_publish(const leati_node_state *node, leati_cache_
     leati_cache_store *store = leati_cache_store_of(node, err);
     if (store == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
+    /* The numbers of this iterator's draws mean nothing to others. */
+    if (leati_own_alternates(node->iteration->own))
+        rows->origin.size = 0;
     put(store, rows);
     leati_cache_store *beside = store_beside(node);
     if (beside != NULL)
@@ -133,6 +136,12 @@ bool leati_cache_store_is_from(const leati_cache_rows *rows, const void *origin,
 }
 
 /* ---- saving ---- */
+
+bool leati_cache_store_replays(const leati_node_state *node, const leati_cache_rows *rows,
+                               const leati_save_cost *cost) {
+    return rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA &&
+           !leati_own_alternates(node->iteration->own);
+}
 
 bool leati_cache_store_has(const leati_node_state *node, const leati_cache_rows *rows,
                            const leati_save_cost *cost) {
@@ -153,7 +162,7 @@ leat_status leati_cache_store_save(const leat_dataset *dataset, void *state, lea
     leat_status status = LEAT_OK;
     if (rows == NULL) {
         leati_put_uint(out, STORE_EMPTY);
-    } else if (rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA) {
+    } else if (rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA && !cost->alternates) {
         leati_put_uint(out, STORE_ORIGIN);
         leati_put_int(out, rows->rows);
         leati_put_bytes(out, rows->origin.data, rows->origin.size);

@@ -45,6 +45,9 @@ int64_t leati_cache_store_expected(const leati_cache_store *store, leati_reader 
  * taken that is being read: empty, because the node was filling it. Until all is read; elsewhere
  * nothing happens. */
 void leati_cache_store_hide(const leati_node_state *node);
+/* Is a state to tell of these rows by where they come from? Else by themselves. */
+bool leati_cache_store_replays(const leati_node_state *node, const leati_cache_rows *rows,
+                               const leati_save_cost *cost);
 /* Does leati_cache_store_save write these rows, so that the node need not? */
 bool leati_cache_store_has(const leati_node_state *node, const leati_cache_rows *rows,
                            const leati_save_cost *cost);

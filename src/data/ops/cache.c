@@ -281,7 +281,7 @@ static leat_status save_reading(const leati_node_state *node, struct cache_state
     if (s->rows == NULL)
         return LEAT_OK; /* the files have the rest */
     leati_cache_rows *rows = s->rows;
-    bool positions = rows->origin.size > 0 && cost->mode != LEAT_SAVE_DATA;
+    bool positions = leati_cache_store_replays(node, rows, cost);
     bool has = leati_cache_store_has(node, rows, cost);
     leati_put_int(out, rows->rows);
     leati_put_uint(out, has ? FROM_STORE : positions ? FROM_ORIGIN : FROM_ROWS);

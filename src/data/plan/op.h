@@ -86,7 +86,8 @@ typedef struct leati_save_cost {
     int64_t replay_elements;
     int64_t data_elements;        /* that the state holds itself */
     leat_iterator_save_mode mode; /* DATA: hold elements rather than compute them again */
-    bool lasting; /* the user asked for the state; else it is an input's own snapshot */
+    bool lasting;    /* the user asked for the state; else it is an input's own snapshot */
+    bool alternates; /* what others computed from positions does not come again (data/run/own.h) */
 } leati_save_cost;
 
 /* Adds what a state inside another one costs. */

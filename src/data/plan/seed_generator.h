@@ -39,6 +39,10 @@ leati_seed_generator *leati_seed_generator_new(int64_t seed, int64_t seed2, bool
                                                leat_error *err);
 void leati_seed_generator_free(leati_seed_generator *generator);
 
+/* What one iterator sees of a shared generator, borrowed, which has to outlive it: its draws are
+ * the shared one's, and have numbers of their own. Owned; NULL without memory. */
+leati_seed_generator *leati_seed_generator_view(leati_seed_generator *source, leat_error *err);
+
 /* The next pair. Thread-safe. */
 void leati_seed_generator_next(leati_seed_generator *generator, uint64_t pair[2]);
 
@@ -55,10 +59,20 @@ leat_buffer *leati_seed_generator_order(leati_seed_generator *generator, int64_t
 void leati_seed_generator_copy(void *own, void *shared);
 void leati_seed_generator_settle(void *own, void *shared);
 
-/* Seeds and position. Restoring rewinds it for all that share it; what follows it goes back by as
- * many pairs. Thread-safe. */
+/* Seeds and position; of a view the number of its next draw. Restoring rewinds it for all that
+ * share it, a view to its own draws; what follows it goes back by as many pairs. Thread-safe. */
 void leati_seed_generator_save(leati_seed_generator *generator, leati_writer *out);
 LEAT_WARN_UNUSED leat_status leati_seed_generator_restore(leati_seed_generator *generator,
                                                           leati_reader *in, leat_error *err);
+
+/* Have others drawn between the draws of this view, or had they between those of the state that
+ * this generator was restored from? Its numbers are its own then. Thread-safe. */
+bool leati_seed_generator_alternates(leati_seed_generator *generator);
+/* Where the draws come from if it is so: what the numbers in states mean. Restoring is for a
+ * generator of one iterator, which begins; DATA_LOSS for damaged bytes. */
+LEAT_WARN_UNUSED leat_status leati_seed_generator_save_pieces(leati_seed_generator *generator,
+                                                              leati_writer *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_seed_generator_restore_pieces(leati_seed_generator *generator,
+                                                                 leati_reader *in, leat_error *err);
 
 #endif

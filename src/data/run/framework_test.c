@@ -404,7 +404,7 @@ static void test_headers_of_states(void **state) {
     leat_iterator_free(iterator);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         iterator = dataset_iterate(dataset, NULL);
-        data[changes[i].at] ^= 2;
+        data[changes[i].at] ^= 8;
         uint64_t checksum = leati_hash(data, size - 8, STATE_VERSION);
         for (int b = 0; b < 8; b++)
             data[size - 8 + (size_t)b] = (char)(checksum >> (8 * b));
@@ -415,7 +415,7 @@ static void test_headers_of_states(void **state) {
             assert_int_equal(*(int64_t *)element.tensors[0].data, k);
         }
         assert_int_equal(leat_iterator_next(iterator, &element, &err), LEAT_OUT_OF_RANGE);
-        data[changes[i].at] ^= 2;
+        data[changes[i].at] ^= 8;
         leat_iterator_free(iterator);
     }
     leat_element_fini(&element);

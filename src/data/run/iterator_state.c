@@ -26,8 +26,9 @@ leat_status leati_iterator_check_whole(const leat_iterator *iterator, leat_error
 
 static const char magic[4] = {'L', 'E', 'A', 'T'};
 /* CHECKSUM_SEED is the same in every version: so a newer state is told from a damaged one. */
-/* Version 1 does not tell what the nodes' caches hold. */
-enum { STATE_VERSION = 2, CHECKSUM_SEED = 1 };
+/* Version 1 does not tell what the nodes' caches hold, version 2 not where iterators that alternate
+ * have drawn their seeds. */
+enum { STATE_VERSION = 3, CHECKSUM_SEED = 1 };
 
 /* The first operator of the plan, consumer's end first, with a function that has a state of its
  * own; NULL: none. */
@@ -213,7 +214,7 @@ static leat_status open_state(leat_iterator *iterator, const char *data, size_t 
         iterator->iteration.cancel = leati_cancel_new(iterator->cancel, err);
         if (iterator->iteration.cancel == NULL)
             return err->code;
-        LEATI_TRY(leati_own_restore(iterator->own, &iterator->top, &in, err));
+        LEATI_TRY(leati_own_restore(iterator->own, &iterator->top, version > 2, &in, err));
         leati_iterator_close_tree(iterator);
     }
     LEATI_TRY(leati_iterator_open_tree(iterator, err));

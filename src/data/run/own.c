@@ -5,12 +5,13 @@
  * only between two runs, so lookups take no lock. Datasets that a function makes anew for each call
  * are not listed: their shared states are the call's alone. Failures: want of memory. */
 #include "data/run/own.h"
+#include "data/plan/seed_generator.h"
 
 struct own_state {
     const leat_dataset *node; /* the origin; a reference */
     const leat_dataset *copy; /* as it runs in the plan; a reference */
-    void *state;              /* NULL: the shared one */
-    int64_t uses;             /* places of the plan */
+    void *state;  /* NULL: the shared one; a view of a generator, or the iterator's own */
+    int64_t uses; /* places of the plan */
 };
 
 struct leati_own {
@@ -43,6 +44,23 @@ static leat_status list_nodes(const leat_dataset *dataset, void *context, leat_e
     return leati_dataset_visit_captured(dataset, list_nodes, own, err);
 }
 
+static bool is_generator(const struct own_state *s) {
+    return (s->node->op->flags & LEATI_OP_SEED_GENERATOR) != 0;
+}
+
+/* Iterators draw from shared generators through views of their own. */
+static leat_status make_views(leati_own *own, leat_error *err) {
+    for (size_t i = 0; i < own->count; i++) {
+        struct own_state *s = &own->states[i];
+        void *shared = is_generator(s) ? leati_dataset_shared(s->node, err) : NULL;
+        if (shared != NULL)
+            s->state = leati_seed_generator_view(shared, err);
+        if (is_generator(s) && s->state == NULL)
+            return err->code;
+    }
+    return LEAT_OK;
+}
+
 leati_own *leati_own_new(const leat_dataset *plan, leat_error *err) {
     leati_own *own = leati_alloc_zero(1, sizeof(*own));
     if (own == NULL) {
@@ -50,7 +68,7 @@ leati_own *leati_own_new(const leat_dataset *plan, leat_error *err) {
         return NULL;
     }
     leat_error local = {0};
-    if (list_nodes(plan, own, &local) != LEAT_OK) {
+    if (list_nodes(plan, own, &local) != LEAT_OK || make_views(own, &local) != LEAT_OK) {
         *err = local;
         leati_own_free(own);
         return NULL;
@@ -144,16 +162,30 @@ bool leati_own_replays(const leati_own *own, const leat_dataset *dataset) {
     return replays;
 }
 
+bool leati_own_alternates(const leati_own *own) {
+    bool alternates = false;
+    for (size_t i = 0; own != NULL && i < own->count && !alternates; i++) {
+        const struct own_state *s = &own->states[i];
+        alternates =
+            is_generator(s) && s->state != NULL && leati_seed_generator_alternates(s->state);
+    }
+    return alternates;
+}
+
 leat_status leati_own_save(const leati_own *own, leati_writer *out, leati_save_cost *cost,
                            leat_error *err) {
+    cost->alternates = leati_own_alternates(own);
     for (size_t i = 0; i < own->count; i++) {
         const struct own_state *s = &own->states[i];
-        if (s->node->op->shared_save == NULL)
+        if (s->node->op->shared_save == NULL && !is_generator(s))
             continue;
         void *state = leati_own_shared(own, s->node, err);
         if (state == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
-        LEATI_TRY(s->node->op->shared_save(s->node, state, out, cost, err));
+        if (is_generator(s))
+            LEATI_TRY(leati_seed_generator_save_pieces(state, out, err));
+        else
+            LEATI_TRY(s->node->op->shared_save(s->node, state, out, cost, err));
     }
     return LEAT_OK;
 }
@@ -165,13 +197,15 @@ static leat_status finish(const leat_dataset *dataset, leati_node_state *top, le
     return node == NULL ? err->code : LEAT_OK;
 }
 
-leat_status leati_own_restore(leati_own *own, leati_node_state *top, leati_reader *in,
+leat_status leati_own_restore(leati_own *own, leati_node_state *top, bool pieces, leati_reader *in,
                               leat_error *err) {
     bool *unfinished = leati_alloc_zero(own->count, sizeof(*unfinished));
     leat_status status = unfinished == NULL ? leati_no_memory(err) : LEAT_OK;
     for (size_t i = 0; i < own->count && status == LEAT_OK; i++) {
         const struct own_state *s = &own->states[i];
-        if (s->node->op->shared_restore != NULL)
+        if (is_generator(s) && pieces)
+            status = leati_seed_generator_restore_pieces(s->state, in, err);
+        else if (s->node->op->shared_restore != NULL)
             status = s->node->op->shared_restore(s->node, s->state, s->node->shared, in,
                                                  &unfinished[i], err);
     }

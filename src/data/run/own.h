@@ -35,11 +35,17 @@ bool leati_own_lists(const leati_own *own, const leat_dataset *dataset);
  * draws. */
 bool leati_own_replays(const leati_own *own, const leat_dataset *dataset);
 
-/* What iterators of the plan find in shared states that are no seed generators. */
+/* Have other iterators drawn from the generators between draws of this one? What it computed from
+ * positions then comes again here, and not for others. */
+bool leati_own_alternates(const leati_own *own);
+
+/* What iterators of the plan find in shared states; of seed generators what the numbers of draws
+ * mean. */
 LEAT_WARN_UNUSED leat_status leati_own_save(const leati_own *own, leati_writer *out,
                                             leati_save_cost *cost, leat_error *err);
-/* After begin. What is to be computed again runs under `top`, which has the iteration. */
-LEAT_WARN_UNUSED leat_status leati_own_restore(leati_own *own, leati_node_state *top,
+/* After begin. What is to be computed again runs under `top`, which has the iteration. `pieces`:
+ * the state tells what the numbers of draws mean. */
+LEAT_WARN_UNUSED leat_status leati_own_restore(leati_own *own, leati_node_state *top, bool pieces,
                                                leati_reader *in, leat_error *err);
 
 #endif

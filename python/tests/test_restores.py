@@ -187,6 +187,31 @@ def test_a_cache_that_was_filled_in_turns():
     assert numbers(restored) == rows
 
 
+def test_states_of_one_snapshot(tmp_path):
+    """Of two iterators that go on from states of one unfinished run the first one writes; a state whose files were
+    given up for an earlier one's goes on without writing."""
+    for is_open in (True, False):
+        dataset = Dataset.range(20).snapshot(str(tmp_path / str(is_open)))
+        iterator, states = iter(dataset), []
+        for count in (3, 4):
+            for _ in range(count):
+                next(iterator)
+            states.append(iterator.save())
+        iterator.close()
+        early, late = iter(dataset), iter(dataset)
+        early.restore(states[0])
+        found = [int(next(early)) for _ in range(6)]
+        if is_open:
+            late.restore(states[1])
+            assert found + numbers(early) == list(range(3, 20))
+        else:
+            early.close()
+            late.restore(states[1])
+        assert numbers(late) == list(range(7, 20))
+        for _ in range(2):
+            assert numbers(iter(dataset)) == list(range(20))
+
+
 @pytest.mark.parametrize("mode", ["auto", "positions", "data"])
 def test_a_checkpoint_of_a_used_iterator(tmp_path, mode):
     dataset, _, _, _ = parts()

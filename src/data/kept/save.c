@@ -120,7 +120,7 @@ static leat_status resume(struct saving *s, leati_reader *in, leat_error *err) {
         status = leati_saved_writer_open(s->path, s->info.run, s->compression, s->checkpoint,
                                          &s->writer, err);
     if (status == LEAT_OK)
-        status = leati_saved_writer_restore(s->writer, in, s->counted, err);
+        status = leati_saved_writer_restore(s->writer, in, s->counted, false, err);
     if (status == LEAT_OK)
         status = leati_get_bytes(in, &state, &size, err);
     return status == LEAT_OK ? leat_iterator_restore(s->iterator, state, size, err) : status;

@@ -308,7 +308,8 @@ static void test_old_writer(void **state) {
         assert_int_equal(
             leati_saved_writer_open(path, info.run, LEAT_COMPRESSION_NONE, NULL, &writer, &err),
             LEAT_OK);
-        assert_int_equal(leati_saved_writer_restore(writer, &in, counted != 0, &err), LEAT_OK);
+        assert_int_equal(leati_saved_writer_restore(writer, &in, counted != 0, false, &err),
+                         LEAT_OK);
         assert_int_equal(in.at, in.size);
         /* Written down again, it stays what it was. */
         old.size = 0;

@@ -71,7 +71,8 @@ LEAT_WARN_UNUSED leat_status leati_saved_run_shards(const char *run, leati_paths
 typedef struct leati_run_writer leati_run_writer;
 
 /* Makes FOLDER/RUN and the folders above it, and removes what writers have left there that died
- * (data/kept/saved_sweep.h, which says what `successor` is). Owned. */
+ * (data/kept/saved_sweep.h, which says what `successor` is). ALREADY_EXISTS where another one
+ * goes on with the run. Owned. */
 LEAT_WARN_UNUSED leat_status leati_saved_writer_open(const char *folder, const char *run,
                                                      leat_compression compression,
                                                      const char *successor, leati_run_writer **out,
@@ -93,11 +94,12 @@ LEAT_WARN_UNUSED leat_status leati_saved_writer_publish(leati_run_writer *writer
                                                         const char *folder, leati_saved_info *info,
                                                         const leat_spec *spec, leat_error *err);
 /* Writes down which files are committed; and, of a fresh writer of the same run, goes on behind
- * those: files beyond them are removed. NULL only reads past what is written down. Not `counted`:
- * what leat 0.1.0 wrote down, without numbers of elements; the run's stay unknown. */
+ * those: files beyond them are removed; `whole`: NOT_FOUND where some of them are gone. NULL only
+ * reads past what is written down. Not `counted`: what leat 0.1.0 wrote down, without numbers of
+ * elements; the run's stay unknown. */
 void leati_saved_writer_save(const leati_run_writer *writer, leati_writer *out);
 LEAT_WARN_UNUSED leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *in,
-                                                        bool counted, leat_error *err);
+                                                        bool counted, bool whole, leat_error *err);
 /* Releases a writer. What was not committed is gone; where nothing was, the run is too. NULL is
  * allowed. */
 void leati_saved_writer_close(leati_run_writer *writer);

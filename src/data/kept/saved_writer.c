@@ -54,8 +54,12 @@ leat_status leati_saved_writer_open(const char *folder, const char *run,
     leati_run_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL)
         return leati_no_memory(err);
+    leati_stat stat;
+    bool held = false;
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
+    bool is_new = writer->path != NULL &&
+                  leati_fs_stat(writer->path, &stat, &(leat_error){0}) == LEAT_NOT_FOUND;
     leat_status status =
         writer->path == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_fs_mkdirs(folder, err);
     if (status == LEAT_OK) {
@@ -64,8 +68,13 @@ leat_status leati_saved_writer_open(const char *folder, const char *run,
     }
     /* Somebody who sweeps may find the folder before the lock is in it: then once more. */
     for (int attempt = 0; attempt < 2 && status == LEAT_OK && writer->lock == NULL; attempt++) {
-        writer->lock = leati_saved_hold_run(writer->path, successor);
+        writer->lock = leati_saved_hold_run(writer->path, successor, &held);
         status = leati_fs_mkdir(writer->path, err);
+    }
+    if (status == LEAT_OK && held && !is_new) {
+        status =
+            leati_fail(err, LEAT_ALREADY_EXISTS,
+                       "%.300s is being written by somebody else; let them finish", writer->path);
     }
     if (status == LEAT_OK)
         *out = writer;
@@ -309,8 +318,32 @@ static leat_status restore_shard(const leati_run_writer *writer, struct shard *s
     return LEAT_OK;
 }
 
+static bool has_file(const leati_run_writer *writer, uint64_t shard, int64_t file) {
+    leati_stat stat;
+    char *path = shard_path(writer, shard, file, &(leat_error){0});
+    bool found = path != NULL && leati_fs_stat(path, &stat, &(leat_error){0}) == LEAT_OK;
+    leati_free(path);
+    return found;
+}
+
+/* Are the files there of which the state speaks? Who went on from an earlier state of the run has
+ * removed some. */
+static leat_status find_files(const leati_run_writer *writer, leat_error *err) {
+    for (size_t i = 0; i < writer->num_shards; i++) {
+        const struct shard *shard = &writer->shards[i];
+        for (int64_t f = 0; f < shard->files; f++) {
+            if (!has_file(writer, shard->number, f))
+                return leati_fail(err, LEAT_NOT_FOUND,
+                                  "%.300s has not the files that the state speaks of; somebody has "
+                                  "gone on from another state",
+                                  writer->path);
+        }
+    }
+    return LEAT_OK;
+}
+
 leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *in, bool counted,
-                                       leat_error *err) {
+                                       bool whole, leat_error *err) {
     uint64_t count = 0, number = 0, each = 0;
     leat_status status = counted ? leati_get_uint(in, &each, err) : LEAT_OK;
     if (status == LEAT_OK)
@@ -328,6 +361,8 @@ leat_status leati_saved_writer_restore(leati_run_writer *writer, leati_reader *i
         if (status == LEAT_OK)
             status = restore_shard(writer, shard, in, each > 0, err);
     }
+    if (status == LEAT_OK && writer != NULL && whole)
+        status = find_files(writer, err);
     return status == LEAT_OK && writer != NULL ? remove_beyond(writer, err) : status;
 }
 

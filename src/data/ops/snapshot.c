@@ -16,8 +16,8 @@
  *
  * Saved as positions. While writing, a state that the user asked for also brings the files so far
  * to the disk, and an iterator restored from it goes on writing behind them, unless a snapshot has
- * been finished meanwhile; one restored from any other state hands on the rest of its epoch without
- * writing. No locks. */
+ * been finished meanwhile, or others have gone on with the run; one restored from any other state
+ * hands on the rest of its epoch without writing. No locks. */
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "core/spec.h"
@@ -430,7 +430,8 @@ static leat_status restore_reading(leati_node_state *node, struct snapshot_state
     return status == LEAT_OK ? leati_input_restore(&s->inner, in, err) : status;
 }
 
-/* Goes on with the run of the state, or begins one, or gives the snapshot up for this epoch. */
+/* Goes on with the run of the state, or begins one, or gives the snapshot up for this epoch: where
+ * another iterator goes on with the run. */
 static leat_status restore_files(struct snapshot_state *s, leati_reader *in, leat_error *err) {
     leati_saved_info info;
     uint64_t files = 0;
@@ -454,17 +455,25 @@ static leat_status restore_files(struct snapshot_state *s, leati_reader *in, lea
     memcpy(own.hash, s->info.hash, sizeof(own.hash));
     status = leati_saved_get_run(in, own.run, err);
     leati_run_writer *writer = NULL;
+    leat_error local = *err;
     if (status == LEAT_OK && !done) {
         s->info = own;
         status = leati_saved_writer_open(s->folder, own.run, s->compression, LEATI_RUN_OF_STATES,
-                                         &writer, err);
+                                         &writer, &local);
     }
     /* Without a writer this only reads past what the state says of files. */
-    if (status == LEAT_OK) {
-        status = leati_saved_writer_restore(writer, in, files == FILES_COUNTED, err);
-        s->writer = writer;
+    if (status == LEAT_OK || status == LEAT_ALREADY_EXISTS)
+        status = leati_saved_writer_restore(writer, in, files == FILES_COUNTED, true, &local);
+    s->writer = writer;
+    if (status == LEAT_NOT_FOUND) {
+        /* Another iterator has gone on from another state of the run. */
+        leati_saved_writer_close(s->writer);
+        s->writer = NULL;
+        status = LEAT_OK;
     }
-    return status;
+    if (s->writer == NULL)
+        s->mode = SNAPSHOT_PASS;
+    return status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &local);
 }
 
 static leat_status snapshot_restore(leati_node_state *node, void *state, leati_reader *in,

@@ -119,6 +119,39 @@ def model_checkpoint(name, **options):
     return Scenario(name=f"ModelCheckpoint {name}", save=save, load=load, left=files(1))
 
 
+def checkpoint(name, save, last):
+    """`save` writes an object for checkpoints into a folder, `last` is the place of the newest one there."""
+    def save_version(folder, version):
+        one = tf.train.Checkpoint(a=tf.Variable(50.0), b=tf.Variable([50] * 3))
+        save(one, folder, lambda: (one.a.assign(float(version)), one.b.assign([version] * 3)))
+
+    def load(folder):
+        a, b = tf.Variable(50.0), tf.Variable([50] * 3)
+        tf.train.Checkpoint(a=a, b=b).read(last(folder)).assert_existing_objects_matched()
+        return {int(a.numpy()), *b.numpy().tolist()}
+    return Scenario(name=name, load=load, save=save_version)
+
+
+def write(one, folder, assign):
+    assign()
+    one.write(f"{folder}/c")
+
+
+def manage(one, folder, assign):
+    """As a training program does: it goes on from the newest one, and two are kept."""
+    manager = tf.train.CheckpointManager(one, folder, 2)
+    manager.restore_or_initialize()
+    assign()
+    manager.save()
+
+
+def newest(folder):
+    found = tf.train.latest_checkpoint(folder)
+    if found is None:
+        raise FileNotFoundError(folder)
+    return found
+
+
 # ---- datasets ----
 
 def numbers(version):
@@ -256,6 +289,8 @@ def events():
 SCENARIOS = [
     weights("a.weights.h5"), weights("a.safetensors"), whole("a.keras"), backup(False), backup(True),
     model_checkpoint("m.keras"), model_checkpoint("m.weights.h5", save_weights_only=True, save_best_only=True),
+    checkpoint("Checkpoint.write", write, lambda folder: f"{folder}/c"),
+    checkpoint("CheckpointManager", manage, newest),
     saved(None), saved("GZIP", 3), saved_with_checkpoint(), snapshot("AUTO"), snapshot("GZIP"), cache(),
     records(None), records("ZSTD"), convert(1), convert(3), events(),
 ]

@@ -39,7 +39,7 @@ static const leati_option convert_rows[] = {
      .letter = 'f',
      .type = LEATI_OPTION_FLAG,
      OPTION(force),
-     .doc = "Replace files that are there already, one after the other when all are written."},
+     .doc = "Replace files that are there, one by one when all are written."},
     {.name = "skip-bad",
      .type = LEATI_OPTION_FLAG,
      OPTION(skip_bad),

@@ -1,13 +1,13 @@
 /* sort, argsort, top_k: the values of a line in order, their places, and the largest of them
- * (tf.sort, tf.argsort, tf.math.top_k). A merge sort of places: stable, and the same on every
- * machine.
+ * (tf.sort, tf.argsort, tf.math.top_k).
  *
  * Equal values stay as they stand; a NaN is last going up, first going down. The gradient goes to
- * the places of the values. They fail on dtypes without an order, on axes outside the tensor, and
- * where top_k finds fewer values than k. No state, no locks. */
+ * the places of the values. They fail on dtypes without an order, on axes outside the tensor, for
+ * places that int32 does not count, and where top_k finds fewer values than k. No state, no locks.
+ */
 #include "base/minmax.h"
 #include "graph/support/array/positions.h"
-#include "graph/support/math/elementwise.h"
+#include "graph/support/array/sorting.h"
 
 #include <string.h>
 
@@ -40,65 +40,6 @@ static const leati_row argsort_rows[] = {
     {0},
 };
 
-/* Does value i stand before value j, going up? A NaN stands behind all. */
-typedef bool (*before_function)(const char *data, int64_t i, int64_t j);
-
-/* Only a NaN differs from itself; two of them are equal here, so they keep their order. */
-#define BEFORE(NAME, TYPE, LOAD)                                                                   \
-    static bool NAME(const char *data, int64_t i, int64_t j) {                                     \
-        TYPE const *values = (TYPE const *)(const void *)data;                                     \
-        return LOAD(values[i]) < LOAD(values[j]) ||                                                \
-               (LOAD(values[j]) != LOAD(values[j]) && LOAD(values[i]) == LOAD(values[i]));         \
-    }
-#define PLAIN(x) (x)
-
-BEFORE(before_int8, int8_t, PLAIN)
-BEFORE(before_int16, int16_t, PLAIN)
-BEFORE(before_int32, int32_t, PLAIN)
-BEFORE(before_int64, int64_t, PLAIN)
-BEFORE(before_uint8, uint8_t, PLAIN)
-BEFORE(before_uint16, uint16_t, PLAIN)
-BEFORE(before_uint32, uint32_t, PLAIN)
-BEFORE(before_uint64, uint64_t, PLAIN)
-BEFORE(before_float16, uint16_t, leati_float_of_half)
-BEFORE(before_bfloat16, uint16_t, leati_float_of_bfloat16)
-BEFORE(before_float32, float, PLAIN)
-BEFORE(before_float64, double, PLAIN)
-
-static const before_function before[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(before)};
-
-static bool sorting_knows(leat_dtype dtype) {
-    return dtype < LEAT_NUM_DTYPES && before[dtype] != NULL;
-}
-
-/* The places of n values, `step` values apart, in order: equal ones stay as they stand, NaN is last
- * going up and first going down. `places` and `scratch` have room for n. */
-static void sorting_line(leat_dtype dtype, const char *data, int64_t n, int64_t step,
-                         bool descending, int64_t *places, int64_t *scratch) {
-    before_function less = before[dtype];
-    for (int64_t i = 0; i < n; i++)
-        places[i] = i;
-    /* Merges from below: runs of `width` places become runs of twice as many. */
-    for (int64_t width = 1; width < n; width *= 2) {
-        for (int64_t start = 0; start < n; start += 2 * width) {
-            int64_t middle = LEATI_MIN(start + width, n);
-            int64_t end = LEATI_MIN(middle + width, n);
-            int64_t a = start, b = middle;
-            for (int64_t k = start; k < end; k++) {
-                /* A side that is used up has no place to read; it is not compared then. */
-                int64_t x = a < middle ? places[a] * step : 0, y = b < end ? places[b] * step : 0;
-                /* The second side goes first only if it must: that keeps equal values as they
-                 * stand. */
-                bool second =
-                    a == middle || (b < end && (descending ? less(data, x, y) : less(data, y, x)));
-                scratch[k] = second ? places[b++] : places[a++];
-            }
-        }
-        /* Copied back after each pass, so that the result is in `places` whatever their number. */
-        memcpy(places, scratch, (size_t)n * sizeof *places);
-    }
-}
-
 static leat_status direction_of(const struct sort_args *args, bool *descending, leat_error *err) {
     const char *text = args->direction != NULL ? args->direction : "";
     *descending = strcmp(text, "DESCENDING") == 0;
@@ -108,18 +49,145 @@ static leat_status direction_of(const struct sort_args *args, bool *descending, 
                         text);
 }
 
-static leat_status sorting_infer(leati_infer_call *call, leat_dtype dtype, leat_error *err) {
+/* Places count to INT32_MAX, as TensorFlow's do. */
+static leat_status check_places(int64_t dim, leat_error *err) {
+    if (dim <= INT32_MAX)
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE,
+                        "a line has %lld values; expected at most %d, since places are "
+                        "int32: cut the line into parts",
+                        (long long)dim, INT32_MAX);
+}
+
+static leat_status sorting_infer(leati_infer_call *call, bool places, leat_error *err) {
     const struct sort_args *args = call->args;
     const leati_type *in = &call->inputs[0];
     bool descending = false;
     int32_t axis = 0;
-    if (!sorting_knows(in->dtype))
+    if (!leati_sorting_knows(in->dtype))
         return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
                             leat_dtype_name(in->dtype));
     LEATI_TRY(direction_of(args, &descending, err));
     if (in->shape.rank >= 0)
         LEATI_TRY(leati_support_normal_axis(args->axis, in->shape.rank, &axis, err));
-    return leati_op_infer_output(call, dtype, &in->shape, NULL, err);
+    if (places && in->shape.rank >= 0)
+        LEATI_TRY(check_places(in->shape.dims[axis], err));
+    return leati_op_infer_output(call, places ? LEAT_INT32 : in->dtype, &in->shape, NULL, err);
+}
+
+/* Lines that do not lie densely are copied, as many at a time as stand side by side in 64 bytes. */
+enum { SIDE_BY_SIDE = 64 };
+
+struct lines {
+    leati_sorting sorting;
+    bool places;
+    size_t dim, size; /* values of a line, bytes of a value */
+    size_t inner;     /* values from one of a line to the next */
+    size_t out_size;  /* bytes of what is written for a value */
+    size_t at_once;   /* lines that are copied */
+    char *copies;     /* of `slot` bytes each, and room for a result behind them */
+    size_t slot;
+};
+
+static leat_status lines_init(struct lines *lines, leati_kernel_call *call, bool places,
+                              int32_t axis, bool descending, leat_error *err) {
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_support_operand_shape(in);
+    *lines = (struct lines){.places = places,
+                            .dim = (size_t)shape.dims[axis],
+                            .size = leat_dtype_size(in->dtype),
+                            .inner = 1};
+    lines->out_size = places ? sizeof(int32_t) : lines->size;
+    if (places)
+        LEATI_TRY(check_places(shape.dims[axis], err));
+    for (int32_t d = axis + 1; d < shape.rank; d++)
+        lines->inner *= (size_t)shape.dims[d];
+    LEATI_TRY(leati_sorting_init(&lines->sorting, in->dtype, shape.dims[axis], descending, places,
+                                 call->arena, err));
+    if (lines->inner == 1)
+        return LEAT_OK;
+    lines->at_once = LEATI_MIN(lines->inner, SIDE_BY_SIDE / lines->size);
+    size_t bytes = 0;
+    /* A line's places take the room of its values, which they may exceed. */
+    if (!leati_mul_size(lines->dim, LEATI_MAX(lines->size, lines->out_size), &lines->slot) ||
+        !leati_mul_size(lines->slot, lines->at_once + 1, &bytes))
+        return leati_no_memory(err);
+    lines->copies = leati_arena_alloc(call->arena, bytes);
+    return lines->copies != NULL ? LEAT_OK : leati_no_memory(err);
+}
+
+static void sort_line(struct lines *lines, const char *line, char *to) {
+    if (!lines->places) {
+        leati_sorting_values(&lines->sorting, line, to);
+        return;
+    }
+    const uint64_t *order = leati_sorting_places(&lines->sorting, line);
+    int32_t *places = (int32_t *)(void *)to;
+    for (size_t i = 0; i < lines->dim; i++)
+        places[i] = (int32_t)order[i];
+}
+
+/* Between `count` lines that stand side by side and their copies: values of `size` bytes. */
+#define COPY(NAME, TYPE)                                                                           \
+    static void gather_##NAME(const struct lines *lines, const char *from, size_t count) {         \
+        for (size_t k = 0; k < lines->dim; k++) {                                                  \
+            const TYPE *row = (const TYPE *)(const void *)from + k * lines->inner;                 \
+            for (size_t i = 0; i < count; i++)                                                     \
+                ((TYPE *)(void *)(lines->copies + i * lines->slot))[k] = row[i];                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void scatter_##NAME(const struct lines *lines, char *to, size_t count) {                \
+        for (size_t k = 0; k < lines->dim; k++) {                                                  \
+            TYPE *row = (TYPE *)(void *)to + k * lines->inner;                                     \
+            for (size_t i = 0; i < count; i++)                                                     \
+                row[i] = ((const TYPE *)(const void *)(lines->copies + i * lines->slot))[k];       \
+        }                                                                                          \
+    }
+
+COPY(8, uint8_t)
+COPY(16, uint16_t)
+COPY(32, uint32_t)
+COPY(64, uint64_t)
+
+static void gather(const struct lines *lines, const char *from, size_t count) {
+    switch (lines->size) {
+    case 1: gather_8(lines, from, count); break;
+    case 2: gather_16(lines, from, count); break;
+    case 4: gather_32(lines, from, count); break;
+    default: gather_64(lines, from, count); break;
+    }
+}
+
+static void scatter(const struct lines *lines, char *to, size_t count) {
+    switch (lines->out_size) {
+    case 1: scatter_8(lines, to, count); break;
+    case 2: scatter_16(lines, to, count); break;
+    case 4: scatter_32(lines, to, count); break;
+    default: scatter_64(lines, to, count); break;
+    }
+}
+
+/* The lines of one row: dense ones, or groups of those that stand side by side. */
+static void sort_row(struct lines *lines, const char *from, char *to, size_t count) {
+    const size_t block = lines->dim * lines->inner;
+    if (lines->inner == 1) {
+        for (size_t at = 0; at < count; at += lines->dim)
+            sort_line(lines, from + at * lines->size, to + at * lines->out_size);
+        return;
+    }
+    char *result = lines->copies + lines->at_once * lines->slot;
+    for (size_t at = 0; at < count; at += block) {
+        for (size_t first = 0; first < lines->inner; first += lines->at_once) {
+            size_t together = LEATI_MIN(lines->at_once, lines->inner - first);
+            gather(lines, from + (at + first) * lines->size, together);
+            for (size_t i = 0; i < together; i++) {
+                char *copy = lines->copies + i * lines->slot;
+                sort_line(lines, copy, result);
+                memcpy(copy, result, lines->dim * lines->out_size);
+            }
+            scatter(lines, to + (at + first) * lines->out_size, together);
+        }
+    }
 }
 
 /* Fills output 0 with the sorted values, or with their places as int32. */
@@ -127,45 +195,23 @@ static leat_status sorting_kernel(leati_kernel_call *call, bool places, leat_err
     const struct sort_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape shape = leati_support_operand_shape(in);
+    struct lines lines;
     bool descending = false;
     int32_t axis = 0;
     LEATI_TRY(direction_of(args, &descending, err));
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, &axis, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t dim = (size_t)shape.dims[axis], bytes = 0, size = leat_dtype_size(in->dtype);
-    int64_t inner = 1;
-    for (int32_t d = axis + 1; d < shape.rank; d++)
-        inner *= shape.dims[d];
-    /* Places and scratch of one line; all lines share them. */
-    if (!leati_mul_size(dim, 2 * sizeof(int64_t), &bytes))
-        return leati_no_memory(err);
-    int64_t *order = leati_arena_alloc(call->arena, bytes);
-    if (order == NULL)
-        return leati_no_memory(err);
-    for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const char *from = leati_support_row_of(in, row);
-        char *to = leati_support_row_of(out, row);
-        for (int64_t i = 0; i < in->count / (int64_t)dim; i++) {
-            /* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as
-             * many values. */
-            int64_t first = i / inner * (int64_t)dim * inner + i % inner;
-            sorting_line(in->dtype, from + (size_t)first * size, (int64_t)dim, inner, descending,
-                         order, order + dim);
-            for (size_t k = 0; k < dim; k++) {
-                size_t at = (size_t)(first + (int64_t)k * inner);
-                if (places)
-                    /* int32, as TensorFlow's argsort gives. */
-                    ((int32_t *)(void *)to)[at] = (int32_t)order[k];
-                else
-                    memcpy(to + at * size, from + (size_t)(first + order[k] * inner) * size, size);
-            }
-        }
-    }
+    if (in->count == 0)
+        return LEAT_OK;
+    LEATI_TRY(lines_init(&lines, call, places, axis, descending, err));
+    for (int64_t row = 0; row < call->n; row++)
+        sort_row(&lines, leati_support_row_of(in, row), leati_support_row_of(out, row),
+                 (size_t)in->count);
     return LEAT_OK;
 }
 
 static leat_status sort_infer(leati_infer_call *call, leat_error *err) {
-    return sorting_infer(call, call->inputs[0].dtype, err);
+    return sorting_infer(call, false, err);
 }
 
 static leat_status sort_kernel(leati_kernel_call *call, leat_error *err) {
@@ -173,7 +219,7 @@ static leat_status sort_kernel(leati_kernel_call *call, leat_error *err) {
 }
 
 static leat_status argsort_infer(leati_infer_call *call, leat_error *err) {
-    return sorting_infer(call, LEAT_INT32, err);
+    return sorting_infer(call, true, err);
 }
 
 static leat_status argsort_kernel(leati_kernel_call *call, leat_error *err) {
@@ -283,7 +329,7 @@ static leat_status top_k_shape(const struct top_k_args *args, const leat_shape *
 static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
     const struct top_k_args *args = call->args;
     leat_shape shape = call->inputs[0].shape;
-    if (!sorting_knows(call->inputs[0].dtype))
+    if (!leati_sorting_knows(call->inputs[0].dtype))
         return leati_refuse(err, DTYPE, "the values are %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
     if (args->index_type != LEAT_INT16 && args->index_type != LEAT_INT32 &&
@@ -307,27 +353,20 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 1, &shape, err));
     int64_t dim = from.dims[from.rank - 1], k = args->k;
-    size_t size = leat_dtype_size(in->dtype), bytes = 0;
-    if (!leati_mul_size((size_t)dim, 2 * sizeof(int64_t), &bytes))
-        return leati_no_memory(err);
-    int64_t *order = leati_arena_alloc(call->arena, bytes);
-    if (order == NULL)
-        return leati_no_memory(err);
-    /* An output with values has k > 0, so lines are not empty. */
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        for (int64_t line = 0; line < in->count / dim; line++) {
-            const char *data = leati_support_row_of(in, row) + (size_t)(line * dim) * size;
-            /* A stable sort puts the lower place first where values are equal, as
-             * TensorFlow does. */
-            sorting_line(in->dtype, data, dim, 1, true, order, order + dim);
-            for (int64_t i = 0; i < k; i++) {
-                int64_t at = line * k + i;
-                memcpy(leati_support_row_of(&call->outputs[0], row) + (size_t)at * size,
-                       data + (size_t)order[i] * size, size);
-                (void)leati_support_store_number(args->index_type, (double)order[i],
-                                                 leati_support_row_of(&call->outputs[1], row) +
-                                                     (size_t)at *
-                                                         leat_dtype_size(args->index_type));
+    if (call->outputs[0].count == 0)
+        return LEAT_OK;
+    leati_sorting_top top;
+    LEATI_TRY(leati_sorting_top_init(&top, in->dtype, dim, k, call->arena, err));
+    const size_t size = leat_dtype_size(in->dtype), place = leat_dtype_size(args->index_type);
+    for (int64_t row = 0; row < call->n; row++) {
+        const char *data = leati_support_row_of(in, row);
+        char *values = leati_support_row_of(&call->outputs[0], row);
+        char *places = leati_support_row_of(&call->outputs[1], row);
+        for (int64_t line = 0; line < in->count / dim; line++, data += (size_t)dim * size) {
+            const int64_t *order = leati_sorting_top_places(&top, data);
+            for (int64_t i = 0; i < k; i++, values += size, places += place) {
+                memcpy(values, data + (size_t)order[i] * size, size);
+                (void)leati_support_store_number(args->index_type, (double)order[i], places);
             }
         }
     }

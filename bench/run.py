@@ -73,6 +73,10 @@ def picture_kernel(name):
     return lambda c: {"leat": ["leat_picture_kernels", c.seconds, name], "floor": lambda limit: 1 / 1.3}
 
 
+def sort(operation, n, floor):
+    return lambda c: {"leat": ["leat_sort", c.seconds, operation, n], "floor": lambda limit: floor}
+
+
 def stream_memory(c):
     return {"leat": ["leat_stream_memory", c.seconds, THREADS, c.large_records],
             "floor": lambda limit: 0.65}
@@ -152,6 +156,11 @@ CASES = {
     "picture_cast": (picture_kernel("cast"), "bytes to float32, beside memcpy of as many bytes"),
     "picture_normalise": (picture_kernel("normalise"), "float32 minus a number for each channel, beside memcpy of as many bytes"),
     "picture_resize": (picture_kernel("resize"), "1280 x 960 bytes blended to floats of 1024 x 1024, beside memcpy of as many bytes"),
+    "sort_100": (sort("sort", "100", 2.0), "10,000 lines of 100 float32 in order, beside a bare radix sort of as many keys"),
+    "sort_1m": (sort("sort", "1000000", 0.8), "the same, one line of a million"),
+    "sort_30m": (sort("sort", "30000000", 0.8), "the same, one line of 30 million"),
+    "argsort_1m": (sort("argsort", "1000000", 0.6), "the places of a million float32 in order, beside a bare radix sort of keys and places"),
+    "argsort_30m": (sort("argsort", "30000000", 0.5), "the same of 30 million"),
     "small_shuffle": (small_shuffle, "1 M rows of 32 floats and a label: shuffle, x * 2 + 1, batch 256, on one thread"),
     "chain_8": (chain, "range, eight maps x + 1, batch 1024, on one thread; 5 ns an element and map"),
     "tfrecord_small": (tfrecord("1"), "read, check and parse 224-byte Examples, batch 1024, on one thread"),

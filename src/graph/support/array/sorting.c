@@ -16,6 +16,7 @@
 #include "graph/support/array/sorting.h"
 
 #include "base/minmax.h"
+#include "graph/support/array/sorting_x86.h"
 
 #include <string.h>
 
@@ -37,8 +38,8 @@ typedef bool (*load_function)(const void *from, size_t n, uint64_t flip, void *o
 typedef void (*store_function)(const void *keys, size_t n, uint64_t flip, void *out);
 
 struct leati_sorting_coding {
-    load_function load; /* true: there are NaNs or zeros below zero */
-    store_function store;
+    load_function load[2]; /* true: there are NaNs or zeros below zero; plain and wide */
+    store_function store[2];
     unsigned bits;      /* of a value, and of its key */
     uint64_t up, down;  /* turns a number's bits over, going up and down */
     uint64_t zero, nan; /* their keys, going up; integers have none that are special */
@@ -63,8 +64,8 @@ typedef struct leati_sorting_coding coding;
     }
 
 /* SIGN is the bit of the sign and ALL are all bits of a value, INF those of infinity. */
-#define FLOATING(NAME, RAW, KEY, SIGN, ALL, INF)                                                   \
-    static bool load_##NAME(const void *from, size_t n, uint64_t flip, void *out) {                \
+#define FLOATING(NAME, TARGET, RAW, KEY, SIGN, ALL, INF)                                           \
+    TARGET static bool load_##NAME(const void *from, size_t n, uint64_t flip, void *out) {         \
         const RAW *in = from;                                                                      \
         KEY *keys = out;                                                                           \
         KEY special = 0;                                                                           \
@@ -79,7 +80,7 @@ typedef struct leati_sorting_coding coding;
         }                                                                                          \
         return special != 0;                                                                       \
     }                                                                                              \
-    static void store_##NAME(const void *from, size_t n, uint64_t flip, void *out) {               \
+    TARGET static void store_##NAME(const void *from, size_t n, uint64_t flip, void *out) {        \
         const KEY *keys = from;                                                                    \
         RAW *to = out;                                                                             \
         for (size_t i = 0; i < n; i++) {                                                           \
@@ -94,18 +95,29 @@ INTEGER(8, uint8_t, uint32_t)
 INTEGER(16, uint16_t, uint32_t)
 INTEGER(32, uint32_t, uint32_t)
 INTEGER(64, uint64_t, uint64_t)
-FLOATING(float16, uint16_t, uint32_t, 0x8000, 0xffff, 0x7c00)
-FLOATING(bfloat16, uint16_t, uint32_t, 0x8000, 0xffff, 0x7f80)
-FLOATING(float32, uint32_t, uint32_t, 0x80000000, 0xffffffff, 0x7f800000)
-FLOATING(float64, uint64_t, uint64_t, SIGN_64, UINT64_MAX, UINT64_C(0x7ff0000000000000))
+/* Loops over floats are compiled for AVX-512 as well, where it may be used. */
+#if defined(__x86_64__)
+#define WIDE __attribute__((target("avx512f,avx512bw,avx512dq")))
+#else
+#define WIDE
+#endif
+#define FLOATINGS(NAME, ...) FLOATING(NAME, , __VA_ARGS__) FLOATING(NAME##_wide, WIDE, __VA_ARGS__)
+
+FLOATINGS(float16, uint16_t, uint32_t, 0x8000, 0xffff, 0x7c00)
+FLOATINGS(bfloat16, uint16_t, uint32_t, 0x8000, 0xffff, 0x7f80)
+FLOATINGS(float32, uint32_t, uint32_t, 0x80000000, 0xffffffff, 0x7f800000)
+FLOATINGS(float64, uint64_t, uint64_t, SIGN_64, UINT64_MAX, UINT64_C(0x7ff0000000000000))
 
 #define ALL_OF(BITS) (UINT64_MAX >> (64 - (BITS)))
 #define SIGN_OF(BITS) (UINT64_C(1) << ((BITS)-1))
-#define CODING(NAME, BITS, UP, ZERO, NAN_KEY)                                                      \
-    { load_##NAME, store_##NAME, BITS, UP, (UP) ^ ALL_OF(BITS), ZERO, NAN_KEY }
-#define UNSIGNED(BITS) CODING(BITS, BITS, 0, 0, 0)
-#define SIGNED(BITS) CODING(BITS, BITS, SIGN_OF(BITS), 0, 0)
-#define FLOAT(NAME, BITS) CODING(NAME, BITS, 0, SIGN_OF(BITS), ALL_OF(BITS))
+#define CODING(NAME, NAME_WIDE, BITS, UP, ZERO, NAN_KEY)                                           \
+    {                                                                                              \
+        {load_##NAME, load_##NAME_WIDE}, {store_##NAME, store_##NAME_WIDE}, BITS, UP,              \
+            (UP) ^ ALL_OF(BITS), ZERO, NAN_KEY                                                     \
+    }
+#define UNSIGNED(BITS) CODING(BITS, BITS, BITS, 0, 0, 0)
+#define SIGNED(BITS) CODING(BITS, BITS, BITS, SIGN_OF(BITS), 0, 0)
+#define FLOAT(NAME, BITS) CODING(NAME, NAME##_wide, BITS, 0, SIGN_OF(BITS), ALL_OF(BITS))
 
 static const coding codings[LEAT_NUM_DTYPES] = {
     [LEAT_UINT8] = UNSIGNED(8),          [LEAT_INT8] = SIGNED(8),
@@ -117,7 +129,11 @@ static const coding codings[LEAT_NUM_DTYPES] = {
 };
 
 bool leati_sorting_knows(leat_dtype dtype) {
-    return dtype < LEAT_NUM_DTYPES && codings[dtype].load != NULL;
+    return dtype < LEAT_NUM_DTYPES && codings[dtype].bits > 0;
+}
+
+static bool is_wide(const leati_sorting *s) {
+    return !s->plain && leati_sorting_x86_runs();
 }
 
 static uint64_t flip_of(const leati_sorting *s) {
@@ -126,7 +142,11 @@ static uint64_t flip_of(const leati_sorting *s) {
 
 static bool load(const leati_sorting *s, const void *line, size_t at, size_t n, void *keys) {
     const char *from = (const char *)line + at * (s->coding->bits / 8);
-    return s->coding->load(from, n, flip_of(s), keys);
+    return s->coding->load[is_wide(s)](from, n, flip_of(s), keys);
+}
+
+static void store(const leati_sorting *s, const void *keys, size_t n, void *out) {
+    s->coding->store[is_wide(s)](keys, n, flip_of(s), out);
 }
 
 /* ---- dealing out ---- */
@@ -177,9 +197,10 @@ RADIX(large_32, uint32_t, LARGE_DIGIT)
 RADIX(small_64, uint64_t, SMALL_DIGIT)
 RADIX(large_64, uint64_t, LARGE_DIGIT)
 
-/* The same, after what needs no digits. */
-#define SORT(NAME, KEY, SMALL_RADIX, LARGE_RADIX)                                                  \
-    static KEY *NAME(KEY *a, KEY *b, size_t n, unsigned low, size_t *counts) {                     \
+/* Keys that are in order by their bits from `low` on, or in the reverse order without equal ones:
+ * the place of the result, or NULL. */
+#define IN_ORDER(NAME, KEY)                                                                        \
+    static KEY *NAME(KEY *a, KEY *b, size_t n, unsigned low) {                                     \
         size_t up = 1, down = 1;                                                                   \
         while (up < n && a[up - 1] >> low <= a[up] >> low)                                         \
             up++;                                                                                  \
@@ -187,15 +208,23 @@ RADIX(large_64, uint64_t, LARGE_DIGIT)
             return a;                                                                              \
         while (down < n && a[down - 1] >> low > a[down] >> low)                                    \
             down++;                                                                                \
-        if (down == n) {                                                                           \
-            for (size_t i = 0; i < n; i++)                                                         \
-                b[i] = a[n - 1 - i];                                                               \
-            return b;                                                                              \
-        }                                                                                          \
+        if (down < n)                                                                              \
+            return NULL;                                                                           \
+        for (size_t i = 0; i < n; i++)                                                             \
+            b[i] = a[n - 1 - i];                                                                   \
+        return b;                                                                                  \
+    }
+
+IN_ORDER(in_order_32, uint32_t)
+IN_ORDER(in_order_64, uint64_t)
+
+/* RADIX for any number of keys; few of them by insertion. */
+#define SORT(NAME, KEY, SMALL_RADIX, LARGE_RADIX)                                                  \
+    static KEY *NAME(KEY *a, KEY *b, size_t n, unsigned low, size_t *counts) {                     \
         if (n > FEW)                                                                               \
             return n <= SMALL ? SMALL_RADIX(a, b, n, low, counts)                                  \
                               : LARGE_RADIX(a, b, n, low, counts);                                 \
-        for (size_t i = up; i < n; i++) {                                                          \
+        for (size_t i = 1; i < n; i++) {                                                           \
             KEY key = a[i];                                                                        \
             size_t at = i;                                                                         \
             for (; at > 0 && a[at - 1] >> low > key >> low; at--)                                  \
@@ -207,6 +236,30 @@ RADIX(large_64, uint64_t, LARGE_DIGIT)
 
 SORT(sort_32, uint32_t, small_32, large_32)
 SORT(sort_64, uint64_t, small_64, large_64)
+
+/* Keys of values, whose equal ones need no order; of places, above them. */
+static uint32_t *values_32(const leati_sorting *s, uint32_t *a, uint32_t *b) {
+    uint32_t *found = in_order_32(a, b, s->n, 0);
+    if (found != NULL)
+        return found;
+    if (is_wide(s) && leati_sorting_x86_sort_32(a, s->n))
+        return a;
+    return sort_32(a, b, s->n, 0, s->counts);
+}
+
+static uint64_t *values_64(const leati_sorting *s, uint64_t *a, uint64_t *b) {
+    uint64_t *found = in_order_64(a, b, s->n, 0);
+    if (found != NULL)
+        return found;
+    if (is_wide(s) && leati_sorting_x86_sort_64(a, s->n))
+        return a;
+    return sort_64(a, b, s->n, 0, s->counts);
+}
+
+static uint64_t *places_64(const leati_sorting *s, uint64_t *a, uint64_t *b) {
+    uint64_t *found = in_order_64(a, b, s->n, 32);
+    return found != NULL ? found : sort_64(a, b, s->n, 32, s->counts);
+}
 
 /* ---- lines ---- */
 
@@ -305,7 +358,7 @@ static bool write_counted(leati_sorting *s, const void *line, char *out) {
         size_t count = s->counts[key];
         if (count == 0)
             continue;
-        s->coding->store(&key, 1, flip_of(s), &value);
+        store(s, &key, 1, &value);
         if (s->coding->bits == 8) {
             memset(out, *(const unsigned char *)&value, count);
             out += count;
@@ -326,9 +379,9 @@ void leati_sorting_values(leati_sorting *s, const void *line, void *out) {
     } else {
         void *keys = s->coding->bits >= 32 ? out : s->keys[1];
         special = load(s, line, 0, s->n, keys);
-        keys = s->coding->bits == 64 ? (void *)sort_64(keys, s->keys[0], s->n, 0, s->counts)
-                                     : (void *)sort_32(keys, s->keys[0], s->n, 0, s->counts);
-        s->coding->store(keys, s->n, flip_of(s), out);
+        keys = s->coding->bits == 64 ? (void *)values_64(s, keys, s->keys[0])
+                                     : (void *)values_32(s, keys, s->keys[0]);
+        store(s, keys, s->n, out);
     }
     if (special)
         restore_special(s, line, out);
@@ -355,10 +408,10 @@ static uint64_t *places_of(leati_sorting *s, const void *line) {
         for (size_t i = at; i < end; i++)
             a[i] = a[i] << 32 | i; /* of a key of 64 bits, the lower half */
     }
-    uint64_t *order = sort_64(a, b, s->n, 32, s->counts);
+    uint64_t *order = places_64(s, a, b);
     if (s->coding->bits == 64) {
         join_upper(s, line, order);
-        order = sort_64(order, order == a ? b : a, s->n, 32, s->counts);
+        order = places_64(s, order, order == a ? b : a);
     }
     return order;
 }

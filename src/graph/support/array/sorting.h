@@ -18,6 +18,7 @@ typedef struct leati_sorting {
     const struct leati_sorting_coding *coding;
     size_t n;
     bool descending;
+    bool plain;     /* without instructions that not all processors have; false after init */
     size_t *counts; /* of digits */
     void *keys[2];  /* where keys go back and forth */
 } leati_sorting;

@@ -10,7 +10,8 @@ makes itself; the dictionary comes from the tables of operators. Inputs that a r
 next one; an input that breaks something is written to build-fuzz/findings, and the run of its target ends. --keep puts the
 smallest inputs that together reach all that was reached into tests/fuzz/corpus, which `make test` replays. There each target has
 one file TARGET.seeds, whose form tests/fuzz/replay.c describes and reads; inputs whose names begin with fixed- are those of
-mended mistakes and stay. The last line of each target: inputs tried, edges reached, verdict. Exit status 1 if something was found.
+mended mistakes and stay. A target in Python, tests/fuzz/TARGET.py, runs only where it is named: with .venv, the package of the
+build folder LEAT_BUILD and atheris (python/requirements-fuzz.txt); its findings end it likewise. The last line of each target: inputs tried, edges reached, verdict. Exit status 1 if something was found.
 """
 import argparse
 import hashlib
@@ -100,13 +101,16 @@ def fuzz(name, target, seconds):
     """Runs one target; returns whether it found nothing."""
     work, findings = start_corpus(name, target), os.path.join(BUILD, "findings")
     os.makedirs(findings, exist_ok=True)
+    return watched(name, [os.path.join(BUILD, "tests", "fuzz"), work, "-max_total_time=%d" % seconds, "-max_len=%d" % target["most"],
+                          "-dict=" + os.path.join(BUILD, "fuzz.dict"), "-artifact_prefix=%s/%s-" % (findings, name), "-timeout=25",
+                          "-rss_limit_mb=3000", "-reload=0"], {**os.environ, **ENVIRONMENT, "LEAT_FUZZ_TARGET": name})
+
+
+def watched(name, command, environment):
+    """Runs a fuzzer and prints the line of its target; returns whether it found nothing."""
     log = os.path.join(BUILD, "fuzz-%s.log" % name)
-    command = [os.path.join(BUILD, "tests", "fuzz"), work, "-max_total_time=%d" % seconds, "-max_len=%d" % target["most"],
-               "-dict=" + os.path.join(BUILD, "fuzz.dict"), "-artifact_prefix=%s/%s-" % (findings, name), "-timeout=25",
-               "-rss_limit_mb=3000", "-reload=0"]
     with open(log, "wb") as out:
-        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT,
-                              env={**os.environ, **ENVIRONMENT, "LEAT_FUZZ_TARGET": name}).returncode
+        code = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, env=environment).returncode
     with open(log, errors="replace") as text:
         output = text.read()
     steps = re.findall(r"#(\d+)\s.*cov: (\d+)", output) or [("0", "0")]
@@ -116,6 +120,26 @@ def fuzz(name, target, seconds):
             os.path.relpath(found[1], ROOT) if found else "an exit status of %d" % code, os.path.relpath(log, ROOT))),
         flush=True)
     return code == 0
+
+
+def python_targets():
+    """Those that run with atheris, by name."""
+    folder = os.path.join(ROOT, "tests", "fuzz")
+    return {name[:-3]: os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith(".py")}
+
+
+def fuzz_python(name, program, seconds):
+    """Runs one target in Python; returns whether it found nothing."""
+    python, package = os.path.join(ROOT, ".venv/bin/python"), os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "python")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))}
+    if not os.path.exists(python) or subprocess.run([python, "-c", "import atheris, leat"], env=environment, capture_output=True).returncode:
+        sys.exit("fuzz: %s wants the built package and atheris in .venv: `make`, then `sh tools/venv.sh fuzz`" % name)
+    work, findings = os.path.join(BUILD, "corpus", name), os.path.join(BUILD, "findings")
+    os.makedirs(work, exist_ok=True)
+    os.makedirs(findings, exist_ok=True)
+    subprocess.run([python, program, "--seeds", work], check=True, env=environment, stderr=subprocess.DEVNULL)
+    return watched(name, [python, program, work, "-max_total_time=%d" % seconds, "-max_len=65536",
+                          "-artifact_prefix=%s/%s-" % (findings, name), "-timeout=25", "-rss_limit_mb=3000"], environment)
 
 
 def keep(name, share):
@@ -157,14 +181,18 @@ def main():
         if len(args.targets) != 1 or not os.path.exists(kept_path(args.targets[0])) or not re.fullmatch(r"[a-z0-9-]+", args.fixed[0]):
             sys.exit("fuzz: --fixed wants a name of a-z, 0-9 and -, a file, and one target of tests/fuzz/corpus")
         return add_fixed(*args.fixed, args.targets[0])
+    python = python_targets()
+    if args.targets and not set(args.targets) - set(python):
+        sys.exit(0 if all([fuzz_python(name, python[name], args.seconds) for name in args.targets]) else 1)
     build()
     targets = read_targets()
     if args.list:
-        print("\n".join("%-14s %s" % (name, target["doc"]) for name, target in targets.items()))
+        print("\n".join(["%-14s %s" % (name, target["doc"]) for name, target in targets.items()] +
+                        ["%-14s in Python, only where it is named" % name for name in python]))
         return
     unknown = [name for name in args.targets if name not in targets]
     if unknown:
-        sys.exit("fuzz: no target %s; --list shows them" % unknown[0])
+        sys.exit("fuzz: no target %s; --list shows them, and those in Python run by themselves" % unknown[0])
     with open(os.path.join(BUILD, "fuzz.dict"), "w") as out:
         out.write(program("fuzz_replay", "--dictionary"))
     good = True

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` adds those of
-# python/requirements-docs.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead. Where
+# Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
+# those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead. Where
 # they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
@@ -32,6 +32,8 @@ if [ "${1:-}" = interop ]; then
     exit
 fi
 make .venv test 'numpy, pytest, scikit_build_core'
-if [ "${1:-}" = docs ] && ! cmp -s python/requirements-docs.txt .venv/made-of-docs.txt; then
-    add .venv docs
-fi
+for more in docs fuzz; do
+    if [ "${1:-}" = $more ] && ! cmp -s python/requirements-$more.txt .venv/made-of-$more.txt; then
+        add .venv $more
+    fi
+done

@@ -46,15 +46,18 @@ elseif(LEAT_SANITIZE STREQUAL "fuzzer")
     set(CMAKE_C_FLAGS_RELEASE "-O1 -g1 -fno-omit-frame-pointer")
     add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
     add_link_options(-fsanitize=address,undefined)
+elseif(LEAT_SANITIZE STREQUAL "given")
+    # Optimisation, sanitizers and coverage are those of CFLAGS and CXXFLAGS (tests/fuzz/oss-fuzz).
+    set(CMAKE_C_FLAGS_RELEASE "")
 elseif(LEAT_SANITIZE)
     message(FATAL_ERROR
-        "LEAT_SANITIZE is \"${LEAT_SANITIZE}\"; expected address, fuzzer, thread or nothing")
+        "LEAT_SANITIZE is \"${LEAT_SANITIZE}\"; expected address, fuzzer, given, thread or nothing")
 endif()
 if(LEAT_SANITIZE)
     add_compile_definitions(LEATI_DEBUG)
 endif()
 set(CMAKE_CXX_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
-if(LEAT_SANITIZE MATCHES "address|fuzzer")
+if(LEAT_SANITIZE MATCHES "address|fuzzer|given")
     # What these two check needs C++'s own runtime of the sanitizer, and the programs are C.
     add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,Clang>:-fno-sanitize=vptr,function>
         $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-sanitize=vptr>)

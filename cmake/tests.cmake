@@ -198,6 +198,18 @@ if(LEAT_SANITIZE STREQUAL "fuzzer")
     leat_test_program(tests/fuzz ${PROJECT_SOURCE_DIR}/tests/fuzz/libfuzzer.c
         $<TARGET_OBJECTS:leati_fuzz> ${suite_objects})
     target_link_options(t_tests_fuzz PRIVATE -fsanitize=fuzzer)
+elseif(LEAT_SANITIZE STREQUAL "given")
+    # For an engine that somebody else brings, a program for each target: tests/fuzz/oss-fuzz/build.sh.
+    set(LEAT_FUZZING_ENGINE "-fsanitize=fuzzer" CACHE STRING "What fuzz targets are linked with: a flag or a library")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/tests/fuzz/targets.def targets REGEX "^X\\(")
+    list(TRANSFORM targets REPLACE "^X\\(([a-z0-9_]+)\\)$" "\\1")
+    foreach(target IN LISTS targets)
+        leat_test_program(tests/fuzz_${target} ${PROJECT_SOURCE_DIR}/tests/fuzz/libfuzzer.c
+            $<TARGET_OBJECTS:leati_fuzz> ${suite_objects})
+        target_compile_definitions(t_tests_fuzz_${target} PRIVATE FUZZ_TARGET="${target}")
+        target_link_libraries(t_tests_fuzz_${target} PRIVATE ${LEAT_FUZZING_ENGINE})
+        set_target_properties(t_tests_fuzz_${target} PROPERTIES EXCLUDE_FROM_ALL TRUE LINKER_LANGUAGE CXX)
+    endforeach()
 endif()
 
 # Two devices, one epoch of small pictures: by itself it takes minutes under the thread sanitizer.

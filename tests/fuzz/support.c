@@ -81,11 +81,24 @@ static void quiet(void *context, leat_log_level level, const char *line) {
     (void)line;
 }
 
+/* Beside a program that runs elsewhere than it was built, or in the tree. */
+static const char *recorded(char *path, size_t room) {
+    static const char in_tree[] = LEATI_SOURCE_DIR "/tests/golden/data/files";
+    ssize_t size = readlink("/proc/self/exe", path, room - sizeof "/files");
+    while (size > 0 && path[size - 1] != '/')
+        size--;
+    if (size <= 0)
+        return in_tree;
+    memcpy(path + size, "files", sizeof "files");
+    return access(path, R_OK) == 0 ? path : in_tree;
+}
+
 static void copy_recorded(void) {
+    char path[4096];
+    const char *from = recorded(path, sizeof path);
     pid_t child = fork();
     if (child == 0) {
-        execlp("cp", "cp", "-r", LEATI_SOURCE_DIR "/tests/golden/data/files", scratch,
-               (char *)NULL);
+        execlp("cp", "cp", "-r", from, scratch, (char *)NULL);
         _exit(127);
     }
     int status = 0;

@@ -207,6 +207,17 @@ LEAT_API void leat_seed_set(int64_t seed);
 /* Forgets the global seed, as if leat_seed_set had never been called. */
 LEAT_API void leat_seed_clear(void);
 
+/* Says whether what the calling thread does for leat is to end. It is called on that thread, with
+ * no lock of leat's held, and may call leat. */
+typedef bool leat_interrupt_function(void *context);
+
+/* From now on `interrupted` (NULL: nothing) is asked every 20 ms or so while the calling thread
+ * computes, reads or waits in a call of leat; where it says true, the call ends with CANCELLED, as
+ * if what it works on had been cancelled. For programs whose signals only set a flag, as Python's
+ * do. `context` is borrowed until the next call on the same thread. What a training step writes is
+ * written whole: it is not asked in between. Thread-safe: each thread has its own. */
+LEAT_API void leat_interrupt_set(leat_interrupt_function *interrupted, void *context);
+
 #ifdef __cplusplus
 }
 #endif

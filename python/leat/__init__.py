@@ -7,6 +7,8 @@
 """
 
 import atexit as _atexit
+import os as _os
+import threading as _threading
 
 from leat import _native, dtypes, errors, nest
 from leat._core.shapes import TensorShape
@@ -66,4 +68,6 @@ OptionalSpec.value_class.at("leat.data.optional", "Optional")
 
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.torch"])
 _ops.join("leat.dtypes")
+_native.watch_interrupts(_threading.current_thread() is _threading.main_thread())
+_os.register_at_fork(after_in_child=lambda: _native.watch_interrupts(True))
 _atexit.register(_native.shutdown)

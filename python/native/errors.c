@@ -92,6 +92,11 @@ static int give_place(PyObject *exception, const leat_error *err) {
 
 PyObject *native_raise(const leat_error *err) {
     PyObject *own = take_kept(err);
+    if (native_raise_kept()) {
+        Py_XDECREF(own);
+        native_forget_interrupt();
+        return NULL;
+    }
     if (own == NULL && err->code == LEAT_CANCELLED)
         own = Py_XNewRef(interrupt);
     native_forget_interrupt();

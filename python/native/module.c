@@ -175,6 +175,8 @@ static PyMethodDef methods[] = {
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
     {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},
+    {"watch_interrupts", native_watch_interrupts, METH_O,
+     "watch_interrupts(here): the main thread's calls hear signals."},
     {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},
     {0},
 };

@@ -27,6 +27,14 @@ leat_status native_catch(leat_error *err);
 void native_forget_interrupt(void);
 PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
 
+/* ---- interrupts.c ---- */
+
+/* Raises what a handler of a signal raised while a call of leat was under way; false: nothing. */
+bool native_raise_kept(void);
+/* watch_interrupts(here): the main thread is asked for signals; it is this one where `here` is
+ * true. */
+PyObject *native_watch_interrupts(PyObject *module, PyObject *here);
+
 /* ---- held.c ---- */
 
 /* A callable that C calls, as C's context. */

@@ -408,12 +408,14 @@ static PyObject *strategy_agree(PyObject *self, PyObject *args) {
     leat_status status = LEAT_OK;
     if (strategy == NULL || !PyArg_ParseTuple(args, "ss", &what, &text))
         return NULL;
+    native_wait_begin(cancel_run, strategy);
     Py_BEGIN_ALLOW_THREADS;
     status = leat_strategy_agree(strategy, what, text, &err);
     Py_END_ALLOW_THREADS;
-    if (status != LEAT_OK)
-        return native_raise(&err);
-    Py_RETURN_NONE;
+    native_wait_end();
+    if (status == LEAT_OK)
+        Py_RETURN_NONE;
+    return PyErr_CheckSignals() == 0 ? native_raise(&err) : NULL;
 }
 
 static PyObject *strategy_barrier(PyObject *self, PyObject *unused) {

@@ -3,7 +3,8 @@
  * A thread takes SIGINT with sigwait, so that no work runs in a signal handler and no other call of
  * the program is interrupted. It gives standard output a moment to become free, so that no line is
  * cut in its middle, writes it out and ends the process without waiting for the threads that
- * compute. Locks: stdout's, with a limit. */
+ * compute; the second Ctrl-C does not wait for standard output either. Locks: stdout's, with a
+ * limit. */
 #include "cli/interrupt.h"
 
 #include "cli/command.h"
@@ -30,7 +31,9 @@ static void *wait_for_signal(void *context) {
             (void)fflush_unlocked(stdout);
             break;
         }
-        (void)nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        /* Pressed again: at once, whatever is lost of the output. */
+        if (sigtimedwait(&set, NULL, &(struct timespec){.tv_nsec = 5000000}) == SIGINT)
+            break;
     }
     /* Not exit, whose handlers would wait for threads that compute. */
     _exit(LEATI_EXIT_INTERRUPTED);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/minmax.h"
 #include "base/random.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "coll/greeting.h"
 #include "coll/store_server.h"
@@ -261,6 +262,21 @@ static void unlink_request(leati_store *s, request *r) {
     *at = r->next;
 }
 
+/* Until somebody wakes the gate, whose lock is held, or the thread is to stop. */
+static leat_status wait_once(const leati_store *s, int64_t deadline_ns, leat_error *err) {
+    int64_t slice_ns = leati_now_ns() + LEATI_STOP_SLICE_NS;
+    bool whole = !leati_stop_may_come() || slice_ns >= deadline_ns;
+    leat_error local = {0};
+    leat_status status = leati_queue_gate_wait(s->gate, LEATI_WAIT_PEER,
+                                               whole ? deadline_ns : slice_ns, NULL, &local);
+    if (status == LEAT_DEADLINE_EXCEEDED && !whole) {
+        leati_queue_gate_unlock(s->gate);
+        status = leati_stop_check(&local);
+        leati_queue_gate_lock(s->gate);
+    }
+    return status != LEAT_OK ? leati_error_pass(err, &local) : LEAT_OK;
+}
+
 /* Sends and waits for the answer, whose bytes are then the request's. */
 static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, size_t a_size,
                        const void *b, size_t b_size, int64_t timeout_ms, request *r,
@@ -278,7 +294,7 @@ static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, s
     int64_t deadline = leati_now_ns() + (timeout_ms + s->options.dead_ms) * 1000000;
     leati_queue_gate_lock(s->gate);
     while (status == LEAT_OK && !r->done && !s->failed)
-        status = leati_queue_gate_wait(s->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
+        status = wait_once(s, deadline, &local);
     if (s->failed && !r->done) {
         local = s->reason;
         status = s->reason.code;

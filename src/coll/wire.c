@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
+#include "base/stop.h"
 #include "coll/greeting.h"
 #include "coll/store.h"
 #include <arpa/inet.h>
@@ -182,7 +184,13 @@ static int try_connect(const struct addrinfo *at, int64_t deadline_ns) {
         struct pollfd waiting = {.fd = connection, .events = POLLOUT};
         int64_t left = (deadline_ns - leati_now_ns()) / 1000000;
         /* Five seconds at most: a host that does not answer may have another address that does. */
-        int ready = poll(&waiting, 1, left < 1 ? 1 : left > 5000 ? 5000 : (int)left);
+        int ready = 0;
+        left = LEATI_MIN(LEATI_MAX(left, 1), 5000);
+        for (int64_t end_ns = leati_now_ns() + left * 1000000; ready == 0 && left > 0;) {
+            int64_t slice = leati_stop_may_come() ? LEATI_MIN(left, AGAIN_MS / 4) : left;
+            ready = poll(&waiting, 1, (int)slice);
+            left = leati_stop_look() ? 0 : (end_ns - leati_now_ns()) / 1000000;
+        }
         socklen_t size = sizeof problem;
         problem = ETIMEDOUT;
         if (ready > 0)
@@ -232,7 +240,9 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
                       who, address, why);
             notice_ns = LEATI_NO_DEADLINE;
         }
-        (void)poll(NULL, 0, AGAIN_MS);
+        (void)poll(NULL, 0, leati_stop_may_come() ? AGAIN_MS / 4 : AGAIN_MS);
+        if (leati_stop_check(err) != LEAT_OK)
+            return -1;
     }
 }
 

@@ -6,6 +6,7 @@
 #include "core/draw.h"
 
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "core/half.h"
 
 #include <math.h>
@@ -121,7 +122,8 @@ void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox 
      * used. */
     scale = leati_draw_rounded(dtype, scale);
     offset = leati_draw_rounded(dtype, offset);
-    for (int64_t i = 0; i < count; i += group.count) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < count && !leati_stop_look_after(16, &done); i += group.count) {
         next_group(distribution, dtype, &stream, &group);
         for (int k = 0; k < group.count && i + k < count; k++) {
             if (dtype == LEAT_FLOAT32) { /* as below, without asking for the dtype */
@@ -139,7 +141,8 @@ void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uin
                          int64_t count, void *to) {
     uint32_t words[4];
     int step = leat_dtype_size(dtype) == 4 ? 1 : 2;
-    for (int64_t i = 0; i < count;) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < count && !leati_stop_look_after(4, &done);) {
         leati_philox_next(&stream, words);
         for (int k = 0; k < 4 && i < count; k += step, i++) {
             uint64_t bits = step == 1 ? words[k] : (uint64_t)words[k + 1] << 32 | words[k];

@@ -4,6 +4,7 @@
  * with TensorFlow's order of draws: value i begins 256 i blocks behind the stream's place, normals
  * and uniforms take a block for two numbers each, and the second one is used first. Below 1 the
  * number of alpha + 1 is scaled by u^(1 / alpha). No state, no failures. */
+#include "base/stop.h"
 #include "core/draw.h"
 
 #include <math.h>
@@ -46,7 +47,8 @@ static double draw_one(leati_philox stream, double alpha) {
 }
 
 void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to) {
-    for (int64_t i = 0; i < count; i++) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < count && !leati_stop_look_after(16, &done); i++) {
         to[i] = (float)draw_one(stream, alpha);
         /* From where this value began, not from where its draws ended. */
         leati_philox_skip(&stream, LEATI_BLOCKS_PER_VALUE);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "dist/strategy.h"
 #include <stdio.h>
 
@@ -81,7 +82,10 @@ leat_strategy_multi_worker_mirrored(const leat_strategy_multi_worker_mirrored_op
         return NULL;
     leat_cluster *found = o.cluster == NULL ? leat_cluster_find(NULL, &local) : NULL;
     const leat_cluster *cluster = o.cluster != NULL ? o.cluster : found;
+    /* Waiting for the others may be ended: nobody else has anything of this strategy yet. */
+    leati_stop_scope before = leati_stop_enter(NULL, NULL, NULL);
     leat_strategy *strategy = cluster == NULL ? NULL : make_in(cluster, &o, &local);
+    leati_stop_leave(before);
     leat_cluster_free(found);
     if (strategy == NULL)
         *err = local;

@@ -59,6 +59,15 @@ static void end_exchanges(const leat_strategy *s, const leati_replica *replica) 
                             &(leat_error){0}) == LEAT_OK);
 }
 
+static void cancel(void *strategy) {
+    leat_strategy_cancel(strategy);
+}
+
+/* Looks at whether to stop are told of leat_strategy_cancel. */
+static leati_stop_scope enter(leat_strategy *s) {
+    return leati_stop_enter(&s->cancelled, cancel, s);
+}
+
 static void run_job(leat_strategy *s, leati_replica *replica) {
     replica->error = (leat_error){0};
     replica->status = s->function(s->context, replica->index, &replica->error);
@@ -86,7 +95,9 @@ static void replica_main(void *context) {
         uint64_t number = atomic_load(&s->job);
         if (number == finished)
             continue;
+        leati_stop_scope before = enter(s);
         run_job(s, replica);
+        leati_stop_leave(before);
         /* After status and error, which the caller reads when it sees the number. */
         atomic_store(&replica->done, number);
         wake_all(s);
@@ -194,6 +205,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     leat_error ignored = {0};
     if (begin_job(strategy, function, context, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
+    leati_stop_scope before = enter(strategy);
     leati_pool *pool = leati_pool_shared(&ignored);
     int reserved = pool == NULL ? 0 : reserve_cores(strategy, pool);
     uint64_t number = atomic_fetch_add(&strategy->job, 1) + 1;
@@ -205,6 +217,7 @@ leat_status leati_strategy_run_on_replicas(leat_strategy *strategy, leati_replic
     leave_device(strategy);
     for (int r = 1; r < strategy->num_local; r++)
         await_change(strategy, &strategy->replicas[r].done, number - 1, LEATI_WAIT_PEER);
+    leati_stop_leave(before);
     if (pool != NULL)
         leati_pool_tokens_give_back(pool, reserved);
     return end_job(strategy, err);
@@ -214,8 +227,10 @@ leat_status leati_strategy_run_in_turn(leat_strategy *strategy, leati_replica_fu
                                        void *context, leat_error *err) {
     if (begin_job(strategy, function, context, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
+    leati_stop_scope before = enter(strategy);
     for (int r = 0; r < strategy->num_local; r++)
         run_job(strategy, &strategy->replicas[r]);
+    leati_stop_leave(before);
     leave_device(strategy);
     return end_job(strategy, err);
 }
@@ -223,7 +238,11 @@ leat_status leati_strategy_run_in_turn(leat_strategy *strategy, leati_replica_fu
 void leat_strategy_cancel(leat_strategy *strategy) {
     leat_error reason = {0};
     leati_fail(&reason, LEAT_CANCELLED, "the run was cancelled");
-    if (strategy == NULL || strategy->num_replicas == 1)
+    if (strategy == NULL)
+        return;
+    if (strategy->num_replicas == 1 || strategy->workers != NULL)
+        atomic_store(&strategy->cancelled, true); /* else below, in step with the collective */
+    if (strategy->num_replicas == 1)
         return;
     if (strategy->workers != NULL) {
         leati_workers_fail(strategy->workers, &reason);

@@ -8,6 +8,7 @@
 
 #include "core/block.h"
 #include "graph/kernel_host.h"
+#include "run/cancel.h"
 #include <string.h>
 
 struct compute {
@@ -194,9 +195,13 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
                               .context = context,
                               .arena = &arena,
                               .host = &compute.host};
+    leati_stop_scope before = leati_cancel_enter(context->cancel);
     leat_status status = prepare(&compute, node, inputs, operands, err);
     if (status == LEAT_OK)
         status = node->op->kernel(&call, err);
+    if (leati_stop_stopped())
+        status = leati_stop_check(err);
+    leati_stop_leave(before);
     if (status == LEAT_OK)
         status = settle(&compute, &call, inputs, outputs, err);
     for (int i = 0; i < node->num_outputs; i++)

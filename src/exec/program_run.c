@@ -15,6 +15,7 @@
 #include "base/minmax.h"
 #include "core/spec.h"
 #include "graph/interpret.h"
+#include "run/cancel.h"
 #include <string.h>
 
 /* ---- scratch ---- */
@@ -268,9 +269,10 @@ static leat_status call_kernel(leati_run *run, const leati_simple_node *node, in
                               .context = &run->context,
                               .arena = &scratch->call_arena,
                               .host = &run->host};
-    if (node->chain != NULL)
-        return leati_chain_run(node->chain, &call, &scratch->inner_arena, err);
-    return node->source->op->kernel(&call, err);
+    leat_status status = node->chain != NULL
+                             ? leati_chain_run(node->chain, &call, &scratch->inner_arena, err)
+                             : node->source->op->kernel(&call, err);
+    return leati_stop_stopped() ? leati_stop_check(err) : status;
 }
 
 /* Rows [row, row + n) of the tile; `whole` says that these are all rows it still has. */
@@ -484,7 +486,8 @@ static void find_first_error(leati_run *run) {
     const leat_function *function = run->program->simple.function;
     /* By row the order was the trace's already; effects must not come twice, and want of memory
      * is no row's. */
-    if (!run->blamed || run->program->whole_rows || run->status == LEAT_RESOURCE_EXHAUSTED)
+    if (!run->blamed || run->program->whole_rows || run->status == LEAT_RESOURCE_EXHAUSTED ||
+        run->status == LEAT_CANCELLED)
         return;
     size_t count = (size_t)function->body.num_arguments;
     leat_tensor *inputs = leati_alloc(count, sizeof *inputs);
@@ -543,9 +546,11 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
         return status;
     status = leati_program_run_open(&run, out, n, err);
     if (status == LEAT_OK) {
+        leati_stop_scope before = leati_cancel_enter(context->cancel);
         run_segments(&run);
         if (run.status != LEAT_OK)
             find_first_error(&run);
+        leati_stop_leave(before);
         status = run.status;
         if (status == LEAT_OK)
             status = leati_program_run_finish(&run, out, n, err);

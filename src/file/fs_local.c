@@ -11,10 +11,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +26,13 @@
 
 /* Linux moves at most this many bytes per call anyway. */
 #define MAX_TRANSFER 0x7ffff000u
+/* Of a read, between two looks at whether to stop: some milliseconds out of the page cache. */
+#define READ_AT_ONCE (16u << 20)
 
 typedef struct local_file {
     leati_file base;
     int fd;
+    bool waits;       /* a pipe or the like, whose bytes somebody has yet to write */
     int64_t position; /* only without seeking */
 } local_file;
 
@@ -112,7 +117,8 @@ static int open_again(const char *path, int flags) {
 /* Opens into the caller's struct; `path` is borrowed. */
 static leat_status open_into(const leati_fs *fs, const char *path, local_file *file,
                              leat_error *err) {
-    int fd = open_again(path, O_RDONLY);
+    /* A pipe is opened at once, though nobody writes yet: who waits for that can be stopped. */
+    int fd = open_again(path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return leati_fs_local_fail(err, errno, path, "open it for reading");
     struct stat st;
@@ -127,7 +133,8 @@ static leat_status open_into(const leati_fs *fs, const char *path, local_file *f
     /* Only of plain files is the size a promise. */
     *file = (local_file){.base = {fs, (char *)(uintptr_t)path, plain ? (int64_t)st.st_size : -1,
                                   plain || lseek(fd, 0, SEEK_CUR) >= 0},
-                         .fd = fd};
+                         .fd = fd,
+                         .waits = S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)};
     return LEAT_OK;
 }
 
@@ -161,6 +168,15 @@ static leat_status local_use(const leati_fs *fs, const char *path, leati_file_us
     return status;
 }
 
+/* Waits until there is something to read or, of a pipe, until whoever wrote to it has gone. */
+static leat_status wait_for_bytes(const local_file *file, leat_error *err) {
+    struct pollfd polled = {.fd = file->fd, .events = POLLIN};
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && poll(&polled, 1, LEATI_STOP_SLICE_NS / 1000000) <= 0)
+        status = leati_stop_check(err);
+    return status;
+}
+
 static leat_status local_read_at(leati_file *base, int64_t offset, void *data, size_t size,
                                  size_t *got, leat_error *err) {
     local_file *file = (local_file *)base;
@@ -172,14 +188,18 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
                                   (long long)offset, (long long)file->position);
     size_t done = 0;
     while (done < size) {
-        size_t part = LEATI_MIN(size - done, MAX_TRANSFER);
+        size_t part = LEATI_MIN(size - done, READ_AT_ONCE);
+        if (file->waits)
+            LEATI_TRY(wait_for_bytes(file, err));
+        else if (done > 0)
+            LEATI_TRY(leati_stop_check(err));
         ssize_t n = base->seekable ? pread(file->fd, (char *)data + done, part,
                                            (off_t)(offset + (int64_t)done))
                                    : read(file->fd, (char *)data + done, part);
         if (n == 0)
             break;
         /* Nothing was read; the call is repeated. */
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && (errno == EINTR || (file->waits && errno == EAGAIN)))
             continue;
         if (n < 0)
             return leati_fs_local_fail(err, errno, base->path, "read it");
@@ -237,7 +257,9 @@ static leat_status local_list(const leati_fs *fs, const char *path, leati_list_f
                 status = leati_fs_local_fail(err, errno, path, "list the folder");
             break;
         }
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+        status = leati_stop_check(err);
+        if (status == LEAT_OK && strcmp(entry->d_name, ".") != 0 &&
+            strcmp(entry->d_name, "..") != 0)
             status = function(context, entry->d_name, kind_of_entry(entry), err);
     }
     closedir(folder);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/stop.h"
 #include "file/compress.h"
 #include <string.h>
 
@@ -131,6 +132,7 @@ static void rewind_compressed(leati_stream *stream) {
 
 leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, size_t *got,
                               leat_error *err) {
+    LEATI_TRY(leati_stop_check(err));
     leat_status status = LEAT_OK;
     *got = 0;
     if (size == 0)

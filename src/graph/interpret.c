@@ -10,6 +10,7 @@
 #include "core/spec.h"
 #include "graph/draws.h"
 #include "graph/kernel_host.h"
+#include "run/cancel.h"
 #include <string.h>
 
 /* One run. The vtable comes first, so that a kernel call leads back here. */
@@ -191,15 +192,18 @@ static leat_status run_nodes(struct run *run, const leati_call_context *context,
     /* A copy, because entering the function may change whose draws go on. */
     leati_call_context here = context != NULL ? *context : (leati_call_context){.num_replicas = 1};
     LEATI_TRY(leati_draws_enter(run->function, &here, err));
-    for (size_t i = 0; i < run->function->body.num_nodes; i++) {
+    leati_stop_scope before = leati_cancel_enter(here.cancel);
+    leat_status status = LEAT_OK;
+    for (size_t i = 0; status == LEAT_OK && i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
-        leat_status status = run_node(run, node, &here, failed_row, err);
-        if (status != LEAT_OK) {
+        status = run_node(run, node, &here, failed_row, err);
+        if (status == LEAT_OK || leati_stop_stopped())
+            status = leati_stop_check(err);
+        if (status != LEAT_OK)
             leati_prefix(err, "op %s (node %zu)", node->op->name, i);
-            return status;
-        }
     }
-    return LEAT_OK;
+    leati_stop_leave(before);
+    return status;
 }
 
 /* Argument `index` becomes `input`, which must fit it. */

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -401,6 +402,7 @@ static leat_status read_pixels(void *state, void *pixels, size_t stride, leat_er
     if (status == LEAT_OK)
         status = open_file(decoder, &in, &screen, err);
     for (int32_t k = 0; k < info->frames && status == LEAT_OK; k++) {
+        LEATI_TRY(leati_stop_check(err));
         uint8_t *to = (uint8_t *)pixels + (size_t)k * canvas;
         for (int32_t y = 0; y < info->height; y++)
             if (k == 0)

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "image/jpeg_guard.h"
 #include <inttypes.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct decoder {
     leati_image_info *out_info;   /* while begin runs */
     uint8_t *pixels;              /* while read runs; else NULL */
     const leati_image_sink *sink; /* while pass runs; else NULL */
+    int64_t work;                 /* since the last look at whether to stop */
     uint8_t *lines;               /* while pass runs: ROWS_AT_ONCE of them */
     size_t stride;                /* of pixels or lines */
     bool settled;                 /* nothing that is still unread can fail */
@@ -385,6 +387,8 @@ static leat_status deliver(struct decoder *decoder, const uint8_t *rows, uint32_
                            leat_error *err) {
     uint32_t y = decoder->rows_done;
     decoder->rows_done += count;
+    if (leati_stop_look_after((int64_t)count * decoder->info.width * 8, &decoder->work))
+        return leati_stop_check(err);
     if (decoder->sink == NULL)
         return LEAT_OK;
     return decoder->sink->rows(decoder->sink->context, rows, decoder->stride, (int32_t)y,

@@ -6,6 +6,7 @@
 #include "image/jpeg.h"
 
 #include "base/error.h"
+#include "base/stop.h"
 #include "image/jpeg_guard.h"
 #include <inttypes.h>
 #include <string.h>
@@ -119,7 +120,11 @@ static void encode(struct encoder *encoder) {
     set_parameters(encoder);
     jpeg_start_compress(jpeg, TRUE);
     write_metadata(encoder);
+    int64_t done = 0;
     while (jpeg->next_scanline < jpeg->image_height) {
+        /* Whoever stops the work drops the file. */
+        if (leati_stop_look_after((int64_t)jpeg->image_width * 32, &done))
+            return;
         /* libjpeg reads the row only; its interface lacks the const. */
         union {
             const uint8_t *from;

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "image/png.h"
 #include "image/png_alloc.h"
 #include "image/png_source.h"
@@ -175,7 +176,9 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
 static int decode_rows(struct decoder *decoder, uint8_t *rows, size_t stride, size_t row_size,
                        uint8_t *pixels, size_t pixel_stride) {
     int code = spng_decode_image(decoder->png, NULL, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE);
-    while (code == 0) {
+    int64_t done = 0;
+    /* Whoever stops the work drops the picture. */
+    while (code == 0 && !leati_stop_look_after((int64_t)row_size * 4, &done)) {
         struct spng_row_info row;
         code = spng_get_row_info(decoder->png, &row);
         if (code != 0)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "image/png_alloc.h"
 #include <inttypes.h>
 
@@ -42,8 +43,13 @@ static int write_rows(spng_ctx *png, const uint8_t *pixels, size_t stride,
                       const struct spng_ihdr *header, size_t row_size) {
     int code = spng_encode_image(png, NULL, 0, SPNG_FMT_PNG,
                                  SPNG_ENCODE_PROGRESSIVE | SPNG_ENCODE_FINALIZE);
-    for (uint32_t y = 0; code == 0 && y < header->height; y++)
+    int64_t done = 0;
+    for (uint32_t y = 0; code == 0 && y < header->height; y++) {
+        /* Whoever stops the work drops the file. */
+        if (leati_stop_look_after((int64_t)row_size * 16, &done))
+            return SPNG_EIO;
         code = spng_encode_row(png, pixels + y * stride, row_size);
+    }
     /* The code that the last row gives. */
     return code == SPNG_EOI ? 0 : code;
 }

@@ -8,6 +8,8 @@
 #include "image/resize.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
+#include "base/stop.h"
 #include <string.h>
 
 /* ---- plain kernels ---- */
@@ -252,16 +254,23 @@ static void sum_columns(const leati_resize_plan *plan, const leati_resize_kernel
 static leat_status resize(leati_resize_plan *plan, const picture *in, const leati_resize_sink *sink,
                           leat_error *err) {
     leat_status status = LEAT_OK;
+    /* Of a row; the wider of both is the dearer. */
+    int64_t work = (int64_t)LEATI_MAX(plan->x.in, plan->x.out) * plan->channels * 8, done = 0;
     if (leati_resize_streams(plan->method, plan->antialias)) {
         leati_resize_stream stream;
         leati_resize_begin(&stream, plan, sink);
-        for (int32_t y = 0; y < plan->y.in && status == LEAT_OK; y++)
+        for (int32_t y = 0; y < plan->y.in && status == LEAT_OK; y++) {
+            if (leati_stop_look_after(work, &done))
+                return leati_stop_check(err);
             status = push(&stream, u8_row(in, y), f32_row(in, y), y, err);
+        }
         return status;
     }
     const leati_resize_kernels *kernels = kernels_of(plan);
     for (int32_t i = 0; i < plan->y.out && status == LEAT_OK; i++) {
         /* The working row is as wide as the input here, since columns are summed last. */
+        if (leati_stop_look_after(work, &done))
+            return leati_stop_check(err);
         sum_rows(plan, kernels, in, i, plan->rows);
         sum_columns(plan, kernels, plan->rows, sink->row(sink->context, i));
         if (sink->done != NULL)
@@ -324,7 +333,8 @@ static inline void pick_row(const leati_resize_axis *x, const char *in, char *ou
 
 void leati_resize_pick(const leati_resize_plan *plan, const void *in, size_t in_stride, void *out,
                        size_t out_stride, size_t pixel_size) {
-    for (int32_t i = 0; i < plan->y.out; i++) {
+    int64_t done = 0;
+    for (int32_t i = 0; i < plan->y.out && !leati_stop_look_after(plan->x.out, &done); i++) {
         const char *from = (const char *)in + (size_t)plan->y.lower[i] * in_stride;
         char *to = (char *)out + (size_t)i * out_stride;
         /* The same source row: copied from the result, which lies in a cache. */
@@ -378,8 +388,9 @@ void leati_resize_spread(leati_resize_plan *plan, const float *gradient, float *
     size_t step = (size_t)plan->x.out * (size_t)plan->channels;
     int32_t places[2];
     float blend[2];
+    int64_t done = 0;
     memset(out, 0, (size_t)plan->y.in * width * sizeof *out);
-    for (int32_t i = 0; i < plan->y.out; i++) {
+    for (int32_t i = 0; i < plan->y.out && !leati_stop_look_after((int64_t)width * 4, &done); i++) {
         memset(plan->rows, 0, width * sizeof *plan->rows);
         spread_row(plan, gradient + (size_t)i * step, plan->rows);
         int32_t count = taps(&plan->y, i, 1, places, blend);

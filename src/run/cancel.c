@@ -100,3 +100,12 @@ void leati_cancel_watch_remove(leat_cancel *cancel, leati_cancel_watch *watch) {
     watch->previous = NULL;
     pthread_mutex_unlock(&cancel->lock);
 }
+
+static void fire(void *owner) {
+    leati_cancel_fire(owner);
+}
+
+leati_stop_scope leati_cancel_enter(leat_cancel *cancel) {
+    return cancel == NULL ? leati_stop_enter(NULL, NULL, NULL)
+                          : leati_stop_enter(&cancel->fired, fire, cancel);
+}

@@ -3,6 +3,7 @@
 #ifndef LEATI_RUN_CANCEL_H
 #define LEATI_RUN_CANCEL_H
 
+#include "base/stop.h"
 #include <leat/base.h>
 
 typedef struct leat_cancel leat_cancel;
@@ -29,5 +30,9 @@ typedef struct leati_cancel_watch {
  * call that is under way. */
 void leati_cancel_watch_add(leat_cancel *cancel, leati_cancel_watch *watch);
 void leati_cancel_watch_remove(leat_cancel *cancel, leati_cancel_watch *watch);
+
+/* The thread works for `cancel` (borrowed; NULL: for whom it worked before): looks (base/stop.h)
+ * say true from when it fires. Returns the scope before, for leati_stop_leave. */
+leati_stop_scope leati_cancel_enter(leat_cancel *cancel);
 
 #endif

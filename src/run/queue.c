@@ -98,7 +98,7 @@ static leat_status too_late(const leati_gate *gate, leati_wait_reason reason, le
 }
 
 /* Waits for a wake after `seen`; false when the deadline came first. */
-static bool wait_for_wake(leati_gate *gate, uint64_t seen, int64_t deadline_ns) {
+static bool wait_until(leati_gate *gate, uint64_t seen, int64_t deadline_ns) {
     const struct timespec deadline = {
         .tv_sec = (time_t)(deadline_ns / 1000000000),
         .tv_nsec = (long)(deadline_ns % 1000000000),
@@ -112,6 +112,24 @@ static bool wait_for_wake(leati_gate *gate, uint64_t seen, int64_t deadline_ns) 
             result = pthread_cond_timedwait(&gate->woken, &gate->lock, &deadline);
     gate->waiters--;
     return gate->wakes != seen;
+}
+
+/* The same on any thread. One that is asked whether to stop looks in between; what is cancelled
+ * then wakes this gate as it always does, here or through whoever watches. */
+static bool wait_for_wake(leati_gate *gate, uint64_t seen, int64_t deadline_ns) {
+    while (leati_stop_cuts_waits() && !leati_stop_stopped()) {
+        int64_t slice_ns = leati_now_ns() + LEATI_STOP_SLICE_NS;
+        if (slice_ns >= deadline_ns)
+            break;
+        if (wait_until(gate, seen, slice_ns))
+            return true;
+        leati_queue_gate_unlock(gate);
+        (void)leati_stop_look();
+        leati_queue_gate_lock(gate);
+        if (gate->wakes != seen)
+            return true;
+    }
+    return wait_until(gate, seen, deadline_ns);
 }
 
 /* Nobody waits for a token with the lock held: whoever has the token may need the lock. */

@@ -365,24 +365,6 @@ def _program():
         return f"{os.path.basename(path)}, checksum {zlib.crc32(file.read()):08x}"
 
 
-def _waited_for(function, *args):
-    """What the function returns, called by a thread of its own, so that Ctrl-C ends the wait for it."""
-    results = []
-
-    def call():
-        try:
-            results.append((function(*args), None))
-        except BaseException as error:
-            results.append((None, error))
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    thread.join()
-    result, error = results[0]
-    if error is not None:
-        raise error
-    return result
-
-
 _jobs = weakref.WeakSet()  # the strategies of several processes that live
 
 
@@ -432,8 +414,8 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster.worker_count(spec, task_type)
         ring = options.implementation is CommunicationImplementation.RING
         timeout = round(1000 * (options.timeout_seconds or 0))
-        native = _waited_for(_native.Strategy.multi_worker, cluster.text_of(spec, task_type, task_id), devices,
-                             int(ring), timeout, 0, options.bytes_per_pack, _program())
+        native = _native.Strategy.multi_worker(cluster.text_of(spec, task_type, task_id), devices, int(ring), timeout,
+                                               0, options.bytes_per_pack, _program())
         self._start(native, devices, f"/job:{task_type}/replica:0/task:{task_id}/device:")
         resolver._leat_strategy = weakref.ref(self)
         is_chief = not task_type or cluster.is_chief(spec, task_type, task_id)

@@ -136,7 +136,9 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
         leati_block_clear(out);
         return LEATI_ERROR;
     }
-    if (leati_cancel_fired(node->iteration->cancel)) {
+    leati_stop_scope before = leati_cancel_enter(node->iteration->cancel);
+    if (leati_stop_look()) {
+        leati_stop_leave(before);
         leati_block_clear(out);
         leati_fail(err, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);
         return LEATI_ERROR;
@@ -149,6 +151,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
     /* For explain, which otherwise knew nothing of a pull that never ends. */
     leati_counter_set(&node->counters.since_ns, start);
     leati_tail tail = node->dataset->op->pull(node, node->state, want, out, err);
+    leati_stop_leave(before);
     int64_t total = leati_now_ns() - start;
     leati_counter_set(&node->counters.since_ns, 0);
     leati_trace_end(span, "pull", node->name);
@@ -381,6 +384,7 @@ void leati_state_iteration_derive(const leati_iteration *from, uint64_t ordinal,
 leati_call_context leati_state_node_context(const leati_node_state *node, int64_t ordinal) {
     return (leati_call_context){.scope = node->iteration->scope,
                                 .ordinal = ordinal,
+                                .cancel = node->iteration->cancel,
                                 .own = node->iteration->own,
                                 .num_replicas = 1,
                                 .quality = node->iteration->quality};

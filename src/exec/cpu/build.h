@@ -14,5 +14,8 @@ struct leati_cpu_build {
 LEAT_WARN_UNUSED leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err);
 /* Says of the ordered tasks what each is done for (stages.c). */
 LEAT_WARN_UNUSED leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err);
+/* Sets `stops_before`, once the sums have their places: up to there nothing is written, here or by
+ * a replica that has all it needs for it (stages.c). */
+void leati_cpu_find_stops(leati_cpu_step *step);
 
 #endif

@@ -114,9 +114,10 @@ struct leati_cpu_step {
     leati_arena arena;             /* of the kernel under way */
     leati_cpu_sums sums;
     int32_t backward_begins, backward_ends; /* the tasks between which that stage lies */
-    leati_pools pools;                      /* of results */
-    leat_buffer **results;                  /* of each output in this run */
-    void *stream; /* the fast kernels' queue; owned by dnnl.c; NULL: none */
+    int32_t stops_before;  /* the task from which on a run goes to its end, whoever cancels it */
+    leati_pools pools;     /* of results */
+    leat_buffer **results; /* of each output in this run */
+    void *stream;          /* the fast kernels' queue; owned by dnnl.c; NULL: none */
     int64_t runs;
 };
 

@@ -329,6 +329,7 @@ static leat_status place_all(leati_cpu_build *build, leat_error *err) {
     leat_status status = leati_cpu_place_sums(build, err);
     if (status != LEAT_OK)
         return status;
+    leati_cpu_find_stops(step);
     place_results(step);
     status = plan_slab(step, err);
     if (status == LEAT_OK)

@@ -2,12 +2,14 @@
  *
  * Happy path: nothing is allocated but the buffers of the results, which come from pools. A failing
  * task ends the step; its error names operation and node, results are dropped, and variables keep
- * what was assigned so far. No locks: one run at a time, on the replica's own thread. */
+ * what was assigned so far. Who cancels a run ends it before anything is written, or not at all. No
+ * locks: one run at a time, on the replica's own thread. */
 #include "exec/cpu/cpu.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/block.h"
+#include "run/cancel.h"
 #include "run/trace.h"
 #include <stdio.h>
 #include <string.h>
@@ -190,11 +192,15 @@ static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *con
     leati_cpu_sums_begin(step, context);
     int64_t before = leati_now_ns();
     for (int32_t t = 0; t < step->num_tasks; t++) {
+        if (t == step->stops_before)
+            (void)leati_stop_enter_deaf();
         leati_cpu_task *task = &step->tasks[t];
         enter_stage(step, &stage, t);
         if (leati_cpu_runs_nothing(step, task))
             continue;
         leat_status status = run_task(step, t, context, err);
+        if (t < step->stops_before && leati_stop_look())
+            status = leati_stop_check(err);
         if (status != LEAT_OK)
             return status;
         int64_t now = leati_now_ns();
@@ -206,6 +212,15 @@ static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *con
     }
     enter_stage(step, &stage, step->num_tasks);
     return LEAT_OK;
+}
+
+static leat_status run_in_scope(leati_cpu_step *step, const leati_call_context *context,
+                                leat_error *err) {
+    leati_stop_scope before = leati_cancel_enter(context->cancel);
+    leat_status status = run_tasks(step, context, err);
+    /* That of the tasks that may not be stopped goes with it. */
+    leati_stop_leave(before);
+    return status;
 }
 
 /* Hands the results over; those that are somebody else's memory are copied. */
@@ -255,7 +270,7 @@ leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, le
     if (status == LEAT_OK)
         status = bind(step, args, err);
     if (status == LEAT_OK)
-        status = run_tasks(step, args->context, err);
+        status = run_in_scope(step, args->context, err);
     if (status == LEAT_OK)
         deliver(step, args);
     for (int32_t i = 0; i < step->simple.num_outputs; i++) {

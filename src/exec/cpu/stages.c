@@ -95,6 +95,27 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
     return LEAT_OK;
 }
 
+static bool has_effects(const leati_cpu_task *task) {
+    return !is_op(task, &leati_tensor_op_read_variable) && task->group < 0 &&
+           (task->stage == LEATI_CPU_STAGE_UPDATE ||
+            (task->node->flags & (LEATI_STATEFUL | LEATI_NO_EAGER)) != 0);
+}
+
+void leati_cpu_find_stops(leati_cpu_step *step) {
+    const leati_packing *packing = &step->sums.packing;
+    int32_t end = 0;
+    while (end < step->num_tasks && !has_effects(&step->tasks[end]))
+        end++;
+    /* Of the first all_reduce, whose sums other replicas could write once all of them are there. */
+    int32_t whole = -1;
+    for (int i = 0; i < packing->num_tensors; i++) {
+        const leati_cpu_ready *ready = &step->sums.ready[i];
+        if (packing->packs[packing->places[ready->tensor].pack].group == 0)
+            whole = LEATI_MAX(ready->task, whole);
+    }
+    step->stops_before = whole >= 0 ? LEATI_MIN(whole + 1, end) : end;
+}
+
 size_t leati_cpu_explain_stages(const leati_cpu_step *step, char *text, size_t size) {
     int64_t ns[LEATI_CPU_NUM_STAGES] = {0};
     size_t length = 0;

@@ -2,6 +2,7 @@
  * checks write what was expected and found. No state, no locks. */
 #include "graph/support/support.h"
 
+#include "base/stop.h"
 #include "core/half.h"
 
 #include <string.h>
@@ -284,9 +285,10 @@ static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_
     }
 }
 
-void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
-                                const int64_t *from_steps, const int64_t *dims, int32_t rank,
-                                size_t size) {
+/* `done` counts up to the next look at whether to stop. */
+static void copy_dims(char *to, const int64_t *to_steps, const char *from,
+                      const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size,
+                      int64_t *done) {
     /* A scalar is one value; the recursion below ends at rank 1, in the quick loop. */
     if (rank == 0) {
         memcpy(to, from, size);
@@ -294,9 +296,17 @@ void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *f
     }
     if (rank == 1) {
         copy_line(to, to_steps[0], from, from_steps[0], dims[0], size);
+        (void)leati_stop_look_after(dims[0], done);
         return;
     }
-    for (int64_t i = 0; i < dims[0]; i++)
-        leati_support_strided_copy(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0],
-                                   from_steps + 1, dims + 1, rank - 1, size);
+    for (int64_t i = 0; i < dims[0] && *done < LEATI_STOP_WORK; i++)
+        copy_dims(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0], from_steps + 1,
+                  dims + 1, rank - 1, size, done);
+}
+
+void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
+                                const int64_t *from_steps, const int64_t *dims, int32_t rank,
+                                size_t size) {
+    int64_t done = 0;
+    copy_dims(to, to_steps, from, from_steps, dims, rank, size, &done);
 }

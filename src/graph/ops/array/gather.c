@@ -5,6 +5,7 @@
  * The first batch_dims dimensions of both go together: each batch has its own indices. They fail in
  * a run where an index is outside the axis, naming both. No state, no locks. */
 #include "graph/support/array/gather.h"
+#include "base/stop.h"
 
 #include <string.h>
 
@@ -137,12 +138,15 @@ static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(gathered(args, &from, &at, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
             /* Index k is number i of its batch, whose pieces begin at `piece`. It is read once for
              * all pieces, and checked also where there is nothing to copy. */
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
             LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
+            if (leati_stop_look_after(plan.outer * plan.inner, &done))
+                break;
             char *to = leati_support_row_of(&call->outputs[0], row);
             for (int64_t o = piece; o < piece + plan.outer && bytes > 0; o++)
                 memcpy(to + (size_t)(o * plan.count + i) * bytes,
@@ -211,6 +215,7 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
         "values of the gradient and of what was gathered", err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype), bytes = (size_t)plan.inner * size;
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         /* Slices that no index names keep zeros; those named twice get the sum. */
         if (out->count > 0)
@@ -218,6 +223,8 @@ static leat_status gather_grad_kernel(leati_kernel_call *call, leat_error *err) 
         for (int64_t k = 0; k < plan.batch * plan.count; k++) {
             int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
             LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
+            if (leati_stop_look_after(plan.outer * plan.inner, &done))
+                break;
             for (int64_t o = piece; o < piece + plan.outer; o++)
                 add_piece(out->dtype,
                           leati_support_row_of(out, row) + (size_t)(o * plan.dim + index) * bytes,

@@ -6,6 +6,7 @@
  * places that int32 does not count, and where top_k finds fewer values than k. No state, no locks.
  */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/array/positions.h"
 #include "graph/support/array/sorting.h"
 
@@ -170,8 +171,10 @@ static void scatter(const struct lines *lines, char *to, size_t count) {
 /* The lines of one row: dense ones, or groups of those that stand side by side. */
 static void sort_row(struct lines *lines, const char *from, char *to, size_t count) {
     const size_t block = lines->dim * lines->inner;
+    int64_t done = 0;
     if (lines->inner == 1) {
-        for (size_t at = 0; at < count; at += lines->dim)
+        for (size_t at = 0; at < count && !leati_stop_look_after((int64_t)lines->dim * 8, &done);
+             at += lines->dim)
             sort_line(lines, from + at * lines->size, to + at * lines->out_size);
         return;
     }
@@ -179,6 +182,8 @@ static void sort_row(struct lines *lines, const char *from, char *to, size_t cou
     for (size_t at = 0; at < count; at += block) {
         for (size_t first = 0; first < lines->inner; first += lines->at_once) {
             size_t together = LEATI_MIN(lines->at_once, lines->inner - first);
+            if (leati_stop_look_after((int64_t)(lines->dim * together) * 8, &done))
+                return;
             gather(lines, from + (at + first) * lines->size, together);
             for (size_t i = 0; i < together; i++) {
                 char *copy = lines->copies + i * lines->slot;
@@ -204,7 +209,7 @@ static leat_status sorting_kernel(leati_kernel_call *call, bool places, leat_err
     if (in->count == 0)
         return LEAT_OK;
     LEATI_TRY(lines_init(&lines, call, places, axis, descending, err));
-    for (int64_t row = 0; row < call->n; row++)
+    for (int64_t row = 0; row < call->n && !leati_stop_stopped(); row++)
         sort_row(&lines, leati_support_row_of(in, row), leati_support_row_of(out, row),
                  (size_t)in->count);
     return LEAT_OK;
@@ -358,11 +363,14 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     leati_sorting_top top;
     LEATI_TRY(leati_sorting_top_init(&top, in->dtype, dim, k, call->arena, err));
     const size_t size = leat_dtype_size(in->dtype), place = leat_dtype_size(args->index_type);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         const char *data = leati_support_row_of(in, row);
         char *values = leati_support_row_of(&call->outputs[0], row);
         char *places = leati_support_row_of(&call->outputs[1], row);
         for (int64_t line = 0; line < in->count / dim; line++, data += (size_t)dim * size) {
+            if (leati_stop_look_after(dim * 4, &done))
+                return LEAT_OK;
             const int64_t *order = leati_sorting_top_places(&top, data);
             for (int64_t i = 0; i < k; i++, values += size, places += place) {
                 memcpy(values, data + (size_t)order[i] * size, size);

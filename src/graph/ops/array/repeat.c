@@ -4,6 +4,7 @@
  * each. How many slices come out is known beforehand where `repeats` is a constant, else rows run
  * one at a time. Fails where a number is negative or there are not as many as slices. No gradient,
  * no state, no locks. */
+#include "base/stop.h"
 #include "core/tensor.h"
 #include "graph/support/array/positions.h"
 
@@ -116,10 +117,13 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
         outer *= shape.dims[d];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         bytes *= (size_t)shape.dims[d];
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
+            if (leati_stop_look_after((int64_t)bytes / 4 + 1, &done))
+                break;
             /* Slice i of all places before the axis is number i % slices along it. */
             int64_t by = leati_support_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
             for (int64_t k = 0; k < by; k++, to += bytes)

@@ -2,6 +2,7 @@
  *
  * The gradient adds up the repetitions; it needs static shapes of at most half the largest rank.
  * Fails where there is not one number of 0 or more per dimension. No state, no locks. */
+#include "base/stop.h"
 #include "graph/known.h"
 #include "graph/support/support.h"
 
@@ -69,12 +70,13 @@ static size_t tile_dim(char *to, const char **from, const leat_shape *in, const 
         memcpy(to, *from, bytes);
         *from += bytes;
     } else {
-        for (int64_t i = 0; i < in->dims[d]; i++)
+        for (int64_t i = 0; i < in->dims[d] && !leati_stop_stopped(); i++)
             bytes += tile_dim(to + bytes, from, in, multiples, d + 1, size);
     }
     /* Below the last dimension `bytes` counts repetitions inside, so this copies whole blocks. No
      * number is 0 here, or the result would have no values. */
-    for (int64_t i = 1; i < multiples[d]; i++)
+    int64_t done = 0;
+    for (int64_t i = 1; i < multiples[d] && !leati_stop_look_after((int64_t)bytes / 4, &done); i++)
         memcpy(to + (size_t)i * bytes, to, bytes);
     return bytes * (size_t)multiples[d];
 }

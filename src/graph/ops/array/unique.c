@@ -7,6 +7,7 @@
  * table of twice as many slots as values lies in the call's arena. They fail where the input is no
  * vector. No gradient, no state, no locks. */
 #include "base/hash.h"
+#include "base/stop.h"
 #include "core/half.h"
 #include "graph/support/text/texts.h"
 
@@ -77,7 +78,8 @@ static key key_of(const leati_operand *in, int64_t i) {
 static int64_t find_unique(const leati_operand *in, int64_t *numbers, int64_t *places,
                            int64_t *slots, uint64_t mask) {
     int64_t count = 0;
-    for (int64_t i = 0; i < in->count; i++) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < in->count && !leati_stop_look_after(16, &done); i++) {
         key k = key_of(in, i);
         /* NaNs start at different slots: otherwise each would walk past all those before it. */
         uint64_t at = leati_hash(k.bytes, k.size, (uint64_t)(k.own ? i : 0)) & mask;
@@ -121,6 +123,7 @@ static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
     memset(memory, 0, bytes);
     int64_t *numbers = memory + slots, *places = numbers + in->count;
     leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));
+    LEATI_TRY(leati_stop_check(err)); /* else places are missing */
     leat_shape all = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
     LEATI_TRY(leati_support_output_like(call, 0, &found, err));

@@ -3,6 +3,7 @@
  *
  * A matrix that is not positive definite has a triangle of NaN, as in TensorFlow. No failure modes
  * in the run. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static leat_status cholesky_kernel(leati_kernel_call *call, leat_error *err) {
     if (a == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     /* One loop over the matrices of all rows; `at` is the matrix in its row. */
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         bool definite = leati_factor_cholesky(a, m.rows);

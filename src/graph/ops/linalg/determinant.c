@@ -3,6 +3,7 @@
  *
  * By the diagonal of LU factors. A singular matrix has sign 0 and -inf. No failure modes in the
  * run. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static leat_status run(leati_kernel_call *call, int outputs, finish_function fin
     int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         double out[2];
         leati_matrices_read_doubles(in, row, at * values, values, a);

@@ -6,9 +6,9 @@
  * products of dense copies in the call's arena. Fails where text and operands do not fit. No state,
  * no locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/linalg/gemm.h"
 #include "graph/support/support.h"
-
 #include <ctype.h>
 #include <string.h>
 
@@ -303,8 +303,8 @@ static leat_status arrange(const machine *m, const view *from, view *out, leat_e
 #define MULTIPLY_INTEGERS(TYPE, WIDE)                                                              \
     static void multiply_##TYPE(int64_t rows, int64_t columns, int64_t depth, const TYPE *a,       \
                                 const TYPE *b, TYPE *out) {                                        \
-        for (int64_t i = 0; i < rows; i++)                                                         \
-            for (int64_t j = 0; j < columns; j++) {                                                \
+        for (int64_t i = 0, done = 0; i < rows; i++)                                               \
+            for (int64_t j = 0; j < columns && !leati_stop_look_after(depth, &done); j++) {        \
                 WIDE sum = 0;                                                                      \
                 for (int64_t k = 0; k < depth; k++)                                                \
                     sum += (WIDE)a[i * depth + k] * (WIDE)b[k * columns + j];                      \
@@ -336,7 +336,7 @@ static leat_status products(const machine *m, const view *a, const view *b, view
     if (data == NULL)
         return leati_no_memory(err);
     memset(data, 0, bytes);
-    for (int64_t i = 0; i < batch && each > 0; i++)
+    for (int64_t i = 0; i < batch && each > 0 && !leati_stop_look(); i++)
         multiply(m, rows, columns, depth, a->data + (size_t)(i * rows * depth) * m->size,
                  b->data + (size_t)(i * depth * columns) * m->size, data + (size_t)i * each);
     set_dense(m, out);

@@ -2,6 +2,7 @@
  * rows exchanged (tf.linalg.lu).
  *
  * Row i of L U is row p[i] of the matrix. Fails where a matrix is singular. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 struct lu_args {
@@ -45,7 +46,7 @@ static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         if (leati_factor_lu(a, n, order) == 0 && n > 0)

@@ -3,6 +3,7 @@
  *
  * Dimensions before the last two are equal, or b is one matrix for all. A transposed b is copied
  * into the arena once per matrix. Fails where inner dimensions differ. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/gemm.h"
 #include "graph/support/support.h"
 
@@ -75,7 +76,10 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     /* Matrices that follow each other may be one, shared by all rows or by the stack: it is turned
      * once. */
     const char *turned_from = NULL;
+    int64_t done = 0;
     for (int64_t i = 0; i < call->n * matrices; i++) {
+        if (leati_stop_look_after(m * n * k, &done))
+            break;
         int64_t row = i / matrices, matrix = i % matrices;
         const char *pa = leati_support_row_of(a, row) + (size_t)(matrix * m * k) * size;
         const char *pb =

@@ -2,6 +2,7 @@
  *
  * By Householder's reflections, whose signs R's diagonal has. No failure modes in the run. No
  * state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 struct qr_args {
@@ -51,7 +52,7 @@ static leat_status qr_kernel(leati_kernel_call *call, leat_error *err) {
     double *q = a == NULL ? NULL : leati_matrices_doubles(call, rows * rows + rows, err);
     if (q == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         leati_factor_qr(a, rows, m.columns, q, q + rows * rows);

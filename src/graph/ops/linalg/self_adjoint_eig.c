@@ -2,6 +2,7 @@
  * ascending order, and their vectors as columns (tf.linalg.eigh).
  *
  * Fails where a matrix has values that are no numbers. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 static leat_status self_adjoint_eig_infer(leati_infer_call *call, leat_error *err) {
@@ -25,7 +26,7 @@ static leat_status self_adjoint_eig_kernel(leati_kernel_call *call, leat_error *
     double *a = leati_matrices_doubles(call, values + 2 * n, err);
     if (a == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         if (!leati_factor_eigen(a, n, a + values, a + values + n))

@@ -4,6 +4,7 @@
  *
  * By LU factors; singular matrices fail. A 0 on the diagonal of a triangle gives infinities and
  * NaN, as in TensorFlow, and stacks of triangles broadcast. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 struct solve_args {
@@ -47,7 +48,7 @@ static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *er
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     double *x = a + values;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         if (leati_factor_lu(a, n, order) == 0 && n > 0)
@@ -118,7 +119,7 @@ static leat_status matrix_solve_kernel(leati_kernel_call *call, leat_error *err)
     int64_t *order = x == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
     if (order == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, a);
         leati_matrices_read_doubles(right, row, at * wanted, wanted, x);
@@ -206,7 +207,7 @@ static leat_status matrix_triangular_solve_kernel(leati_kernel_call *call, leat_
     double *x = a == NULL ? NULL : leati_matrices_doubles(call, wanted, err);
     if (x == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, place_in(&from, &shape, at) * values, values, a);
         leati_matrices_read_doubles(right, row, place_in(&other, &shape, at) * wanted, wanted, x);

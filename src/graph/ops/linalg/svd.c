@@ -3,6 +3,7 @@
  *
  * The signs of the columns of U and V are those that come out, as in TensorFlow, and other ones
  * than there. Fails where a matrix has values that are no numbers. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 struct svd_args {
@@ -71,7 +72,7 @@ static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
     if (v == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     double *s = a + 2 * values;
-    for (int64_t i = 0; i < call->n * m.count; i++) {
+    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
         int64_t row = i / m.count, at = i % m.count;
         leati_matrices_read_doubles(in, row, at * values, values, wide ? a + values : a);
         if (wide)

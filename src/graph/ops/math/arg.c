@@ -2,6 +2,7 @@
  * tf.math.argmin). The first of equals is found; a NaN never wins over a number that came before.
  *
  * They fail where the dimension is empty or outside the input. No gradient, no state, no locks. */
+#include "base/stop.h"
 #include "core/half.h"
 #include "graph/support/math/elementwise.h"
 
@@ -29,7 +30,7 @@ static const leati_row arg_rows[] = {
     static int64_t NAME(const char *data, int64_t n, int64_t step) {                               \
         const TYPE *values = (const TYPE *)data;                                                   \
         int64_t best = 0;                                                                          \
-        for (int64_t i = 1; i < n; i++)                                                            \
+        for (int64_t i = 1; i < n && !leati_stop_look_at(i); i++)                                  \
             if (LOAD(values[i * step]) BETTER LOAD(values[best * step]))                           \
                 best = i;                                                                          \
         return best;                                                                               \
@@ -107,8 +108,9 @@ static leat_status arg_kernel(leati_kernel_call *call, bool smallest, leat_error
     for (int32_t d = axis + 1; d < from.rank; d++)
         inner *= from.dims[d];
     int64_t size = (int64_t)leat_dtype_size(in->dtype);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < out->count; i++) {
+        for (int64_t i = 0; i < out->count && !leati_stop_look_after(dim, &done); i++) {
             /* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as
              * many values. */
             int64_t first = i / inner * inner * dim + i % inner;

@@ -6,6 +6,7 @@
  * first result is minus infinity. They fail where the axis is outside the input. No state, no
  * locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/math/elementwise.h"
 
 #include <float.h>
@@ -36,7 +37,7 @@ static const leati_row cumulate_rows[] = {
 #define CUMULATE_LINE(NAME, TYPE, NUMBER, LOAD, STORE, START, UPDATE)                              \
     static void NAME(char *to, const char *from, int64_t n, int64_t step, bool exclusive) {        \
         NUMBER a = START;                                                                          \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
             NUMBER v = (NUMBER)LOAD(((const TYPE *)(const void *)from)[i * step]);                 \
             if (exclusive)                                                                         \
                 ((TYPE *)(void *)to)[i * step] = (TYPE)STORE(a);                                   \
@@ -93,8 +94,9 @@ static leat_status cumulate_kernel(leati_kernel_call *call, bool product, leat_e
     int64_t inner = 1, dim = shape.dims[axis], size = (int64_t)leat_dtype_size(in->dtype);
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        for (int64_t i = 0; i < in->count / dim; i++) {
+        for (int64_t i = 0; i < in->count / dim && !leati_stop_look_after(dim, &done); i++) {
             /* Lines along the axis stand side by side, `inner` of them; a reversed one starts at
              * its end and steps back. */
             int64_t first = (i / inner * dim * inner + i % inner) * size;
@@ -131,7 +133,7 @@ static leat_status logsumexp_infer(leati_infer_call *call, leat_error *err) {
     }                                                                                              \
     static void line_##TYPE(TYPE *to, const TYPE *from, int64_t n, int64_t step, bool exclusive) { \
         TYPE a = -INFINITY;                                                                        \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
             TYPE before = a;                                                                       \
             a = add_##TYPE(a, from[i * step]);                                                     \
             to[i * step] = exclusive ? before : a;                                                 \
@@ -150,11 +152,11 @@ static leat_status logsumexp_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t inner = 1, dim = shape.dims[axis];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         inner *= shape.dims[d];
-    int64_t step = args->reverse ? -inner : inner;
+    int64_t step = args->reverse ? -inner : inner, done = 0;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < in->count / dim; i++) {
+        for (int64_t i = 0; i < in->count / dim && !leati_stop_look_after(dim, &done); i++) {
             int64_t at =
                 i / inner * dim * inner + i % inner + (args->reverse ? dim - 1 : 0) * inner;
             if (in->dtype == LEAT_FLOAT32)

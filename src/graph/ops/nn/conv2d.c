@@ -77,11 +77,13 @@ static leat_status conv2d_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         char *out = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++)
             for (int64_t y = 0; y < plan.y.out; y++)
-                for (int64_t x = 0; x < plan.x.out; x++, out += (size_t)plan.filters * size)
+                for (int64_t x = 0; x < plan.x.out && !leati_window_stops(&plan, &done);
+                     x++, out += (size_t)plan.filters * size)
                     conv_pixel(&plan, input->dtype,
                                leati_support_row_of(input, row) + (size_t)i * picture,
                                leati_support_row_of(filter, row), y, x, out);
@@ -154,6 +156,7 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
     char *turned = leati_arena_alloc(call->arena, bytes);
     if (turned == NULL)
         return leati_no_memory(err);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < plan.y.kernel * plan.x.kernel; i++)
             leati_gemm_transpose(filter->dtype, own, plan.filters,
@@ -165,7 +168,8 @@ static leat_status conv2d_backprop_input_kernel(leati_kernel_call *call, leat_er
         memset(out, 0, picture * (size_t)plan.batch);
         for (int64_t i = 0; i < plan.batch; i++, out += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
-                for (int64_t x = 0; x < plan.x.out; x++, g += (size_t)plan.filters * size)
+                for (int64_t x = 0; x < plan.x.out && !leati_window_stops(&plan, &done);
+                     x++, g += (size_t)plan.filters * size)
                     send_pixel(&plan, filter->dtype, g, turned, y, x, out);
     }
     return LEAT_OK;
@@ -234,13 +238,15 @@ static leat_status conv2d_backprop_filter_kernel(leati_kernel_call *call, leat_e
     const leati_operand *out = &call->outputs[0];
     size_t size = leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in * plan.channels) * size;
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         const char *from_picture = leati_support_row_of(input, row),
                    *g = leati_support_row_of(gradient, row);
         memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
         for (int64_t i = 0; i < plan.batch; i++, from_picture += picture)
             for (int64_t y = 0; y < plan.y.out; y++)
-                for (int64_t x = 0; x < plan.x.out; x++, g += (size_t)plan.filters * size)
+                for (int64_t x = 0; x < plan.x.out && !leati_window_stops(&plan, &done);
+                     x++, g += (size_t)plan.filters * size)
                     add_pixel(&plan, input->dtype, g, from_picture, y, x,
                               leati_support_row_of(out, row));
     }

@@ -79,11 +79,12 @@ static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
+    int64_t done = 0, line = plan.x.out * plan.channels * plan.y.kernel * plan.x.kernel;
     /* Without values there is no memory, and no pixel to step by. */
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         char *out = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++)
-            for (int64_t y = 0; y < plan.y.out; y++)
+            for (int64_t y = 0; y < plan.y.out && !leati_stop_look_after(line, &done); y++)
                 for (int64_t x = 0; x < plan.x.out; x++, out += pixel)
                     pool_pixel(&plan, input->dtype,
                                leati_support_row_of(input, row) + (size_t)i * picture, y, x, out);
@@ -130,11 +131,12 @@ static leat_status avg_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t pixels = plan.y.out * plan.x.out;
+    int64_t pixels = plan.y.out * plan.x.out, done = 0;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         char *out = leati_support_row_of(&call->outputs[0], row);
         const char *in = leati_support_row_of(input, row);
-        for (int64_t k = 0; k < plan.batch * pixels; k++, out += pixel) {
+        for (int64_t k = 0; k < plan.batch * pixels && !leati_window_stops(&plan, &done);
+             k++, out += pixel) {
             const char *from_picture = in + (size_t)(k / pixels) * picture;
             /* pixels is a multiple of x.out, so x needs no k % pixels. */
             int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
@@ -221,14 +223,14 @@ static leat_status route(leati_kernel_call *call, bool fetch, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, fetch ? &shape : &from, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t windows = plan.y.out * plan.x.out;
+    int64_t windows = plan.y.out * plan.x.out, done = 0;
     for (int64_t row = 0; row < call->n && given->count > 0; row++) {
         const char *in = leati_support_row_of(input, row), *g = leati_support_row_of(given, row);
         char *out = leati_support_row_of(&call->outputs[0], row);
         /* A fetch writes each value once; gradients add up where windows share a pixel. */
         if (!fetch)
             memset(out, 0, picture * (size_t)plan.batch);
-        for (int64_t i = 0; i < plan.batch * windows; i++) {
+        for (int64_t i = 0; i < plan.batch * windows && !leati_window_stops(&plan, &done); i++) {
             span s = span_of(&plan, i % windows / plan.x.out, i % windows % plan.x.out);
             size_t whole = (size_t)(i / windows) * picture, part = (size_t)i * pixel;
             const char *taken = g + (fetch ? whole : part);
@@ -325,12 +327,13 @@ static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_support_output_like(call, 0, &from, err));
     size_t pixel = (size_t)plan.channels * leat_dtype_size(gradient->dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t pixels = plan.y.out * plan.x.out;
+    int64_t pixels = plan.y.out * plan.x.out, done = 0;
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
         const char *g = leati_support_row_of(gradient, row);
         char *out = leati_support_row_of(&call->outputs[0], row);
         memset(out, 0, picture * (size_t)plan.batch);
-        for (int64_t k = 0; k < plan.batch * pixels; k++, g += pixel) {
+        for (int64_t k = 0; k < plan.batch * pixels && !leati_window_stops(&plan, &done);
+             k++, g += pixel) {
             char *to = out + (size_t)(k / pixels) * picture;
             int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
             if (gradient->dtype == LEAT_FLOAT32)

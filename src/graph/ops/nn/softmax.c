@@ -8,6 +8,7 @@
  * dtypes, and in a run where a label is outside [0, C), naming label and row. No state, no locks.
  */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 #include <math.h>
 
@@ -17,7 +18,7 @@
         TYPE top = logits[0], sum = 0;                                                             \
         for (int64_t i = 1; i < n; i++)                                                            \
             top = LEATI_MAX(logits[i], top);                                                       \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
             shifted[i] = logits[i] - top;                                                          \
             sum += EXP(shifted[i]);                                                                \
         }                                                                                          \
@@ -45,8 +46,9 @@ static leat_status over_lines(leati_kernel_call *call, line_function function, l
     /* Lines without values are none: the functions read in[0]. */
     int64_t n = shape.dims[shape.rank - 1], lines = n > 0 ? in->count / n : 0;
     size_t bytes = (size_t)n * leat_dtype_size(in->dtype);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < lines; i++)
+        for (int64_t i = 0; i < lines && !leati_stop_look_after(n, &done); i++)
             function(in->dtype, leati_support_row_of(in, row) + (size_t)i * bytes,
                      leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes, n);
     return LEAT_OK;
@@ -57,7 +59,7 @@ static leat_status over_lines(leati_kernel_call *call, line_function function, l
         TYPE top = in[0], sum = 0;                                                                 \
         for (int64_t i = 1; i < n; i++)                                                            \
             top = LEATI_MAX(in[i], top);                                                           \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
             out[i] = EXP(in[i] - top);                                                             \
             sum += out[i];                                                                         \
         }                                                                                          \

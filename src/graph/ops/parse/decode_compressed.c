@@ -4,6 +4,7 @@
  * with DATA_LOSS on bytes that are no such stream, with INVALID_ARGUMENT on those that unfold
  * beyond the process's limit (leat_limits_set_decoding). No gradient, no locks. */
 #include "base/limits.h"
+#include "base/stop.h"
 #include "file/compress.h"
 #include "graph/support/text/texts.h"
 
@@ -59,6 +60,7 @@ static leat_status unpack(const leati_kernel_call *call, int64_t row, int64_t in
     for (bool more = left > 0; more;) {
         uint8_t *to = piece;
         size_t room = sizeof piece;
+        LEATI_TRY(leati_stop_check(err));
         LEATI_TRY(leati_compress_unpacker_run(context, &in, &left, &to, &room, err));
         /* The limit is per string, and asked before the bytes of a piece are kept. */
         if (out->size - before + (sizeof piece - room) > leati_limits_max_unpacked())

@@ -6,6 +6,7 @@
  * count nothing. All rows of a batch draw from one stream; see random.h and stateless.h. They fail
  * where the logits are no matrix with classes, and without memory. No gradient, no state, no locks.
  */
+#include "base/stop.h"
 #include "graph/support/random/stateless.h"
 
 #include <math.h>
@@ -100,10 +101,12 @@ static leat_status categorical_row(leati_kernel_call *call, const leati_operand 
     if (sums == NULL)
         return leati_no_memory(err);
     leati_words words = {.philox = stream, .used = 4}; /* used 4: the first word takes a block */
-    int64_t at = 0;
+    int64_t at = 0, done = 0;
     for (int64_t line = 0; line < logits->dims[0]; line++) {
         sum_weights(values + line * classes, classes, sums);
         for (int64_t i = 0; i < args->num_samples; i++, at++) {
+            if (leati_stop_look_after(8, &done))
+                return LEAT_OK;
             uint32_t first = leati_words_next(&words);
             /* Two statements, as the order in which arguments are evaluated is not defined. */
             double u = leati_uniform_double(first, leati_words_next(&words));

@@ -4,6 +4,7 @@
  *
  * A shuffle takes one word of the stream for each place but the last; see random.h and stateless.h.
  * They fail without memory and on what is no seed. No gradient, no state, no locks. */
+#include "base/stop.h"
 #include "graph/support/random/stateless.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static leat_status permute_row(leati_kernel_call *call, int64_t row, leati_philo
     /* Fisher-Yates from the front, as TensorFlow does it. */
     leati_words words = {.philox = stream, .used = 4};
     /* The last place has nothing left to change with. */
-    for (int64_t i = 0; i + 1 < count && in->count > 1; i++) {
+    for (int64_t i = 0; i + 1 < count && in->count > 1 && !leati_stop_look_at(i); i++) {
         /* The remainder is not quite even, which is TensorFlow's choice, too. */
         int64_t other = i + leati_words_next(&words) % (uint32_t)(count - i), kept = order[i];
         order[i] = order[other];

@@ -16,6 +16,7 @@
 #include "graph/support/array/sorting.h"
 
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/array/sorting_x86.h"
 
 #include <string.h>
@@ -165,7 +166,7 @@ static void store(const leati_sorting *s, const void *keys, size_t n, void *out)
         }                                                                                          \
     }                                                                                              \
     /* Each count becomes the place of the first key with that digit, then of the next one. */     \
-    static void NAME##_deal(const KEY *from, size_t n, unsigned shift, size_t *next, KEY *to) {    \
+    static bool NAME##_deal(const KEY *from, size_t n, unsigned shift, size_t *next, KEY *to) {    \
         enum { BUCKETS = 1 << BITS };                                                              \
         size_t before = 0;                                                                         \
         for (size_t i = 0; i < BUCKETS; i++) {                                                     \
@@ -173,10 +174,15 @@ static void store(const leati_sorting *s, const void *keys, size_t n, void *out)
             next[i] = before;                                                                      \
             before += count;                                                                       \
         }                                                                                          \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            KEY key = from[i];                                                                     \
-            to[next[(key >> shift) & (BUCKETS - 1)]++] = key;                                      \
+        for (size_t i = 0, end = 0; i < n;) {                                                      \
+            for (end = i + LEATI_MIN(n - i, (size_t)LEATI_STOP_WORK); i < end; i++) {              \
+                KEY key = from[i];                                                                 \
+                to[next[(key >> shift) & (BUCKETS - 1)]++] = key;                                  \
+            }                                                                                      \
+            if (i < n && leati_stop_look())                                                        \
+                return false;                                                                      \
         }                                                                                          \
+        return true;                                                                               \
     }                                                                                              \
     static KEY *NAME(KEY *a, KEY *b, size_t n, unsigned low, size_t *counts) {                     \
         enum { BUCKETS = 1 << BITS };                                                              \
@@ -184,7 +190,8 @@ static void store(const leati_sorting *s, const void *keys, size_t n, void *out)
         for (unsigned shift = low; shift < sizeof(KEY) * 8; shift += BITS, counts += BUCKETS) {    \
             if (counts[(a[0] >> shift) & (BUCKETS - 1)] == n)                                      \
                 continue; /* all have the same */                                                  \
-            NAME##_deal(a, n, shift, counts, b);                                                   \
+            if (!NAME##_deal(a, n, shift, counts, b))                                              \
+                return a; /* whole, though not in order: who called drops it */                    \
             KEY *other = a;                                                                        \
             a = b;                                                                                 \
             b = other;                                                                             \
@@ -474,7 +481,9 @@ const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line
     }
     if (top->k == 0)
         return top->places[0];
-    for (int64_t at = 0; at < top->n; at += BLOCK) {
+    int64_t done = 0;
+    for (int64_t at = 0; at < top->n && !(at >= top->room && leati_stop_look_after(BLOCK, &done));
+         at += BLOCK) {
         int64_t n = LEATI_MIN(top->n - at, (int64_t)BLOCK);
         load_wide(&top->sorting, line, (size_t)at, (size_t)n, keys);
         for (int64_t i = 0; i < n; i++) {

@@ -7,6 +7,7 @@
  * merged by bitonic steps. Where pivots are so bad that the depth exceeds its limit, it gives up,
  * and the keys are what they were in another order. No memory, no failures, no locks. */
 #include "graph/support/array/sorting_x86.h"
+#include "base/stop.h"
 
 #if defined(__x86_64__)
 
@@ -208,6 +209,8 @@ INLINE mask_64 with_bit_64(unsigned bit) {
         while (n > VECTORS * LANES_##W) {                                                          \
             if (depth-- == 0)                                                                      \
                 return false;                                                                      \
+            if (n > LEATI_STOP_WORK && leati_stop_look())                                          \
+                return true; /* who called drops the keys */                                       \
             KEY pivot = pivot_##W(keys, n);                                                        \
             size_t below = partition_##W(keys, n, pivot);                                          \
             if (below == 0) { /* the pivot is the least: its equals need nothing more */           \

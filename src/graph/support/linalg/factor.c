@@ -5,6 +5,8 @@
  * columns (Jacobi's, one-sided), which finds small ones to full accuracy. No state, no locks. */
 #include "graph/support/linalg/factor.h"
 
+#include "base/stop.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -45,8 +47,9 @@ static void swap_rows(double *a, double *b, int64_t n) {
 void leati_factor_product(const double *a, const double *b, int64_t m, int64_t k, int64_t n,
                           double *out) {
     memset(out, 0, (size_t)(m * n) * sizeof *out);
+    int64_t done = 0;
     for (int64_t r = 0; r < m; r++)
-        for (int64_t i = 0; i < k; i++)
+        for (int64_t i = 0; i < k && !leati_stop_look_after(n, &done); i++)
             add_row(out + r * n, b + i * n, a[r * k + i], n);
 }
 
@@ -54,6 +57,7 @@ void leati_factor_product(const double *a, const double *b, int64_t m, int64_t k
 
 int leati_factor_lu(double *a, int64_t n, int64_t *order) {
     int sign = 1;
+    int64_t done = 0;
     for (int64_t i = 0; i < n; i++)
         order[i] = i;
     for (int64_t c = 0; c < n; c++) {
@@ -73,7 +77,7 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
         /* The largest is 0, so the whole column is. */
         if (value == 0)
             return 0;
-        for (int64_t r = c + 1; r < n; r++) {
+        for (int64_t r = c + 1; r < n && !leati_stop_look_after(n - c, &done); r++) {
             double factor = a[r * n + c] /= value;
             add_row(a + r * n + c + 1, a + c * n + c + 1, -factor, n - c - 1);
         }
@@ -84,10 +88,11 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
 void leati_factor_solve_triangle(const double *a, int64_t n, bool lower, bool transposed, bool unit,
                                  double *b, int64_t columns) {
     bool forward = lower != transposed;
+    int64_t done = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t row = forward ? i : n - 1 - i;
         double *x = b + row * columns;
-        for (int64_t j = 0; j < i; j++) {
+        for (int64_t j = 0; j < i && !leati_stop_look_after(columns, &done); j++) {
             int64_t known = forward ? j : n - 1 - j;
             double factor = transposed ? a[known * n + row] : a[row * n + known];
             add_row(x, b + known * columns, -factor, columns);
@@ -119,9 +124,10 @@ void leati_factor_solve_lu(const double *lu, int64_t n, const int64_t *order, bo
 }
 
 bool leati_factor_cholesky(double *a, int64_t n) {
+    int64_t done = 0;
     for (int64_t r = 0; r < n; r++) {
         double *row = a + r * n;
-        for (int64_t c = 0; c < r; c++)
+        for (int64_t c = 0; c < r && !leati_stop_look_after(c, &done); c++)
             row[c] = (row[c] - dot(row, a + c * n, c)) / a[c * n + c];
         double left = row[r] - dot(row, row, r);
         /* A NaN fails this comparison, too. */
@@ -161,7 +167,8 @@ static double reflect(double *x, int64_t step, int64_t n, double *v) {
 /* Rows of a[rows, columns], `step` doubles apart, become (1 - tau v v^T) a. */
 static void reflect_rows(double *a, int64_t step, int64_t rows, int64_t columns, const double *v,
                          double tau) {
-    for (int64_t c = 0; c < columns; c++) {
+    int64_t done = leati_stop_stopped() ? LEATI_STOP_WORK : 0;
+    for (int64_t c = 0; c < columns && !leati_stop_look_after(8 * rows, &done); c++) {
         double sum = 0;
         for (int64_t r = 0; r < rows; r++)
             sum += v[r] * a[r * step + c];
@@ -173,7 +180,8 @@ static void reflect_rows(double *a, int64_t step, int64_t rows, int64_t columns,
 /* Columns of a[rows, columns], rows `step` doubles apart, become a (1 - tau v v^T). */
 static void reflect_columns(double *a, int64_t step, int64_t rows, int64_t columns, const double *v,
                             double tau) {
-    for (int64_t r = 0; r < rows; r++)
+    int64_t done = leati_stop_stopped() ? LEATI_STOP_WORK : 0;
+    for (int64_t r = 0; r < rows && !leati_stop_look_after(2 * columns, &done); r++)
         add_row(a + r * step, v, -tau * dot(a + r * step, v, columns), columns);
 }
 
@@ -185,7 +193,7 @@ static void identity(double *a, int64_t n) {
 
 void leati_factor_qr(double *a, int64_t rows, int64_t columns, double *q, double *scratch) {
     identity(q, rows);
-    for (int64_t c = 0; c < columns && c < rows; c++) {
+    for (int64_t c = 0; c < columns && c < rows && !leati_stop_stopped(); c++) {
         double tau = reflect(a + c * columns + c, columns, rows - c, scratch);
         if (tau == 0)
             continue;
@@ -220,6 +228,7 @@ static void tridiagonal(double *a, int64_t n, double *diagonal, double *off) {
     }
     for (int64_t i = 0; i < n; i++)
         diagonal[i] = a[i * n + i];
+    int64_t done = 0;
     double last[2] = {n > 1 ? a[(n - 1) * n + n - 2] : 0, 0};
     for (int64_t c = n - 1; c >= 0; c--) { /* q = H(0) H(1) ..., from the last one on */
         int64_t m = n - c - 1;
@@ -227,7 +236,7 @@ static void tridiagonal(double *a, int64_t n, double *diagonal, double *off) {
                beta = c + 2 < n ? a[(c + 1) * n + c] : last[0];
         double *v = a + c; /* column c, below the diagonal */
         double *part = a + (c + 1) * n + c + 1;
-        for (int64_t j = 0; j < m && tau != 0; j++) {
+        for (int64_t j = 0; j < m && tau != 0 && !leati_stop_look_after(8 * m, &done); j++) {
             double sum = part[j];
             for (int64_t i = 1; i < m; i++)
                 sum += v[(c + 1 + i) * n] * part[i * n + j];
@@ -258,6 +267,7 @@ static void qr_step(double *diagonal, double *off, int64_t first, int64_t last, 
     double half = (diagonal[last - 1] - diagonal[last]) / 2, beside = off[last - 1];
     double away = half + copysign(hypot(half, beside), half);
     double x = diagonal[first] - (diagonal[last] - beside * (beside / away)), z = off[first];
+    int64_t done = 0;
     for (int64_t k = first; k < last; k++) {
         double r = hypot(x, z), c = r == 0 ? 1 : x / r, s = r == 0 ? 0 : z / r;
         double high = diagonal[k], low = diagonal[k + 1], between = off[k];
@@ -266,6 +276,8 @@ static void qr_step(double *diagonal, double *off, int64_t first, int64_t last, 
         diagonal[k] = c * c * high + 2 * c * s * between + s * s * low;
         diagonal[k + 1] = s * s * high - 2 * c * s * between + c * c * low;
         off[k] = c * s * (low - high) + (c * c - s * s) * between;
+        if (leati_stop_look_after(4 * n, &done))
+            return;
         rotate_rows(vectors + k * n, vectors + (k + 1) * n, c, s, n);
         x = off[k];
         if (k + 1 < last) { /* what the rotation puts outside of the three diagonals */
@@ -286,6 +298,8 @@ static void turn_in_place(double *a, int64_t n) {
 
 bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch) {
     tridiagonal(a, n, values, scratch);
+    if (leati_stop_stopped())
+        return false;
     turn_in_place(a, n); /* vectors are rows now */
     for (int64_t last = n - 1; last >= 0; last--) {
         for (int steps = 0;; steps++) {
@@ -297,7 +311,7 @@ bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch) {
                 first--;
             if (first == last)
                 break;
-            if (steps == MAX_STEPS)
+            if (steps == MAX_STEPS || leati_stop_stopped())
                 return false;
             qr_step(values, scratch, first, last, a, n);
         }
@@ -347,13 +361,14 @@ static bool svd_of_scaled(double *a, int64_t rows, int64_t columns, double *valu
     leati_factor_transpose(a, rows, columns, lines);
     identity(v, columns);
     bool moved = true;
+    int64_t done = 0;
     for (int sweep = 0; moved; sweep++) {
         moved = false;
         for (int64_t i = 0; i + 1 < columns; i++)
-            for (int64_t j = i + 1; j < columns; j++)
+            for (int64_t j = i + 1; j < columns && !leati_stop_look_after(4 * rows, &done); j++)
                 if (rotate_pair(lines, rows, v, columns, i, j))
                     moved = true;
-        if (sweep == MAX_STEPS)
+        if (sweep == MAX_STEPS || leati_stop_stopped())
             return false;
     }
     for (int64_t i = 0; i < columns; i++) {

@@ -1,7 +1,15 @@
 /* Plain matrix products; see gemm.h. No allocation, no failure, no locks. */
 #include "graph/support/linalg/gemm.h"
 
+#include "base/minmax.h"
+#include "base/stop.h"
 #include <string.h>
+
+/* How many terms of n products are added between two looks at whether to stop: a multiple of four,
+ * so that what is added to what does not depend on it. */
+static int64_t part_of(int64_t n) {
+    return LEATI_MAX(LEATI_STOP_WORK / LEATI_MAX(n, 1), 1) * 4;
+}
 
 /* Four terms at a time: the row of the result is loaded and stored a quarter as often. */
 #define GEMM_TYPE(TYPE, NAME)                                                                      \
@@ -24,9 +32,16 @@
     }                                                                                              \
     static void gemm_##NAME(int64_t m, int64_t n, int64_t k, const TYPE *a, int64_t a_row,         \
                             int64_t a_col, const TYPE *b, TYPE *out) {                             \
+        int64_t done = 0, part = part_of(n);                                                       \
         for (int64_t i = 0; i < m; i++) {                                                          \
             memset(out + i * n, 0, (size_t)n * sizeof(TYPE));                                      \
-            add_products_##NAME(n, k, a + i * a_row, a_col, b, n, out + i * n);                    \
+            for (int64_t j = 0; j < k; j += part) {                                                \
+                int64_t terms = LEATI_MIN(k - j, part);                                            \
+                add_products_##NAME(n, terms, a + i * a_row + j * a_col, a_col, b + j * n, n,      \
+                                    out + i * n);                                                  \
+                if (leati_stop_look_after(n * terms, &done))                                       \
+                    return;                                                                        \
+            }                                                                                      \
         }                                                                                          \
     }                                                                                              \
     static void add_outer_##NAME(int64_t rows, int64_t n, const TYPE *a, const TYPE *b,            \
@@ -36,7 +51,8 @@
                 out[r * n + j] += a[r] * b[j];                                                     \
     }                                                                                              \
     static void transpose_##NAME(int64_t rows, int64_t columns, const TYPE *from, TYPE *to) {      \
-        for (int64_t r = 0; r < rows; r++)                                                         \
+        int64_t done = 0;                                                                          \
+        for (int64_t r = 0; r < rows && !leati_stop_look_after(columns, &done); r++)               \
             for (int64_t c = 0; c < columns; c++)                                                  \
                 to[c * rows + r] = from[r * columns + c];                                          \
     }

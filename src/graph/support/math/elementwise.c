@@ -7,11 +7,13 @@
  * no locks. */
 #include "graph/support/math/elementwise.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { OPERANDS = 4, MAX_DIMS = LEAT_MAX_RANK + 1 }; /* the output is operand 0 */
+enum { MOST_AT_ONCE = 1 << 18 };                     /* values: 5 ms of the slowest functions */
 
 typedef struct walk_dim {
     int64_t size;
@@ -75,6 +77,27 @@ static void walk_init(walk *w, const leati_kernel_call *call, const leat_shape *
     }
 }
 
+/* Runs the lane, a long one in parts, between which the work may be stopped. */
+static void run_in_parts(leati_lane_function function, leati_lane *lane, int num_inputs) {
+    int64_t all = lane->n, done = 0;
+    while (all - done > MOST_AT_ONCE) {
+        lane->n = MOST_AT_ONCE;
+        function(lane);
+        if (lane->failed >= 0 || leati_stop_look())
+            break;
+        done += MOST_AT_ONCE;
+        lane->out += MOST_AT_ONCE * lane->out_step;
+        for (int k = 0; k < num_inputs; k++)
+            lane->in[k] += MOST_AT_ONCE * lane->in_step[k];
+    }
+    if (all - done <= MOST_AT_ONCE) {
+        lane->n = all - done;
+        function(lane);
+    }
+    if (lane->failed >= 0)
+        lane->failed += done;
+}
+
 /* Runs the lane over the innermost dimension at the given offsets. */
 static bool run_lane(const walk *w, const leati_kernel_call *call, leati_lane_function function,
                      const int64_t *offsets, int64_t *failed) {
@@ -87,7 +110,7 @@ static bool run_lane(const walk *w, const leati_kernel_call *call, leati_lane_fu
         lane.in[k - 1] = call->inputs[k - 1].data + offsets[k];
         lane.in_step[k - 1] = inner->step[k];
     }
-    function(&lane);
+    run_in_parts(function, &lane, call->num_inputs);
     *failed = offsets[0] + lane.failed * inner->step[0];
     return lane.failed < 0;
 }
@@ -209,10 +232,16 @@ static bool run_flat(const leati_kernel_call *call, leati_lane_function function
         if (lane.in_step[k] < 0)
             return false;
     }
-    function(&lane);
+    run_in_parts(function, &lane, call->num_inputs);
     /* Values of all rows are counted through: the row is what a division gives. */
     *failed = lane.failed < 0 ? -1 : lane.failed / (out->count > 0 ? out->count : 1);
     return true;
+}
+
+/* How many values one step of the walk computes. */
+static int64_t work_of_lane(const walk *w, bool repeated) {
+    int64_t inner = w->num_dims > 0 ? w->dims[w->num_dims - 1].size : 1;
+    return repeated ? inner * w->dims[w->num_dims - 2].size : inner;
 }
 
 static leat_status refuse(leati_kernel_call *call, int64_t row, const char *refusal,
@@ -240,7 +269,10 @@ leat_status leati_elementwise(leati_kernel_call *call, leati_lane_function funct
     walk_init(&w, call, &shape);
     int64_t counters[MAX_DIMS] = {0}, offsets[OPERANDS] = {0};
     bool repeated = repeats(&w);
+    int64_t done = 0;
     do {
+        if (leati_stop_look_after(work_of_lane(&w, repeated), &done))
+            break;
         if (repeated ? !run_repeated(&w, call, function, offsets, &failed)
                      : !run_lane(&w, call, function, offsets, &failed)) {
             /* `failed` is a place in bytes of the output, whose rows are `stride` apart. */

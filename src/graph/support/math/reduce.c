@@ -7,6 +7,7 @@
 #include "graph/support/math/reduce.h"
 
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "core/half.h"
 
 #include <math.h>
@@ -61,6 +62,7 @@ typedef struct reduce_plan {
     int64_t acc_steps[LEAT_MAX_RANK]; /* accumulators; 0: reduced */
     fold_function fold;               /* a dense line into one accumulator */
     fold_function add;                /* a dense line to a line of accumulators */
+    int64_t done;                     /* values since the last look at whether to stop */
 } reduce_plan;
 
 /* The two inner loops for values of TYPE: LOAD makes the accumulator's number v, UPDATE puts it
@@ -156,16 +158,26 @@ static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *ma
     }
 }
 
+/* The innermost dimension is dense, in the input and, if it is kept, in the accumulators. */
+static void walk_line(reduce_plan *plan, int d, accumulator *to, const char *from) {
+    bool folds = plan->acc_steps[d] == 0;
+    for (int64_t i = 0, left = plan->sizes[d]; left > 0; left -= LEATI_STOP_WORK) {
+        int64_t n = LEATI_MIN(left, LEATI_STOP_WORK);
+        (folds ? plan->fold : plan->add)(folds ? to : to + i, from + i * plan->steps[d], n);
+        i += n;
+        if (leati_stop_look_after(n, &plan->done))
+            break;
+    }
+}
+
 /* At most LEAT_MAX_RANK deep. */
-static void walk(const reduce_plan *plan, int d, accumulator *to, const char *from) {
+static void walk(reduce_plan *plan, int d, accumulator *to, const char *from) {
     if (d >= plan->num_dims)
         plan->fold(to, from, 1);
     else if (d == plan->num_dims - 1)
-        /* The innermost dimension is dense, in the input and, if it is kept, in the
-         * accumulators. */
-        (plan->acc_steps[d] == 0 ? plan->fold : plan->add)(to, from, plan->sizes[d]);
+        walk_line(plan, d, to, from);
     else
-        for (int64_t i = 0; i < plan->sizes[d]; i++)
+        for (int64_t i = 0; i < plan->sizes[d] && plan->done < LEATI_STOP_WORK; i++)
             walk(plan, d + 1, to + i * plan->acc_steps[d], from + i * plan->steps[d]);
 }
 

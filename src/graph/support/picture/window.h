@@ -3,6 +3,8 @@
 #ifndef LEATI_GRAPH_SUPPORT_PICTURE_WINDOW_H
 #define LEATI_GRAPH_SUPPORT_PICTURE_WINDOW_H
 
+#include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 /* One direction. Output i reads inputs i * stride - before + k * dilation for k < kernel. */
@@ -37,6 +39,12 @@ typedef struct leati_conv_plan {
     int64_t batch, channels, filters;
     int64_t groups; /* 1 for pooling, and while channels are unknown */
 } leati_conv_plan;
+
+/* A look at whether to stop, for loops over windows; `done` counts from 0 (base/stop.h). */
+static inline bool leati_window_stops(const leati_conv_plan *plan, int64_t *done) {
+    int64_t products = plan->channels * LEATI_MAX(plan->filters / plan->groups, 1);
+    return leati_stop_look_after(plan->y.kernel * plan->x.kernel * products, done);
+}
 
 /* The plan for shapes of rank 4, and the shape of the convolution's result. Dimensions may be
  * unknown. */

@@ -1,6 +1,8 @@
 /* Writing strings; see texts.h. Fails without memory. No locks. */
 #include "graph/support/text/texts.h"
 
+#include "base/stop.h"
+
 #include <string.h>
 
 leat_status leati_text_write(leati_kernel_call *call, leati_text_function function,
@@ -46,17 +48,23 @@ static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, le
     return LEAT_OK;
 }
 
+/* A string is as much work as so many numbers: a look for each few hundred. */
+enum { LOOK_OF_STRING = LEATI_STOP_WORK / 256 };
+
 leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer, void *context,
                                leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     leati_writer all = {0};
     leat_status status = LEAT_OK;
+    int64_t done = 0;
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
     for (int64_t row = 0; row < call->n && status == LEAT_OK; row++) {
         for (int64_t i = 0; i < out->count && status == LEAT_OK; i++) {
             size_t before = all.size;
             call->failed_row = row;
+            if (leati_stop_look_after(LOOK_OF_STRING, &done))
+                break;
             status = writer(call, row, i, context, &all, err);
             if (status == LEAT_OK && all.failed)
                 status = leati_no_memory(err);

@@ -75,7 +75,9 @@ static void *cancel_on_signal(void *unused) {
  * it since. Without the thread Ctrl-C works between elements only. */
 static void watch_signals(void) {
     struct sigaction now;
-    if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_sigaction == on_signal)
+    bool there = sigaction(SIGINT, NULL, &now) == 0 && now.sa_sigaction != on_signal;
+    /* The handler that was there before a fork has lost its thread. */
+    if (!there && (signal_pipe[0] >= 0 || now.sa_sigaction != on_signal))
         return;
     bool plain = (now.sa_flags & SA_SIGINFO) == 0;
     if (plain && (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
@@ -93,6 +95,8 @@ static void watch_signals(void) {
             return;
         pthread_detach(thread);
     }
+    if (!there)
+        return;
     python_action = now;
     struct sigaction ours = now;
     ours.sa_sigaction = on_signal;
@@ -518,7 +522,30 @@ static PyType_Spec spec = {
     .slots = iterator_slots,
 };
 
+static void before_fork(void) {
+    pthread_mutex_lock(&guard);
+    pthread_mutex_lock(&native_release_lock);
+}
+
+static void after_fork_in_parent(void) {
+    pthread_mutex_unlock(&native_release_lock);
+    pthread_mutex_unlock(&guard);
+}
+
+/* The thread that forked is the child's main one; the one that reads the pipe is gone. */
+static void after_fork_in_child(void) {
+    for (int i = 0; i < 2; i++) {
+        if (signal_pipe[i] >= 0)
+            close(signal_pipe[i]);
+        signal_pipe[i] = -1;
+    }
+    in_main = NULL;
+    main_thread = pthread_self();
+    after_fork_in_parent();
+}
+
 int native_add_iterator(PyObject *module) {
     main_thread = pthread_self();
+    (void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
     return native_add_type(module, &spec, &iterator_type);
 }

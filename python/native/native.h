@@ -12,6 +12,7 @@
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <leat/leat.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <structmember.h>
 
@@ -73,6 +74,9 @@ int native_hold_tensors(PyObject **held, PyObject *sequence);
 int native_add_held(PyObject *module);
 
 /* ---- tensor.c ---- */
+
+/* Of what waits to be released under the GIL; a leaf. Held around fork (iterator.c). */
+extern pthread_mutex_t native_release_lock;
 
 /* A tensor: its values (`has_values`), its place in a graph (`graph` not NULL), or both. */
 typedef struct native_tensor {

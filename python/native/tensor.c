@@ -19,15 +19,15 @@ typedef struct release {
     void *context;
 } release;
 
-static pthread_mutex_t release_lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t native_release_lock = PTHREAD_MUTEX_INITIALIZER;
 static release *releases;
 
 static int work_off(void *unused) {
     (void)unused;
-    pthread_mutex_lock(&release_lock);
+    pthread_mutex_lock(&native_release_lock);
     release *list = releases;
     releases = NULL;
-    pthread_mutex_unlock(&release_lock);
+    pthread_mutex_unlock(&native_release_lock);
     while (list != NULL) {
         release *next = list->next;
         list->function(list->context);
@@ -44,10 +44,10 @@ void native_release_later(void (*function)(void *context), void *context) {
     if (node == NULL)
         return;
     *node = (release){.function = function, .context = context};
-    pthread_mutex_lock(&release_lock);
+    pthread_mutex_lock(&native_release_lock);
     node->next = releases;
     releases = node;
-    pthread_mutex_unlock(&release_lock);
+    pthread_mutex_unlock(&native_release_lock);
     Py_AddPendingCall(work_off, NULL); /* where its queue is full, a later one works all off */
 }
 

@@ -7,6 +7,7 @@
  * nothing. */
 #define _GNU_SOURCE
 #include "base/log.h"
+#include "base/fork.h"
 #include "base/minmax.h"
 
 #include "base/error.h"
@@ -24,6 +25,7 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(log, &lock);
 static leat_log_function sink; /* lock; NULL: stderr */
 static void *sink_context;     /* lock */
 static pthread_once_t environment_once = PTHREAD_ONCE_INIT;

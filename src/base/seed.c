@@ -7,6 +7,7 @@
  * Python's own. One lock guards the global seed and its streams; nothing that
  * could wait is called while it is held. */
 #define _GNU_SOURCE
+#include "base/fork.h"
 #include "base/random.h"
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #define DEFAULT_SEED INT64_C(87654321)   /* TensorFlow's seed of a graph without one */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(seeds, &lock);
 static bool global_set;             /* lock */
 static int64_t global_seed;         /* lock */
 static leati_mt19937 global_stream; /* lock */

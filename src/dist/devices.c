@@ -5,6 +5,7 @@
  * devices, devices share cores and are not pinned. Lock: `lock` guards both variables; a leaf. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "dist/strategy.h"
 #include "run/pool.h"
 #include <pthread.h>
@@ -14,6 +15,7 @@
 enum { MOST_DEVICES = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(devices, &lock);
 static int logical_cpus = 1;
 static bool in_use;
 

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "coll/processes.h"
 #include "dist/cluster.h"
@@ -50,6 +51,7 @@ struct leati_workers {
 // ---- ending with the process ----
 
 static pthread_mutex_t living_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(jobs, &living_lock);
 static leati_workers *living; /* joined and not left */
 
 static leati_workers *take_living(void) {

@@ -3,6 +3,7 @@
  * A callback that was not declared pure is called by one thread at a time; it may use the library,
  * and even call itself. No lock is held while it runs. */
 #include "graph/callback.h"
+#include "base/fork.h"
 #include "core/names.h"
 #include "graph/graph.h"
 #include <string.h>
@@ -66,6 +67,7 @@ leat_status leati_callback_run(leati_callback *callback, const leat_element *in,
 /* ---- the registry ---- */
 
 static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+LEATI_FORK_LOCK(callbacks, &registry.lock);
 
 leat_status leat_callback_register(const char *name, leat_callback callback, void *context,
                                    uint32_t flags, leat_error *err) {

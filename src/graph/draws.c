@@ -5,6 +5,7 @@
  * looked up; nothing that could wait is called under it. */
 #include "graph/draws.h"
 
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/random.h"
 
@@ -41,9 +42,11 @@ void leati_draws_free(leati_draws *draws) {
     leati_free(draws);
 }
 
+static leati_draws of_eager = {.lock = PTHREAD_MUTEX_INITIALIZER};
+LEATI_FORK_LOCK(draws, &of_eager.lock);
+
 leati_draws *leati_draws_of_eager(void) {
-    static leati_draws draws = {.lock = PTHREAD_MUTEX_INITIALIZER};
-    return &draws;
+    return &of_eager;
 }
 
 leati_draws *leati_draws_of_function(const leat_function *function, leat_error *err) {

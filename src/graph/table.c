@@ -4,6 +4,7 @@
  * higher rooms; the unit tests of graph are linked without that file and see graph's own table
  * alone, so the reference is weak. Lookups are linear: they happen while graphs are built. Joining
  * is rare and takes `lock`; readers see `num_ops` grow, never shrink. */
+#include "base/fork.h"
 #include "graph/graph.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,6 +34,7 @@ enum {
 
 static atomic_size_t num_ops = OWN_OPS;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards writing `ops` and `num_ops` */
+LEATI_FORK_LOCK(operations, &lock);
 static pthread_once_t joined = PTHREAD_ONCE_INIT;
 
 void leati_join_tables(void) __attribute__((weak));

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include <inttypes.h>
@@ -91,6 +92,7 @@ void leati_image_decoder_free(leati_image_decoder *decoder) {
 #define STORE_LIMIT 64
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(decoders, &store_lock);
 static leati_image_decoder *store; /* guarded by store_lock */
 static size_t stored;              /* guarded by store_lock */
 

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/minmax.h"
 #include "base/text.h"
 #include "run/machine.h"
@@ -28,6 +29,7 @@ static struct {
     int64_t limit; /* lock; 0: half of the machine's */
     int64_t used;  /* lock */
 } process = {.lock = PTHREAD_MUTEX_INITIALIZER};
+LEATI_FORK_LOCK(budgets, &process.lock);
 
 struct leati_budget {
     atomic_int references;

@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/minmax.h"
 #include "run/stall.h"
 #include "run/thread.h"
@@ -246,20 +247,13 @@ static void before_fork(void) {
     pthread_mutex_lock(&shared_lock);
     if (shared_started)
         pthread_mutex_lock(&shared.lock);
-    leati_stall_before_fork();
 }
 
-static void after_fork_in_parent(void) {
-    leati_stall_after_fork(false);
-    if (shared_started)
+/* In a child only the thread that forked is left. It keeps its token, counted in the new pool. */
+static void after_fork(bool child) {
+    if (shared_started && !child) {
         pthread_mutex_unlock(&shared.lock);
-    pthread_mutex_unlock(&shared_lock);
-}
-
-/* Only the thread that forked is left. It keeps its token, counted in the new pool. */
-static void after_fork_in_child(void) {
-    leati_stall_after_fork(true);
-    if (shared_started) {
+    } else if (shared_started) {
         /* Also its lock and conditions, whose waiters are gone: `start` makes them anew. */
         memset(&shared, 0, sizeof shared);
         shared.in_use = held.pool == &shared ? 1 : 0;
@@ -268,13 +262,9 @@ static void after_fork_in_child(void) {
     pthread_mutex_unlock(&shared_lock);
 }
 
-static void watch_forks(void) {
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
+LEATI_FORK_PART(pool, before_fork, after_fork);
 
 leati_pool *leati_pool_shared(leat_error *err) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
     int cores = leati_pool_num_cores();
     pthread_mutex_lock(&shared_lock);
     if (!shared_started) {

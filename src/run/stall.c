@@ -3,6 +3,7 @@
 #include "run/stall.h"
 
 #include "base/clock.h"
+#include "base/fork.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -73,14 +74,17 @@ size_t leati_queue_stall_report(char *text, size_t size) {
     return length;
 }
 
-void leati_stall_before_fork(void) {
+static void before_fork(void) {
     pthread_mutex_lock(&lock);
 }
 
-void leati_stall_after_fork(bool child) {
+/* The child has none of the other threads, so its list is empty. */
+static void after_fork(bool child) {
     if (child) {
         oldest = NULL;
         newest = NULL;
     }
     pthread_mutex_unlock(&lock);
 }
+
+LEATI_FORK_PART(stalls, before_fork, after_fork);

@@ -18,8 +18,4 @@ void leati_stall_enter(leati_waiter *waiter, const char *name, leati_wait_reason
 void leati_stall_change(leati_waiter *waiter, leati_wait_reason reason);
 void leati_stall_leave(leati_waiter *waiter);
 
-/* Around fork: the child has none of the other threads, so its list is empty. */
-void leati_stall_before_fork(void);
-void leati_stall_after_fork(bool child);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -38,6 +39,7 @@ struct ring {
 atomic_bool leati_trace_on;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(trace, &list_lock);
 static struct ring *rings;     /* list lock */
 static atomic_uint generation; /* raised by fini: rings that threads remember are gone */
 static pthread_key_t leaving;  /* its destructor runs when a thread ends */

@@ -6,12 +6,53 @@ module makes a hook and says what it stands for, and a higher one provides that,
 where it is.
 """
 
+import collections
 import collections.abc
 import importlib
+import os
 import sys
+import threading
 import types
 
 _Mapping = collections.abc.Mapping
+
+
+_importers = collections.Counter()  # imports under way, by thread
+_imported = threading.Condition()
+_PATIENCE = 10  # seconds
+
+
+def _import(module):
+    """A module of the package, which a fork waits for: a child has none of the locks' owners, and half of a module."""
+    thread = threading.get_ident()
+    with _imported:
+        _importers[thread] += 1
+    try:
+        return importlib.import_module(module)
+    finally:
+        with _imported:
+            _importers[thread] -= 1
+            _imported.notify_all()
+
+
+def _others_import():
+    own = threading.get_ident()
+    return any(count > 0 for thread, count in _importers.items() if thread != own)
+
+
+def _before_fork():
+    _imported.acquire()  # until after the fork: no other thread begins an import
+    _imported.wait_for(lambda: not _others_import(), _PATIENCE)
+
+
+def _in_child():
+    own = threading.get_ident()
+    for thread in [thread for thread in _importers if thread != own]:
+        del _importers[thread]
+    _imported.release()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_imported.release, after_in_child=_in_child)
 
 
 class Lazy(dict):
@@ -61,7 +102,7 @@ class Hook:
         """What it is."""
         if self._thing is None:
             module, name = self._home
-            self._thing = getattr(importlib.import_module(module), name)
+            self._thing = getattr(_import(module), name)
         return self._thing
 
     def __call__(self, *args, **kwargs):
@@ -80,9 +121,9 @@ def module(name, values, homes=None, modules=(), optional=()):
 
     def __getattr__(key):
         if key in places:
-            value = getattr(importlib.import_module(places[key]), key)
+            value = getattr(_import(places[key]), key)
         elif key in below:
-            value = importlib.import_module(below[key])
+            value = _import(below[key])
         elif key in values:
             value = values[key]
         else:

@@ -4,6 +4,7 @@
  * and arguments, texts that are no JSON. Lock: `lock` guards the templates; a leaf but for the
  * parser. */
 #include "data/functions/template.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "graph/json.h"
@@ -13,6 +14,7 @@
 enum { MOST_TEMPLATES = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(templates, &lock);
 static leati_dataset_template *templates[MOST_TEMPLATES];
 
 static void template_free(leati_dataset_template *t) {

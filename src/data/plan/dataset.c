@@ -5,12 +5,14 @@
  * failure releases everything, the given inputs included. Locks: `share_lock` is held while an
  * operator makes its shared state; share functions call no other dataset. */
 #include "data/plan/dataset.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include <pthread.h>
 #include <string.h>
 
 static pthread_mutex_t share_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(shares, &share_lock);
 
 static void dataset_free(leat_object *object) {
     leat_dataset *dataset = (leat_dataset *)object;

@@ -2,10 +2,12 @@
 #include "data/plan/generator.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "core/names.h"
 #include <string.h>
 
 static leati_names registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+LEATI_FORK_LOCK(generators, &registry.lock);
 
 static void generator_free(leat_object *object) {
     leati_generator *generator = (leati_generator *)(void *)object;

@@ -7,6 +7,7 @@
  * `tree_lock`, which is a leaf: nothing is called while it is held. */
 #include "data/run/state.h"
 #include "base/clock.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "data/plan/seed_generator.h"
@@ -20,6 +21,7 @@
 #include <string.h>
 
 static pthread_mutex_t tree_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(trees, &tree_lock);
 
 /* Nanoseconds that the calling thread spent in pulls of operators below the running one. */
 static _Thread_local int64_t time_below;

@@ -12,6 +12,7 @@
 #if defined(__x86_64__)
 
 #include "base/minmax.h"
+#include "base/stop.h"
 
 #include <immintrin.h>
 

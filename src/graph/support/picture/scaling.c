@@ -3,6 +3,7 @@
  * Happy path: a plan of the same sizes comes from the process's store of idle ones; uint8 and
  * float32 are read where they are, other numbers are cast into the arena first; rows are written
  * where they stay. One lock guards the store; nothing is called while it is held. */
+#include "base/fork.h"
 #include "graph/support/picture/resize.h"
 
 #include <pthread.h>
@@ -12,6 +13,7 @@
 enum { MAX_IDLE = 16 };
 
 static pthread_mutex_t store_lock = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(scalings, &store_lock);
 static leati_resize_plan store[MAX_IDLE]; /* store_lock */
 static int num_idle;                      /* store_lock */
 

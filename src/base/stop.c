@@ -12,6 +12,7 @@ static _Thread_local struct thread {
     void *context;
     int64_t next_ns; /* not asked before that */
     bool always;     /* whatever the time */
+    unsigned often;  /* counts looks */
 } here;
 
 /* A few nanoseconds, for a resolution of some milliseconds. */
@@ -72,19 +73,27 @@ static bool ask(struct thread *thread) {
     return stop;
 }
 
-bool leati_stop_look(void) {
-    struct thread *thread = &here;
+static bool look(struct thread *thread, bool asks) {
     leati_stop_scope *scope = &thread->scope;
     if (!scope->listens || scope->stopped)
         return scope->stopped;
     if (scope->flag != NULL && atomic_load_explicit(scope->flag, memory_order_relaxed)) {
         scope->stopped = true;
-    } else if (thread->interrupted != NULL && ask(thread)) {
+    } else if (asks && thread->interrupted != NULL && ask(thread)) {
         scope->stopped = true;
         if (scope->tell != NULL)
             scope->tell(scope->owner);
     }
     return scope->stopped;
+}
+
+bool leati_stop_look(void) {
+    return look(&here, true);
+}
+
+bool leati_stop_look_often(void) {
+    struct thread *thread = &here;
+    return look(thread, thread->always || (++thread->often & 3U) == 0);
 }
 
 bool leati_stop_stopped(void) {

@@ -32,6 +32,9 @@ void leati_stop_leave(leati_stop_scope before);
  * that cannot fail may end with whatever its results are then: who runs kernels asks
  * leati_stop_stopped behind them, and drops what they made. */
 bool leati_stop_look(void);
+/* The same where looks may come every few nanoseconds: the flag is read each time, the thread asked
+ * every fourth. */
+bool leati_stop_look_often(void);
 /* Has a look in this scope said true? */
 bool leati_stop_stopped(void);
 /* CANCELLED where a look says true, else LEAT_OK. */

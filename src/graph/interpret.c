@@ -197,7 +197,7 @@ static leat_status run_nodes(struct run *run, const leati_call_context *context,
     for (size_t i = 0; status == LEAT_OK && i < run->function->body.num_nodes; i++) {
         const leati_node *node = &run->function->body.nodes[i];
         status = run_node(run, node, &here, failed_row, err);
-        if (status == LEAT_OK || leati_stop_stopped())
+        if (leati_stop_look_often())
             status = leati_stop_check(err);
         if (status != LEAT_OK)
             leati_prefix(err, "op %s (node %zu)", node->op->name, i);

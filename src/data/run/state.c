@@ -139,7 +139,7 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
         return LEATI_ERROR;
     }
     leati_stop_scope before = leati_cancel_enter(node->iteration->cancel);
-    if (leati_stop_look()) {
+    if (leati_stop_look_often()) {
         leati_stop_leave(before);
         leati_block_clear(out);
         leati_fail(err, LEAT_CANCELLED, "%s: the iterator was cancelled", node->name);

@@ -158,13 +158,12 @@ static void plan_dims(reduce_plan *plan, const leati_operand *in, const bool *ma
     }
 }
 
-/* The innermost dimension is dense, in the input and, if it is kept, in the accumulators. */
+/* A long line of the innermost dimension, in parts. */
 static void walk_line(reduce_plan *plan, int d, accumulator *to, const char *from) {
     bool folds = plan->acc_steps[d] == 0;
-    for (int64_t i = 0, left = plan->sizes[d]; left > 0; left -= LEATI_STOP_WORK) {
-        int64_t n = LEATI_MIN(left, LEATI_STOP_WORK);
+    for (int64_t i = 0; i < plan->sizes[d]; i += LEATI_STOP_WORK) {
+        int64_t n = LEATI_MIN(plan->sizes[d] - i, LEATI_STOP_WORK);
         (folds ? plan->fold : plan->add)(folds ? to : to + i, from + i * plan->steps[d], n);
-        i += n;
         if (leati_stop_look_after(n, &plan->done))
             break;
     }
@@ -172,13 +171,20 @@ static void walk_line(reduce_plan *plan, int d, accumulator *to, const char *fro
 
 /* At most LEAT_MAX_RANK deep. */
 static void walk(reduce_plan *plan, int d, accumulator *to, const char *from) {
-    if (d >= plan->num_dims)
+    int last = plan->num_dims - 1;
+    if (d > last) {
         plan->fold(to, from, 1);
-    else if (d == plan->num_dims - 1)
+    } else if (d == last && plan->sizes[d] > LEATI_STOP_WORK) {
         walk_line(plan, d, to, from);
-    else
-        for (int64_t i = 0; i < plan->sizes[d] && plan->done < LEATI_STOP_WORK; i++)
+    } else if (d == last) {
+        /* The innermost dimension is dense, in the input and, if it is kept, in the
+         * accumulators. */
+        (plan->acc_steps[d] == 0 ? plan->fold : plan->add)(to, from, plan->sizes[d]);
+    } else {
+        int64_t work = d == last - 1 ? plan->sizes[last] : 0;
+        for (int64_t i = 0; i < plan->sizes[d] && !leati_stop_look_after(work, &plan->done); i++)
             walk(plan, d + 1, to + i * plan->acc_steps[d], from + i * plan->steps[d]);
+    }
 }
 
 /* ---- before and after ---- */

@@ -336,6 +336,14 @@ static uint64_t hash_element(const leat_element *element, uint64_t hash) {
     return hash;
 }
 
+/* The text of a short spec; of one that is longer than what is kept of the text, all of it. */
+static uint64_t hash_spec(const leati_row *row, const void *field, uint64_t hash) {
+    char text[1024];
+    const leat_spec *spec = *(leat_spec *const *)field;
+    size_t size = spec == NULL ? 0 : leat_spec_print(spec, text, sizeof(text));
+    return size < sizeof(text) ? mix(hash, text, size) : leati_row_hash(row, field, hash);
+}
+
 /* States that were saved carry this number, so types keep the form that it was first made of; what
  * is not named here counts as it does in functions. */
 static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) {
@@ -351,12 +359,7 @@ static uint64_t hash_row(const leati_row *row, const void *args, uint64_t hash) 
                    ? mix(hash, shape->dims, (size_t)shape->rank * sizeof(shape->dims[0]))
                    : hash;
     }
-    case LEATI_ROW_SPEC: {
-        char text[1024];
-        const leat_spec *spec = *(leat_spec *const *)field;
-        size_t size = spec == NULL ? 0 : leat_spec_print(spec, text, sizeof(text));
-        return mix(hash, text, size < sizeof(text) ? size : sizeof(text) - 1);
-    }
+    case LEATI_ROW_SPEC: return hash_spec(row, field, hash);
     case LEATI_ROW_INTS: {
         const leati_ints *ints = (const leati_ints *)field;
         return mix(hash, ints->values, (size_t)ints->count * sizeof(int64_t));

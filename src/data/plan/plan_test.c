@@ -376,11 +376,32 @@ static void test_fingerprints(void **state) {
     all_op.version = 1;
 }
 
+/* A spec of many features, of which the last has `size` values. */
+static uint64_t fingerprint_of_wide(int size) {
+    enum { FEATURES = 100 };
+    static char text[FEATURES * 64];
+    int used = snprintf(text, sizeof text, "{\"spec\": {\"dict\": {");
+    for (int i = 0; i < FEATURES; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s\"f%03d\": {\"dtype\": \"int8\", \"shape\": [%d]}", i == 0 ? "" : ", ",
+                         i, i == FEATURES - 1 ? size : 1);
+    }
+    snprintf(text + used, sizeof text - (size_t)used, "}}}");
+    return fingerprint_of(text, 0, 3);
+}
+
+static void test_wide_fingerprint(void **state) {
+    (void)state;
+    assert_true(fingerprint_of_wide(1) == fingerprint_of_wide(1));
+    assert_true(fingerprint_of_wide(1) != fingerprint_of_wide(2));
+}
+
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        TEST(test_round_trip), TEST(test_functions), TEST(test_trees),       TEST(test_refused),
-        TEST(test_depth),      TEST(test_width),     TEST(test_fingerprints)};
+    const struct CMUnitTest tests[] = {TEST(test_round_trip),   TEST(test_functions),
+                                       TEST(test_trees),        TEST(test_refused),
+                                       TEST(test_depth),        TEST(test_width),
+                                       TEST(test_fingerprints), TEST(test_wide_fingerprint)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

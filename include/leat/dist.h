@@ -66,7 +66,7 @@ LEAT_API leat_strategy *leat_strategy_default(leat_error *err);
 typedef enum leat_communication {
     /* Shared memory where all are on one host, else MPI where mpirun started all, else rings. */
     LEAT_COMMUNICATION_AUTO = 0,
-    LEAT_COMMUNICATION_RING,   /* rings over TCP (gloo) */
+    LEAT_COMMUNICATION_RING,   /* over TCP (gloo) */
     LEAT_COMMUNICATION_SHARED, /* shared memory */
     LEAT_COMMUNICATION_MPI     /* MPI, of a job that mpirun started */
 } leat_communication;

@@ -1,13 +1,16 @@
 /* Collectives between processes by gloo over TCP (coll/processes.h): the one file that is C++, and
  * from which no exception escapes.
  *
- * Processes find each other through the job's store. Sums run as rings: each value is combined
- * once, in the order of the ring, so that all ranks hold the same bits. Failures: whatever gloo
- * throws ends the collective; the text names what the store knows, a lost rank or who holds the
- * others up, since gloo names addresses at best. abort closes the connections, which wakes whoever
- * waits. Locks: that of the buffers that wait; the calls of a collective come from one thread at a
- * time. */
+ * Processes find each other through the job's store. Sums are leat's own over gloo's messages: each
+ * rank gets its part of all ranks' values and adds it in rank order, where gloo's rings add in the
+ * order of the ring, so that all ranks hold the bits that other collectives give. Failures:
+ * whatever gloo throws ends the collective; the text names what the store knows, a lost rank or who
+ * holds the others up, since gloo names addresses at best. abort closes the connections, which
+ * wakes whoever waits. Locks: that of the buffers that wait; the calls of a collective come from
+ * one thread at a time. */
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -45,7 +48,10 @@ extern "C" {
 namespace {
 
 /* Beside gloo's own prefixes of slots, which begin at 0x01. */
-const uint8_t REDUCE_SCATTER_PREFIX = 0x70;
+const uint8_t SUM_PREFIX = 0x70;
+
+/* Of a sum, that are exchanged at once. */
+const int64_t PIECE_BYTES = 1 << 20;
 
 /* gloo's view of the job's store. */
 class JobStore : public gloo::rendezvous::Store {
@@ -254,6 +260,7 @@ struct GlooCollective : leati_collective {
     std::shared_ptr<JobContext> context;
     std::shared_ptr<Waiters> waiters = std::make_shared<Waiters>();
     uint64_t calls = 0;
+    std::vector<char> received; /* of the other ranks, for sums */
     std::unique_ptr<leati_failure, void (*)(leati_failure *)> failure;
 };
 
@@ -303,25 +310,148 @@ leat_status guarded(leati_collective *collective, const char *what, leat_error *
     return status;
 }
 
+/* ---- sums ---- */
+
+/* A rank's part of what is exchanged. */
+struct Part {
+    size_t offset, bytes;
+};
+
+using Buffer = gloo::transport::UnboundBuffer;
+
+/* An exchange under way: every other rank is sent its part of `from`, and one from each is taken
+ * into `to`. A part without bytes is not exchanged: both sides know how long it is. */
+class Trade {
+  public:
+    Trade(GlooCollective *c, uint32_t phase, Buffer *from, const std::vector<Part> &sent,
+          Buffer *to, const std::vector<Part> &taken)
+        : timeout_(c->context->getTimeout()), from_(from), to_(to) {
+        uint64_t slot = gloo::Slot::build(SUM_PREFIX, phase);
+        int ranks = c->num_ranks;
+        for (int step = 1; step < ranks; step++) {
+            int other = (c->rank + ranks - step) % ranks;
+            const Part &part = taken[static_cast<size_t>(other)];
+            if (part.bytes > 0) {
+                to->recv(other, slot, part.offset, part.bytes);
+                receives_++;
+            }
+        }
+        /* Each begins with its neighbour, so that not all send to one rank at once. */
+        for (int step = 1; step < ranks; step++) {
+            int other = (c->rank + step) % ranks;
+            const Part &part = sent[static_cast<size_t>(other)];
+            if (part.bytes > 0) {
+                from->send(other, slot, part.offset, part.bytes);
+                sends_++;
+            }
+        }
+    }
+
+    void wait() {
+        for (; receives_ > 0; receives_--)
+            to_->waitRecv(timeout_);
+        for (; sends_ > 0; sends_--)
+            from_->waitSend(timeout_);
+    }
+
+  private:
+    std::chrono::milliseconds timeout_;
+    Buffer *from_, *to_;
+    int receives_ = 0, sends_ = 0;
+};
+
+/* Of each rank `bytes` bytes: this rank's at `own`, the others' at `others`, where rank r's begin
+ * at r * bytes. Combined in rank order into `out`, which may be `own`. */
+void combine_in_order(const GlooCollective *c, leati_combination how, const char *own,
+                      const char *others, size_t bytes, char *out) {
+    std::vector<const void *> inputs(static_cast<size_t>(c->num_ranks));
+    for (size_t r = 0; r < inputs.size(); r++)
+        inputs[r] = static_cast<int>(r) == c->rank ? own : others + r * bytes;
+    void *outputs[] = {out};
+    leati_reducer_combine(how, inputs.data(), c->num_ranks, 0, outputs, 1, 0,
+                          static_cast<int64_t>(bytes / leat_dtype_size(how.dtype)));
+}
+
+/* A piece of a sum: every rank gets its part of all ranks' values, combines it, and sends it to
+ * all. Each value is combined by one rank and crosses the network as often as in a ring. */
+class Piece {
+  public:
+    Piece(GlooCollective *c, char *data, int64_t count, size_t item, char *memory)
+        : c_(c), data_(data), memory_(memory), parts_(static_cast<size_t>(c->num_ranks)) {
+        size_t ranks = parts_.size(), values = static_cast<size_t>(count);
+        size_t size = (values + ranks - 1) / ranks;
+        for (size_t r = 0; r < ranks; r++) {
+            size_t begin = std::min(r * size, values), end = std::min(begin + size, values);
+            parts_[r] = {begin * item, (end - begin) * item};
+        }
+        mine_ = parts_[static_cast<size_t>(c->rank)];
+        std::vector<Part> places(ranks);
+        for (size_t r = 0; r < ranks; r++)
+            places[r] = {r * mine_.bytes, mine_.bytes};
+        own_ = c->context->createUnboundBuffer(data, values * item);
+        others_ = c->context->createUnboundBuffer(memory, std::max(ranks * mine_.bytes, size_t{1}));
+        trade_.reset(new Trade(c, 1, own_.get(), parts_, others_.get(), places));
+    }
+
+    void combine(leati_combination how) {
+        trade_->wait();
+        char *mine = data_ + mine_.offset;
+        combine_in_order(c_, how, mine, memory_, mine_.bytes, mine);
+        std::vector<Part> sums(parts_.size(), mine_);
+        trade_.reset(new Trade(c_, 2, own_.get(), sums, own_.get(), parts_));
+    }
+
+    void finish() {
+        trade_->wait();
+    }
+
+  private:
+    GlooCollective *c_;
+    char *data_, *memory_;
+    std::vector<Part> parts_; /* of all ranks */
+    Part mine_{0, 0};
+    std::unique_ptr<Buffer> own_, others_;
+    std::unique_ptr<Trade> trade_; /* after the buffers, which it uses */
+};
+
+/* While a piece is combined the next one's values and the last one's sums are on their way. */
+void sum_in_order(GlooCollective *c, leati_combination how, char *data, int64_t count) {
+    size_t item = leat_dtype_size(how.dtype), ranks = static_cast<size_t>(c->num_ranks);
+    int64_t most = PIECE_BYTES / static_cast<int64_t>(item);
+    /* Parts are rounded up to whole values. */
+    size_t memory = static_cast<size_t>(std::min(count, most)) * item + ranks * item;
+    std::unique_ptr<Piece> pieces[3];
+    int64_t number = 0;
+    c->received.resize(std::max(c->received.size(), 2 * memory));
+    for (int64_t at = 0; at < count; at += most, number++) {
+        std::unique_ptr<Piece> &last = pieces[(number + 2) % 3], &next = pieces[number % 3];
+        if (next != nullptr)
+            next->finish();
+        next.reset(new Piece(c, data + at * static_cast<int64_t>(item), std::min(count - at, most),
+                             item, c->received.data() + (number % 2 == 0 ? 0 : memory)));
+        if (last != nullptr)
+            last->combine(how);
+    }
+    pieces[(number + 2) % 3]->combine(how);
+    for (int64_t i = 0; i < 3; i++) {
+        std::unique_ptr<Piece> &left = pieces[(number + i) % 3];
+        if (left != nullptr)
+            left->finish();
+    }
+}
+
+/* Of two ranks a sum has but one order, and gloo's ring goes on in smaller steps. */
 template <typename T>
-void reduce_as(GlooCollective *c, void *data, int64_t count, leati_reducer combine) {
+void sum_of_two(GlooCollective *c, leati_combination how, char *data, int64_t count) {
+    leati_reducer combine = how.reduction == LEATI_REDUCTION_MEAN
+                                ? leati_reducer_mean_of_two(how.dtype)
+                                : leati_reducer_of(how.dtype, how.reduction);
     gloo::AllreduceOptions options(c->context);
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-    options.setOutput(static_cast<T *>(data), static_cast<size_t>(count));
+    options.setOutput(reinterpret_cast<T *>(data), static_cast<size_t>(count));
     options.setReduceFunction(
         [combine](void *out, const void *a, const void *b, size_t n) { combine(out, a, b, n); });
     gloo::allreduce(options);
-}
-
-/* How two values become one, and whether that is the mean already: of two ranks every value is
- * combined once, so that no pass over all of them must follow. */
-leati_reducer combine_of(const leati_collective *collective, leat_dtype dtype,
-                         leati_reduction reduction, bool *divided) {
-    leati_reducer mean = reduction == LEATI_REDUCTION_MEAN && collective->num_ranks == 2
-                             ? leati_reducer_mean_of_two(dtype)
-                             : nullptr;
-    *divided = mean != nullptr || reduction != LEATI_REDUCTION_MEAN;
-    return mean != nullptr ? mean : leati_reducer_of(dtype, reduction);
 }
 
 leat_status all_reduce(leati_collective *collective, int, void *data, int64_t count,
@@ -329,19 +459,19 @@ leat_status all_reduce(leati_collective *collective, int, void *data, int64_t co
     leat_status status = leati_reducer_check(dtype, reduction, err);
     if (status != LEAT_OK || count == 0)
         return status;
-    bool divided = false;
-    leati_reducer combine = combine_of(collective, dtype, reduction, &divided);
-    status = guarded(collective, "all_reduce", err, [&](GlooCollective *c) {
-        switch (leat_dtype_size(dtype)) {
-        case 1: reduce_as<uint8_t>(c, data, count, combine); break;
-        case 2: reduce_as<uint16_t>(c, data, count, combine); break;
-        case 4: reduce_as<uint32_t>(c, data, count, combine); break;
-        default: reduce_as<uint64_t>(c, data, count, combine); break;
-        }
+    return guarded(collective, "all_reduce", err, [&](GlooCollective *c) {
+        leati_combination how = {dtype, reduction};
+        auto sum = sum_in_order;
+        size_t item = leat_dtype_size(dtype);
+        /* Halves are widened, divided and rounded once. */
+        if (c->num_ranks == 2 && item != 2)
+            sum = item == 1   ? sum_of_two<uint8_t>
+                  : item == 4 ? sum_of_two<uint32_t>
+                              : sum_of_two<uint64_t>;
+        else if (c->num_ranks == 2 && dtype != LEAT_FLOAT16 && dtype != LEAT_BFLOAT16)
+            sum = sum_of_two<uint16_t>;
+        sum(c, how, static_cast<char *>(data), count);
     });
-    if (status == LEAT_OK && !divided)
-        leati_reducer_divide(data, count, dtype, collective->num_ranks);
-    return status;
 }
 
 leat_status all_gather(leati_collective *collective, int rank, const void *data, int64_t count,
@@ -361,28 +491,6 @@ leat_status all_gather(leati_collective *collective, int rank, const void *data,
     });
 }
 
-/* A ring: what a rank gets from its left, with its own values added, goes on to its right; after
- * all steps the rank's block has passed all others. gloo's own form takes buffers that an abort
- * could not wake. */
-void scatter_ring(GlooCollective *c, const char *data, size_t block, size_t count, void *out,
-                  leati_reducer combine) {
-    int ranks = c->num_ranks, rank = c->rank;
-    std::vector<char> sent(block), received(block);
-    auto from = c->context->createUnboundBuffer(received.data(), block);
-    auto to = c->context->createUnboundBuffer(sent.data(), block);
-    uint64_t slot = gloo::Slot::build(REDUCE_SCATTER_PREFIX, 0);
-    std::memcpy(sent.data(), data + static_cast<size_t>((rank + ranks - 1) % ranks) * block, block);
-    for (int step = 1; step < ranks; step++) {
-        int number = (rank + 2 * ranks - 1 - step) % ranks;
-        from->recv((rank + ranks - 1) % ranks, slot, 0, block);
-        to->send((rank + 1) % ranks, slot, 0, block);
-        from->waitRecv(c->context->getTimeout());
-        to->waitSend(c->context->getTimeout());
-        combine(sent.data(), received.data(), data + static_cast<size_t>(number) * block, count);
-    }
-    std::memcpy(out, sent.data(), block);
-}
-
 leat_status reduce_scatter(leati_collective *collective, int, const void *data, int64_t count,
                            leat_dtype dtype, leati_reduction reduction, void *out,
                            leat_error *err) {
@@ -390,15 +498,20 @@ leat_status reduce_scatter(leati_collective *collective, int, const void *data, 
     if (status != LEAT_OK || count == 0)
         return status;
     size_t block = static_cast<size_t>(count) * leat_dtype_size(dtype);
-    bool divided = false;
-    leati_reducer combine = combine_of(collective, dtype, reduction, &divided);
-    status = guarded(collective, "reduce_scatter", err, [&](GlooCollective *c) {
-        scatter_ring(c, static_cast<const char *>(data), block, static_cast<size_t>(count), out,
-                     combine);
+    return guarded(collective, "reduce_scatter", err, [&](GlooCollective *c) {
+        size_t ranks = static_cast<size_t>(c->num_ranks);
+        std::vector<Part> places(ranks);
+        for (size_t r = 0; r < ranks; r++)
+            places[r] = {r * block, block};
+        c->received.resize(std::max(c->received.size(), ranks * block));
+        /* Only sent from. */
+        char *own = static_cast<char *>(const_cast<void *>(data));
+        auto from = c->context->createUnboundBuffer(own, ranks * block);
+        auto to = c->context->createUnboundBuffer(c->received.data(), ranks * block);
+        Trade(c, 3, from.get(), places, to.get(), places).wait();
+        combine_in_order(c, {dtype, reduction}, own + static_cast<size_t>(c->rank) * block,
+                         c->received.data(), block, static_cast<char *>(out));
     });
-    if (status == LEAT_OK && !divided)
-        leati_reducer_divide(out, count, dtype, collective->num_ranks);
-    return status;
 }
 
 leat_status broadcast(leati_collective *collective, int, int root, void *data, int64_t count,

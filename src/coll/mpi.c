@@ -1,10 +1,10 @@
 /* Collectives between processes by MPI (coll/processes.h), where MPI started the job.
  *
  * Values go through memory of the collective's own in pieces, because a call that failed stays in
- * MPI's hands and must not touch its caller's memory any more. A sum is a reduce-scatter and an
- * all-gather, so that each value is computed by one rank and all hold the same bits. Calls do not
- * block inside MPI: they are tested until they are done, the deadline has passed or somebody
- * aborted.
+ * MPI's hands and must not touch its caller's memory any more. MPI moves bytes alone: each rank
+ * gets its part of all ranks' values, adds it in rank order, and an all-gather hands the sums out,
+ * so that all hold the same bits, those of other collectives. Calls do not block inside MPI: they
+ * are tested until they are done, the deadline has passed or somebody aborted.
  *
  * Failures: what MPI reports, a deadline and abort set the first reason; the present and later
  * calls return it, and MPI is not finalized then, so that the launcher ends the others. Locks:
@@ -35,7 +35,8 @@ typedef struct mpi_collective {
     uint64_t calls;
     MPI_Comm comm;
     char *in, *out; /* SCRATCH_BYTES each, of one allocation at `in` */
-    int *counts, *offsets;
+    int *counts, *offsets, *own_counts, *own_offsets; /* of one allocation at `counts` */
+    const void **parts;                               /* owned */
     leati_failure *failure;
 } mpi_collective;
 
@@ -113,83 +114,42 @@ static leat_status end(const transfer *t, leat_status status) {
     return status;
 }
 
-// ---- arithmetic ----
-
-#define HALF_OP(name, dtype, reduction)                                                            \
-    static void name(void *in, void *inout, int *count, MPI_Datatype *type) {                      \
-        (void)type;                                                                                \
-        leati_reducer_of(dtype, reduction)(inout, in, inout, (size_t)*count);                      \
-    }
-HALF_OP(sum_float16, LEAT_FLOAT16, LEATI_REDUCTION_SUM)
-HALF_OP(max_float16, LEAT_FLOAT16, LEATI_REDUCTION_MAX)
-HALF_OP(sum_bfloat16, LEAT_BFLOAT16, LEATI_REDUCTION_SUM)
-HALF_OP(max_bfloat16, LEAT_BFLOAT16, LEATI_REDUCTION_MAX)
-
-/* Half precision has no type of MPI's: two bytes and operations of ours. Made once. */
-static struct {
-    bool made;
-    MPI_Datatype type;
-    MPI_Op sum_float16, max_float16, sum_bfloat16, max_bfloat16;
-} half;
-
-static int make_half(void) {
-    int code = MPI_SUCCESS;
-    if (!half.made) {
-        code = MPI_Type_contiguous(2, MPI_BYTE, &half.type);
-        code = code == MPI_SUCCESS ? MPI_Type_commit(&half.type) : code;
-        code = code == MPI_SUCCESS ? MPI_Op_create(sum_float16, 1, &half.sum_float16) : code;
-        code = code == MPI_SUCCESS ? MPI_Op_create(max_float16, 1, &half.max_float16) : code;
-        code = code == MPI_SUCCESS ? MPI_Op_create(sum_bfloat16, 1, &half.sum_bfloat16) : code;
-        code = code == MPI_SUCCESS ? MPI_Op_create(max_bfloat16, 1, &half.max_bfloat16) : code;
-        half.made = code == MPI_SUCCESS;
-    }
-    return code;
-}
-
-static MPI_Datatype type_of(leat_dtype dtype) {
-    switch (dtype) {
-    case LEAT_FLOAT32: return MPI_FLOAT;
-    case LEAT_FLOAT64: return MPI_DOUBLE;
-    case LEAT_INT8: return MPI_INT8_T;
-    case LEAT_INT16: return MPI_INT16_T;
-    case LEAT_INT32: return MPI_INT32_T;
-    case LEAT_INT64: return MPI_INT64_T;
-    case LEAT_UINT8: return MPI_UINT8_T;
-    case LEAT_UINT16: return MPI_UINT16_T;
-    case LEAT_UINT32: return MPI_UINT32_T;
-    case LEAT_UINT64: return MPI_UINT64_T;
-    default: return half.type;
-    }
-}
-
-static MPI_Op op_of(leat_dtype dtype, leati_reduction reduction) {
-    bool max = reduction == LEATI_REDUCTION_MAX;
-    if (dtype == LEAT_FLOAT16)
-        return max ? half.max_float16 : half.sum_float16;
-    if (dtype == LEAT_BFLOAT16)
-        return max ? half.max_bfloat16 : half.sum_bfloat16;
-    return max ? MPI_MAX : MPI_SUM;
-}
-
 // ---- calls ----
 
+/* Every rank's `bytes` bytes that are this rank's, which lie one after the other in `out`, as one
+ * buffer of `count` values at `to`: in rank order, which MPI's own sums need not keep. */
+static void combine(const mpi_collective *c, leati_combination how, size_t bytes, int64_t count,
+                    char *to) {
+    for (int r = 0; r < c->base.num_ranks; r++)
+        c->parts[r] = c->out + (size_t)r * bytes;
+    void *outputs[] = {to};
+    leati_reducer_combine(how, c->parts, c->base.num_ranks, 0, outputs, 1, 0, count);
+}
+
 /* A piece of a sum that lies in `in`; the result goes there too. */
-static leat_status reduce_piece(const transfer *t, int count, leat_dtype dtype,
-                                leati_reduction reduction) {
+static leat_status reduce_piece(const transfer *t, int64_t count, leati_combination how) {
     mpi_collective *c = t->c;
     MPI_Request request;
-    for (int r = 0; r < c->base.num_ranks; r++) {
+    int item = (int)leat_dtype_size(how.dtype), ranks = c->base.num_ranks;
+    int64_t size = (count + ranks - 1) / ranks;
+    for (int r = 0; r < ranks; r++) {
         /* MPI wants the counts of all ranks on every rank. */
-        leati_part part = leati_coll_part_of(count, c->base.num_ranks, r);
-        c->counts[r] = (int)(part.end - part.begin);
-        c->offsets[r] = (int)part.begin;
+        int64_t begin = LEATI_MIN(size * r, count), end = LEATI_MIN(begin + size, count);
+        c->counts[r] = (int)(end - begin) * item;
+        c->offsets[r] = (int)begin * item;
     }
-    int code = MPI_Ireduce_scatter(c->in, c->out, c->counts, type_of(dtype),
-                                   op_of(dtype, reduction), c->comm, &request);
+    int own = c->counts[c->rank];
+    for (int r = 0; r < ranks; r++) {
+        c->own_counts[r] = own;
+        c->own_offsets[r] = own * r;
+    }
+    int code = MPI_Ialltoallv(c->in, c->counts, c->offsets, MPI_BYTE, c->out, c->own_counts,
+                              c->own_offsets, MPI_BYTE, c->comm, &request);
     /* `in` is written again by the second exchange, so the first must be over. */
     LEATI_TRY(finish(t, code, &request));
-    code = MPI_Iallgatherv(c->out, c->counts[c->rank], type_of(dtype), c->in, c->counts, c->offsets,
-                           type_of(dtype), c->comm, &request);
+    combine(c, how, (size_t)own, own / item, c->out);
+    code = MPI_Iallgatherv(c->out, own, MPI_BYTE, c->in, c->counts, c->offsets, MPI_BYTE, c->comm,
+                           &request);
     return finish(t, code, &request);
 }
 
@@ -201,19 +161,19 @@ static leat_status mpi_all_reduce(leati_collective *collective, int rank, void *
     if (status != LEAT_OK || (status = begin(&t, err)) != LEAT_OK)
         return status;
     size_t item = leat_dtype_size(dtype);
-    int64_t most = SCRATCH_BYTES / (int64_t)item;
+    /* Parts are rounded up, so all ranks' contributions to one may be a little more than a piece.
+     */
+    int64_t most = SCRATCH_BYTES / (int64_t)item - collective->num_ranks;
     for (int64_t at = 0; at < count && status == LEAT_OK; at += most) {
         int64_t n = LEATI_MIN(count - at, most);
         char *piece = (char *)data + (size_t)at * item;
         /* The caller's memory is never MPI's: after a deadline the request goes on without the
          * caller. */
         memcpy(t.c->in, piece, (size_t)n * item);
-        status = reduce_piece(&t, (int)n, dtype, reduction);
+        status = reduce_piece(&t, n, (leati_combination){dtype, reduction});
         if (status == LEAT_OK)
             memcpy(piece, t.c->in, (size_t)n * item);
     }
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
-        leati_reducer_divide(data, count, dtype, collective->num_ranks);
     return end(&t, status);
 }
 
@@ -258,14 +218,14 @@ static leat_status mpi_reduce_scatter(leati_collective *collective, int rank, co
             memcpy(t.c->in + r * bytes,
                    (const char *)data + (r * (size_t)count + (size_t)at) * item, bytes);
         }
-        int code = MPI_Ireduce_scatter_block(t.c->in, t.c->out, (int)n, type_of(dtype),
-                                             op_of(dtype, reduction), t.c->comm, &request);
+        int code = MPI_Ialltoall(t.c->in, (int)bytes, MPI_BYTE, t.c->out, (int)bytes, MPI_BYTE,
+                                 t.c->comm, &request);
         status = finish(&t, code, &request);
-        if (status == LEAT_OK)
-            memcpy((char *)out + (size_t)at * item, t.c->out, bytes);
+        if (status == LEAT_OK) {
+            combine(t.c, (leati_combination){dtype, reduction}, bytes, n,
+                    (char *)out + (size_t)at * item);
+        }
     }
-    if (status == LEAT_OK && reduction == LEATI_REDUCTION_MEAN)
-        leati_reducer_divide(out, count, dtype, collective->num_ranks);
     return end(&t, status);
 }
 
@@ -315,7 +275,7 @@ static void mpi_close(leati_collective *collective) {
     if (!failed) {
         leati_free(c->in);
         leati_free(c->counts);
-        leati_free(c->offsets);
+        leati_free(c->parts);
     }
     leati_free(c);
 }
@@ -397,17 +357,19 @@ static leat_status open_mpi(mpi_collective *c, leat_error *err) {
     if (c->failure == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     c->in = leati_alloc(2, SCRATCH_BYTES);
-    c->counts = leati_alloc(ranks, sizeof *c->counts);
-    c->offsets = leati_alloc(ranks, sizeof *c->offsets);
-    if (c->in == NULL || c->counts == NULL || c->offsets == NULL)
+    c->counts = leati_alloc(ranks, 4 * sizeof *c->counts);
+    c->parts = leati_alloc(ranks, sizeof *c->parts);
+    if (c->in == NULL || c->counts == NULL || c->parts == NULL)
         return leati_no_memory(err);
+    c->offsets = c->counts + ranks;
+    c->own_counts = c->offsets + ranks;
+    c->own_offsets = c->own_counts + ranks;
     c->out = c->in + SCRATCH_BYTES;
     leat_status status = start_mpi(err);
     if (status == LEAT_OK)
         status = check_ranks(c, err);
-    if (status == LEAT_OK &&
-        (make_half() != MPI_SUCCESS || MPI_Comm_dup(MPI_COMM_WORLD, &c->comm) != MPI_SUCCESS ||
-         MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS))
+    if (status == LEAT_OK && (MPI_Comm_dup(MPI_COMM_WORLD, &c->comm) != MPI_SUCCESS ||
+                              MPI_Comm_set_errhandler(c->comm, MPI_ERRORS_RETURN) != MPI_SUCCESS))
         status = leati_fail(err, LEAT_UNAVAILABLE, "MPI gives no communicator");
     return status;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS = 3, LONG_MS = 60000, SHORT_MS = 500 };
+enum { RANKS = 4, LONG_MS = 60000, SHORT_MS = 500 };
 
 #ifdef LEATI_HAVE_MPI
 
@@ -24,7 +24,7 @@ static int rank;
 
 static void test_cases(void **state) {
     (void)state;
-    collective_cases(collective, rank);
+    collective_cases(collective, rank, 1);
 }
 
 static int run_cases(void) {
@@ -113,9 +113,10 @@ static void test_late(void **state) {
     static char text[1 << 16];
     int code = 0;
     start("late", text, sizeof text, &code);
-    if (count_of(text, "DEADLINE_EXCEEDED: rank ") != 2 ||
-        count_of(text, "waited 500 ms in all_reduce for another process: worker 1 was ") != 4 ||
-        count_of(text, "then ABORTED: the collective has failed: rank ") != 2)
+    if (count_of(text, "DEADLINE_EXCEEDED: rank ") != RANKS - 1 ||
+        count_of(text, "waited 500 ms in all_reduce for another process: worker 1 was ") !=
+            2 * (RANKS - 1) ||
+        count_of(text, "then ABORTED: the collective has failed: rank ") != RANKS - 1)
         fail_msg("mpirun ended with %d: %s", code, text);
 }
 

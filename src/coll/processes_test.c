@@ -138,7 +138,7 @@ static const opener openers[] = {
 enum { NUM_OPENERS = sizeof openers / sizeof openers[0] };
 
 static void do_everything(process *p, int rank) {
-    collective_cases(p->collective, rank);
+    collective_cases(p->collective, rank, p->replicas > 1 ? p->replicas : 1);
 }
 
 static void sum_beside(process *p, int rank) {

@@ -198,6 +198,14 @@ void leati_reducer_combine(leati_combination how, const void *const *inputs, int
     _Alignas(64) char tile[TILE * sizeof(double)];
     size_t item = leat_dtype_size(how.dtype);
     bool half = how.dtype == LEAT_FLOAT16 || how.dtype == LEAT_BFLOAT16;
+    if (num_inputs == 2 && num_outputs == 1 && !half) {
+        leati_reducer combine = how.reduction == LEATI_REDUCTION_MEAN
+                                    ? leati_reducer_mean_of_two(how.dtype)
+                                    : leati_reducer_of(how.dtype, how.reduction);
+        combine((char *)outputs[0] + to, (const char *)inputs[0] + from,
+                (const char *)inputs[1] + from, (size_t)count);
+        return;
+    }
     for (int64_t at = 0; at < count; at += TILE) {
         size_t n = (size_t)LEATI_MIN(count - at, TILE), byte = (size_t)at * item;
         /* The tile is whole before any output is written, so outputs may be inputs. */

@@ -140,8 +140,66 @@ static inline void collective_compare_bits(leati_collective *c, int rank, int64_
     free(all);
 }
 
-/* All of the above, small and large. */
-static inline void collective_cases(leati_collective *c, int rank) {
+/* Values of many magnitudes and both signs: each order of additions rounds to other bits. */
+static inline float collective_rough_float(int rank, int64_t i) {
+    uint64_t mixed = (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u + (uint64_t)rank * 0xd1b54a32d192ed03u;
+    mixed = (mixed ^ mixed >> 32) * 0x94d049bb133111ebu;
+    mixed ^= mixed >> 29;
+    float size = ldexpf(1.0f + (float)(mixed & 0x7fffff) / 8388608.0f, (int)(mixed >> 40 & 15) - 8);
+    return mixed >> 60 & 1 ? -size : size;
+}
+
+/* The model: ranks add in their order, `per_process` of them first where processes have several,
+ * whose sums then add in the order of processes. */
+static inline float collective_sum_in_order(int num_ranks, int per_process, int64_t i) {
+    float total = 0;
+    for (int first = 0; first < num_ranks; first += per_process) {
+        float sum = collective_rough_float(first, i);
+        for (int r = first + 1; r < first + per_process; r++)
+            sum += collective_rough_float(r, i);
+        total = first == 0 ? sum : total + sum;
+    }
+    return total;
+}
+
+static inline void collective_keep_order(leati_collective *c, int rank, int per_process,
+                                         int64_t count) {
+    leat_error err = {0};
+    int n = c->num_ranks, others = 0;
+    float *values = malloc((size_t)count * sizeof *values);
+    float *blocks = malloc((size_t)(count * n) * sizeof *blocks);
+    float *block = malloc((size_t)count * sizeof *block);
+    for (int64_t i = 0; i < count * n; i++)
+        blocks[i] = collective_rough_float(rank, i);
+    for (int reduction = LEATI_REDUCTION_SUM; reduction <= LEATI_REDUCTION_MEAN; reduction++) {
+        float divisor = reduction == LEATI_REDUCTION_MEAN ? (float)n : 1;
+        memcpy(values, blocks, (size_t)count * sizeof *values);
+        assert_int_equal(c->ops->all_reduce(c, rank, values, count, LEAT_FLOAT32,
+                                            (leati_reduction)reduction, &err),
+                         LEAT_OK);
+        assert_int_equal(c->ops->reduce_scatter(c, rank, blocks, count, LEAT_FLOAT32,
+                                                (leati_reduction)reduction, block, &err),
+                         LEAT_OK);
+        for (int64_t i = 0; i < count; i++) {
+            float sum = collective_sum_in_order(n, per_process, i) / divisor;
+            float of_block = collective_sum_in_order(n, per_process, rank * count + i) / divisor;
+            /* The other way round, to see that the values tell orders apart. */
+            float backwards = collective_rough_float(n - 1, i);
+            for (int r = n - 2; r >= 0; r--)
+                backwards += collective_rough_float(r, i);
+            others += backwards / divisor != sum;
+            assert_memory_equal(&values[i], &sum, sizeof sum);
+            assert_memory_equal(&block[i], &of_block, sizeof of_block);
+        }
+    }
+    assert_true(n == 2 || count < 100 || others > 0);
+    free(values);
+    free(blocks);
+    free(block);
+}
+
+/* All of the above, small and large; processes have `per_process` ranks each. */
+static inline void collective_cases(leati_collective *c, int rank, int per_process) {
     for (int64_t count = 0; count <= 2000; count = count * 5 + 1)
         collective_reduce_floats(c, rank, count);
     collective_reduce_floats(c, rank, COLLECTIVE_LARGE);
@@ -152,6 +210,9 @@ static inline void collective_cases(leati_collective *c, int rank) {
         collective_scatter(c, rank, count, false);
         collective_scatter(c, rank, count, true);
     }
+    collective_keep_order(c, rank, per_process, 7);
+    collective_keep_order(c, rank, per_process, 1000);
+    collective_keep_order(c, rank, per_process, COLLECTIVE_LARGE);
     collective_compare_bits(c, rank, 1000);
     collective_compare_bits(c, rank, COLLECTIVE_LARGE);
 }

@@ -68,6 +68,8 @@ int64_t leati_random_layer_seed(void);
 
 /* Whether leat_seed_set is in force. Draws nothing. Thread-safe. */
 bool leati_random_global_seed_is_set(void);
+/* The seed that leat_seed_set was given; false: it is not in force. Draws nothing. Thread-safe. */
+bool leati_random_global_seed(int64_t *seed);
 
 /* Counts the calls of leat_seed_set and leat_seed_clear; streams that go on from call to call start
  * anew with each. Thread-safe. */

@@ -52,8 +52,13 @@ uint64_t leati_random_seed_epoch(void) {
 }
 
 bool leati_random_global_seed_is_set(void) {
+    return leati_random_global_seed(&(int64_t){0});
+}
+
+bool leati_random_global_seed(int64_t *seed) {
     pthread_mutex_lock(&lock);
     bool set = global_set;
+    *seed = global_seed;
     pthread_mutex_unlock(&lock);
     return set;
 }

@@ -10,9 +10,11 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "base/options.h"
+#include "base/random.h"
 #include "data/plan/dataset.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
+#include "dist/plan_list.h"
 #include "dist/strategy.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
@@ -167,20 +169,56 @@ leat_dataset *leati_distributed_share(void *dataset, const leati_feed_place *pla
 
 /* ---- agreement ---- */
 
-/* Do all workers distribute the same? Where each has files of its own (OFF, a function) only the
- * elements are compared. */
-static leat_status compare(leat_distributed_dataset *d, leat_error *err) {
+/* What a worker distributes: a dataset, or (NULL) what its function makes, of which the elements
+ * alone are compared. So they are under OFF: readers and seeds are then meant to differ. */
+struct given {
+    const leat_dataset *dataset;
+    int policy; /* as asked for */
+    const leat_spec *spec;
+};
+
+static void list_given(const void *context, leati_agreement_list *list) {
+    const struct given *given = context;
+    bool by_function = given->dataset == NULL;
     char text[512];
-    if (d->strategy == NULL || d->member.num_workers == 1)
-        return LEAT_OK;
-    if (d->dataset != NULL && d->plan.policy != LEAT_SHARD_OFF) {
-        snprintf(text, sizeof(text), "plan %016llx, policy %d, global batch %lld",
-                 (unsigned long long)leat_dataset_fingerprint(d->dataset), (int)d->plan.policy,
-                 (long long)d->plan.global_batch);
-    } else {
-        leat_spec_print(d->plan.spec, text, sizeof(text));
+    int64_t seed = 0;
+    leati_agreement_add_text(list, "the autoshard policy",
+                             by_function ? "that of a dataset function"
+                                         : leati_planner_policy_name(given->policy));
+    if (!by_function && given->policy != LEAT_SHARD_OFF) {
+        /* First, because the seeds of operations inside of functions follow from it. */
+        if (leati_random_global_seed(&seed))
+            leati_agreement_add_int(list, "the global random seed", seed);
+        else
+            leati_agreement_add_text(list, "the global random seed", "none");
+        leati_plan_list_add(list, given->dataset);
     }
-    return leat_strategy_agree(d->strategy, "the distributed dataset", text, err);
+    leat_spec_print(given->spec, text, sizeof(text));
+    leati_agreement_add_text(list, "the elements' structure", text);
+}
+
+/* Do all workers distribute the same? Before anything else is exchanged, since what that is depends
+ * on what is distributed. */
+static leat_status compare(const leat_strategy *strategy, const struct given *given,
+                           leat_error *err) {
+    return leati_agreement_compare(
+        strategy, "the distributed dataset", list_given, given,
+        "make it equal on all workers, or give each its own by distribute_datasets_from_function",
+        err);
+}
+
+/* The same of a caller's arguments. */
+static leat_status compare_dataset(const leat_strategy *strategy, const leat_dataset *dataset,
+                                   const leat_strategy_distribute_options *options,
+                                   leat_error *err) {
+    leat_strategy_distribute_options own = {LEAT_STRATEGY_DISTRIBUTE_DEFAULTS};
+    LEATI_TRY(LEATI_OPTIONS(leat_strategy_distribute_options, &own, options, err));
+    /* Options that are wrong are refused behind this. */
+    if ((unsigned)own.auto_shard_policy > LEAT_SHARD_OFF)
+        return LEAT_OK;
+    const struct given given = {
+        .dataset = dataset, .policy = (int)own.auto_shard_policy, .spec = dataset->spec};
+    return compare(strategy, &given, err);
 }
 
 /* ---- life ---- */
@@ -372,14 +410,22 @@ static bool is_missing(const char *where, const leat_strategy *strategy, leat_da
     return true;
 }
 
-/* Keeps the strategy alive, and asks the other workers. */
-static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed_dataset *d,
-                                       leat_error *err) {
+/* Keeps the strategy alive. */
+static leat_distributed_dataset *under(leat_strategy *strategy, leat_distributed_dataset *d) {
+    if (d != NULL)
+        d->strategy = leat_strategy_ref(strategy);
+    return d;
+}
+
+/* Of batches that a function made the others are asked when they are there. */
+static leat_distributed_dataset *under_compared(leat_strategy *strategy,
+                                                leat_distributed_dataset *d, leat_error *err) {
     leat_error local = {0};
     if (d == NULL)
         return NULL;
-    d->strategy = leat_strategy_ref(strategy);
-    return compare(d, &local) == LEAT_OK ? d : failed(d, &local, err);
+    const struct given given = {.spec = d->plan.spec};
+    bool same = compare(strategy, &given, &local) == LEAT_OK;
+    return same ? under(strategy, d) : failed(d, &local, err);
 }
 
 /* Says once that rows which shuffling finds in a batch meet in every epoch. */
@@ -409,7 +455,11 @@ leat_strategy_distribute_dataset(leat_strategy *strategy, leat_dataset *dataset,
         return NULL;
     warn_of_shuffled_batches(dataset);
     leati_membership member = membership(strategy);
-    return under(strategy, leati_distributed_from_dataset(&member, dataset, options, err), err);
+    if (compare_dataset(strategy, dataset, options, err) != LEAT_OK) {
+        leat_dataset_unref(dataset);
+        return NULL;
+    }
+    return under(strategy, leati_distributed_from_dataset(&member, dataset, options, err));
 }
 
 leat_distributed_dataset *
@@ -421,9 +471,9 @@ leat_strategy_distribute_replica_batches(leat_strategy *strategy, leat_dataset *
         return NULL;
     leati_membership member = membership(strategy);
     member.per_replica_ok = false; /* one dataset is for one pipeline */
-    return under(strategy,
-                 leati_distributed_from_function(&member, dataset, NULL, NULL, NULL, options, err),
-                 err);
+    return under_compared(
+        strategy, leati_distributed_from_function(&member, dataset, NULL, NULL, NULL, options, err),
+        err);
 }
 
 leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
@@ -439,7 +489,7 @@ leat_distributed_dataset *leat_strategy_distribute_datasets_from_function(
         return NULL;
     }
     leati_membership member = membership(strategy);
-    return under(
+    return under_compared(
         strategy,
         leati_distributed_from_function(&member, NULL, function, context, release, options, err),
         err);

@@ -127,8 +127,8 @@ static leat_status exchange_numbers(struct numbers *own, const leati_membership 
         return leati_no_memory(err);
     leat_status status = others->exchange(others->context, &count, 1, all, err);
     *same = status == LEAT_OK && count > 0;
-    /* Workers with other plans would fill numbers in at wrong places; comparing plans comes
-     * later. */
+    /* Workers with other plans would fill numbers in at wrong places. Under a strategy plans were
+     * compared before. */
     for (size_t w = 0; w < n && *same; w++)
         *same = all[w] == count;
     if (*same) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/stop.h"
+#include "dist/agreement.h"
 #include "dist/strategy.h"
 #include <stdio.h>
 
@@ -136,6 +137,15 @@ leat_status leat_strategy_broadcast(leat_strategy *strategy, void *data, size_t 
                                    (int64_t)count, LEAT_UINT8, err);
 }
 
+struct said {
+    const char *what, *value;
+};
+
+static void list_said(const void *context, leati_agreement_list *list) {
+    const struct said *said = context;
+    leati_agreement_add_text(list, said->what, said->value);
+}
+
 leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const char *value,
                                 leat_error *err) {
     LEATI_ERROR_DOOR(err);
@@ -143,9 +153,9 @@ leat_status leat_strategy_agree(leat_strategy *strategy, const char *what, const
         check_call(strategy, "leat_strategy_agree", what != NULL && value != NULL, err);
     if (status != LEAT_OK || strategy->workers == NULL)
         return status;
-    /* Through the store and not the collective: texts have different lengths. */
-    return leati_store_agree(leati_workers_store(strategy->workers), what, value,
-                             strategy->timeout_ms, err);
+    const struct said said = {.what = what, .value = value};
+    return leati_agreement_compare(strategy, "the program", list_said, &said,
+                                   "start the same one with the same data on all workers", err);
 }
 
 leat_status leat_strategy_barrier(leat_strategy *strategy, leat_error *err) {

@@ -6,12 +6,13 @@
  * worker without memory for one, which ends the job. No locks: scopes belong to their thread. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "core/spec.h"
 #include "dist/strategy.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SCOPES = 16 };
+enum { MOST_SCOPES = 16, MOST_NAME = 32 };
 
 typedef struct scope {
     leat_strategy *strategy; /* a reference */
@@ -54,10 +55,18 @@ static leat_status value_of_chief(const leat_strategy *s, const leat_variable *v
                                   const leat_tensor *initial, leat_tensor *out, leat_error *err) {
     /* Compared before the values are sent, because another shape would end the exchange in other
      * words. */
-    char text[256], shape[128];
+    char text[LEATI_WORKERS_SAYING], shape[128];
     leat_shape found = leat_tensor_shape(initial);
-    snprintf(text, sizeof text, "variable \"%s\", %s %s", variable->name,
-             leat_dtype_name(variable->dtype), leati_shape_text(&found, shape));
+    const char *full = leati_shape_text(&found, shape), *dtype = leat_dtype_name(variable->dtype);
+    size_t length = strlen(variable->name), wanted;
+    wanted =
+        (size_t)snprintf(text, sizeof text, "variable \"%s\", %s %s", variable->name, dtype, full);
+    /* What is compared has a limit: of a long name the end stands there, and a hash of all. */
+    if (wanted >= sizeof text) {
+        snprintf(text, sizeof text, "variable \"...%s\", %s %.30s, checksum %08x",
+                 variable->name + (length > MOST_NAME ? length - MOST_NAME : 0), dtype, full,
+                 (unsigned)leati_hash(full, strlen(full), leati_hash(variable->name, length, 0)));
+    }
     leat_status status = leati_workers_same(s->workers, text, err);
     if (status == LEAT_OK)
         status = leat_tensor_copy_of(initial->dtype, found, initial->data, out, err);

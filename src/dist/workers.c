@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LONGEST_NAME = 160, LONGEST_SAYING = 128, BEATS_BEFORE_LOSS = 10, RETRY_MS = 20 };
+enum { LONGEST_NAME = 160, BEATS_BEFORE_LOSS = 10, RETRY_MS = 20 };
 
 struct leati_workers {
     int count, number;
@@ -178,6 +178,10 @@ int leati_workers_number(const leati_workers *workers) {
     return workers->number;
 }
 
+const char *leati_workers_name(const leati_workers *workers, int worker) {
+    return workers->names[worker];
+}
+
 leati_store *leati_workers_store(const leati_workers *workers) {
     return workers->store;
 }
@@ -209,7 +213,7 @@ void leati_workers_note(leati_workers *workers, leati_store_phase phase) {
 }
 
 leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
-    char mine[LONGEST_SAYING] = "";
+    char mine[LEATI_WORKERS_SAYING] = "";
     /* Zeros behind the text, since all bytes are compared. */
     snprintf(mine, sizeof mine, "%s", text);
     char *all = leati_alloc((size_t)workers->count, sizeof mine);

@@ -29,6 +29,8 @@ void leati_workers_watch(leati_workers *workers, leati_collective *collective);
 
 int leati_workers_count(const leati_workers *workers);
 int leati_workers_number(const leati_workers *workers); /* this one's */
+/* What messages call a worker: "worker 1 (10.0.0.7:2222)". Borrowed. */
+const char *leati_workers_name(const leati_workers *workers, int worker);
 leati_store *leati_workers_store(const leati_workers *workers);
 /* "2 workers over shared memory, this is worker 1 (10.0.0.7:2222)". Borrowed. */
 const char *leati_workers_describe(const leati_workers *workers);
@@ -49,6 +51,8 @@ void leati_workers_reading(leati_workers *workers, leati_stage_writer stage, voi
 /* What this worker is doing, for stall reports. */
 void leati_workers_note(leati_workers *workers, leati_store_phase phase);
 
+/* Bytes of what workers say, with the terminator. */
+enum { LEATI_WORKERS_SAYING = 128 };
 /* Do all workers say the same now? FAILED_PRECONDITION names the first that differs from worker 0,
  * and both texts; 127 bytes of them count. Cheap: one exchange. */
 LEAT_WARN_UNUSED leat_status leati_workers_same(leati_workers *workers, const char *text,

@@ -115,6 +115,9 @@ class Variable:
         self._dtype, self._shape = value.dtype, value.shape
         if value.dtype in (dtypes.string, dtypes.variant):
             raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
+        written = self.__dict__.pop("_written", initial_value)
+        if getattr(place, "_compare_initial", None) is not None:
+            place._compare_initial(self._name, written, value)
         self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
                                         sync_on_read=synchronization is VariableSynchronization.ON_READ
                                         and (self._has_copies or not getattr(place, "_shares_variables", False)),

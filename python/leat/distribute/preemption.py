@@ -10,7 +10,9 @@ import threading
 import time
 
 from leat import dtypes
+from leat._checkpoint.objects import nodes_of
 from leat._structures.variables import Variable
+from leat.distribute import agreement
 from leat.errors import InvalidArgumentError
 from leat.train import Checkpoint, CheckpointManager
 
@@ -144,5 +146,8 @@ class PreemptionCheckpointHandler:
         self._exit()
 
     def _save(self, *args, **kwargs):
+        if self._strategy is not None:
+            found = [node.value for node in nodes_of(self._reader.checkpoint) if isinstance(node.value, Variable)]
+            agreement.compare_values(self._strategy, agreement.updated_together(found), "in the checkpoint")
         self._runs.assign(self._count)
         (self._save_fn or self._writer.save)(*args, **kwargs)

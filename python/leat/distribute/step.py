@@ -15,6 +15,7 @@ from leat._core.tensor import Tensor, constant
 from leat._graph import trace
 from leat._graph.traced import Function, _Static, _collected, _leaf, _shape_of
 from leat._structures.variables import Variable
+from leat.distribute import agreement
 from leat.distribute.context import ReplicaContext, UnknownSizes
 from leat.distribute.scope import entered
 from leat.distribute.values import DistributedValues, PerReplica, check_structures
@@ -313,6 +314,7 @@ class Steps:
     def __init__(self, strategy):
         self._strategy = strategy
         self._steps = collections.OrderedDict()
+        self._checks = agreement.checks_every_step()
 
     def run(self, function, args, kwargs):
         """Runs ``function(*args, **kwargs)`` on every replica; the structure of its results."""
@@ -331,6 +333,9 @@ class Steps:
                 f"Strategy.run traces the function at {file}:{line} for its replicas, but it needs a value that is "
                 f"only known when they run: {reason}. Return the tensor and look at it outside of the replicas, or use "
                 "tensor operations.") from reason
+        if self._checks:
+            agreement.compare_values(self._strategy, agreement.updated_together(traces[0].graph_variables),
+                                     "before a step")
         if _collected[0] is not None:
             _collected[0].update({id(made): made.native for made in traces})
         for parts, made in zip(tensors, traces):

@@ -12,7 +12,7 @@ from leat._core.cluster import ClusterSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._structures.variables import Variable
-from leat.distribute import cluster_resolver, context, dataset as datasets, scope as scopes
+from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, scope as scopes
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
@@ -425,6 +425,10 @@ class MultiWorkerMirroredStrategy(Strategy):
     _distributed = staticmethod(variable_class)
     _check_variable = staticmethod(check_variable)
     cluster_resolver = property(lambda self: self._cluster_resolver)
+
+    def _compare_initial(self, name, given, value):
+        if self._workers > 1:
+            agreement.compare_initial(self, name, given, value)
 
 
 # ---- the others ----

@@ -2,6 +2,8 @@
 
 import random as _random
 
+import numpy
+
 from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import ops, trace
 from leat.keras import backend
@@ -36,7 +38,8 @@ class SeedGenerator:
         if not isinstance(seed, int):
             raise ValueError(f"Argument `seed` must be an integer. Received: seed={seed}")
         with name_scope(self.name):
-            self.state = Variable([seed, 0], dtype="int64", trainable=False, name="seed_generator_state")
+            # An array and no list, because one that was drawn may differ from worker to worker.
+            self.state = Variable(numpy.array([seed, 0]), dtype="int64", trainable=False, name="seed_generator_state")
 
     def next(self, ordered=True):
         """The seed of this call, an int64 tensor [2]; the state becomes that of the next."""

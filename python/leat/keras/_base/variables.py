@@ -144,6 +144,7 @@ class Variable(_variables.Variable):
         with trace.eagerly():
             value = initializer(tuple(shape), dtype=dtype) if callable(initializer) else initializer
             value = convert_to_tensor(value, dtype)
+        self._written = initializer
         super().__init__(value, trainable=trainable, name=self._path, dtype=dtype,
                          aggregation=_AGGREGATIONS[aggregation], synchronization=_SYNCHRONIZATIONS[synchronization])
 

@@ -51,6 +51,7 @@ class Trainer:
     stop_evaluating = stop_predicting = False
     _functions = None
     _compile_loss = _compile_metrics = _loss_tracker = _compile_config = None
+    _is_compared = False  # with what other workers have
     _initial_epoch = None  # where a callback says that epochs are done
 
     def compile(self, optimizer="rmsprop", loss=None, loss_weights=None, metrics=None, weighted_metrics=None,
@@ -69,7 +70,7 @@ class Trainer:
                           stacklevel=2)
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
         self.jit_compile = jit_compile is True and not run_eagerly
-        self.stop_training, self.compiled = False, True
+        self.stop_training, self.compiled, self._is_compared = False, True, False
         self._compile_config = {"optimizer": self.optimizer, "loss": loss, "loss_weights": loss_weights,
                                 "metrics": metrics, "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
                                 "steps_per_execution": steps_per_execution, "jit_compile": self.jit_compile}
@@ -305,6 +306,40 @@ class Trainer:
                         raise
             if with_loss and self.optimizer is not None and not self.optimizer.built:
                 self.optimizer.build(self.trainable_variables)
+        if not self._is_compared:
+            self._compare_workers()
+
+    def _compare_workers(self):
+        """FailedPreconditionError where another worker's model is another one; once for each `compile`."""
+        strategy = getattr(self, "_distribute_strategy", None)
+        if strategy is None:
+            return
+        from leat.distribute import agreement
+        if agreement.is_needed(strategy):
+            layers = [layer for layer in self._flatten_layers() if not isinstance(layer, Trainer)]
+            names = [(f"layer {number} of the model", f'{type(layer).__name__} "{layer.name}"')
+                     for number, layer in enumerate(layers)]
+            agreement.compare(strategy, [("number of layers of the model", str(len(layers))), *names])
+            agreement.compare_configuration(strategy, [(f'layer "{layer.name}"', layer) for layer in layers] + [
+                ("compile", self._compile_config)])
+        self._is_compared = True
+
+    def _compare_arguments(self, arguments):
+        """The same where `fit` was given other arguments, before a worker waits for what another does not do."""
+        strategy = getattr(self, "_distribute_strategy", None)
+        if strategy is not None:
+            from leat.distribute import agreement
+            agreement.compare_configuration(strategy, [("fit", arguments)])
+
+    def _compare_values(self, when):
+        """FailedPreconditionError where a variable has another value on another worker: one was assigned there alone,
+        or read from another file."""
+        strategy = getattr(self, "_distribute_strategy", None)
+        if strategy is not None:
+            from leat.distribute import agreement
+            # What a slot differs in the weights differ in after the next step, so slots are not read as well.
+            found = [one for one in (self.optimizer.variables if self.optimizer is not None else ()) if not one.ndim]
+            agreement.compare_values(strategy, self.trainable_variables + found, when)
 
     def _has_own_steps(self):
         return type(self).train_step is not Trainer.train_step or type(self).test_step is not Trainer.test_step
@@ -335,6 +370,11 @@ class Trainer:
         if config.max_epochs() and config.max_epochs() < epochs:
             warnings.warn(f"Limiting epochs to {config.max_epochs()}", stacklevel=2)
             epochs = config.max_epochs()
+        self._compare_arguments({"epochs": epochs, "batch_size": batch_size, "initial_epoch": initial_epoch,
+                                 "steps_per_epoch": steps_per_epoch, "validation_split": validation_split,
+                                 "has validation data": validation_data is not None,
+                                 "validation_steps": validation_steps, "validation_freq": validation_freq,
+                                 "validation_batch_size": validation_batch_size, "class_weight": class_weight})
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = feeding.split((x, y, sample_weight), validation_split)
         source = self._source(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
@@ -348,6 +388,7 @@ class Trainer:
         step = self.make_train_function()
         self._initial_epoch = None
         callbacks.on_train_begin()  # where BackupAndRestore may say that epochs are done
+        self._compare_values("before training")
         epoch_logs = None
         for epoch in range(self._initial_epoch or initial_epoch, epochs):
             self.reset_metrics()
@@ -357,6 +398,7 @@ class Trainer:
             if checked is not None and _is_due(epoch, validation_freq):
                 found = self._evaluate(checked, callbacks)
                 epoch_logs.update({f"val_{name}": value for name, value in found.items()})
+            self._compare_values(f"after epoch {epoch + 1}")
             callbacks.on_epoch_end(epoch, epoch_logs)
             if self.stop_training:
                 break

@@ -177,6 +177,9 @@ class Optimizer:
         self._trainable_variables = list(variables)
         self._index = {id(variable): place for place, variable in enumerate(self._trainable_variables)}
         if self._trainable_variables and "leat.distribute" in sys.modules:
+            from leat.distribute import agreement
+            agreement.compare_configuration(self._trainable_variables[0]._strategy,
+                                            [(f'optimizer "{self.name}"', self)])
             self._move_beside(self._trainable_variables[0])
         self._make_shared(self._trainable_variables)
         self.built = True

@@ -47,10 +47,12 @@ static struct sigaction python_action;
 static pthread_t main_thread;
 static void (*cancel_in_main)(void *object); /* guarded, as is the object */
 static void *in_main;
+static atomic_uint calls_of_main; /* a signal ends the call during which it came, not a later one */
 
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
-    ssize_t written = write(signal_pipe[1], "", 1);
+    unsigned call = atomic_load(&calls_of_main);
+    ssize_t written = write(signal_pipe[1], &call, sizeof call);
     (void)written; /* a full pipe wakes the reader as well */
     errno = saved;
     if ((python_action.sa_flags & SA_SIGINFO) != 0)
@@ -61,10 +63,10 @@ static void on_signal(int number, siginfo_t *info, void *context) {
 
 static void *cancel_on_signal(void *unused) {
     (void)unused;
-    char byte = 0;
-    while (read(signal_pipe[0], &byte, 1) == 1) {
+    unsigned call = 0;
+    while (read(signal_pipe[0], &call, sizeof call) == sizeof call) {
         pthread_mutex_lock(&guard);
-        if (in_main != NULL)
+        if (in_main != NULL && call == atomic_load(&calls_of_main))
             cancel_in_main(in_main);
         pthread_mutex_unlock(&guard);
     }
@@ -109,6 +111,7 @@ void native_wait_begin(void (*cancel)(void *object), void *object) {
         watch_signals();
         native_forget_interrupt();
         pthread_mutex_lock(&guard);
+        atomic_fetch_add(&calls_of_main, 1);
         cancel_in_main = cancel;
         in_main = object;
         pthread_mutex_unlock(&guard);

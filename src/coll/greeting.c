@@ -1,8 +1,20 @@
 /* Greetings and proofs: see greeting.h. */
 #include "coll/greeting.h"
+#include "base/error.h"
 #include "coll/wire.h"
 #include <stdio.h>
 #include <string.h>
+
+enum { LEAST_SECRET = 16 };
+
+leat_status leati_greeting_check_secret(const char *secret, leat_error *err) {
+    if (secret == NULL || strlen(secret) >= LEAST_SECRET)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE,
+                        "the job's secret (LEAT_JOB_SECRET) has less than %d characters; draw one, "
+                        "as by: openssl rand -hex 32",
+                        LEAST_SECRET);
+}
 
 size_t leati_greeting_write(const leati_greeting *greeting, char out[LEATI_GREETING_LONGEST]) {
     int32_t numbers[3] = {LEATI_WIRE_MARK, greeting->rank, greeting->num_ranks};

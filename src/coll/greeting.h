@@ -10,12 +10,9 @@
 #define LEATI_COLL_GREETING_H
 
 #include "base/sha256.h"
+#include <leat/base.h>
 
-enum {
-    LEATI_GREETING_NONCE = 32,
-    LEATI_GREETING_LONGEST = 512, /* bytes of one that is written */
-    LEATI_GREETING_LEAST_SECRET = 16
-};
+enum { LEATI_GREETING_NONCE = 32, LEATI_GREETING_LONGEST = 512 /* bytes of one that is written */ };
 
 typedef struct leati_greeting {
     int32_t rank, num_ranks;
@@ -24,6 +21,9 @@ typedef struct leati_greeting {
     bool has_secret;
     uint8_t nonce[LEATI_GREETING_NONCE];
 } leati_greeting;
+
+/* Is a secret (NULL: none) one that cannot be guessed? INVALID_ARGUMENT says how to draw one. */
+LEAT_WARN_UNUSED leat_status leati_greeting_check_secret(const char *secret, leat_error *err);
 
 /* Writes the payload of LEATI_MESSAGE_HELLO; returns its size. */
 size_t leati_greeting_write(const leati_greeting *greeting, char out[LEATI_GREETING_LONGEST]);

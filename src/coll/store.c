@@ -473,21 +473,10 @@ static leat_status greet(leati_store *s, leat_error *err) {
     return status;
 }
 
-/* Where rank 0's own server listens, which may be another address than that by which the others
- * come. */
-static const char *address_of_own(const leati_store *s, char *own, size_t size) {
-    const char *where = s->options.listen, *port = strrchr(s->address, ':');
-    if (where == NULL || strcmp(where, "all") == 0 || port == NULL)
-        return s->address;
-    snprintf(own, size, "[%.256s]%s", where, port);
-    return own;
-}
-
 /* Rank 0 has a pair of sockets with its server, which no crowd of strangers can keep it from. */
 static leat_status connect_to_server(leati_store *s, int64_t begin, leat_error *err) {
-    char own[300];
     if (s->server != NULL) {
-        leati_wire_host_towards(address_of_own(s, own, sizeof own), s->host, sizeof s->host);
+        leati_wire_host_towards(s->address, s->options.listen, s->host, sizeof s->host);
         return LEAT_OK;
     }
     s->socket =
@@ -555,12 +544,8 @@ leati_store *leati_store_open(const leati_store_options *options, leat_error *er
         leati_no_memory(err);
         return NULL;
     }
-    if (options->secret != NULL && strlen(options->secret) < LEATI_GREETING_LEAST_SECRET) {
+    if (leati_greeting_check_secret(options->secret, err) != LEAT_OK) {
         leati_free(s);
-        leati_refuse(err, VALUE,
-                     "the job's secret (LEAT_JOB_SECRET) has less than %d characters; draw one, as "
-                     "by: openssl rand -hex 32",
-                     LEATI_GREETING_LEAST_SECRET);
         return NULL;
     }
     leat_error local = {0};

@@ -255,13 +255,16 @@ void leati_wire_own_host(int connection, char *host, size_t size) {
                           NI_NUMERICHOST);
 }
 
-void leati_wire_host_towards(const char *address, char *out, size_t size) {
-    char host[256];
+void leati_wire_host_towards(const char *address, const char *where, char *out, size_t size) {
+    char host[300];
     const char *port = NULL;
     struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
     out[0] = '\0';
-    if (split_address(address, host, sizeof host, &port, &(leat_error){0}) != LEAT_OK ||
-        getaddrinfo(host, port, &hints, &found) != 0)
+    if (split_address(address, host, sizeof host, &port, &(leat_error){0}) != LEAT_OK)
+        return;
+    if (where != NULL && strcmp(where, "all") != 0)
+        snprintf(host, sizeof host, "%s", where);
+    if (getaddrinfo(host, port, &hints, &found) != 0)
         return;
     for (const struct addrinfo *at = found; at != NULL && out[0] == '\0'; at = at->ai_next) {
         /* To connect it only chooses the way. */

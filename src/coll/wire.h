@@ -80,8 +80,9 @@ leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error
 int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns, leat_error *err);
 /* The numeric address of this host's end of a connection; empty where the system does not say. */
 void leati_wire_own_host(int connection, char *host, size_t size);
-/* The same for a connection to "host:port" as it would be; nothing is sent. */
-void leati_wire_host_towards(const char *address, char *host, size_t size);
+/* The same for rank 0 and its own "host:port", or where it listens in its place, as for
+ * leati_wire_listen; nothing is sent. */
+void leati_wire_host_towards(const char *address, const char *where, char *host, size_t size);
 /* Listens at the port of "host:port" on the addresses that `host` has here, and on no others.
  * `where`, where it is not NULL, is another host to stand for it, or "all": every interface. A name
  * that is not known yet is asked for until `deadline_ns`. How many sockets there are now, owned; 0

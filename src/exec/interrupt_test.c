@@ -57,7 +57,7 @@ static const kind kinds[] = {
     {"avg_pool2d", "{\"ksize\": [5, 5], \"strides\": [1, 1]}", F, ONE(1, 128, 128, 4)},
     {"sort", NULL, F, ONE(200000)},
     {"argsort", NULL, F, ONE(2000, 100)},
-    {"top_k", "{\"k\": 3}", F, ONE(200000)},
+    {"top_k", "{\"k\": 3}", F, ONE(3000000)},
     {"transpose", NULL, F, ONE(1100, 1000)},
     {"broadcast_to", "{\"shape\": [1100, 1000]}", F, ONE(1100, 1)},
     {"tile", "{\"multiples\": [1100]}", F, ONE(2000)},

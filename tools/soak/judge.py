@@ -31,11 +31,8 @@ def floors(rows):
 
 
 def late(points, share=2 / 3):
-    """Those of the last part of the time."""
-    if not points:
-        return []
-    begin = points[-1][0] - (points[-1][0] - points[0][0]) * share
-    return [point for point in points if point[0] >= begin]
+    """Those of the last rounds."""
+    return points[len(points) - int(len(points) * share):]
 
 
 def slope(points):

@@ -108,19 +108,6 @@ static int cache(void *context) {
     return check_numbers(leat_dataset_cache_to_file(numbers(&err), w->path, &err), &err);
 }
 
-/* The lock of a writer that is gone is reported. */
-static int cache_locked(void *context) {
-    const struct writing *w = context;
-    leat_error err = {0};
-    leat_dataset *dataset = leat_dataset_cache_to_file(numbers(&err), w->path, &err);
-    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
-    leat_element element = {0};
-    leat_status status = leat_iterator_next(iterator, &element, &err);
-    leat_iterator_free(iterator);
-    leat_dataset_unref(dataset);
-    return status == LEAT_ALREADY_EXISTS ? GOOD : WRONG;
-}
-
 /* Kills `body` after `places` elements of its dataset. */
 static void kill_at(killed_body body, struct writing *w, int places) {
     assert_int_equal(killed_run(body, w, places, true), -1);
@@ -186,14 +173,11 @@ static void test_snapshot(void **state) {
 static void test_cache(void **state) {
     (void)state;
     for (size_t i = 0; i < NUM_PLACES; i++) {
-        char name[32], path[1024], lock[1100];
+        char name[32], path[1024];
         snprintf(name, sizeof name, "cache%zu", i);
         snprintf(path, sizeof path, "%s", scratch_path(name));
-        snprintf(lock, sizeof lock, "%s_0.lockfile", path);
         struct writing w = {.path = path};
         kill_at(cache, &w, places[i]);
-        run(cache_locked, &w);
-        assert_int_equal(remove(lock), 0);
         run(cache, &w);
         assert_int_equal(killed_run(cache, &w, 1, true), GOOD);
     }

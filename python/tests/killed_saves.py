@@ -198,9 +198,7 @@ def snapshot(compression):
 
 
 def cache():
-    # A writer that was killed leaves its lock, which is the user's to remove, as in TensorFlow.
     def load(folder):
-        pathlib.Path(f"{folder}/cache_0.lockfile").unlink(missing_ok=True)
         return version_of(numbers(1).cache(f"{folder}/cache"))
     return Scenario(name="cache", save=lambda folder, version: load(folder), load=load, versions=False, left=files(2))
 

@@ -37,6 +37,8 @@ static int open_locked(const char *path, int flags, leat_error *err) {
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         /* Neither a link nor a pipe that somebody put there is followed or waited for. */
         int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flags, 0666);
+        if (fd < 0 && errno == EINTR)
+            continue;
         if (fd < 0) {
             leati_fs_local_fail(err, errno, path, "open it for writing");
             return -1;

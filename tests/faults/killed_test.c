@@ -56,7 +56,6 @@ static bool killed_round(const kind *k, const char *folder, long n) {
         assert_int_equal(code, 0);
     if (found != 1 && (found != 0 || code != KILLED))
         fail_msg("%s, killed at call %ld: version %d", k->name, n, found);
-    /* A cache's lock is for a user to remove, which `load` does. */
     if (k->is_new && strcmp(k->name, "index") != 0)
         assert_int_equal(run(load, k, folder, 0, 0), 1);
     assert_int_equal(run(save, k, folder, 1, 0), 0);

@@ -236,11 +236,8 @@ static leat_status save_snapshot(const char *folder, int version, leat_error *er
     return load_snapshot(folder, &version, err);
 }
 
-/* A writer that was killed leaves its lock, which a user removes. */
 static leat_status load_cache(const char *folder, int *version, leat_error *err) {
-    char path[PATH], lock[PATH];
-    if (unlink(at(lock, folder, "cache_0.lockfile")) == 0)
-        *version = 1;
+    char path[PATH];
     return load_elements(
         leat_dataset_cache_to_file(numbers(1, err), at(path, folder, "cache"), err), version, err);
 }

@@ -3,10 +3,10 @@
  * PREFIX.data is a sequence of records: number of rows, bytes of the payload, its hash (8 bytes
  * each, little-endian), and the payload as leati_values_put_block writes it. PREFIX.index is a line
  * of text, then the number of rows, the bytes of PREFIX.data and a hash of both. The data file
- * appears whole and before the index, so an index is never without its data; a process that dies
- * leaves the lock file, which the next one reports. Failures: those of the file system, naming the
- * path; every length is held against the file's size before memory is taken for it. No locks but
- * the lock file. */
+ * appears whole and before the index, so an index is never without its data. The lock file of a
+ * process that died is taken by the next one, as nobody holds it; where the file system knows no
+ * locks it is reported. Failures: those of the file system, naming the path; every length is held
+ * against the file's size before memory is taken for it. No locks but the lock file. */
 #include "data/kept/cache_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -16,6 +16,7 @@
 #include "data/values/values.h"
 #include "file/atomic.h"
 #include "file/fs.h"
+#include "file/lock.h"
 #include <string.h>
 
 enum { FLUSH_BYTES = 1 << 20, RECORD_HEADER = 24 }; /* a record; three numbers */
@@ -41,6 +42,16 @@ static char *path_of(const char *prefix, const char *suffix, leat_error *err) {
     return path;
 }
 
+/* A writer that was killed behind its index has left its lock file. */
+static void tidy(const char *prefix) {
+    leati_lock *lock = NULL;
+    leat_error ignored = {0};
+    char *path = path_of(prefix, "_0.lockfile", &ignored);
+    if (path != NULL && leati_lock_take(path, &lock, &ignored) == LEAT_OK)
+        leati_lock_remove(lock);
+    leati_free(path);
+}
+
 leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error *err) {
     char *path = path_of(prefix, ".index", err);
     if (path == NULL)
@@ -50,6 +61,8 @@ leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error 
     leat_status status = leati_fs_stat(path, &stat, &local);
     leati_free(path);
     *out = status == LEAT_OK;
+    if (*out)
+        tidy(prefix);
     if (status == LEAT_OK || status == LEAT_NOT_FOUND)
         return LEAT_OK;
     *err = local;
@@ -60,45 +73,65 @@ leat_status leati_cache_file_complete(const char *prefix, bool *out, leat_error 
 
 struct leati_cache_writer {
     char *prefix;
-    char *lock; /* its path, once it was taken */
+    leati_lock *held; /* the lock file, or */
+    char *lock;       /* its path, where there are no locks and it was made */
     leati_output *data;
     leati_block pending; /* rows not yet written */
     size_t pending_bytes;
     int64_t rows, bytes; /* of the data file */
 };
 
-static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
-    static const char text[] = "A process of leat writes this cache. Remove this file if none is "
-                               "running.\n";
+/* Makes the lock file where the file system knows no locks: who finds it does not write. */
+static leat_status make_lock(const char *path, const char *text, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
     leati_file_sink *sink = NULL;
+    LEATI_TRY(leati_fs_of(path, &fs, &rest, err));
+    if (fs->create == NULL) {
+        return leati_fail_in_file(err, LEAT_UNIMPLEMENTED, path, -1, false,
+                                  "this file system cannot be written");
+    }
+    LEATI_TRY(fs->create(fs, rest, true, &sink, err));
+    leat_status status = fs->write(sink, text, strlen(text), err);
+    leat_status closed = fs->close_sink(sink, status == LEAT_OK ? err : &(leat_error){0});
+    if (status == LEAT_OK && closed == LEAT_OK)
+        return LEAT_OK;
+    leat_status removed = leati_fs_remove(path, &(leat_error){0});
+    (void)removed; /* the next writer will report it */
+    return status == LEAT_OK ? closed : status;
+}
+
+static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
+    static const char text[] = "A process of leat writes this cache.\n";
+    leati_stat stat;
     leat_error local = {0};
     char *path = path_of(writer->prefix, "_0.lockfile", err);
     if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    leat_status status = leati_fs_of(path, &fs, &rest, &local);
+    bool was_there = leati_fs_stat(path, &stat, &local) == LEAT_OK;
+    local = (leat_error){0};
+    leat_status status = leati_lock_new(path, &writer->held, &local);
     if (status == LEAT_OK) {
-        status = fs->create != NULL
-                     ? fs->create(fs, rest, true, &sink, &local)
-                     : leati_fail_in_file(&local, LEAT_UNIMPLEMENTED, path, -1, false,
-                                          "this file system cannot be written");
+        status = leati_lock_write(writer->held, text, &local);
+    } else if (status == LEAT_UNIMPLEMENTED) {
+        local = (leat_error){0};
+        status = make_lock(path, text, &local);
+        /* To find out that it cannot be locked, the file had to be made. */
+        if (status == LEAT_ALREADY_EXISTS && !was_there)
+            status = LEAT_OK;
+        if (status == LEAT_OK)
+            writer->lock = path;
     }
     if (status == LEAT_ALREADY_EXISTS) {
         status = leati_fail_in_file(&local, status, path, -1, false,
                                     "somebody else writes this cache; use another filename, or "
                                     "remove the file if no process is writing");
     }
-    if (status != LEAT_OK) {
+    if (status != LEAT_OK)
         *err = local;
+    if (writer->lock == NULL)
         leati_free(path);
-        return status;
-    }
-    /* From here on the file is this writer's to remove, also where its text cannot be written. */
-    writer->lock = path;
-    status = fs->write(sink, text, sizeof(text) - 1, err);
-    leat_status closed = fs->close_sink(sink, status == LEAT_OK ? err : &(leat_error){0});
-    return status == LEAT_OK ? closed : status;
+    return status;
 }
 
 leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out, leat_error *err) {
@@ -192,6 +225,7 @@ void leati_cache_writer_discard(leati_cache_writer *writer) {
     if (writer == NULL)
         return;
     leati_atomic_discard(writer->data);
+    leati_lock_remove(writer->held);
     if (writer->lock != NULL) {
         leat_error ignored = {0};
         leat_status status = leati_fs_remove(writer->lock, &ignored);

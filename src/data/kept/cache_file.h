@@ -6,16 +6,16 @@
 
 #include "core/block.h"
 
-/* True if the cache is complete: PREFIX.index is there. Failures other than its absence are
- * reported. */
+/* True if the cache is complete: PREFIX.index is there; the lock file of a writer that died behind
+ * it is removed. Failures other than its absence are reported. */
 LEAT_WARN_UNUSED leat_status leati_cache_file_complete(const char *prefix, bool *out,
                                                        leat_error *err);
 
 /* A writer. One thread at a time. */
 typedef struct leati_cache_writer leati_cache_writer;
 
-/* Takes the lock: ALREADY_EXISTS, naming the lock file, where somebody else writes or has died
- * writing. Owned: finish or discard it. */
+/* Takes the lock: ALREADY_EXISTS, naming the lock file, where somebody else writes, or has died
+ * writing on a file system that knows no locks. Owned: finish or discard it. */
 LEAT_WARN_UNUSED leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out,
                                                      leat_error *err);
 /* Appends rows [begin, begin + n) of `block`. After a failure only discard makes sense. */

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/say.h"
 #include "cli/suggest.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,8 +95,11 @@ static leati_exit run_command(const leati_command *command, char **texts, int co
         code = LEATI_EXIT_OK;
     } else if (parsed == LEATI_PARSED && right_number(command, texts, arguments)) {
         /* Before the command starts a thread, which would get the signal otherwise. */
-        if (!command->takes_signals)
+        if (!command->takes_signals) {
             leati_interrupt_watch();
+            /* A limit on the size of files is an error of what writes, which names the file. */
+            (void)signal(SIGXFSZ, SIG_IGN);
+        }
         code = command->run(options, texts, arguments);
     }
     leati_free(options);

@@ -75,6 +75,23 @@ class TrainTest(ToolTest):
         self.fail_with(1, "safetensors", "train", DIGITS, "-e2", "--out", os.path.join(DIGITS, "digits.csv"), "--resume")
         self.fail_with(1, "/dev/full", "train", DIGITS, "-e1", "--out", "/dev/full")
 
+    def test_a_limit_on_files_is_an_error(self):
+        out = os.path.join(self.folder, "out")
+        done = subprocess.run(["sh", "-c", 'ulimit -f 1; exec "$@"', "sh", LEAT, "train", DIGITS, "-e1", "--out", out],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=240)
+        self.assertEqual(done.returncode, 1)
+        self.assert_named(out, done.stderr)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_the_others_of_a_job_are_told_why_one_failed(self):
+        command = 'trap "" TERM; exec "$@"'  # the launcher's, so that both can say what happened
+        done = self.leat("launch", "-n", "2", "--", "sh", "-c", command, "sh", LEAT, "train", DIGITS, "-e2", "--strategy",
+                         "multi_worker_mirrored", "--out", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        for worker in "01":
+            said = [line for line in done.stderr.splitlines() if line.startswith("[worker " + worker)]
+            self.assert_named("/dev/full", said[-1])
+
     def test_one_process_says_what_is_done(self):
         out = os.path.join(self.folder, "out")
         job = [LEAT, "launch", "--plain", "-n", "2", "--", LEAT, "train", DIGITS, "--strategy", "multi_worker_mirrored", "--out", out,

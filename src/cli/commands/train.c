@@ -133,6 +133,9 @@ static leat_status train_on(const leati_train_options *options, leati_corpus *co
         status = leati_train_trainer_resume(options, corpus, &trainer, err);
     if (status == LEAT_OK)
         status = leati_train_loop(options, corpus, &trainer, err);
+    /* The other processes of the job would take it for an end that they have not come to yet. */
+    if (status != LEAT_OK)
+        leat_strategy_abort(trainer.strategy, leat_error_message(err));
     leati_train_trainer_fini(&trainer);
     return status;
 }

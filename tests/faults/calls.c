@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +27,9 @@ enum { MOST_FILES = 4096 };
 
 static struct {
     atomic_int kind, at, number, seen, open;
-    atomic_long count, kill_at;
+    atomic_long count, kill_at, full_at;
+    long jump, jump_at; /* seconds that the time of day goes wrong by, from a call on */
+    int signal;
     const char *host;                /* leads to the loopback */
     const char *folder;              /* NULL: all files concern the test */
     atomic_bool watched[MOST_FILES]; /* by descriptor, where there is a folder */
@@ -100,16 +103,32 @@ long calls_count(void) {
     return calls.count;
 }
 
+static long read_number(const char *name, long otherwise) {
+    const char *text = getenv(name);
+    return text != NULL ? strtol(text, NULL, 10) : otherwise;
+}
+
 __attribute__((constructor)) static void read_environment(void) {
-    const char *at = getenv("LEAT_FAULTS_KILL_AT");
     calls.folder = getenv("LEAT_FAULTS_FOLDER");
-    calls_kill_at(at != NULL ? strtol(at, NULL, 10) : 0);
+    calls.signal = (int)read_number("LEAT_FAULTS_SIGNAL", SIGKILL);
+    calls.full_at = read_number("LEAT_FAULTS_FULL_AT", 0);
+    calls.jump = read_number("LEAT_FAULTS_JUMP", 0);
+    calls.jump_at = read_number("LEAT_FAULTS_JUMP_AT", 0);
+    calls_kill_at(read_number("LEAT_FAULTS_KILL_AT", 0));
 }
 
 /* In front of a call that may change files. */
 static void reached(bool concerns) {
     if (concerns && atomic_fetch_add(&calls.count, 1) + 1 == calls.kill_at)
-        (void)kill(getpid(), SIGKILL);
+        (void)kill(getpid(), calls.signal != 0 ? calls.signal : SIGKILL);
+}
+
+/* Whether a call that wants room on the disk finds none. */
+static bool is_full(bool concerns) {
+    if (!concerns || calls.full_at == 0 || calls.count < calls.full_at)
+        return false;
+    errno = ENOSPC;
+    return true;
 }
 
 static bool path_concerns(const char *path) {
@@ -153,6 +172,8 @@ int open(const char *path, int flags, ...) {
     }
     bool concerns = path_concerns(path);
     reached(concerns);
+    if ((flags & O_CREAT) && is_full(concerns))
+        return -1;
     int fd = fails(CALL_OPEN) ? -1 : (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     calls.open += fd >= 0;
     if (fd >= 0 && fd < MOST_FILES)
@@ -171,6 +192,8 @@ int close(int fd) {
 
 ssize_t write(int fd, const void *data, size_t size) {
     reached(file_concerns(fd));
+    if (is_full(file_concerns(fd)))
+        return -1;
     ssize_t part = moves(CALL_WRITE, size);
     return part < 0 ? -1 : syscall(SYS_write, fd, data, (size_t)part);
 }
@@ -214,6 +237,8 @@ int remove(const char *path) {
 
 int mkdir(const char *path, mode_t mode) {
     reached(path_concerns(path));
+    if (is_full(path_concerns(path)))
+        return -1;
     return fails(CALL_MKDIR) ? -1 : mkdirat(AT_FDCWD, path, mode);
 }
 
@@ -222,7 +247,66 @@ int flock(int fd, int operation) {
     return fails(CALL_FLOCK) ? -1 : (int)syscall(SYS_flock, fd, operation);
 }
 
-#ifndef LEAT_FAULTS_PRELOAD
+#ifdef LEAT_FAULTS_PRELOAD
+
+/* What Python and the HDF5 library call in their places, and the time of day. */
+
+int open64(const char *path, int flags, ...) {
+    va_list list;
+    va_start(list, flags);
+    int mode = va_arg(list, int);
+    va_end(list);
+    return open(path, flags, mode);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
+    reached(file_concerns(fd));
+    return is_full(file_concerns(fd)) ? -1 : syscall(SYS_pwrite64, fd, data, size, offset);
+}
+
+int ftruncate64(int fd, off64_t size) {
+    reached(file_concerns(fd));
+    return (int)syscall(SYS_ftruncate, fd, size);
+}
+
+static long jumped(void) {
+    return calls.count >= calls.jump_at ? calls.jump : 0;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *out) {
+    int code = (int)syscall(SYS_clock_gettime, clock, out);
+    if (code == 0 && clock == CLOCK_REALTIME)
+        out->tv_sec += jumped();
+    return code;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone) {
+    int code = (int)syscall(SYS_gettimeofday, out, zone);
+    if (code == 0)
+        out->tv_sec += jumped();
+    return code;
+}
+
+time_t time(time_t *out) {
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    if (out != NULL)
+        *out = now.tv_sec;
+    return now.tv_sec;
+}
+
+__attribute__((destructor)) static void write_count(void) {
+    const char *path = getenv("LEAT_FAULTS_COUNT");
+    if (path == NULL)
+        return;
+    char text[32];
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (fd >= 0)
+        (void)!syscall(SYS_write, fd, text,
+                       snprintf(text, sizeof text, "%ld\n", (long)calls.count));
+}
+
+#else
 
 int fstat(int fd, struct stat *st) {
     return fails(CALL_FSTAT) ? -1 : fstatat(fd, "", st, AT_EMPTY_PATH);

@@ -4,8 +4,11 @@
  * calls.c defines the functions themselves (open, write, rename, ...), which pass on to the kernel;
  * a program that holds it calls them, the library is as it always is and pays nothing. As a library
  * of its own, faults_preload.so, it comes in front of the C library's in programs that are there
- * already: bin/leat, Python. There it only kills, and counts only what concerns files below
- * LEAT_FAULTS_FOLDER.
+ * already: bin/leat, Python. There it counts only what concerns files below LEAT_FAULTS_FOLDER, and
+ * kills in front of call LEAT_FAULTS_KILL_AT, by LEAT_FAULTS_SIGNAL if that is set; from call
+ * LEAT_FAULTS_FULL_AT on the disk is full; from call LEAT_FAULTS_JUMP_AT
+ * on the time of day is wrong by LEAT_FAULTS_JUMP seconds. The number of calls is added to the file
+ * LEAT_FAULTS_COUNT when the program ends.
  *
  *     calls_arm(CALL_WRITE, 3, ENOSPC);      the third write from now on fails
  *     ... what is tested ...

@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz soak mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz soak chaos mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -64,6 +64,10 @@ fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name
 soak: all ## let leat work for hours and see that memory, descriptors, threads and files stay flat; HOURS=2 ONLY=kind
 	@sh tools/venv.sh
 	@exec python3 -B tools/soak/main.py --build $(BUILD) --hours $(or $(HOURS),2) $(ONLY)
+
+chaos: all ## programs killed, stopped, starved and cut off at random; SECONDS=60 SEED=1 ONLY=scenario TRIAL=n
+	@sh tools/venv.sh || echo "chaos: without .venv the programs in Python are left out"
+	@exec python3 -B tools/chaos/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) --only "$(ONLY)"
 
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"

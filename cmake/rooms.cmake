@@ -3,7 +3,7 @@
 # show: a room's tests link it and the floors below it, nothing else. So a broken file in a high
 # room does not stop the tests of a low one. Rooms without a source yet are left out.
 
-set(LEAT_ROOMS base core run file image coll graph exec data dist train cli)
+set(LEAT_ROOMS base core run file image coll graph exec data dist service train cli)
 set(LEAT_FLOOR_base 0)
 set(LEAT_FLOOR_core 1)
 set(LEAT_FLOOR_run 2)
@@ -14,6 +14,7 @@ set(LEAT_FLOOR_graph 4)
 set(LEAT_FLOOR_exec 5)
 set(LEAT_FLOOR_data 6)
 set(LEAT_FLOOR_dist 7)
+set(LEAT_FLOOR_service 7)
 set(LEAT_FLOOR_train 8)
 set(LEAT_FLOOR_cli 9)
 
@@ -21,6 +22,7 @@ set(LEAT_FLOOR_cli 9)
 # "." is what lies in the room's folder itself. Tables (*.def) are for all drawers.
 set(LEAT_DRAWERS_graph . support ops)
 set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept functions ops)
+set(LEAT_DRAWERS_service transport wire dispatcher worker client)
 set(LEAT_DRAWERS_train frame support initializers layers losses metrics schedules optimizers)
 
 # Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.

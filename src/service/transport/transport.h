@@ -5,8 +5,8 @@
  *
  * Handlers and events are called from threads of the transport, never with a lock of the transport
  * held, and must not wait for long: who has to wait keeps the call or stream and answers later,
- * from any thread. Every wait of this interface ends by its deadline, its `leat_cancel`, or the end
- * of the connection.
+ * from any thread. They neither close servers nor disconnect channels. Every wait of this interface
+ * ends by its deadline, its `leat_cancel`, or the end of the connection.
  *
  * Errors that the other side answered come back with its code, reason and text; UNAVAILABLE says
  * that the other side was not reached or is gone, PERMISSION_DENIED and UNAUTHENTICATED that it
@@ -14,8 +14,9 @@
 #ifndef LEATI_SERVICE_TRANSPORT_TRANSPORT_H
 #define LEATI_SERVICE_TRANSPORT_TRANSPORT_H
 
-#include "run/cancel.h"
 #include <leat/core.h>
+
+typedef struct leat_cancel leat_cancel; /* run/cancel.h */
 
 /* Who may talk to whom; texts are borrowed for the call that takes the struct. */
 typedef struct leati_transport_security {
@@ -87,8 +88,10 @@ LEAT_WARN_UNUSED leat_status leati_transport_stream_write(leati_transport_stream
                                                           const leati_transport_part *parts,
                                                           int num_parts, leat_cancel *cancel,
                                                           leat_error *err);
-/* Ends the stream: `why` NULL or with LEAT_OK after what was written; else at once, and the other
- * side's `closed` gets it. `closed` of this side follows. Any thread, any number of times. */
+/* Ends the stream, both ways: `why` NULL or with LEAT_OK after what this side wrote; else at once,
+ * and the other side's `closed` gets it. `closed` of this side follows with the same `why`, unless
+ * the stream had ended before, and no message comes any more but one that is being handed over.
+ * Any thread, any number of times. */
 void leati_transport_stream_close(leati_transport_stream *stream, const leat_error *why);
 /* A stream is kept by whoever holds a reference; closing and dropping are two things. */
 leati_transport_stream *leati_transport_stream_ref(leati_transport_stream *stream);

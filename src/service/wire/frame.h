@@ -1,0 +1,88 @@
+/* How elements travel on a stream `read`: the client's first message is a `leati_message_read` as
+ * JSON; then the worker sends frames, and the client credit.
+ *
+ * A frame is a head, a table of components and the bytes of rows, each component's aligned to 64
+ * bytes, so that the receiver's block is a view of the message: nothing is copied when it is read.
+ * It holds n elements of consecutive positions in their task, or the error of one, or the end.
+ *
+ *     head         magic, version, kind, n, components, position, compression, sizes
+ *     components   form (rows of one shape, or one shape for each row), dtype, rank, dims, place
+ *     bytes        numbers as in memory of little-endian machines; strings as lengths and bytes
+ *
+ * Frames come from strangers as well: every number is checked before memory is touched or taken. */
+#ifndef LEATI_SERVICE_WIRE_FRAME_H
+#define LEATI_SERVICE_WIRE_FRAME_H
+
+#include "core/block.h"
+#include "core/row.h"
+#include "service/transport/transport.h"
+
+typedef enum leati_frame_kind {
+    LEATI_FRAME_ELEMENTS = 1, /* n >= 1 elements, from `position` on */
+    LEATI_FRAME_ERROR,        /* one outcome that failed, at `position` */
+    LEATI_FRAME_END,          /* the task has no more: `position` is the number of its outcomes */
+    LEATI_FRAME_SKIP,         /* coordinated: nothing for this round is ready; ask another task */
+    LEATI_FRAME_GONE          /* the task is another worker's, or nobody's, from here on */
+} leati_frame_kind;
+
+typedef enum leati_frame_compression {
+    LEATI_FRAME_PLAIN = 0,
+    LEATI_FRAME_SNAPPY,
+    LEATI_FRAME_LZ4,
+    LEATI_FRAME_ZSTD
+} leati_frame_compression;
+
+/* A frame as it is sent: parts that refer to the block's memory where rows lie one behind the
+ * other. {0} is empty; `fini` drops the references. */
+typedef struct leati_frame {
+    leati_transport_part *parts;
+    int num_parts;
+    leat_buffer *head; /* head, table, and what had to be copied; owned */
+} leati_frame;
+
+/* Rows [begin, begin + n) of the block as a frame of `position`. `compression`: of the bytes behind
+ * the table, where that makes them fewer. UNIMPLEMENTED for values that cannot travel (datasets,
+ * objects). */
+LEAT_WARN_UNUSED leat_status leati_frame_of_block(const leati_block *block, int64_t begin,
+                                                  int64_t n, int64_t position,
+                                                  leati_frame_compression compression,
+                                                  leati_frame *out, leat_error *err);
+/* An error, the end, a skip. `why` is only for ERROR and GONE. */
+LEAT_WARN_UNUSED leat_status leati_frame_of_event(leati_frame_kind kind, int64_t position,
+                                                  const leat_error *why, leati_frame *out,
+                                                  leat_error *err);
+void leati_frame_fini(leati_frame *frame);
+
+/* A frame that came. */
+typedef struct leati_frame_view {
+    leati_frame_kind kind;
+    int64_t position, n;
+    leat_error why; /* of ERROR and GONE */
+} leati_frame_view;
+/* Reads a message: `block` becomes a view of it (references are taken) of components that fit
+ * `spec`. DATA_LOSS where it is no frame, INVALID_ARGUMENT where it does not fit the spec. */
+LEAT_WARN_UNUSED leat_status leati_frame_read(leat_buffer *message, const leat_spec *spec,
+                                              leati_frame_view *view, leati_block *block,
+                                              leat_error *err);
+
+/* What a client asks for, and how much it will take. */
+struct leati_message_read {
+    int64_t task, attempt, client;
+    int64_t consumer, round; /* coordinated: which one, and its next round of this task */
+    char *trainer;           /* the window's reader; NULL: none */
+    int64_t credit_elements, credit_bytes;
+    bool acks;                 /* the visitation level asks for them */
+    leati_strings compression; /* that it can unpack, best first; none: as it is */
+};
+
+/* From client to worker, behind the first message: more credit, and what the program has taken. */
+typedef struct leati_frame_credit {
+    int64_t elements, bytes;        /* more than before */
+    int64_t acked_begin, acked_end; /* positions that were taken since; equal: none */
+} leati_frame_credit;
+enum { LEATI_FRAME_CREDIT_SIZE = 40 };
+void leati_frame_put_credit(const leati_frame_credit *credit, uint8_t out[LEATI_FRAME_CREDIT_SIZE]);
+LEAT_WARN_UNUSED leat_status leati_frame_get_credit(const void *bytes, size_t size,
+                                                    leati_frame_credit *out, leat_error *err);
+
+#endif

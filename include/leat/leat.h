@@ -12,6 +12,7 @@
 #include <leat/file.h>
 #include <leat/graph.h>
 #include <leat/ops.h>
+#include <leat/service.h>
 #include <leat/sources.h>
 #include <leat/summary.h>
 #include <leat/train.h>

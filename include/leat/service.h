@@ -158,7 +158,7 @@ typedef struct leat_service_options {
     leat_service_security security;
 } leat_service_options;
 #define LEAT_SERVICE_DEFAULTS                                                                      \
-    .size = sizeof(leat_service_options), .compression = "AUTO", .consumer_index = -1
+    .size = sizeof(leat_service_options), .consumer_index = -1, .compression = "AUTO"
 
 /* Makes `dataset` (borrowed) known to the dispatcher at `service` ("host:port", with "grpc://" or
  * not) and gives its id (register_dataset). `compression`: "AUTO", "SNAPPY" or NULL, none;

@@ -124,6 +124,7 @@ static const leati_row open_rows[] = {
     COUNT(open, consumers),
     COUNT(open, target_workers),
     FIELD(open, BOOL, cached),
+    FIELD(open, BOOL, alone),
     {0},
 };
 FORM(open, {0});
@@ -144,6 +145,7 @@ static const leati_row place_rows[] = {
     FIELD(place, STRINGS, transfers),
     FIELD(place, STRINGS, tags),
     COUNT(place, start_round),
+    FIELD(place, INT, end_round, .default_number = -1),
     {0},
 };
 FORM(place, {0});
@@ -177,6 +179,20 @@ static const leati_row release_rows[] = {
     {0},
 };
 FORM(release, {0});
+
+static const leati_row restore_rows[] = {
+    ABSENT_TEXT(restore, service),
+    ABSENT_TEXT(restore, client),
+    COUNT(restore, iteration),
+    {0},
+};
+FORM(restore, LIST(restore, holding, holding));
+
+static const leati_row drain_rows[] = {
+    ABSENT_TEXT(drain, worker),
+    {0},
+};
+FORM(drain, {0});
 
 static const leati_row splits_rows[] = {
     COUNT(splits, task),

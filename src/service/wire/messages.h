@@ -19,7 +19,7 @@
  *     status             everything, as the page shows it (web/state.md)
  *     drain              a worker is to end its tasks and leave
  *     save               distributed_save: write a dataset into a folder
- *     export, import     an iteration's position, for a saved iterator
+ *     restore            a saved iterator goes on: an iteration like an earlier one
  *
  * Asked of a worker: streams of `read` (wire/frame.h), and `status`. */
 #ifndef LEATI_SERVICE_WIRE_MESSAGES_H
@@ -166,6 +166,7 @@ struct leati_message_open {
     int64_t consumer, consumers; /* -1, 0: not coordinated */
     int64_t target_workers;
     bool cached;
+    bool alone; /* nobody else knows the job's name: it ends with its client */
 };
 struct leati_message_opened {
     int64_t job, iteration, client;
@@ -176,7 +177,10 @@ struct leati_message_place {
     int64_t task, attempt;
     char *worker, *address; /* uid and address */
     leati_strings transfers, tags;
-    int64_t start_round; /* coordinated: the round from which on it takes its turns */
+    /* Coordinated: the rounds in which it takes its turns. Round r is that of task r mod n of the n
+     * tasks that take turns in it, by start_round and number. Behind its end a task is not read;
+     * -1: no end is known; -2: nor is it, but its worker is lost, and its turns are passed over. */
+    int64_t start_round, end_round;
 };
 struct leati_message_holding {
     int64_t task, attempt;
@@ -195,15 +199,28 @@ struct leati_message_client {
     int64_t wait_ms;
 };
 struct leati_message_client_answer {
+    bool same;            /* nothing is new: the rest of the answer says nothing */
     leati_messages tasks; /* of place: all that there are now */
     bool finished;        /* no further task comes, and the tasks that are there are all */
-    int64_t propose;      /* coordinated: new tasks begin at this round if all agree; -1: none */
+    int64_t propose;      /* coordinated: tasks change at this round if all agree; -1: none */
     leati_ints report;    /* tasks of which it is to say what it holds, and to stop reading */
     bool colocated;       /* AUTO reads no workers of other hosts that are tagged COLOCATED */
     leati_strings lost;   /* workers that were lost with elements, in words; each once */
 };
 struct leati_message_release {
     int64_t client;
+};
+
+/* A saved iterator goes on: a new iteration with the streams of an earlier one, of which `holding`
+ * says what was taken. Answered as open_iteration. */
+struct leati_message_restore {
+    char *service;          /* of the database that the state is of */
+    char *client;           /* random, of the new one */
+    int64_t iteration;      /* the earlier one */
+    leati_messages holding; /* of holding */
+};
+struct leati_message_drain {
+    char *worker; /* uid or address; NULL: all */
 };
 
 /* ---- splits ---- */

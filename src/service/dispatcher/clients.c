@@ -1,0 +1,268 @@
+/* Heartbeats of clients: `client`.
+ *
+ * As a worker's: the client says which tasks it was told of, and hears when others are at work,
+ * when the iteration is finished, or what it is to answer. What it says of itself (rates, stall) is
+ * kept for people and for the estimate of how many workers are wanted. Failures: NOT_FOUND for a
+ * client of another dispatcher. No locks. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "service/dispatcher/parts.h"
+#include <stdio.h>
+#include <string.h>
+
+leati_core_client *leati_dispatcher_client_find(leati_core *core, int64_t id) {
+    for (size_t i = 0; i < core->num_clients; i++)
+        if (core->clients[i]->id == id)
+            return core->clients[i];
+    return NULL;
+}
+
+leati_core_client *leati_dispatcher_client_note(leati_core *core, int64_t id, int64_t iteration,
+                                                int64_t consumer, leat_error *err) {
+    leati_core_client *client = leati_alloc_zero(1, sizeof *client);
+    if (client == NULL || !leati_grow((void **)&core->clients, &core->clients_capacity,
+                                      core->num_clients + 1, sizeof(void *))) {
+        leati_free(client);
+        (void)leati_no_memory(err);
+        return NULL;
+    }
+    *client = (leati_core_client){
+        .id = id, .iteration = iteration, .consumer = consumer, .heard_ns = core->now_ns};
+    client->last.agreed = -1;
+    client->lost_told = (int64_t)core->num_losses;
+    core->clients[core->num_clients++] = client;
+    return client;
+}
+
+static void forget_awaits(leati_core *core, int64_t client, int64_t task) {
+    size_t kept = 0;
+    for (size_t i = 0; i < core->num_awaits; i++)
+        if (core->awaits[i].client != client || (task != 0 && core->awaits[i].task != task))
+            core->awaits[kept++] = core->awaits[i];
+    if (kept != core->num_awaits)
+        core->assigns = true;
+    core->num_awaits = kept;
+}
+
+void leati_dispatcher_client_forget(leati_core *core, leati_core_client *client) {
+    forget_awaits(core, client->id, 0);
+    if (client->kept.waits) {
+        leat_error left = {0};
+        (void)leati_fail(&left, LEAT_CANCELLED, "the client was released");
+        client->kept.reply.fail(client->kept.reply.context, &left);
+    }
+    for (size_t i = 0; i < core->num_clients; i++)
+        if (core->clients[i] == client)
+            core->clients[i] = core->clients[--core->num_clients];
+    leati_free(client->kept.bytes);
+    leati_messages_fini(&leati_message_client, &client->last);
+    leati_free(client);
+}
+
+/* ---- what it holds of tasks that move ---- */
+
+static leat_status note_holding(leati_core *core, int64_t client,
+                                const struct leati_message_holding *holding, leat_error *err) {
+    leati_ints held = {0};
+    leati_query query;
+    leati_text text = {0};
+    leati_database_ask(core->database, &query, "SELECT held FROM tasks WHERE id = ? AND state = 3",
+                       "i", holding->task);
+    bool found = leati_database_next(&query);
+    leat_status status =
+        found ? leati_dispatcher_ints_of(leati_database_text(&query, 0), &held, err) : LEAT_OK;
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    status = status == LEAT_OK ? ended : status;
+    if (status == LEAT_OK && found)
+        status = leati_dispatcher_ranges_join(&held, &holding->ranges, err);
+    if (status == LEAT_OK && found)
+        status = leati_dispatcher_ints_text(&held, &text, err);
+    if (status == LEAT_OK && found)
+        status = leati_database_run(core->database, err, "UPDATE tasks SET held = ? WHERE id = ?",
+                                    "ti", text.data, holding->task);
+    leati_free(held.values);
+    leati_text_fini(&text);
+    LEATI_TRY(status);
+    forget_awaits(core, client, holding->task);
+    return LEAT_OK;
+}
+
+static leat_status add_reports(const leati_core *core, int64_t client,
+                               struct leati_message_client_answer *answer, leat_error *err) {
+    answer->report.values = leati_alloc(core->num_awaits, sizeof(int64_t));
+    if (answer->report.values == NULL)
+        return leati_no_memory(err);
+    for (size_t i = 0; i < core->num_awaits; i++)
+        if (core->awaits[i].client == client)
+            answer->report.values[answer->report.count++] = core->awaits[i].task;
+    return LEAT_OK;
+}
+
+/* ---- the tasks that it reads ---- */
+
+/* Of an iteration, as clients are told of them: those at work, and under coordinated reads the lost
+ * ones too, whose turns are passed over up to the round that all agree on. */
+static const char tasks_sql[] =
+    "SELECT t.id, t.attempt, w.uid, w.address, w.transfers, w.tags, t.start_round,"
+    " CASE WHEN t.state = 2 AND t.end_round < 0 THEN -2 ELSE t.end_round END FROM tasks t"
+    " JOIN workers w ON w.uid = t.worker WHERE t.iteration = ? AND (t.state = 0 OR"
+    " (t.state = 2 AND t.start_round >= 0 AND t.end_round != 0"
+    " AND (SELECT j.consumers FROM iterations i JOIN jobs j ON j.id = i.job"
+    " WHERE i.id = t.iteration) > 0)) AND t.start_round >= 0 ORDER BY t.start_round, t.id";
+
+static leat_status read_place(const leati_query *query, struct leati_message_place *out,
+                              leat_error *err) {
+    out->task = leati_database_int(query, 0);
+    out->attempt = leati_database_int(query, 1);
+    out->start_round = leati_database_int(query, 6);
+    out->end_round = leati_database_int(query, 7);
+    LEATI_TRY(leati_messages_set_text(&out->worker, leati_database_text(query, 2), err));
+    LEATI_TRY(leati_messages_set_text(&out->address, leati_database_text(query, 3), err));
+    LEATI_TRY(leati_dispatcher_strings_of(leati_database_text(query, 4), &out->transfers, err));
+    return leati_dispatcher_strings_of(leati_database_text(query, 5), &out->tags, err);
+}
+
+static leat_status add_places(leati_core *core, const leati_core_client *client,
+                              struct leati_message_client_answer *answer, leat_error *err) {
+    leati_query query;
+    leat_status status = LEAT_OK;
+    leati_database_ask(core->database, &query, tasks_sql, "i", client->iteration);
+    while (status == LEAT_OK && leati_database_next(&query)) {
+        struct leati_message_place *place =
+            leati_messages_add(&answer->tasks, &leati_message_place, err);
+        status = place == NULL ? LEAT_RESOURCE_EXHAUSTED : read_place(&query, place, err);
+    }
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    return status == LEAT_OK ? ended : status;
+}
+
+/* Are the tasks those that it said? A change of ends comes with that of the proposed round. */
+static leat_status tasks_differ(leati_core *core, const leati_core_client *client, bool *differ,
+                                leat_error *err) {
+    leati_query query;
+    const leati_ints *said = &client->last.tasks;
+    int32_t i = 0;
+    *differ = false;
+    leati_database_ask(core->database, &query, tasks_sql, "i", client->iteration);
+    while (!*differ && leati_database_next(&query)) {
+        *differ = i + 2 > said->count || said->values[i] != leati_database_int(&query, 0) ||
+                  said->values[i + 1] != leati_database_int(&query, 1);
+        i += 2;
+    }
+    *differ = *differ || i != said->count;
+    return leati_database_end(&query, err);
+}
+
+/* ---- the answer ---- */
+
+static leat_status add_losses(leati_core *core, leati_core_client *client,
+                              struct leati_message_client_answer *answer, leat_error *err) {
+    size_t news = core->num_losses - (size_t)client->lost_told;
+    leat_string *values = leati_alloc_zero(news, sizeof *values);
+    if (values == NULL)
+        return leati_no_memory(err);
+    answer->lost.values = values;
+    for (size_t i = (size_t)client->lost_told; i < core->num_losses; i++) {
+        if (core->losses[i].iteration != client->iteration)
+            continue;
+        size_t size = strlen(core->losses[i].text);
+        char *copy = leati_strndup(core->losses[i].text, size);
+        if (copy == NULL)
+            return leati_no_memory(err);
+        values[answer->lost.count++] = (leat_string){.data = copy, .size = size};
+    }
+    client->lost_told = (int64_t)core->num_losses;
+    return LEAT_OK;
+}
+
+static leat_status write_news(leati_core *core, leati_core_client *client, bool finished,
+                              leati_text *out, leat_error *err) {
+    struct leati_message_client_answer answer = {.finished = finished};
+    answer.propose = leati_dispatcher_proposed(core, client->iteration);
+    leat_status status = add_places(core, client, &answer, err);
+    if (status == LEAT_OK)
+        status = add_reports(core, client->id, &answer, err);
+    if (status == LEAT_OK)
+        status = add_losses(core, client, &answer, err);
+    if (status == LEAT_OK)
+        status = leati_messages_write(&leati_message_client_answer, &answer, out, err);
+    leati_messages_fini(&leati_message_client_answer, &answer);
+    return status;
+}
+
+static bool is_asked(const leati_core *core, int64_t client) {
+    for (size_t i = 0; i < core->num_awaits; i++)
+        if (core->awaits[i].client == client)
+            return true;
+    return false;
+}
+
+leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *client, bool always,
+                                         leati_text *out, leat_error *err) {
+    int64_t state = 0, proposed = leati_dispatcher_proposed(core, client->iteration);
+    bool news = false;
+    LEATI_TRY(leati_database_number(core->database, LEATI_ITERATION_COLLECTED, &state, err,
+                                    "SELECT state FROM iterations WHERE id = ?", "i",
+                                    client->iteration));
+    if (state == LEATI_ITERATION_COLLECTED)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "iteration %lld was collected: its clients were silent for longer than "
+                          "job_gc_timeout_ms",
+                          (long long)client->iteration);
+    LEATI_TRY(tasks_differ(core, client, &news, err));
+    news = news || state == LEATI_ITERATION_FINISHED || is_asked(core, client->id) ||
+           (proposed >= 0 && client->last.agreed != proposed) ||
+           (proposed < 0 && client->last.agreed >= 0);
+    if (news)
+        return write_news(core, client, state == LEATI_ITERATION_FINISHED, out, err);
+    if (always)
+        leati_text_add(out, "{\"same\":true}", 13);
+    return LEAT_OK;
+}
+
+/* ---- the call ---- */
+
+/* Finds the client of before the start too, where the database knows it. */
+static leat_status find(leati_core *core, int64_t id, leati_core_client **out, leat_error *err) {
+    *out = leati_dispatcher_client_find(core, id);
+    return *out != NULL ? LEAT_OK
+                        : leati_fail(err, LEAT_NOT_FOUND,
+                                     "client %lld is not known to the dispatcher; was it released, "
+                                     "silent for longer than client_timeout_ms, or was the "
+                                     "dispatcher started again without fault_tolerant_mode?",
+                                     (long long)id);
+}
+
+static leat_status hear(leati_core *core, leati_core_asked *asked,
+                        struct leati_message_client *said, leat_error *err) {
+    leati_core_client *client = NULL;
+    leati_core_iteration iteration = {0};
+    LEATI_TRY(find(core, said->client, &client, err));
+    client->heard_ns = core->now_ns;
+    client->cut_ns = 0;
+    (void)snprintf(client->peer, sizeof client->peer, "%s", asked->peer);
+    const struct leati_message_holding *holding = said->holding.items;
+    for (int64_t i = 0; i < said->holding.count; i++)
+        LEATI_TRY(note_holding(core, client->id, &holding[i], err));
+    int64_t wait_ms = said->wait_ms;
+    leati_messages_fini(&leati_message_client, &client->last);
+    client->last = *said;
+    *said = (struct leati_message_client){0};
+    LEATI_TRY(leati_dispatcher_iteration_find(core, client->iteration, &iteration, err));
+    if (iteration.consumers > 0 && iteration.state == LEATI_ITERATION_ACTIVE)
+        LEATI_TRY(leati_dispatcher_rounds(core, &iteration, err));
+    LEATI_TRY(leati_dispatcher_client_news(core, client, wait_ms == 0, &asked->out, err));
+    if (asked->out.size == 0)
+        leati_dispatcher_keep(core, &client->kept, asked, wait_ms);
+    return LEAT_OK;
+}
+
+leat_status leati_dispatcher_ask_client(leati_core *core, leati_core_asked *asked,
+                                        leat_error *err) {
+    struct leati_message_client said;
+    LEATI_TRY(leati_messages_read(&leati_message_client, asked->bytes, asked->size, &said, err));
+    leat_status status = hear(core, asked, &said, err);
+    leati_messages_fini(&leati_message_client, &said);
+    return status;
+}

@@ -1,0 +1,525 @@
+/* The dispatcher on a virtual clock: what workers and clients are told, and what survives. */
+#include "support/cmocka.h"
+
+#include "base/alloc.h"
+#include "service/dispatcher/core.h"
+#include "service/wire/messages.h"
+#include "support/scratch.h"
+#include <stdio.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+struct world {
+    leati_core *core;
+    int64_t now_ns;
+    leat_dispatcher_options options;
+};
+
+/* What was answered to one request. */
+struct asked {
+    bool answered, failed, abandoned;
+    leat_status code;
+    char *text;
+};
+
+static void note_answer(void *context, const char *bytes, size_t size) {
+    struct asked *asked = context;
+    asked->answered = true;
+    asked->text = leati_strndup(bytes, size);
+}
+
+static void note_failure(void *context, const leat_error *why) {
+    struct asked *asked = context;
+    asked->failed = true;
+    asked->code = why->code;
+}
+
+static bool is_abandoned(const void *context) {
+    return ((const struct asked *)context)->abandoned;
+}
+
+static void turn(struct world *world, int64_t ms) {
+    world->now_ns += ms * MS;
+    (void)leati_core_turn(world->core, world->now_ns);
+}
+
+static void ask(struct world *world, const char *method, const char *text, struct asked *asked) {
+    *asked = (struct asked){0};
+    leati_core_reply reply = {asked, note_answer, note_failure, is_abandoned};
+    leati_core_ask(world->core, method, "10.0.0.9", text, strlen(text), &reply);
+}
+
+static void done(struct asked *asked) {
+    leati_free(asked->text);
+    *asked = (struct asked){0};
+}
+
+/* Asks, and reads the answer as a message of `form`; NULL: it failed with `code`. */
+static void answer(struct world *world, const char *method, const char *text,
+                   const leati_message *form, void *out) {
+    struct asked asked;
+    leat_error err = {0};
+    ask(world, method, text, &asked);
+    turn(world, 1);
+    if (!asked.answered)
+        fail_msg("%s %s: not answered, code %d", method, text, (int)asked.code);
+    assert_int_equal(leati_messages_read(form, asked.text, strlen(asked.text), out, &err), LEAT_OK);
+    done(&asked);
+}
+
+static leat_status failure(struct world *world, const char *method, const char *text) {
+    struct asked asked;
+    ask(world, method, text, &asked);
+    turn(world, 1);
+    assert_true(asked.failed);
+    leat_status code = asked.code;
+    done(&asked);
+    return code;
+}
+
+static void open_world(struct world *world, const char *folder) {
+    leat_error err = {0};
+    if (world->now_ns == 0)
+        *world = (struct world){.now_ns = 1000 * MS, .options = {LEAT_DISPATCHER_DEFAULTS}};
+    world->options.work_dir = folder;
+    world->options.fault_tolerant_mode = folder != NULL;
+    world->core = leati_core_open(&world->options, world->now_ns, &err);
+    if (world->core == NULL)
+        fail_msg("%s", err.text);
+}
+
+static void close_world(struct world *world) {
+    leati_core_close(world->core);
+    world->core = NULL;
+}
+
+/* ---- what processes say ---- */
+
+static void register_dataset(struct world *world, const char *more) {
+    char text[512];
+    struct leati_message_dataset_id id;
+    (void)snprintf(text, sizeof text,
+                   "{\"dataset_id\": \"d\", \"plan\": \"{}\", \"spec\": \"{}\", \"cardinality\": "
+                   "100%s}",
+                   more);
+    answer(world, "register_dataset", text, &leati_message_dataset_id, &id);
+    assert_string_equal(id.dataset_id, "d");
+    leati_messages_fini(&leati_message_dataset_id, &id);
+}
+
+static struct leati_message_opened open_job(struct world *world, const char *client,
+                                            const char *more) {
+    char text[512];
+    struct leati_message_opened opened;
+    (void)snprintf(text, sizeof text,
+                   "{\"client\": \"%s\", \"dataset_id\": \"d\", \"job_name\": \"j\"%s}", client,
+                   more);
+    answer(world, "open_iteration", text, &leati_message_opened, &opened);
+    return opened;
+}
+
+static void worker_says(struct world *world, int worker, const char *more,
+                        struct leati_message_worker_answer *out) {
+    char text[1024];
+    (void)snprintf(text, sizeof text, "{\"uid\": \"w%d\", \"address\": \"host:%d\"%s}", worker,
+                   worker, more);
+    answer(world, "worker", text, &leati_message_worker_answer, out);
+}
+
+/* The one task that a worker is told to start. */
+static struct leati_message_task one_start(struct world *world, int worker, const char *more) {
+    struct leati_message_worker_answer said;
+    worker_says(world, worker, more, &said);
+    assert_int_equal(said.start.count, 1);
+    struct leati_message_task task = *(struct leati_message_task *)said.start.items;
+    task.dataset_id = NULL;
+    task.held = (leati_ranges){0};
+    leati_messages_fini(&leati_message_worker_answer, &said);
+    return task;
+}
+
+static void client_says(struct world *world, int64_t client, const char *more,
+                        struct leati_message_client_answer *out) {
+    char text[1024];
+    (void)snprintf(text, sizeof text, "{\"client\": %lld%s}", (long long)client, more);
+    answer(world, "client", text, &leati_message_client_answer, out);
+}
+
+static struct leati_message_lease lease(struct world *world, int64_t task, int64_t attempt,
+                                        int64_t repetition, int64_t sequence, int64_t want) {
+    char text[256];
+    struct leati_message_lease out;
+    (void)snprintf(text, sizeof text,
+                   "{\"task\": %lld, \"attempt\": %lld, \"repetition\": %lld, \"sequence\": %lld, "
+                   "\"want\": %lld}",
+                   (long long)task, (long long)attempt, (long long)repetition, (long long)sequence,
+                   (long long)want);
+    answer(world, "splits", text, &leati_message_lease, &out);
+    return out;
+}
+
+static void task_done(struct world *world, int worker, struct leati_message_task task) {
+    char more[160];
+    struct leati_message_worker_answer said;
+    (void)snprintf(more, sizeof more,
+                   ", \"tasks\": [{\"task\": %lld, \"attempt\": %lld, \"done\": true}]",
+                   (long long)task.task, (long long)task.attempt);
+    worker_says(world, worker, more, &said);
+    leati_messages_fini(&leati_message_worker_answer, &said);
+}
+
+/* ---- tests ---- */
+
+static void test_one_pass(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_worker_answer said;
+    struct leati_message_client_answer heard;
+    open_world(&world, NULL);
+    worker_says(&world, 1, "", &said);
+    assert_int_equal(said.start.count, 0);
+    leati_messages_fini(&leati_message_worker_answer, &said);
+    register_dataset(&world, "");
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    struct leati_message_task task = one_start(&world, 1, "");
+    assert_int_equal(task.iteration, opened.iteration);
+    assert_int_equal(task.attempt, 1);
+    client_says(&world, opened.client, "", &heard);
+    assert_false(heard.finished);
+    assert_int_equal(heard.tasks.count, 1);
+    const struct leati_message_place *place = heard.tasks.items;
+    assert_int_equal(place->task, task.task);
+    assert_string_equal(place->address, "host:1");
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    task_done(&world, 1, task);
+    client_says(&world, opened.client, "", &heard);
+    assert_true(heard.finished);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    close_world(&world);
+}
+
+static void test_heartbeats_wait_for_news(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct asked worker, client;
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    ask(&world, "worker", "{\"uid\": \"w1\", \"address\": \"host:1\", \"wait_ms\": 1000}", &worker);
+    turn(&world, 1);
+    assert_false(worker.answered);
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    /* The turn in which the job was opened has told the worker. */
+    assert_true(worker.answered);
+    assert_non_null(strstr(worker.text, "\"task\""));
+    done(&worker);
+    char text[128];
+    struct leati_message_client_answer heard;
+    client_says(&world, opened.client, "", &heard);
+    const struct leati_message_place *place = heard.tasks.items;
+    (void)snprintf(text, sizeof text, "{\"client\": %lld, \"tasks\": [%lld, 1], \"wait_ms\": 500}",
+                   (long long)opened.client, (long long)place->task);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    ask(&world, "client", text, &client);
+    turn(&world, 499);
+    assert_false(client.answered);
+    turn(&world, 500);
+    assert_true(client.answered);
+    assert_string_equal(client.text, "{\"same\":true}");
+    done(&client);
+    ask(&world, "client", text, &client);
+    turn(&world, 1);
+    /* Another worker comes: the client hears of it at once. */
+    struct leati_message_task task = one_start(&world, 2, "");
+    assert_true(client.answered);
+    (void)snprintf(text, sizeof text, "%lld", (long long)task.task);
+    assert_non_null(strstr(client.text, text));
+    done(&client);
+    close_world(&world);
+}
+
+static void test_leases_are_disjoint_and_come_again(void **state) {
+    (void)state;
+    struct world world = {0};
+    bool given[100] = {0};
+    open_world(&world, NULL);
+    register_dataset(&world, ", \"providers\": [100]");
+    (void)open_job(&world, "a", ", \"policy\": 1");
+    struct leati_message_task tasks[2] = {one_start(&world, 1, ""), one_start(&world, 2, "")};
+    int64_t sequence[2] = {0};
+    int ended = 0;
+    for (int turns = 0; ended < 2; turns++) {
+        int w = turns % 2;
+        struct leati_message_lease first =
+            lease(&world, tasks[w].task, 1, 0, sequence[w], 1 + turns);
+        struct leati_message_lease again = lease(&world, tasks[w].task, 1, 0, sequence[w], 9);
+        assert_int_equal(first.none, again.none);
+        assert_int_equal(first.begin, again.begin);
+        assert_int_equal(first.end, again.end);
+        ended += first.none;
+        sequence[w]++;
+        for (int64_t i = first.begin; i < first.end; i++) {
+            assert_false(given[i]);
+            given[i] = true;
+        }
+    }
+    for (int i = 0; i < 100; i++)
+        assert_true(given[i]);
+    /* The next repetition begins for both, and the first is over. */
+    struct leati_message_lease next = lease(&world, tasks[0].task, 1, 1, sequence[0], 5);
+    assert_int_equal(next.begin, 0);
+    assert_int_equal(next.end, 5);
+    assert_true(lease(&world, tasks[1].task, 1, 0, sequence[1], 5).none);
+    assert_int_equal(lease(&world, tasks[1].task, 1, 1, sequence[1], 5).begin, 5);
+    close_world(&world);
+}
+
+static void count_lines(void *context, leat_log_level level, const char *line) {
+    ++*(int *)context;
+    assert_int_equal(level, LEAT_LOG_WARNING);
+    assert_non_null(strstr(line, "host:1"));
+}
+
+static void test_a_lost_worker_under_at_most_once(void **state) {
+    (void)state;
+    int lines = 0;
+    struct world world = {0};
+    struct leati_message_client_answer heard;
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    (void)one_start(&world, 1, "");
+    struct leati_message_task second = one_start(&world, 2, "");
+    leat_log_set(count_lines, &lines);
+    for (int i = 0; i < 12; i++) {
+        char more[96];
+        struct leati_message_worker_answer said;
+        (void)snprintf(more, sizeof more, ", \"tasks\": [{\"task\": %lld, \"attempt\": 1}]",
+                       (long long)second.task);
+        turn(&world, 999);
+        worker_says(&world, 2, more, &said);
+        leati_messages_fini(&leati_message_worker_answer, &said);
+    }
+    leat_log_set(NULL, NULL);
+    assert_int_equal(lines, 1);
+    client_says(&world, opened.client, "", &heard);
+    assert_int_equal(heard.tasks.count, 1);
+    assert_int_equal(heard.lost.count, 1);
+    assert_false(heard.finished);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    task_done(&world, 2, second);
+    client_says(&world, opened.client, "", &heard);
+    assert_true(heard.finished);
+    assert_int_equal(heard.lost.count, 0);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    close_world(&world);
+}
+
+static void test_exactly_once_asks_clients_first(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_client_answer heard;
+    struct leati_message_worker_answer said;
+    char more[256];
+    open_world(&world, NULL);
+    register_dataset(&world, ", \"deterministic\": true, \"providers\": [100]");
+    struct leati_message_opened opened =
+        open_job(&world, "a", ", \"policy\": 1, \"visitation\": 2");
+    struct leati_message_task task = one_start(&world, 1, "");
+    struct leati_message_lease given = lease(&world, task.task, 1, 0, 0, 10);
+    /* A drained worker's stream goes to another, but not before the client has said what it has. */
+    struct asked drain;
+    ask(&world, "drain", "{\"worker\": \"host:1\"}", &drain);
+    turn(&world, 1);
+    assert_true(drain.answered);
+    done(&drain);
+    struct leati_message_task own = one_start(&world, 2, "");
+    assert_int_not_equal(own.task, task.task);
+    client_says(&world, opened.client, "", &heard);
+    assert_int_equal(heard.report.count, 1);
+    assert_int_equal(heard.report.values[0], task.task);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    (void)snprintf(more, sizeof more,
+                   ", \"holding\": [{\"task\": %lld, \"attempt\": 1, \"ranges\": [0, 3, 5, 6]}]",
+                   (long long)task.task);
+    client_says(&world, opened.client, more, &heard);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    (void)snprintf(more, sizeof more, ", \"tasks\": [{\"task\": %lld, \"attempt\": 1}]",
+                   (long long)own.task);
+    worker_says(&world, 2, more, &said);
+    assert_int_equal(said.start.count, 1);
+    const struct leati_message_task *moved = said.start.items;
+    assert_int_equal(moved->task, task.task);
+    assert_int_equal(moved->attempt, 2);
+    assert_int_equal(moved->held.count, 4);
+    assert_int_equal(moved->held.values[2], 5);
+    leati_messages_fini(&leati_message_worker_answer, &said);
+    /* The stream has the same splits again; the worker before gets none. */
+    struct leati_message_lease again = lease(&world, task.task, 2, 0, 0, 1);
+    assert_int_equal(again.begin, given.begin);
+    assert_int_equal(again.end, given.end);
+    (void)snprintf(more, sizeof more, "{\"task\": %lld, \"attempt\": 1}", (long long)task.task);
+    assert_int_equal(failure(&world, "splits", more), LEAT_NOT_FOUND);
+    close_world(&world);
+}
+
+static void test_a_restart_forgets_nothing(void **state) {
+    (void)state;
+    struct world world = {0};
+    const char *folder = scratch_path("dispatcher");
+    struct leati_message_client_answer heard;
+    open_world(&world, folder);
+    register_dataset(&world, ", \"providers\": [100]");
+    struct leati_message_opened opened = open_job(&world, "a", ", \"policy\": 1");
+    struct leati_message_task task = one_start(&world, 1, "");
+    (void)lease(&world, task.task, 1, 0, 0, 7);
+    struct leati_message_lease last = lease(&world, task.task, 1, 0, 1, 7);
+    close_world(&world);
+    open_world(&world, folder);
+    client_says(&world, opened.client, "", &heard);
+    assert_int_equal(heard.tasks.count, 1);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    struct leati_message_lease again = lease(&world, task.task, 1, 0, 1, 1);
+    assert_int_equal(again.begin, last.begin);
+    assert_int_equal(again.end, last.end);
+    assert_int_equal(lease(&world, task.task, 1, 0, 2, 1).begin, last.end);
+    /* The same client asks once more, because it did not hear the answer. */
+    struct leati_message_opened same = open_job(&world, "a", ", \"policy\": 1");
+    assert_int_equal(same.client, opened.client);
+    close_world(&world);
+}
+
+static void test_a_second_dispatcher_is_refused(void **state) {
+    (void)state;
+    struct world world = {0};
+    leat_error err = {0};
+    open_world(&world, scratch_path("one"));
+    assert_null(leati_core_open(&world.options, world.now_ns, &err));
+    assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    close_world(&world);
+}
+
+static void test_what_is_refused(void **state) {
+    (void)state;
+    struct world world = {0};
+    open_world(&world, NULL);
+    register_dataset(&world, ", \"unsplittable\": \"snapshot\", \"why_not\": \"a callback\"");
+    (void)open_job(&world, "a", "");
+    static const struct {
+        const char *method, *text;
+        leat_status code;
+    } cases[] = {
+        {"colour", "{}", LEAT_UNIMPLEMENTED},
+        {"worker", "{}", LEAT_INVALID_ARGUMENT},
+        {"worker", "no", LEAT_INVALID_ARGUMENT},
+        {"client", "{\"client\": 5}", LEAT_NOT_FOUND},
+        {"splits", "{\"task\": 5}", LEAT_NOT_FOUND},
+        {"drain", "{\"worker\": \"x\"}", LEAT_NOT_FOUND},
+        {"get_dataset", "{\"dataset_id\": \"x\"}", LEAT_NOT_FOUND},
+        {"register_dataset", "{\"dataset_id\": \"d\", \"plan\": \"p\", \"spec\": \"other\"}",
+         LEAT_INVALID_ARGUMENT},
+        {"open_iteration", "{\"client\": \"b\", \"dataset_id\": \"x\", \"job_name\": \"k\"}",
+         LEAT_NOT_FOUND},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"j\", \"policy\": 1}",
+         LEAT_UNIMPLEMENTED},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"j\", \"target_workers\": 1}",
+         LEAT_INVALID_ARGUMENT},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"k\", \"visitation\": 2}",
+         LEAT_INVALID_ARGUMENT},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"k\", \"policy\": 2}",
+         LEAT_NOT_FOUND},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"k\", \"cached\": true}",
+         LEAT_INVALID_ARGUMENT},
+        {"open_iteration",
+         "{\"client\": \"b\", \"dataset_id\": \"d\", \"job_name\": \"k\", \"consumer\": 2, "
+         "\"consumers\": 2}",
+         LEAT_INVALID_ARGUMENT},
+        {"restore", "{\"client\": \"b\", \"service\": \"other\"}", LEAT_NOT_FOUND},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (failure(&world, cases[i].method, cases[i].text) != cases[i].code)
+            fail_msg("%s %s", cases[i].method, cases[i].text);
+    close_world(&world);
+}
+
+static void test_unread_jobs_are_collected(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_worker_answer said;
+    char more[128];
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    struct leati_message_task task = one_start(&world, 1, "");
+    (void)snprintf(more, sizeof more, "{\"client\": %lld}", (long long)opened.client);
+    struct asked released;
+    ask(&world, "release", more, &released);
+    (void)snprintf(more, sizeof more, ", \"tasks\": [{\"task\": %lld, \"attempt\": 1}]",
+                   (long long)task.task);
+    int64_t stopped = 0;
+    for (int seconds = 0; seconds < 1300 && stopped == 0; seconds++) {
+        turn(&world, 1000);
+        worker_says(&world, 1, more, &said);
+        stopped = said.stop.count > 0 ? seconds : 0;
+        leati_messages_fini(&leati_message_worker_answer, &said);
+    }
+    assert_true(released.answered);
+    done(&released);
+    /* Ten minutes between looks, and five without a client. */
+    assert_in_range(stopped, 1100, 1250);
+    close_world(&world);
+}
+
+static void test_coordinated_workers_join_at_one_round(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_client_answer heard;
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened a = open_job(&world, "a", ", \"consumer\": 0, \"consumers\": 2");
+    struct leati_message_opened b = open_job(&world, "b", ", \"consumer\": 1, \"consumers\": 2");
+    assert_int_equal(a.iteration, b.iteration);
+    for (int w = 1; w <= 10; w++)
+        (void)one_start(&world, w, "");
+    client_says(&world, a.client, ", \"round\": 4", &heard);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    client_says(&world, b.client, ", \"round\": 3", &heard);
+    int64_t round = heard.propose;
+    assert_true(round >= 4);
+    assert_int_equal(heard.tasks.count, 0);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    char more[96];
+    (void)snprintf(more, sizeof more, ", \"round\": 4, \"agreed\": %lld", (long long)round);
+    client_says(&world, a.client, more, &heard);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    client_says(&world, b.client, more, &heard);
+    /* All ten have joined together. */
+    assert_int_equal(heard.tasks.count, 10);
+    const struct leati_message_place *places = heard.tasks.items;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(places[i].start_round, round);
+    assert_int_equal(heard.propose, -1);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    close_world(&world);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_pass),
+        cmocka_unit_test(test_heartbeats_wait_for_news),
+        cmocka_unit_test(test_leases_are_disjoint_and_come_again),
+        cmocka_unit_test(test_a_lost_worker_under_at_most_once),
+        cmocka_unit_test(test_exactly_once_asks_clients_first),
+        cmocka_unit_test(test_a_restart_forgets_nothing),
+        cmocka_unit_test(test_a_second_dispatcher_is_refused),
+        cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_unread_jobs_are_collected),
+        cmocka_unit_test(test_coordinated_workers_join_at_one_round),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

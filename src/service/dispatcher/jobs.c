@@ -1,0 +1,335 @@
+/* Jobs, their iterations, and the clients that join them: `open_iteration` and `release`.
+ *
+ * Everybody who opens the same repetition of a job of one name reads one iteration. Failures:
+ * INVALID_ARGUMENT where a job of that name is another one, or its arguments do not go together;
+ * NOT_FOUND for a dataset that is not known; UNIMPLEMENTED where its sources cannot be split. No
+ * locks. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "service/dispatcher/parts.h"
+#include <stdio.h>
+#include <string.h>
+
+/* What the dispatcher must know of a dataset to open a job over it. */
+struct dataset {
+    int64_t cardinality, deterministic;
+    char why_not[512], unsplittable[512];
+};
+
+static leat_status find_dataset(leati_core *core, const char *id, struct dataset *out,
+                                leat_error *err) {
+    leati_query query;
+    leati_database_ask(core->database, &query,
+                       "SELECT cardinality, deterministic, why_not, unsplittable FROM datasets"
+                       " WHERE id = ?",
+                       "t", id);
+    bool found = leati_database_next(&query);
+    if (found) {
+        out->cardinality = leati_database_int(&query, 0);
+        out->deterministic = leati_database_int(&query, 1);
+        (void)snprintf(out->why_not, sizeof out->why_not, "%s", leati_database_text(&query, 2));
+        (void)snprintf(out->unsplittable, sizeof out->unsplittable, "%s",
+                       leati_database_text(&query, 3));
+    }
+    LEATI_TRY(leati_database_end(&query, err));
+    return found ? LEAT_OK
+                 : leati_fail(err, LEAT_NOT_FOUND,
+                              "dataset id \"%.100s\" is not known to the dispatcher; register the "
+                              "dataset first (register_dataset)",
+                              id == NULL ? "" : id);
+}
+
+static bool is_static(int64_t policy) {
+    return policy >= LEAT_SERVICE_FILE;
+}
+
+static leat_status check_cached(const struct leati_message_open *said,
+                                const struct dataset *dataset, leat_error *err) {
+    if (said->consumers > 0)
+        return leati_refuse(err, VALUE,
+                            "a cross-trainer cache does not go with coordinated reads; leave out "
+                            "num_consumers or cross_trainer_cache");
+    if (dataset->cardinality != LEAT_INFINITE_CARDINALITY)
+        return leati_refuse(err, VALUE,
+                            "a cross-trainer cache needs an endless dataset; this one has "
+                            "cardinality %lld: add repeat()",
+                            (long long)dataset->cardinality);
+    if (said->repetition > 0)
+        return leati_refuse(err, VALUE,
+                            "a cross-trainer cache is read in one repetition; this is number %lld: "
+                            "put repeat() below distribute",
+                            (long long)said->repetition);
+    return LEAT_OK;
+}
+
+static leat_status check(const leati_core *core, const struct leati_message_open *said,
+                         const struct dataset *dataset, leat_error *err) {
+    if (said->policy > LEAT_SERVICE_HINT)
+        return leati_refuse(err, VALUE, "processing_mode is %lld; expected 0 to %d",
+                            (long long)said->policy, (int)LEAT_SERVICE_HINT);
+    if (said->visitation > LEAT_SERVICE_EXACTLY_ONCE)
+        return leati_refuse(err, VALUE, "visitation is %lld; expected 0 to %d",
+                            (long long)said->visitation, (int)LEAT_SERVICE_EXACTLY_ONCE);
+    if (said->consumers > 0 && (said->consumer < 0 || said->consumer >= said->consumers))
+        return leati_refuse(err, VALUE, "consumer_index is %lld; expected 0 to %lld",
+                            (long long)said->consumer, (long long)said->consumers - 1);
+    if (said->visitation == LEAT_SERVICE_EXACTLY_ONCE && !dataset->deterministic)
+        return leati_refuse(err, VALUE,
+                            "exactly_once needs a dataset that gives the same again: %s; mend "
+                            "that, or ask for at_least_once",
+                            dataset->why_not);
+    if (said->policy == LEAT_SERVICE_DYNAMIC && dataset->unsplittable[0] != '\0')
+        return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", dataset->unsplittable);
+    if (is_static(said->policy) && core->options.num_worker_addresses == 0)
+        return leati_fail(err, LEAT_NOT_FOUND,
+                          "static sharding deals shares out to a list of workers, and the "
+                          "dispatcher has none; start it with worker_addresses, or use DYNAMIC");
+    return said->cached ? check_cached(said, dataset, err) : LEAT_OK;
+}
+
+/* ---- jobs ---- */
+
+static leat_status compare(const char *name, const char *what, int64_t here, int64_t said,
+                           leat_error *err) {
+    return here == said ? LEAT_OK
+                        : leati_refuse(err, VALUE,
+                                       "job \"%.100s\" has %s %lld; this client asks for %lld: "
+                                       "give it another job_name",
+                                       name, what, (long long)here, (long long)said);
+}
+
+static leat_status same_job(const leati_query *query, const struct leati_message_open *said,
+                            leat_error *err) {
+    const char *name = said->job_name;
+    LEATI_TRY(compare(name, "processing_mode", leati_database_int(query, 1), said->policy, err));
+    LEATI_TRY(compare(name, "visitation", leati_database_int(query, 2), said->visitation, err));
+    LEATI_TRY(compare(name, "num_consumers", leati_database_int(query, 3), said->consumers, err));
+    LEATI_TRY(
+        compare(name, "target_workers", leati_database_int(query, 4), said->target_workers, err));
+    LEATI_TRY(
+        compare(name, "cross_trainer_cache", leati_database_int(query, 5), said->cached, err));
+    const char *dataset = leati_database_text(query, 6);
+    return strcmp(dataset, said->dataset_id) == 0
+               ? LEAT_OK
+               : leati_refuse(err, VALUE,
+                              "job \"%.100s\" reads dataset \"%.100s\"; this client asks for "
+                              "\"%.100s\": give it another job_name",
+                              name, dataset, said->dataset_id);
+}
+
+/* 0: there is none. */
+static leat_status find_job(leati_core *core, const struct leati_message_open *said, int64_t *out,
+                            leat_error *err) {
+    leati_query query;
+    *out = 0;
+    leati_database_ask(core->database, &query,
+                       "SELECT id, policy, visitation, consumers, targets, cached, dataset"
+                       " FROM jobs WHERE name = ? AND open = 1",
+                       "t", said->job_name);
+    leat_status status = LEAT_OK;
+    if (leati_database_next(&query)) {
+        *out = leati_database_int(&query, 0);
+        status = same_job(&query, said, err);
+    }
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    return status == LEAT_OK ? ended : status;
+}
+
+static leat_status make_job(leati_core *core, const struct leati_message_open *said, int64_t *out,
+                            leat_error *err) {
+    LEATI_TRY(leati_dispatcher_new_id(core, out, err));
+    return leati_database_run(
+        core->database, err, "INSERT INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", "ittiiiiii",
+        *out, said->job_name, said->dataset_id, said->policy, said->visitation, said->consumers,
+        said->target_workers, (int64_t)said->cached, (int64_t)said->alone);
+}
+
+static leat_status find_or_make_iteration(leati_core *core, int64_t job, int64_t repetition,
+                                          int64_t *out, leat_error *err) {
+    LEATI_TRY(leati_database_number(
+        core->database, 0, out, err,
+        "SELECT id FROM iterations WHERE job = ? AND repetition = ? AND state < 2", "ii", job,
+        repetition));
+    if (*out != 0)
+        return LEAT_OK;
+    LEATI_TRY(leati_dispatcher_new_id(core, out, err));
+    return leati_database_run(core->database, err, "INSERT INTO iterations VALUES (?, ?, ?, 0)",
+                              "iii", *out, job, repetition);
+}
+
+/* ---- clients ---- */
+
+/* Who asks again, because an answer was lost, is the same client. */
+static leat_status find_client(leati_core *core, const char *uid, struct leati_message_opened *out,
+                               leat_error *err) {
+    leati_query query;
+    leati_database_ask(core->database, &query,
+                       "SELECT c.id, c.iteration, i.job FROM clients c"
+                       " JOIN iterations i ON i.id = c.iteration WHERE c.uid = ?",
+                       "t", uid);
+    if (leati_database_next(&query))
+        *out = (struct leati_message_opened){.client = leati_database_int(&query, 0),
+                                             .iteration = leati_database_int(&query, 1),
+                                             .job = leati_database_int(&query, 2)};
+    return leati_database_end(&query, err);
+}
+
+static leat_status add_client(leati_core *core, leati_core_asked *asked, const char *uid,
+                              int64_t consumer, struct leati_message_opened *out, leat_error *err) {
+    LEATI_TRY(leati_dispatcher_new_id(core, &out->client, err));
+    LEATI_TRY(leati_database_run(core->database, err, "INSERT INTO clients VALUES (?, ?, ?, ?, 0)",
+                                 "itii", out->client, uid, out->iteration, consumer));
+    leati_core_client *client =
+        leati_dispatcher_client_note(core, out->client, out->iteration, consumer, err);
+    if (client == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    (void)snprintf(client->peer, sizeof client->peer, "%s", asked->peer);
+    core->changed = true;
+    return leati_messages_write(&leati_message_opened, out, &asked->out, err);
+}
+
+static leat_status open_iteration(leati_core *core, leati_core_asked *asked,
+                                  const struct leati_message_open *said, leat_error *err) {
+    struct leati_message_opened opened = {0};
+    struct dataset dataset = {0};
+    if (said->client == NULL || said->dataset_id == NULL || said->job_name == NULL)
+        return leati_refuse(err, VALUE,
+                            "open_iteration: client, dataset_id or job_name is missing");
+    LEATI_TRY(find_client(core, said->client, &opened, err));
+    if (opened.client != 0)
+        return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
+    LEATI_TRY(find_dataset(core, said->dataset_id, &dataset, err));
+    LEATI_TRY(check(core, said, &dataset, err));
+    LEATI_TRY(find_job(core, said, &opened.job, err));
+    if (opened.job == 0)
+        LEATI_TRY(make_job(core, said, &opened.job, err));
+    LEATI_TRY(find_or_make_iteration(core, opened.job, said->repetition, &opened.iteration, err));
+    LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
+    return add_client(core, asked, said->client, said->consumer, &opened, err);
+}
+
+leat_status leati_dispatcher_ask_open(leati_core *core, leati_core_asked *asked, leat_error *err) {
+    struct leati_message_open said;
+    LEATI_TRY(leati_messages_read(&leati_message_open, asked->bytes, asked->size, &said, err));
+    leat_status status = open_iteration(core, asked, &said, err);
+    leati_messages_fini(&leati_message_open, &said);
+    return status;
+}
+
+leat_status leati_dispatcher_ask_release(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err) {
+    struct leati_message_release said;
+    LEATI_TRY(leati_messages_read(&leati_message_release, asked->bytes, asked->size, &said, err));
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "UPDATE clients SET state = 1 WHERE id = ? AND state = 0", "i",
+                                 said.client));
+    leati_core_client *client = leati_dispatcher_client_find(core, said.client);
+    if (client != NULL) {
+        LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, err));
+        leati_dispatcher_client_forget(core, client);
+    }
+    core->assigns = true;
+    leati_text_add(&asked->out, "{}", 2);
+    return LEAT_OK;
+}
+
+/* ---- a saved iterator goes on ---- */
+
+/* Copies the streams of an iteration: each goes on as a new task, which gives what its leases had,
+ * without what `holding` says. */
+static leat_status copy_task(leati_core *core, int64_t from, int64_t iteration,
+                             const struct leati_message_restore *said, leat_error *err) {
+    int64_t task = 0;
+    LEATI_TRY(leati_dispatcher_new_id(core, &task, err));
+    const struct leati_message_holding *holding = said->holding.items;
+    leati_text held = {0};
+    leat_status status = LEAT_OK;
+    for (int64_t i = 0; i < said->holding.count && held.size == 0 && status == LEAT_OK; i++)
+        if (holding[i].task == from)
+            status = leati_dispatcher_ints_text(&holding[i].ranges, &held, err);
+    if (status == LEAT_OK)
+        status = leati_database_run(
+            core->database, err,
+            "INSERT INTO tasks SELECT ?, ?, 2, NULL, shard, shards, seed, ?, 0, -1, ?, NULL, 0"
+            " FROM tasks WHERE id = ?",
+            "iiiti", task, iteration, (int64_t)LEATI_TASK_WAITING,
+            held.size == 0 ? "[]" : held.data, from);
+    if (status == LEAT_OK)
+        status = leati_database_run(core->database, err,
+                                    "INSERT INTO leases SELECT ?, provider, repetition, sequence,"
+                                    " first, last FROM leases WHERE task = ?",
+                                    "ii", task, from);
+    leati_text_fini(&held);
+    return status;
+}
+
+static leat_status copy_tasks(leati_core *core, const struct leati_message_restore *said,
+                              int64_t iteration, leat_error *err) {
+    leati_ints tasks;
+    LEATI_TRY(leati_dispatcher_ids(core,
+                                   "SELECT json_group_array(id) FROM tasks WHERE iteration = ?",
+                                   said->iteration, &tasks, err));
+    leat_status status = LEAT_OK;
+    for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)
+        status = copy_task(core, tasks.values[i], iteration, said, err);
+    leati_free(tasks.values);
+    return status;
+}
+
+static leat_status check_restorable(leati_core *core, const struct leati_message_restore *said,
+                                    leati_core_iteration *from, leat_error *err) {
+    int64_t clients = 0;
+    if (said->service == NULL || strcmp(said->service, leati_database_uid(core->database)) != 0)
+        return leati_fail(err, LEAT_NOT_FOUND,
+                          "the saved iterator read from another dispatcher; it goes on where the "
+                          "dispatcher keeps its work_dir and fault_tolerant_mode");
+    LEATI_TRY(leati_dispatcher_iteration_find(core, said->iteration, from, err));
+    if (from->visitation != LEAT_SERVICE_EXACTLY_ONCE)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "only iterators with visitation exactly_once can be restored");
+    LEATI_TRY(leati_database_number(core->database, 0, &clients, err,
+                                    "SELECT count(*) FROM clients WHERE iteration = ?", "i",
+                                    said->iteration));
+    if (clients > 1)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "the saved iterator shared its job with %lld others, whose elements are "
+                          "not in its state; give each client a job_name of its own",
+                          (long long)clients - 1);
+    return LEAT_OK;
+}
+
+static leat_status restore(leati_core *core, leati_core_asked *asked,
+                           const struct leati_message_restore *said, leat_error *err) {
+    struct leati_message_opened opened = {0};
+    leati_core_iteration from = {0};
+    if (said->client == NULL)
+        return leati_refuse(err, VALUE, "restore: client is missing");
+    LEATI_TRY(find_client(core, said->client, &opened, err));
+    if (opened.client != 0)
+        return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
+    LEATI_TRY(check_restorable(core, said, &from, err));
+    LEATI_TRY(leati_dispatcher_new_id(core, &opened.job, err));
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "INSERT INTO jobs SELECT ?, name || ' ' || ?, dataset, policy,"
+                                 " visitation, consumers, targets, cached, alone, 1 FROM jobs"
+                                 " WHERE id = ?",
+                                 "iii", opened.job, opened.job, from.job));
+    LEATI_TRY(find_or_make_iteration(core, opened.job, from.repetition, &opened.iteration, err));
+    LEATI_TRY(copy_tasks(core, said, opened.iteration, err));
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "INSERT INTO providers SELECT ?, provider, repetition, next"
+                                 " FROM providers WHERE iteration = ?",
+                                 "ii", opened.iteration, said->iteration));
+    LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
+    return add_client(core, asked, said->client, -1, &opened, err);
+}
+
+leat_status leati_dispatcher_ask_restore(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err) {
+    struct leati_message_restore said;
+    LEATI_TRY(leati_messages_read(&leati_message_restore, asked->bytes, asked->size, &said, err));
+    leat_status status = restore(core, asked, &said, err);
+    leati_messages_fini(&leati_message_restore, &said);
+    return status;
+}

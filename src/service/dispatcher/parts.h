@@ -1,0 +1,219 @@
+/* The inside of a dispatcher's core, shared by the files of this drawer. What must survive is in
+ * the database; what is kept here is who was heard when, and the heartbeats that wait for news. */
+#ifndef LEATI_SERVICE_DISPATCHER_PARTS_H
+#define LEATI_SERVICE_DISPATCHER_PARTS_H
+
+#include "service/dispatcher/core.h"
+#include "service/dispatcher/database.h"
+#include "service/dispatcher/schema.h"
+#include "service/wire/messages.h"
+
+enum { LEATI_CORE_UID = 72, LEATI_CORE_NS_PER_MS = 1000000 };
+
+/* A request that is kept until there is something to say. */
+typedef struct leati_core_kept {
+    bool waits;
+    int64_t until_ns;
+    leati_core_reply reply;
+    char *bytes; /* the request, owned */
+    size_t size;
+} leati_core_kept;
+
+/* A worker that was heard since the start. */
+typedef struct leati_core_worker {
+    char uid[LEATI_CORE_UID];
+    char peer[64];
+    int64_t heard_ns;
+    int64_t cut_ns; /* since when its connection is gone; 0: it is there */
+    leati_core_kept kept;
+    struct leati_message_worker last; /* what it said last; owned */
+} leati_core_worker;
+
+/* A client that was heard since the start. */
+typedef struct leati_core_client {
+    int64_t id, iteration;
+    int64_t consumer;
+    char peer[64];
+    int64_t heard_ns, cut_ns;
+    leati_core_kept kept;
+    struct leati_message_client last;
+    int64_t lost_told; /* of the losses, how many it was told */
+} leati_core_client;
+
+/* A worker that was lost with elements. */
+typedef struct leati_core_loss {
+    int64_t iteration;
+    char *text;
+} leati_core_loss;
+
+/* A client that is to say what it holds of a task that moves. */
+typedef struct leati_core_await {
+    int64_t task, client;
+    int64_t until_ns;
+} leati_core_await;
+
+/* An iteration that nobody reads. */
+typedef struct leati_core_idle {
+    int64_t iteration, since_ns;
+    bool seen; /* in the present look */
+} leati_core_idle;
+
+/* Coordinated reads: the round at which the tasks of an iteration change, and who agreed. */
+typedef struct leati_core_proposal {
+    int64_t iteration, round, failures;
+} leati_core_proposal;
+
+typedef struct leati_core_asked {
+    char *method, *bytes;
+    size_t size;
+    char peer[64];
+    leati_core_reply reply;
+    leati_text out;    /* the answer, given after the commit */
+    leat_error failed; /* code LEAT_OK: none */
+    bool keeps;        /* it is kept, no answer yet */
+    struct leati_core_asked *next;
+} leati_core_asked;
+
+struct leati_core {
+    leati_database *database;
+    leat_dispatcher_options options; /* with defaults; texts are copies */
+    char *folder;
+    char **addresses; /* of options.worker_addresses */
+    int64_t now_ns, started_ns, collected_ns;
+    leati_core_worker **workers;
+    size_t num_workers, workers_capacity;
+    leati_core_client **clients;
+    size_t num_clients, clients_capacity;
+    leati_core_loss *losses;
+    size_t num_losses, losses_capacity;
+    leati_core_await *awaits;
+    size_t num_awaits, awaits_capacity;
+    leati_core_idle *idle; /* iterations without clients */
+    size_t num_idle, idle_capacity;
+    leati_core_proposal *proposals;
+    size_t num_proposals, proposals_capacity;
+    leati_core_asked *first, **last; /* not handled yet */
+    bool assigns; /* workers or tasks have changed: all iterations are looked at */
+    bool changed; /* kept heartbeats are to be looked at */
+    leat_error broken;
+};
+
+/* ---- lists as JSON in columns ---- */
+
+LEAT_WARN_UNUSED leat_status leati_dispatcher_ints_text(const leati_ints *ints, leati_text *out,
+                                                        leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dispatcher_ints_of(const char *text, leati_ints *out,
+                                                      leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dispatcher_strings_text(const leati_strings *strings,
+                                                           leati_text *out, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dispatcher_strings_of(const char *text, leati_strings *out,
+                                                         leat_error *err);
+/* `to` becomes the ranges of both, joined where they touch. Ranges that are no pairs of ascending
+ * numbers are INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_ranges_join(leati_ranges *to,
+                                                          const leati_ranges *more,
+                                                          leat_error *err);
+
+/* A number that no job, iteration, client or task of this database has had, nor, but by a chance of
+ * one in 2^40, one of another database. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_new_id(leati_core *core, int64_t *out,
+                                                     leat_error *err);
+
+/* Keeps a heartbeat (its bytes are taken) for `wait_ms`; one that waits already is answered with
+ * CANCELLED. */
+void leati_dispatcher_keep(leati_core *core, leati_core_kept *kept, leati_core_asked *asked,
+                           int64_t wait_ms);
+/* The numbers that a query of one JSON list gives for one argument. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_ids(leati_core *core, const char *sql,
+                                                  int64_t argument, leati_ints *out,
+                                                  leat_error *err);
+
+/* ---- iterations ---- */
+
+/* The rows of an iteration with its job and dataset. */
+typedef struct leati_core_iteration {
+    int64_t id, job, repetition, state;
+    int64_t policy, visitation, consumers, targets, cached;
+    char dataset[128];
+    int64_t deterministic;
+} leati_core_iteration;
+LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_find(leati_core *core, int64_t id,
+                                                             leati_core_iteration *out,
+                                                             leat_error *err);
+/* Gives workers the tasks that they lack, and finishes the iteration where nothing is left. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_assign(leati_core *core, int64_t iteration,
+                                                     leat_error *err);
+/* The same for all iterations, where workers or tasks have changed since. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_assign_changed(leati_core *core, leat_error *err);
+/* A client has left: an iteration that nobody else can join is read no more. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_left(leati_core *core, int64_t iteration,
+                                                             leat_error *err);
+/* A task that its worker will not go on with: it ends, or waits for another worker. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task,
+                                                          const char *worker, leat_error *err);
+/* The share of a worker's address under static policies: which of the configured addresses, or
+ * NOT_FOUND; FAILED_PRECONDITION where another worker has it. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_share_of(leati_core *core, const char *address,
+                                                       const char *uid, int64_t *out,
+                                                       leat_error *err);
+
+/* ---- workers and clients ---- */
+
+leati_core_worker *leati_dispatcher_worker_find(leati_core *core, const char *uid);
+leati_core_client *leati_dispatcher_client_find(leati_core *core, int64_t id);
+/* Of those that were not heard since the start too: heard now. NULL without memory. */
+leati_core_client *leati_dispatcher_client_note(leati_core *core, int64_t id, int64_t iteration,
+                                                int64_t consumer, leat_error *err);
+void leati_dispatcher_client_forget(leati_core *core, leati_core_client *client);
+/* Marks a worker as gone (LOST or LEFT) and moves or ends its tasks. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_worker_gone(leati_core *core, const char *uid,
+                                                          int64_t state, const char *why,
+                                                          leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dispatcher_worker_drain(leati_core *core, const char *uid,
+                                                           leat_error *err);
+/* By uid or address; "": all of them. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_drain(leati_core *core, const char *worker,
+                                                    leat_error *err);
+void leati_dispatcher_worker_fini(leati_core_worker *worker);
+/* The rounds of coordinated reads: counts who agreed, begins and ends tasks at the round. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_rounds(leati_core *core,
+                                                     leati_core_iteration *iteration,
+                                                     leat_error *err);
+/* The round that is proposed to the clients of an iteration; -1: none. */
+int64_t leati_dispatcher_proposed(const leati_core *core, int64_t iteration);
+
+/* ---- the methods ---- */
+
+/* Handles a request: its answer is added to `asked->out`, or `asked->keeps` is set. */
+typedef leat_status (*leati_core_method)(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err);
+leat_status leati_dispatcher_ask_version(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err);
+leat_status leati_dispatcher_ask_worker(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_register(leati_core *core, leati_core_asked *asked,
+                                          leat_error *err);
+leat_status leati_dispatcher_ask_dataset(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err);
+leat_status leati_dispatcher_ask_open(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_client(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_release(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err);
+leat_status leati_dispatcher_ask_splits(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_status(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_drain(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_restore(leati_core *core, leati_core_asked *asked,
+                                         leat_error *err);
+
+/* Has a kept heartbeat something to be told now? Then the answer is written. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_worker_news(leati_core *core,
+                                                          leati_core_worker *worker,
+                                                          const struct leati_message_worker *said,
+                                                          bool always, leati_text *out,
+                                                          leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_dispatcher_client_news(leati_core *core,
+                                                          leati_core_client *client, bool always,
+                                                          leati_text *out, leat_error *err);
+/* Who is overdue, and what nobody reads any more. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_collect(leati_core *core, leat_error *err);
+
+#endif

@@ -1,0 +1,122 @@
+/* Coordinated reads: at which round workers join and leave.
+ *
+ * All consumers must take the same round from the same worker. So a change of the tasks is put to
+ * them as a round that none of them has reached; each one says that it will not go beyond it, and
+ * when all have, the change holds from that round on: for every worker that waits, at once. A
+ * consumer that is beyond the round already has the change put off, the further the more often that
+ * happened. Everything but the outcome is in memory: a dispatcher that is started again proposes
+ * anew. No locks. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/minmax.h"
+#include "service/dispatcher/parts.h"
+
+enum { MOST_FAILURES = 16, LONGEST_MARGIN = 64, MARGIN_NS = 200000000 };
+
+static leati_core_proposal *find(const leati_core *core, int64_t iteration) {
+    for (size_t i = 0; i < core->num_proposals; i++)
+        if (core->proposals[i].iteration == iteration)
+            return &core->proposals[i];
+    return NULL;
+}
+
+int64_t leati_dispatcher_proposed(const leati_core *core, int64_t iteration) {
+    const leati_core_proposal *proposal = find(core, iteration);
+    return proposal == NULL ? -1 : proposal->round;
+}
+
+static void drop(leati_core *core, leati_core_proposal *proposal) {
+    *proposal = core->proposals[--core->num_proposals];
+    core->changed = true;
+}
+
+/* What the consumers of an iteration said last. */
+struct consumers {
+    int64_t here, furthest, agreed; /* how many, the greatest round, how many keep to `round` */
+    int64_t element_ns;
+};
+
+static struct consumers ask(const leati_core *core, int64_t iteration, int64_t round) {
+    struct consumers out = {0};
+    for (size_t i = 0; i < core->num_clients; i++) {
+        const leati_core_client *client = core->clients[i];
+        if (client->iteration != iteration)
+            continue;
+        out.here++;
+        out.furthest = LEATI_MAX(out.furthest, client->last.round);
+        out.agreed += client->last.agreed == round && client->last.round <= round;
+        out.element_ns = LEATI_MAX(out.element_ns, client->last.element_ns);
+    }
+    return out;
+}
+
+static leat_status propose(leati_core *core, const leati_core_iteration *iteration,
+                           const struct consumers *consumers, leat_error *err) {
+    leati_core_proposal *proposal = find(core, iteration->id);
+    int64_t failures = 0, living = 0;
+    if (proposal != NULL)
+        failures = LEATI_MIN(proposal->failures + 1, (int64_t)MOST_FAILURES);
+    else if (!leati_grow((void **)&core->proposals, &core->proposals_capacity,
+                         core->num_proposals + 1, sizeof *core->proposals))
+        return leati_no_memory(err);
+    else
+        proposal = &core->proposals[core->num_proposals++];
+    LEATI_TRY(leati_database_number(core->database, 0, &living, err,
+                                    "SELECT count(*) FROM tasks WHERE iteration = ? AND state = 0"
+                                    " AND start_round >= 0",
+                                    "i", iteration->id));
+    /* As far ahead as the consumers go while they are asked; where nobody can go on, not at all. */
+    int64_t margin =
+        consumers->element_ns == 0 ? 1 : MARGIN_NS / LEATI_MAX(consumers->element_ns, 1);
+    margin = LEATI_MIN(LEATI_MAX(margin, 1), (int64_t)LONGEST_MARGIN) << failures;
+    *proposal = (leati_core_proposal){
+        .iteration = iteration->id,
+        .round = consumers->furthest + (living == 0 ? 0 : margin),
+        .failures = failures,
+    };
+    core->changed = true;
+    return LEAT_OK;
+}
+
+static leat_status settle(leati_core *core, int64_t iteration, leati_core_proposal *proposal,
+                          leat_error *err) {
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "UPDATE tasks SET start_round = ? WHERE iteration = ?"
+                                 " AND state = 0 AND start_round < 0",
+                                 "ii", proposal->round, iteration));
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "UPDATE tasks SET end_round = ? WHERE iteration = ?"
+                                 " AND state = 2 AND start_round >= 0 AND end_round < 0",
+                                 "ii", proposal->round, iteration));
+    drop(core, proposal);
+    return LEAT_OK;
+}
+
+leat_status leati_dispatcher_rounds(leati_core *core, leati_core_iteration *iteration,
+                                    leat_error *err) {
+    int64_t changes = 0;
+    /* A worker that was lost before it had a turn has none to end. */
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "UPDATE tasks SET end_round = 0 WHERE iteration = ? AND state = 2"
+                                 " AND start_round < 0 AND end_round < 0",
+                                 "i", iteration->id));
+    LEATI_TRY(leati_database_number(core->database, 0, &changes, err,
+                                    "SELECT count(*) FROM tasks WHERE iteration = ?"
+                                    " AND ((state = 0 AND start_round < 0)"
+                                    " OR (state = 2 AND start_round >= 0 AND end_round < 0))",
+                                    "i", iteration->id));
+    leati_core_proposal *proposal = find(core, iteration->id);
+    struct consumers consumers = ask(core, iteration->id, proposal == NULL ? -1 : proposal->round);
+    if (changes == 0) {
+        if (proposal != NULL)
+            drop(core, proposal);
+        return LEAT_OK;
+    }
+    if (consumers.here < iteration->consumers)
+        return LEAT_OK;
+    if (proposal != NULL && consumers.agreed >= iteration->consumers)
+        return settle(core, iteration->id, proposal, err);
+    if (proposal == NULL || consumers.furthest > proposal->round)
+        return propose(core, iteration, &consumers, err);
+    return LEAT_OK;
+}

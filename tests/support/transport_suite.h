@@ -56,9 +56,9 @@ TRANSPORT_UNUSED static void seen_fini(seen *s) {
     pthread_mutex_destroy(&s->lock);
 }
 
-TRANSPORT_UNUSED static void change(seen *s, int *number, int value) {
+TRANSPORT_UNUSED static void count(seen *s, int *number) {
     pthread_mutex_lock(&s->lock);
-    *number = value;
+    ++*number;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -154,7 +154,7 @@ TRANSPORT_UNUSED static void on_call(void *context, leati_transport_call *call, 
         leati_fail(&why, LEAT_UNIMPLEMENTED, "no method \"%s\"", method);
         assert_true(leati_transport_call_fail(call, &why));
     }
-    change(s, &s->calls, s->calls + 1);
+    count(s, &s->calls);
 }
 
 TRANSPORT_UNUSED static leat_status on_open(void *context, leati_transport_stream *stream,
@@ -173,7 +173,7 @@ TRANSPORT_UNUSED static leat_status on_open(void *context, leati_transport_strea
     pthread_mutex_unlock(&s->lock);
     *out = events;
     *out_context = s;
-    change(s, &s->opened, s->opened + 1);
+    count(s, &s->opened);
     return LEAT_OK;
 }
 

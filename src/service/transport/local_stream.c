@@ -1,5 +1,4 @@
-/* Streams within a process. Two ends make a pair; each has a queue of messages, which a thread of
- * the executor hands to its events one after the other: an end is posted at most once at a time.
+/* Streams within a process. Two ends make a pair; each has an inbox, into which the other writes.
  *
  * A message whose one part lies in a buffer is handed over as a view of that buffer; others are put
  * together in a new one. A writer waits while MOST_BYTES lie at the other end and have not been
@@ -8,28 +7,17 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "service/transport/inbox.h"
 #include "service/transport/local.h"
 
 #include <string.h>
 
-enum { MOST_BYTES = 8 << 20, MOST_AT_ONCE = 16 /* messages, before others have their turn */ };
-
-typedef struct message {
-    leat_buffer *buffer;
-    struct message *next;
-} message;
+enum { MOST_BYTES = 8 << 20 };
 
 typedef struct end {
     leati_transport_stream base;
     leati_local_pair *pair;
-    leati_executor_task task;
-    bool posted; /* the gate's lock, as all below */
-    bool opened; /* has events */
-    bool told;   /* of the end; nothing of the user's is called any more */
-    leati_transport_events events;
-    void *context;
-    message *first, **last;
-    size_t bytes; /* in the queue, and of the message that is being handed over */
+    leati_inbox inbox;
 } end;
 
 struct leati_local_pair {
@@ -37,7 +25,6 @@ struct leati_local_pair {
     leati_gate *gate;
     end ends[2];                             /* that of the channel, that of the server */
     bool over;                               /* gate's lock */
-    leat_error why;                          /* set with `over`, read only after it */
     leati_transport_channel *channel;        /* references */
     leati_transport_server *server;          /* NULL: there was none */
     leati_local_pair *next[2], *previous[2]; /* in the lists of channel and server: their locks */
@@ -83,23 +70,12 @@ static void leave_side(leati_local_pair *pair, int which) {
     leati_queue_gate_unlock(side->gate);
 }
 
-static void drop_messages(end *e) {
-    while (e->first != NULL) {
-        message *dead = e->first;
-        e->first = dead->next;
-        e->bytes -= leat_buffer_size(dead->buffer);
-        leat_buffer_unref(dead->buffer);
-        leati_free(dead);
-    }
-    e->last = &e->first;
-}
-
 static void free_end(leati_transport_stream *stream) {
     leati_local_pair *pair = ((end *)stream)->pair;
     if (atomic_fetch_sub(&pair->references, 1) != 1)
         return;
-    drop_messages(&pair->ends[0]);
-    drop_messages(&pair->ends[1]);
+    leati_inbox_drop(&pair->ends[0].inbox);
+    leati_inbox_drop(&pair->ends[1].inbox);
     leati_queue_gate_free(pair->gate);
     if (pair->server != NULL)
         leati_local_server_unref(pair->server);
@@ -108,26 +84,11 @@ static void free_end(leati_transport_stream *stream) {
     leati_free(pair);
 }
 
-/* With the lock held: the end is looked after soon. */
-static void post(end *e) {
-    if (e->posted || e->told)
-        return;
-    e->posted = true;
-    leati_executor_post(e->pair->channel->executor, &e->task);
-}
-
 /* With the lock held. */
 static void end_pair(leati_local_pair *pair, int closer, const leat_error *why) {
-    if (pair->over)
-        return;
     pair->over = true;
-    if (why->code != LEAT_OK)
-        pair->why = *why;
-    for (int i = 0; i < 2; i++) {
-        if (i == closer || pair->why.code != LEAT_OK)
-            drop_messages(&pair->ends[i]);
-        post(&pair->ends[i]);
-    }
+    for (int i = 0; i < 2; i++)
+        leati_inbox_end(&pair->ends[i].inbox, why, i == closer || why->code != LEAT_OK);
     leati_queue_gate_wake(pair->gate);
 }
 
@@ -140,14 +101,15 @@ static void close_stream(leati_transport_stream *stream, const leat_error *why) 
 
 /* ---- writing ---- */
 
-static leat_status refuse_write(const leati_local_pair *pair, leat_error *err) {
-    return leati_fail(err, LEAT_UNAVAILABLE, "the stream of %.100s has ended%s%s", pair->method,
-                      pair->why.code != LEAT_OK ? ": " : "", pair->why.text);
+static leat_status refuse_write(const end *to, leat_error *err) {
+    const leat_error *why = &to->inbox.why;
+    return leati_fail(err, LEAT_UNAVAILABLE, "the stream of %.100s has ended%s%s", to->pair->method,
+                      why->code != LEAT_OK ? ": " : "", why->text);
 }
 
 /* With the lock held: is there room at the other end, or no other end any more? */
 static bool may_go_on(const end *to, size_t size) {
-    return to->pair->over || to->bytes == 0 || to->bytes + size <= MOST_BYTES;
+    return to->pair->over || to->inbox.bytes == 0 || to->inbox.bytes + size <= MOST_BYTES;
 }
 
 static leat_status wait_for_room(end *to, size_t size, leat_cancel *cancel, leat_error *err) {
@@ -163,7 +125,7 @@ static leat_status wait_for_room(end *to, size_t size, leat_cancel *cancel, leat
     return status;
 }
 
-static leat_status put(end *to, message *sent, leat_cancel *cancel, leat_error *err) {
+static leat_status put(end *to, leati_inbox_message *sent, leat_cancel *cancel, leat_error *err) {
     leati_local_pair *pair = to->pair;
     size_t size = leat_buffer_size(sent->buffer);
     leat_status status = LEAT_OK;
@@ -174,13 +136,9 @@ static leat_status put(end *to, message *sent, leat_cancel *cancel, leat_error *
         leati_queue_gate_lock(pair->gate);
     }
     if (status == LEAT_OK && pair->over)
-        status = refuse_write(pair, err);
-    if (status == LEAT_OK) {
-        *to->last = sent;
-        to->last = &sent->next;
-        to->bytes += size;
-        post(to);
-    }
+        status = refuse_write(to, err);
+    if (status == LEAT_OK)
+        leati_inbox_put(&to->inbox, sent);
     leati_queue_gate_unlock(pair->gate);
     return status;
 }
@@ -191,113 +149,57 @@ static leat_status write_stream(leati_transport_stream *stream, const leati_tran
     if (leati_cancel_fired(cancel))
         return leati_fail(err, LEAT_CANCELLED, "cancelled before a message was written");
     leat_buffer *buffer = leati_transport_gather(parts, num_parts, err);
-    if (buffer == NULL)
+    leati_inbox_message *sent = buffer != NULL ? leati_inbox_message_new(buffer, err) : NULL;
+    if (sent == NULL)
         return err->code;
-    message *sent = leati_alloc(1, sizeof *sent);
-    if (sent == NULL) {
-        leat_buffer_unref(buffer);
-        return leati_no_memory(err);
-    }
-    *sent = (message){.buffer = buffer};
     leat_status status = put(&e->pair->ends[e == &e->pair->ends[0]], sent, cancel, err);
-    if (status != LEAT_OK) {
-        leat_buffer_unref(buffer);
-        leati_free(sent);
-    }
+    if (status != LEAT_OK)
+        leati_inbox_message_free(sent);
     return status;
 }
 
 static const leati_transport_stream_type stream_type = {
     .write = write_stream, .close = close_stream, .free = free_end};
 
-/* ---- handing over, on a thread of the executor ---- */
+/* ---- what the inboxes ask ---- */
 
-/* Asks the server's handler, with nothing locked. */
-static void ask_handler(end *e) {
-    leati_local_pair *pair = e->pair;
+static end *end_of(leati_inbox *inbox) {
+    return (end *)((char *)inbox - offsetof(end, inbox));
+}
+
+static leat_status ask_handler(leati_inbox *inbox, leati_transport_events *events, void **context,
+                               leat_error *err) {
+    leati_local_pair *pair = end_of(inbox)->pair;
     const leati_transport_handler *handler = &pair->server->handler;
-    leat_error err = {0};
-    leati_transport_events events = {0};
-    void *context = NULL;
-    leat_status status = handler->open(handler->context, &e->base, pair->method, "", pair->request,
-                                       pair->size, &events, &context, &err);
-    leati_queue_gate_lock(pair->gate);
-    if (status == LEAT_OK) {
-        e->events = events;
-        e->context = context;
-        e->opened = true;
-    } else {
-        end_pair(pair, LEATI_LOCAL_SERVER, &err);
-        drop_messages(e); /* of a stream that was ended without a failure before */
-    }
-    leati_queue_gate_unlock(pair->gate);
+    return handler->open(handler->context, &end_of(inbox)->base, pair->method, "", pair->request,
+                         pair->size, events, context, err);
 }
 
-static void hand_over(end *e, message *next) {
-    size_t size = leat_buffer_size(next->buffer);
-    e->events.message(e->context, next->buffer);
-    leati_free(next);
-    leati_queue_gate_lock(e->pair->gate);
-    e->bytes -= size;
-    leati_queue_gate_wake(e->pair->gate);
-    leati_queue_gate_unlock(e->pair->gate);
+static void refuse(leati_inbox *inbox, const leat_error *why) {
+    end_pair(end_of(inbox)->pair, LEATI_LOCAL_SERVER, why);
 }
 
-/* The last thing that happens to an end. */
-static void tell_end(end *e) {
-    leati_local_pair *pair = e->pair;
-    int which = e == &pair->ends[1];
-    if (e->opened)
-        e->events.closed(e->context, &pair->why);
-    leave_side(pair, which);
+static void wake_writer(leati_inbox *inbox) {
+    leati_queue_gate_wake(inbox->gate);
+}
+
+static void leave(leati_inbox *inbox) {
+    end *e = end_of(inbox);
+    leave_side(e->pair, e == &e->pair->ends[1]);
     leati_transport_stream_unref(&e->base);
 }
 
-/* What comes next at an end that is opened. */
-static bool hand_over_one(end *e) {
-    leati_local_pair *pair = e->pair;
-    leati_queue_gate_lock(pair->gate);
-    message *next = e->first;
-    bool ends = next == NULL && pair->over;
-    if (next != NULL) {
-        e->first = next->next;
-        if (e->first == NULL)
-            e->last = &e->first;
-    }
-    if (ends)
-        e->told = true;
-    if (next == NULL)
-        e->posted = false;
-    leati_queue_gate_unlock(pair->gate);
-    if (next != NULL)
-        hand_over(e, next);
-    else if (ends)
-        tell_end(e);
-    return next != NULL;
-}
-
-static void run_end(leati_executor_task *task) {
-    end *e = (end *)((char *)task - offsetof(end, task));
-    leati_local_pair *pair = e->pair;
-    leati_queue_gate_lock(pair->gate);
-    /* Whoever ended the stream with a failure before it was opened is not asked to open it. */
-    bool asks = !e->opened && !(pair->over && pair->why.code != LEAT_OK);
-    leati_queue_gate_unlock(pair->gate);
-    if (asks)
-        ask_handler(e);
-    for (int i = 0; i < MOST_AT_ONCE; i++)
-        if (!hand_over_one(e))
-            return;
-    leati_executor_post(pair->channel->executor, &e->task);
-}
+static const leati_inbox_owner inbox_owner = {
+    .opens = ask_handler, .refused = refuse, .room = wake_writer, .left = leave};
 
 /* ---- opening ---- */
 
-static void init_end(end *e, leati_local_pair *pair) {
+static void init_end(leati_local_pair *pair, int which, leati_executor *executor,
+                     const leati_transport_events *events, void *context) {
+    end *e = &pair->ends[which];
     leati_transport_stream_init(&e->base, &stream_type);
     e->pair = pair;
-    e->task.run = run_end;
-    e->last = &e->first;
+    leati_inbox_init(&e->inbox, &inbox_owner, executor, pair->gate, events, context);
 }
 
 static leati_local_pair *new_pair(const char *method, const void *request, size_t size,
@@ -321,8 +223,6 @@ static leati_local_pair *new_pair(const char *method, const void *request, size_
     if (size > 0)
         memcpy(pair->request, request, size);
     atomic_init(&pair->references, 2);
-    init_end(&pair->ends[0], pair);
-    init_end(&pair->ends[1], pair);
     return pair;
 }
 
@@ -345,9 +245,8 @@ leati_local_stream_open(leati_transport_channel *channel, leati_transport_server
     atomic_fetch_add(&channel->side.references, 1);
     pair->channel = channel;
     pair->server = server;
-    e->opened = true;
-    e->events = *events;
-    e->context = context;
+    init_end(pair, LEATI_LOCAL_CHANNEL, channel->executor, events, context);
+    init_end(pair, LEATI_LOCAL_SERVER, channel->executor, NULL, NULL);
     if (!join_side(pair, LEATI_LOCAL_CHANNEL)) {
         leati_transport_stream_unref(&pair->ends[1].base);
         leati_transport_stream_unref(&e->base);
@@ -360,9 +259,9 @@ leati_local_stream_open(leati_transport_channel *channel, leati_transport_server
     leati_transport_stream_ref(&e->base); /* that of the transport, until it was told */
     leati_queue_gate_lock(pair->gate);
     if (joined) {
-        post(&pair->ends[1]);
+        leati_inbox_post(&pair->ends[1].inbox);
     } else {
-        pair->ends[1].told = true;
+        pair->ends[1].inbox.told = true;
         end_pair(pair, LEATI_LOCAL_SERVER, &refused);
     }
     leati_queue_gate_unlock(pair->gate);

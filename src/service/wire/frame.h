@@ -6,10 +6,12 @@
  * It holds n elements of consecutive positions in their task, or the error of one, or the end.
  *
  *     head         magic, version, kind, n, components, position, compression, sizes
- *     components   form (rows of one shape, or one shape for each row), dtype, rank, dims, place
+ *     components   form (rows of one shape, one row for all, or one shape for each row), dtype,
+ *                  rank, dims, place
  *     bytes        numbers as in memory of little-endian machines; strings as lengths and bytes
  *
- * Frames come from strangers as well: every number is checked before memory is touched or taken. */
+ * frame_layout.h says which byte is what. Frames come from strangers as well: every number is
+ * checked before memory is touched or taken. */
 #ifndef LEATI_SERVICE_WIRE_FRAME_H
 #define LEATI_SERVICE_WIRE_FRAME_H
 
@@ -52,12 +54,14 @@ LEAT_WARN_UNUSED leat_status leati_frame_of_event(leati_frame_kind kind, int64_t
                                                   const leat_error *why, leati_frame *out,
                                                   leat_error *err);
 void leati_frame_fini(leati_frame *frame);
+/* Bytes that travel. */
+size_t leati_frame_bytes(const leati_frame *frame);
 
 /* A frame that came. */
 typedef struct leati_frame_view {
     leati_frame_kind kind;
     int64_t position, n;
-    leat_error why; /* of ERROR and GONE */
+    leat_error why; /* of ERROR and GONE; else nothing but code LEAT_OK is set */
 } leati_frame_view;
 /* Reads a message: `block` becomes a view of it (references are taken) of components that fit
  * `spec`. DATA_LOSS where it is no frame, INVALID_ARGUMENT where it does not fit the spec. */

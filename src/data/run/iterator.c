@@ -219,7 +219,8 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     iterator->iteration.deadline_ns = leati_clock_deadline_ns(iterator->deadline_ms);
     int64_t start = leati_now_ns();
     /* What is impure is asked for no more than the user will get. */
-    int64_t want = leati_input_pure(&iterator->input) ? iterator->want : 1;
+    bool more = iterator->alone || leati_input_pure(&iterator->input);
+    int64_t want = more ? iterator->want : 1;
     leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
     int64_t spent = leati_now_ns() - start;
     leati_counter_add(&iterator->top.counters.busy_ns, spent);
@@ -239,6 +240,10 @@ void leati_iterator_consume(leat_iterator *iterator, int64_t n) {
 
 void leati_iterator_keep_places(leat_iterator *iterator) {
     iterator->snapshots = iterator->input.snapshots = LEATI_SNAPSHOTS_ALWAYS;
+}
+
+void leati_iterator_ask_ahead(leat_iterator *iterator) {
+    iterator->alone = true;
 }
 
 /* Adds who waits for what to an error about a deadline. */

@@ -16,6 +16,9 @@ LEAT_WARN_UNUSED leat_status leati_iterator_ready(leat_iterator *iterator, int64
 /* For readers that save while they are in the middle of an element that they have not consumed: its
  * place is remembered, so that the state need not hold the element. */
 void leati_iterator_keep_places(leat_iterator *iterator);
+/* For who is alone with the plan, whose nodes nobody else reads: more than the next element may be
+ * asked for where the plan is impure, too. */
+void leati_iterator_ask_ahead(leat_iterator *iterator);
 /* Which operator computed longest so far, in a few words; empty where none did. From any thread. */
 void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size);
 /* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with

@@ -21,6 +21,7 @@ struct leat_iterator {
     int64_t deadline_ms;
     int64_t taken;
     int64_t state_policy; /* leati_state_policy, or LEATI_OPTION_NOT_SET */
+    bool alone;           /* leati_iterator_ask_ahead */
     bool broken;          /* a restore failed half way */
 };
 

@@ -1,0 +1,339 @@
+/* Tasks: their life, their producer, and what is said of them; see task.h.
+ *
+ * Happy path: the first reader starts the producer; it makes chunks while the runner has room, and
+ * when the input has ended it ends. The worker stops a task that the dispatcher does not want any
+ * more: readers are told that it is gone, the producer is joined, memory goes with the last
+ * reference.
+ *
+ * Failures: making the plan fails for good, and every reader is told; the error of one element is
+ * an outcome. The task's lock is never held while the dispatcher is asked or an element is made. */
+#include "service/worker/task.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/minmax.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { AHEAD_AT_FIRST = 1, SLOWEST_EVERY_NS = 500 * 1000 * 1000 };
+
+static const leati_worker_runner *runner_of(const struct leati_message_task *about) {
+    if (about->cached)
+        return &leati_worker_runner_window;
+    return about->consumers > 0 ? &leati_worker_runner_rounds : &leati_worker_runner_shared;
+}
+
+static leat_status init(leati_worker_task *task, leat_error *err) {
+    char name[64];
+    (void)snprintf(name, sizeof name, "task %" PRId64 " of a worker", task->about.task);
+    task->runner = runner_of(&task->about);
+    task->ahead = AHEAD_AT_FIRST;
+    task->cancel = leati_cancel_new(NULL, err);
+    task->gate = task->cancel == NULL ? NULL : leati_queue_gate_new(name, task->cancel, err);
+    if (task->gate == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    task->state = leati_alloc_zero(1, task->runner->size);
+    if (task->state == NULL)
+        return leati_no_memory(err);
+    if (!leati_ranges_are_valid(&task->about.held))
+        return leati_refuse(err, VALUE, "task %" PRId64 ": `held` is no list of ascending ranges",
+                            task->about.task);
+    return task->runner->init != NULL ? task->runner->init(task, err) : LEAT_OK;
+}
+
+leati_worker_task *leati_worker_task_new(struct leati_message_task *about,
+                                         const leati_worker_ways *ways, leat_error *err) {
+    leati_worker_task *task = leati_alloc_zero(1, sizeof *task);
+    if (task == NULL) {
+        leati_messages_fini(&leati_message_task, about);
+        (void)leati_no_memory(err);
+        return NULL;
+    }
+    atomic_init(&task->references, 1);
+    task->about = *about;
+    *about = (struct leati_message_task){0};
+    task->ways = *ways;
+    task->ways.bell = leati_worker_bell_ref(ways->bell);
+    if (init(task, err) != LEAT_OK) {
+        leati_worker_task_unref(task);
+        return NULL;
+    }
+    return task;
+}
+
+leati_worker_task *leati_worker_task_ref(leati_worker_task *task) {
+    atomic_fetch_add_explicit(&task->references, 1, memory_order_relaxed);
+    return task;
+}
+
+void leati_worker_task_unref(leati_worker_task *task) {
+    if (task == NULL || atomic_fetch_sub(&task->references, 1) != 1)
+        return;
+    if (task->state != NULL)
+        task->runner->fini(task);
+    leati_free(task->state);
+    leati_queue_gate_free(task->gate);
+    leati_cancel_unref(task->cancel);
+    leat_iterator_free(task->iterator);
+    leat_dataset_unref(task->dataset);
+    leati_worker_bell_unref(task->ways.bell);
+    leati_ranges_fini(&task->acked);
+    leati_free(task->failure);
+    leati_messages_fini(&leati_message_task, &task->about);
+    leati_free(task);
+}
+
+void leati_worker_task_fail(leati_worker_task *task, const leat_error *why) {
+    if (task->failure != NULL)
+        return;
+    static const leat_error no_memory = {.code = LEAT_RESOURCE_EXHAUSTED,
+                                         .text = "out of memory for an error of a task"};
+    /* Where even that has no memory, the task is as good as stopped. */
+    task->failure = leati_alloc(1, sizeof *task->failure);
+    if (task->failure != NULL)
+        *task->failure = *why;
+    else
+        task->out_of_memory = &no_memory;
+    leati_queue_gate_wake(task->gate);
+}
+
+/* ---- the producer ---- */
+
+static leat_status check_input(const leati_worker_task *task, const leat_dataset *dataset,
+                               leat_error *err) {
+    int64_t cardinality = leat_dataset_cardinality(dataset);
+    if (task->about.consumers == 0 || cardinality == LEAT_INFINITE_CARDINALITY)
+        return LEAT_OK;
+    char count[32] = "an unknown number of";
+    if (cardinality >= 0)
+        (void)snprintf(count, sizeof count, "%" PRId64, cardinality);
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "coordinated reads need a dataset without an end; this one has %s elements: "
+                      "put repeat() at its end",
+                      count);
+}
+
+static leat_status open_input(leati_worker_task *task, leat_error *err) {
+    leat_dataset *dataset = task->ways.dataset(task->ways.context, &task->about, task->cancel, err);
+    leat_iterator *iterator = NULL;
+    leat_status status = dataset == NULL ? err->code : check_input(task, dataset, err);
+    if (status == LEAT_OK) {
+        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+        options.num_threads = task->ways.num_threads;
+        iterator = leat_iterator_new(dataset, &options, err);
+        status = iterator == NULL ? err->code : LEAT_OK;
+    }
+    if (status == LEAT_OK)
+        leati_iterator_ask_ahead(iterator);
+    leati_queue_gate_lock(task->gate);
+    task->dataset = dataset;
+    task->iterator = iterator;
+    leati_queue_gate_unlock(task->gate);
+    return status;
+}
+
+/* The next rows, or the error of one element, as a chunk of position task->made. NULL: the input
+ * has ended, or there is no memory; the error says which. */
+static leati_worker_chunk *make_chunk(leati_worker_task *task, leat_error *err) {
+    leati_worker_chunk *chunk = leati_alloc_zero(1, sizeof *chunk);
+    if (chunk == NULL) {
+        (void)leati_no_memory(err);
+        return NULL;
+    }
+    int64_t available = 0, begin = 0;
+    leat_status status = leati_iterator_ready(task->iterator, &available, err);
+    if (status == LEAT_OK) {
+        const leati_block *block = leati_iterator_block(task->iterator, &begin);
+        status = leati_block_slice(block, begin, available, &chunk->block, err);
+        if (status == LEAT_OK) {
+            leati_iterator_consume(task->iterator, available);
+            chunk->bytes = (int64_t)LEATI_MIN(leati_block_bytes(&chunk->block), (size_t)INT64_MAX);
+            return chunk;
+        }
+    } else if (!leati_error_is_end(err) && status != LEAT_CANCELLED) {
+        chunk->error = leati_alloc(1, sizeof *chunk->error);
+        if (chunk->error != NULL) {
+            *chunk->error = *err;
+            chunk->bytes = (int64_t)sizeof *chunk->error;
+            return chunk;
+        }
+    }
+    leati_worker_chunk_free(chunk);
+    return NULL;
+}
+
+static bool may_go_on(leati_worker_task *task) {
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task) &&
+           !task->runner->room(task))
+        status = leati_queue_gate_wait(task->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
+    return status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task);
+}
+
+/* With the lock held: what a call of make_chunk led to. False: the producer ends. */
+static bool take_chunk(leati_worker_task *task, leati_worker_chunk *chunk, const leat_error *why,
+                       leati_worker_chunks *dropped) {
+    leat_error err = {0};
+    if (task->stopped) {
+        if (chunk != NULL)
+            leati_worker_chunks_add(dropped, chunk);
+        return false;
+    }
+    if (chunk == NULL) {
+        task->ended = leati_error_is_end(why);
+        if (!task->ended)
+            leati_worker_task_fail(task, why);
+        else if (task->runner->end != NULL && task->runner->end(task, &err) != LEAT_OK)
+            leati_worker_task_fail(task, &err);
+    } else {
+        int64_t outcomes = leati_worker_chunk_outcomes(chunk);
+        chunk->position = task->made;
+        task->made += outcomes;
+        if (task->runner->put(task, chunk, dropped, &err) != LEAT_OK)
+            leati_worker_task_fail(task, &err);
+    }
+    leati_queue_gate_wake(task->gate);
+    return chunk != NULL;
+}
+
+/* Asks the iterator now and then, as it alone may. */
+static void note_slowest(leati_worker_task *task, int64_t now, int64_t *noted) {
+    char slowest[sizeof task->slowest] = "";
+    if (now - *noted < SLOWEST_EVERY_NS)
+        return;
+    *noted = now;
+    leati_iterator_slowest(task->iterator, slowest, sizeof slowest);
+    leati_queue_gate_lock(task->gate);
+    memcpy(task->slowest, slowest, sizeof slowest);
+    leati_queue_gate_unlock(task->gate);
+}
+
+static void produce(leati_worker_task *task) {
+    int64_t noted = 0;
+    for (bool on = true; on;) {
+        leati_worker_chunks dropped = {0};
+        leat_error why = {0};
+        leati_queue_gate_lock(task->gate);
+        on = may_go_on(task);
+        leati_queue_gate_unlock(task->gate);
+        if (!on)
+            break;
+        int64_t start = leati_now_ns();
+        leati_worker_chunk *chunk = make_chunk(task, &why);
+        int64_t now = leati_now_ns();
+        leati_queue_gate_lock(task->gate);
+        task->busy_ns += now - start;
+        on = take_chunk(task, chunk, &why, &dropped);
+        leati_queue_gate_unlock(task->gate);
+        leati_worker_chunks_free(&dropped);
+        note_slowest(task, now, &noted);
+    }
+    leati_worker_task_tell(task);
+}
+
+static void producer_main(void *context) {
+    leati_worker_task *task = context;
+    leat_error err = {0};
+    if (open_input(task, &err) == LEAT_OK) {
+        produce(task);
+        return;
+    }
+    if (err.code != LEAT_CANCELLED)
+        (void)leati_prefix(&err, "worker %s", task->ways.address);
+    leati_queue_gate_lock(task->gate);
+    leati_worker_task_fail(task, &err);
+    leati_queue_gate_unlock(task->gate);
+    leati_worker_task_tell(task);
+}
+
+leat_status leati_worker_task_begin(leati_worker_task *task, leat_error *err) {
+    leat_status status = LEAT_OK;
+    leati_queue_gate_lock(task->gate);
+    if (task->producer == NULL && !task->stopped) {
+        task->producer = leati_driver_start("leat-task", producer_main, task, err);
+        status = task->producer == NULL ? err->code : LEAT_OK;
+    }
+    leati_queue_gate_unlock(task->gate);
+    return status;
+}
+
+/* ---- the worker's side ---- */
+
+void leati_worker_task_cancel(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    task->stopped = true;
+    leat_iterator *iterator = task->iterator;
+    leati_queue_gate_wake(task->gate);
+    leati_queue_gate_unlock(task->gate);
+    leati_cancel_fire(task->cancel);
+    /* It lives until the producer is joined; one that is opened meanwhile is not pulled. */
+    if (iterator != NULL)
+        leat_iterator_cancel(iterator);
+}
+
+void leati_worker_task_stop(leati_worker_task *task) {
+    leati_worker_task_cancel(task);
+    leati_driver_join(task->producer);
+    leati_queue_gate_lock(task->gate);
+    leat_iterator *iterator = task->iterator;
+    task->producer = NULL;
+    task->iterator = NULL;
+    leati_queue_gate_unlock(task->gate);
+    leat_iterator_free(iterator);
+}
+
+void leati_worker_task_drain(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    task->draining = true;
+    leati_queue_gate_wake(task->gate);
+    leati_queue_gate_unlock(task->gate);
+}
+
+/* With the lock held. */
+static bool finished(const leati_worker_task *task) {
+    return leati_worker_task_failed(task) || (task->ended && task->runner->done(task));
+}
+
+void leati_worker_task_tell(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    bool now = finished(task) && !task->told && !task->stopped;
+    task->told = task->told || now;
+    leati_queue_gate_unlock(task->gate);
+    if (now)
+        leati_worker_bell_ring(task->ways.bell);
+}
+
+leat_status leati_worker_task_report(leati_worker_task *task, struct leati_message_task_report *out,
+                                     leat_error *err) {
+    leati_queue_gate_lock(task->gate);
+    const leat_error *failure = leati_worker_task_failed(task);
+    out->task = task->about.task;
+    out->attempt = task->about.attempt;
+    out->elements = task->given;
+    out->bytes = task->given_bytes;
+    out->done = finished(task);
+    out->failed = failure != NULL ? failure->code : LEAT_OK;
+    out->element_ns = task->made > 0 ? task->busy_ns / task->made : 0;
+    leat_status status = leati_ranges_copy(&task->acked, &out->acked, err);
+    if (status == LEAT_OK && failure != NULL)
+        status = leati_messages_set_text(&out->text, failure->text, err);
+    leati_queue_gate_unlock(task->gate);
+    return status;
+}
+
+int64_t leati_worker_task_held(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    int64_t bytes = task->runner->held(task);
+    leati_queue_gate_unlock(task->gate);
+    return bytes;
+}
+
+leat_spec *leati_worker_task_spec(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    leat_spec *spec =
+        task->dataset == NULL ? NULL : leat_spec_ref(leat_dataset_spec(task->dataset));
+    leati_queue_gate_unlock(task->gate);
+    return spec;
+}

@@ -72,7 +72,7 @@ LEAT_WARN_UNUSED leat_status leati_frame_read(leat_buffer *message, const leat_s
 /* What a client asks for, and how much it will take. */
 struct leati_message_read {
     int64_t task, attempt, client;
-    int64_t consumer, round; /* coordinated: which one, and its next round of this task */
+    int64_t consumer, round; /* coordinated: which one, and how many turns of this task it had */
     char *trainer;           /* the window's reader; NULL: none */
     int64_t credit_elements, credit_bytes;
     bool acks;                 /* the visitation level asks for them */

@@ -146,7 +146,8 @@ static leati_worker_taken try_take(leati_worker_reader *reader, int64_t elements
                    task->about.task);
         return LEATI_WORKER_FAILED;
     }
-    if (task->stopped) {
+    /* Of a task whose elements were all taken there is nothing left to be given elsewhere. */
+    if (task->stopped && !(task->ended && task->runner->done(task))) {
         out->kind = LEATI_FRAME_GONE;
         out->position = task->made;
         leati_fail(&out->why, LEAT_UNAVAILABLE, "task %" PRId64 " was stopped on this worker",
@@ -200,7 +201,8 @@ void leati_worker_reader_ack(leati_worker_reader *reader, int64_t begin, int64_t
     if (task->runner->ack == NULL || begin >= end)
         return;
     leati_queue_gate_lock(task->gate);
-    task->runner->ack(task, reader, begin, end, &dropped);
+    if (reader->joined)
+        task->runner->ack(task, reader, begin, end, &dropped);
     leati_queue_gate_wake(task->gate);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
@@ -214,15 +216,11 @@ void leati_worker_reader_cancel(leati_worker_reader *reader) {
     leati_queue_gate_unlock(reader->task->gate);
 }
 
-void leati_worker_reader_close(leati_worker_reader *reader) {
-    if (reader == NULL)
-        return;
+void leati_worker_reader_leave(leati_worker_reader *reader) {
     leati_worker_task *task = reader->task;
     leati_worker_chunks dropped = {0};
-    if (reader->cancel != NULL)
-        leati_cancel_watch_remove(reader->cancel, &reader->watch);
-    leati_cancel_unref(reader->cancel);
     leati_queue_gate_lock(task->gate);
+    reader->closed = true;
     if (reader->joined) {
         task->runner->leave(task, reader, &dropped);
         if (reader->previous != NULL)
@@ -232,12 +230,22 @@ void leati_worker_reader_close(leati_worker_reader *reader) {
         if (reader->next != NULL)
             reader->next->previous = reader->previous;
         task->num_readers--;
-        leati_queue_gate_wake(task->gate);
     }
+    reader->joined = false;
+    leati_queue_gate_wake(task->gate);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
     leati_worker_task_tell(task);
-    leati_worker_task_unref(task);
+}
+
+void leati_worker_reader_close(leati_worker_reader *reader) {
+    if (reader == NULL)
+        return;
+    if (reader->cancel != NULL)
+        leati_cancel_watch_remove(reader->cancel, &reader->watch);
+    leati_cancel_unref(reader->cancel);
+    leati_worker_reader_leave(reader);
+    leati_worker_task_unref(reader->task);
     leati_free(reader->asked.trainer);
     leati_free(reader);
 }

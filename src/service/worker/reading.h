@@ -46,7 +46,10 @@ LEAT_WARN_UNUSED leat_status leati_worker_reader_next(leati_worker_reader *reade
 void leati_worker_reader_ack(leati_worker_reader *reader, int64_t begin, int64_t end);
 /* Ends a wait of another thread with CANCELLED, now and later. */
 void leati_worker_reader_cancel(leati_worker_reader *reader);
-/* NULL is allowed. */
+/* Gives back what is to be given back, and ends waits: what a reader does whose thread closes it
+ * later. Any thread, any number of times. */
+void leati_worker_reader_leave(leati_worker_reader *reader);
+/* Leaves and frees. NULL is allowed. */
 void leati_worker_reader_close(leati_worker_reader *reader);
 /* The spec of the elements; NULL before the first outcome. Owned. */
 leat_spec *leati_worker_reader_spec(const leati_worker_reader *reader);

@@ -23,6 +23,7 @@ enum { SKIP_AFTER_NS = 100 * 1000 * 1000, MOST_CONSUMERS = 1 << 20 };
 typedef struct consumer {
     leati_worker_reader *reader; /* NULL: not here now */
     bool came;
+    int64_t turns;        /* that it had, skips too */
     int64_t round, skips; /* of that round, which it was given */
 } consumer;
 
@@ -98,12 +99,12 @@ static leat_status join(leati_worker_task *task, leati_worker_reader *reader, le
         return leati_refuse(err, VALUE, "consumer_index is %" PRId64 "; expected 0 to %" PRId64, i,
                             r->n - 1);
     consumer *c = &r->consumers[i];
-    if (c->came && round < c->round)
+    if (c->came && round < c->turns)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "consumer %" PRId64 " asks for round %" PRId64 " of task %" PRId64
                           ", which has passed: round %" PRId64 " is its next. Coordinated reads do "
                           "not go on with a consumer that was started again; start all of them",
-                          i, round, task->about.task, c->round);
+                          i, round, task->about.task, c->turns);
     /* The newer stream of a consumer is the one that counts. */
     if (c->reader != NULL)
         c->reader->closed = true;
@@ -111,7 +112,7 @@ static leat_status join(leati_worker_task *task, leati_worker_reader *reader, le
     if (c->came)
         return LEAT_OK;
     c->came = true;
-    c->round = round;
+    c->round = c->turns = round;
     r->base = r->came == 0 ? round : LEATI_MIN(r->base, round);
     r->came++;
     return LEAT_OK;
@@ -157,6 +158,7 @@ static leati_worker_taken give(leati_worker_task *task, consumer *c, int64_t ind
     task->given++;
     task->given_bytes += leati_worker_chunk_share(chunk, 1);
     c->round++;
+    c->turns++;
     c->skips = 0;
     forget_passed(r, dropped);
     return LEATI_WORKER_TAKEN;
@@ -164,6 +166,7 @@ static leati_worker_taken give(leati_worker_task *task, consumer *c, int64_t ind
 
 static leati_worker_taken skip(consumer *c, leati_worker_outcome *out) {
     c->skips++;
+    c->turns++;
     out->kind = LEATI_FRAME_SKIP;
     out->position = c->round;
     return LEATI_WORKER_TAKEN;

@@ -1,9 +1,8 @@
 /* Lists in columns of the database, and ranges of positions. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/minmax.h"
 #include "service/dispatcher/parts.h"
-#include <stdlib.h>
+#include "service/wire/ranges.h"
 #include <string.h>
 
 leat_status leati_dispatcher_ints_text(const leati_ints *ints, leati_text *out, leat_error *err) {
@@ -93,57 +92,11 @@ leat_status leati_dispatcher_ids(leati_core *core, const char *sql, int64_t argu
 
 /* ---- ranges ---- */
 
-struct range {
-    int64_t begin, end;
-};
-
-static int by_begin(const void *a, const void *b) {
-    const struct range *x = a, *y = b;
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Sorts and joins `count` ranges in place; how many are left. */
-static size_t join(struct range *ranges, size_t count) {
-    qsort(ranges, count, sizeof *ranges, by_begin);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (ranges[i].begin == ranges[i].end)
-            continue;
-        if (kept > 0 && ranges[i].begin <= ranges[kept - 1].end)
-            ranges[kept - 1].end = LEATI_MAX(ranges[kept - 1].end, ranges[i].end);
-        else
-            ranges[kept++] = ranges[i];
-    }
-    return kept;
-}
-
-static leat_status check(const leati_ranges *ranges, leat_error *err) {
-    if (ranges->count % 2 != 0)
-        return leati_refuse(err, VALUE, "ranges of positions have %d numbers; expected pairs",
-                            (int)ranges->count);
-    for (int32_t i = 0; i < ranges->count; i += 2)
-        if (ranges->values[i] < 0 || ranges->values[i + 1] < ranges->values[i])
-            return leati_refuse(err, VALUE, "a range of positions is [%lld, %lld)",
-                                (long long)ranges->values[i], (long long)ranges->values[i + 1]);
-    return LEAT_OK;
-}
-
 leat_status leati_dispatcher_ranges_join(leati_ranges *to, const leati_ranges *more,
                                          leat_error *err) {
-    LEATI_TRY(check(to, err));
-    LEATI_TRY(check(more, err));
-    size_t first = (size_t)to->count / 2, second = (size_t)more->count / 2;
-    struct range *ranges = leati_alloc(first + second, sizeof *ranges);
-    if (ranges == NULL)
-        return leati_no_memory(err);
-    if (first > 0)
-        memcpy(ranges, to->values, first * sizeof *ranges);
-    if (second > 0)
-        memcpy(ranges + first, more->values, second * sizeof *ranges);
-    size_t kept = join(ranges, first + second);
-    leati_free(to->values);
-    /* A pair of numbers is what a range is. */
-    to->values = (int64_t *)ranges;
-    to->count = (int32_t)(2 * kept);
+    if (!leati_ranges_are_valid(to) || !leati_ranges_are_valid(more))
+        return leati_refuse(err, VALUE, "positions are no list of ascending ranges");
+    for (int32_t i = 0; i < more->count; i += 2)
+        LEATI_TRY(leati_ranges_add(to, more->values[i], more->values[i + 1], err));
     return LEAT_OK;
 }

@@ -21,7 +21,7 @@ set(LEAT_FLOOR_cli 9)
 # The drawers of a room that has some, lowest first: a file includes its own drawer and those before it.
 # "." is what lies in the room's folder itself. Tables (*.def) are for all drawers.
 set(LEAT_DRAWERS_graph . support ops)
-set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept functions ops)
+set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept functions shares ops)
 set(LEAT_DRAWERS_service transport wire dispatcher worker client)
 set(LEAT_DRAWERS_train frame support initializers layers losses metrics schedules optimizers)
 

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/minmax.h"
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include <string.h>
 
 enum { MOST_DEPTH = 1000 };

@@ -1,6 +1,6 @@
 /* The planner: batch size, policy, rebatch rule. Pure functions over plans; see planner.h. */
 #include "dist/planner.h"
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>

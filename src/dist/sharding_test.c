@@ -5,7 +5,7 @@
 #include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/planner.h"
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "dist/planner.h"
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include "dist/strategy.h"
 #include "support/refused.h"
 #include "support/strategy.h"

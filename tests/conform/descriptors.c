@@ -13,7 +13,7 @@
 #include "core/words.h"
 #include "data/plan/dataset.h"
 #include "dist/planner.h"
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include <leat/data_ops.h>
 #include <string.h>
 #include <unistd.h>

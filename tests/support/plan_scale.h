@@ -4,7 +4,7 @@
 #ifndef TEST_PLAN_SCALE_H
 #define TEST_PLAN_SCALE_H
 
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include "scratch.h"
 #include "simulated.h"
 

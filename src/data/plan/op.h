@@ -55,7 +55,7 @@ enum {
 };
 
 /* How the elements of a worker's share are those of its share of the files: what the policy FILE
- * does at a node on its way from the sink to the readers (dist/sharding.c; tf.data's auto_shard for
+ * does at a node on its way from the sink to the readers (data/shares/sharding.c; tf.data's auto_shard for
  * its own operators). Zero says nothing; every operator has to. */
 typedef enum leati_shards {
     LEATI_SHARD_UNSAID = 0,

@@ -1,6 +1,6 @@
 /* Which part of a dataset a worker reads: the plan of one worker's share (tf.data's auto_shard). */
-#ifndef LEATI_DIST_SHARDING_H
-#define LEATI_DIST_SHARDING_H
+#ifndef LEATI_SHARES_SHARDING_H
+#define LEATI_SHARES_SHARDING_H
 
 #include "data/plan/dataset.h"
 

@@ -7,7 +7,7 @@
  * above the reader, the files are dealt out all the same; TensorFlow then deals out rows of a
  * reader that every worker reads in full. Failures: NOT_FOUND names the operator that the walk
  * cannot pass. No locks. */
-#include "dist/sharding.h"
+#include "data/shares/sharding.h"
 #include "data/functions/template.h"
 #include "data/plan/recipe.h"
 #include "graph/graph.h"

@@ -235,9 +235,11 @@ typedef struct leati_dataset_op {
     leat_status (*indexable)(const leat_dataset *dataset, leat_error *err);
 } leati_dataset_op;
 
-/* The table: data/ops.def, later joined with service's. */
+/* The table: data/ops.def, joined with those of higher rooms. */
 const leati_dataset_op *leati_op_find(const char *name);
 const leati_dataset_op *const *leati_plan_ops(size_t *count);
+/* For leati_join_operators alone (src/leat_operators.c): adds the operators of a higher room. */
+void leati_plan_ops_join(const leati_dataset_op *const *more, size_t count);
 
 /* Its operators, for what is about one of them: a rewrite that matches it, an operator made of it.
  */

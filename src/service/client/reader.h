@@ -1,0 +1,61 @@
+/* Reading one iteration of a job: what the operator data_service does between its open and its
+ * close. A reader joins the iteration, keeps a heartbeat with the dispatcher, holds a stream to
+ * each worker that has a task of it, and hands out blocks. */
+#ifndef LEATI_SERVICE_CLIENT_READER_H
+#define LEATI_SERVICE_CLIENT_READER_H
+
+#include "core/block.h"
+#include "run/cancel.h"
+#include <leat/service.h>
+
+/* What to read. All texts are borrowed for the reader's life. */
+typedef struct leati_reader_options {
+    const char *service; /* address of the dispatcher, as the user wrote it */
+    const char *dataset_id, *job_name;
+    bool alone; /* the name was drawn: nobody else joins */
+    leat_service_policy policy;
+    leat_service_visitation visitation;
+    leat_service_targets targets;
+    int64_t repetition;
+    int64_t consumer, consumers; /* -1, 0: not coordinated */
+    int64_t max_outstanding;     /* elements, over all tasks; 0: as many as pay */
+    const char *transfer;        /* the only protocol that elements may come by; NULL: the best */
+    const char *compression;     /* "SNAPPY": always; "AUTO": where it pays; NULL: none */
+    const char *trainer;         /* NULL: none */
+    int64_t refresh_ms;          /* longest wait of a heartbeat; 0: LEATI_SERVICE_WAIT_MS */
+    const leat_service_security *security;
+    const leat_spec *spec; /* of the elements; a reference is taken */
+    const char *name;      /* of the operator, for waits and logs */
+} leati_reader_options;
+
+typedef struct leati_reader leati_reader;
+
+/* Joins the iteration: waits while the dispatcher cannot be reached, for an hour at most. `cancel`
+ * (borrowed; may be NULL) ends every wait. Owned. */
+leati_reader *leati_reader_open(const leati_reader_options *options, leat_cancel *cancel,
+                                leat_error *err);
+/* Ends streams and heartbeat and leaves the iteration; takes less than a second whatever workers
+ * and dispatcher do. NULL is allowed. */
+void leati_reader_close(leati_reader *reader);
+
+typedef enum leati_reader_outcome {
+    LEATI_READER_ROWS = 0, /* out->n >= 1 elements */
+    LEATI_READER_FAILED,   /* one element is an error, or the wait was ended */
+    LEATI_READER_END
+} leati_reader_outcome;
+
+/* Waits for the next elements: up to `want` rows of one worker. One thread at a time. The time that
+ * it waited is added to *waited_ns. */
+leati_reader_outcome leati_reader_take(leati_reader *reader, int64_t want, int64_t deadline_ns,
+                                       leati_block *out, int64_t *waited_ns, leat_error *err);
+
+/* For explain: what it reads from and holds now. */
+typedef struct leati_reader_figures {
+    int64_t tasks;    /* that it reads */
+    int64_t buffered; /* elements that are here and were not taken */
+    int64_t bytes;    /* of these */
+    int64_t window;   /* elements that may be on their way or here */
+} leati_reader_figures;
+void leati_reader_figures_get(leati_reader *reader, leati_reader_figures *out);
+
+#endif

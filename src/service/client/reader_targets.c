@@ -1,0 +1,46 @@
+/* Which workers a client reads from: target_workers; see reader_parts.h.
+ *
+ * ANY reads all, LOCAL those of this process, AUTO all but workers tagged COLOCATED on other hosts'
+ * behalf, where the dispatcher says that it is deployed so. Failures: LOCAL without a worker in
+ * this process ends the iteration with FAILED_PRECONDITION. No locks of its own. */
+#include "base/error.h"
+#include "service/client/reader_parts.h"
+#include <string.h>
+
+static bool is_here(const leati_reader *reader, const leati_reader_task *task) {
+    (void)task;
+    return strcmp(reader->control.transport->name, "local") == 0;
+}
+
+static bool is_colocated(const leati_reader_task *task) {
+    const leati_strings *tags = &task->place.tags;
+    for (int32_t i = 0; i < tags->count; i++)
+        if (strcmp(tags->values[i].data, "COLOCATED") == 0)
+            return true;
+    return false;
+}
+
+static bool is_read(const leati_reader *reader, const leati_reader_task *task) {
+    switch (reader->options.targets) {
+    case LEAT_SERVICE_TARGET_LOCAL: return is_here(reader, task);
+    case LEAT_SERVICE_TARGET_AUTO: return !is_colocated(task) || is_here(reader, task);
+    default: return true;
+    }
+}
+
+void leati_reader_tasks_choose(leati_reader *reader) {
+    bool any = false, none = true;
+    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        task->passed = !is_read(reader, task);
+        any = true;
+        none = none && task->passed;
+    }
+    if (!any || !none || reader->options.targets != LEAT_SERVICE_TARGET_LOCAL)
+        return;
+    leat_error why = {0};
+    (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
+                     "target_workers is LOCAL, but no worker of the service at %s runs in this "
+                     "process; start one here, or ask for ANY",
+                     reader->control.service);
+    leati_reader_fail(reader, &why);
+}

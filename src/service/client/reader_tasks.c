@@ -1,0 +1,447 @@
+/* The tasks of a reader and their streams; see reader_parts.h.
+ *
+ * Happy path: the dispatcher names a task, the tender opens a stream `read` to its worker, frames
+ * come as events and are put in line. A task that moved to another worker is read there once its
+ * old stream is closed. One that the dispatcher no longer names is read to its end all the same,
+ * since its worker may have given everything while some is still on its way. Failures: a stream
+ * that breaks, or whose worker does not know the task yet, is opened again with pauses that grow,
+ * over the next of its transfers, as long as the dispatcher names it; other failures of a worker
+ * end the iteration and come to the consumer. Locks: the reader's gate. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/minmax.h"
+#include "service/client/reader_parts.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { UNLISTED_MS = 10 * 1000 }; /* for which a silent stream of an unlisted task is kept */
+
+/* ---- tasks ---- */
+
+static void task_ref(leati_reader_task *task) {
+    atomic_fetch_add(&task->references, 1);
+}
+
+void leati_reader_task_unref(leati_reader_task *task) {
+    if (task == NULL || atomic_fetch_sub(&task->references, 1) > 1)
+        return;
+    leati_messages_fini(&leati_message_place, &task->place);
+    leati_free(task->held.values);
+    leati_reader *reader = task->reader;
+    leati_free(task);
+    leati_reader_unref(reader);
+}
+
+leati_reader_task *leati_reader_task_find(leati_reader *reader, int64_t id) {
+    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (task->place.task == id)
+            return task;
+    return NULL;
+}
+
+/* In the order of their turns: by the round in which they begin, then by number. */
+static void insert(leati_reader *reader, leati_reader_task *task) {
+    leati_reader_task **at = &reader->tasks;
+    while (*at != NULL && ((*at)->place.start_round < task->place.start_round ||
+                           ((*at)->place.start_round == task->place.start_round &&
+                            (*at)->place.task < task->place.task)))
+        at = &(*at)->next;
+    task->next = *at;
+    *at = task;
+}
+
+static leat_status copy_place(const struct leati_message_place *from,
+                              struct leati_message_place *to, leat_error *err) {
+    struct leati_message_place copy = {0};
+    LEATI_TRY(leati_rows_copy(leati_message_place.rows, from, &copy, err));
+    leati_messages_fini(&leati_message_place, to);
+    *to = copy;
+    return LEAT_OK;
+}
+
+static leati_reader_task *add_task(leati_reader *reader, const struct leati_message_place *place,
+                                   leat_error *err) {
+    leati_reader_task *task = leati_alloc_zero(1, sizeof *task);
+    if (task == NULL) {
+        (void)leati_no_memory(err);
+        return NULL;
+    }
+    atomic_init(&task->references, 1);
+    leati_reader_ref(reader);
+    task->reader = reader;
+    task->attempt = place->attempt;
+    task->parts.last = &task->parts.first;
+    if (copy_place(place, &task->place, err) != LEAT_OK) {
+        leati_reader_task_unref(task);
+        return NULL;
+    }
+    insert(reader, task);
+    return task;
+}
+
+static leat_status update_task(leati_reader *reader, const struct leati_message_place *place,
+                               leat_error *err) {
+    leati_reader_task *task = leati_reader_task_find(reader, place->task);
+    if (task == NULL)
+        return add_task(reader, place, err) == NULL ? err->code : LEAT_OK;
+    if (place->attempt != task->place.attempt) {
+        /* Elsewhere, or once more: whatever ended before begins anew. */
+        task->ended = task->reporting = false;
+        task->failures = 0;
+        task->retry_ns = 0;
+    }
+    task->unlisted_ns = 0;
+    return copy_place(place, &task->place, err);
+}
+
+leat_status leati_reader_tasks_update(leati_reader *reader, const leati_messages *places,
+                                      leat_error *err) {
+    int64_t now = leati_now_ns();
+    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (task->unlisted_ns == 0)
+            task->unlisted_ns = now;
+    const struct leati_message_place *items = places->items;
+    for (int64_t i = 0; i < places->count; i++)
+        LEATI_TRY(update_task(reader, &items[i], err));
+    return LEAT_OK;
+}
+
+bool leati_reader_tasks_ended(const leati_reader *reader) {
+    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (!task->ended && !task->passed &&
+            (task->unlisted_ns == 0 || task->state != LEATI_READER_IDLE))
+            return false;
+    return true;
+}
+
+/* ---- what comes ---- */
+
+/* Notes that positions [begin, end) are here, for when the dispatcher asks. */
+static leat_status hold(leati_reader_task *task, int64_t begin, int64_t end, leat_error *err) {
+    leati_ranges *held = &task->held;
+    if (task->reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE || begin == end)
+        return LEAT_OK;
+    if (held->count > 0 && held->values[held->count - 1] == begin) {
+        held->values[held->count - 1] = end;
+        return LEAT_OK;
+    }
+    if (!leati_grow((void **)&held->values, &task->held_capacity, (size_t)held->count + 2,
+                    sizeof(int64_t)))
+        return leati_no_memory(err);
+    held->values[held->count++] = begin;
+    held->values[held->count++] = end;
+    return LEAT_OK;
+}
+
+/* Puts a part in line; the lock is held. */
+static leat_status add_part(leati_reader_task *task, leati_reader_part *part, leat_error *err) {
+    leati_reader *reader = task->reader;
+    LEATI_TRY(hold(task, part->position, part->position + part->n, err));
+    part->task = task;
+    task_ref(task);
+    task->failures = 0;
+    leati_reader_window_came(task, part->n, part->bytes);
+    task->here += part->n;
+    reader->buffered += part->n;
+    reader->bytes += part->bytes;
+    leati_reader_queue_add(leati_reader_is_coordinated(reader) ? &task->parts : &reader->arrived,
+                           part);
+    return LEAT_OK;
+}
+
+/* The lock is held. True: the part is in line. */
+static bool take_frame(leati_reader_task *task, leati_reader_part *part,
+                       const leati_frame_view *view, leat_error *err) {
+    leati_reader *reader = task->reader;
+    if (reader->stop || task->reporting || view->kind == LEATI_FRAME_GONE)
+        return false;
+    if (view->kind == LEATI_FRAME_END) {
+        task->ended = true;
+        return false;
+    }
+    part->kind = view->kind;
+    part->position = view->position;
+    part->n = view->kind == LEATI_FRAME_ELEMENTS ? view->n : view->kind == LEATI_FRAME_ERROR;
+    if (view->kind == LEATI_FRAME_ERROR) {
+        part->why = leati_alloc(1, sizeof *part->why);
+        if (part->why == NULL) {
+            (void)leati_no_memory(err);
+            return false;
+        }
+        *part->why = view->why;
+    }
+    return add_part(task, part, err) == LEAT_OK;
+}
+
+static void on_message(void *context, leat_buffer *message) {
+    leati_reader_task *task = context;
+    leati_reader *reader = task->reader;
+    leati_frame_view view;
+    leat_error err = {0};
+    leati_queue_gate_lock(reader->gate);
+    leati_reader_part *part = leati_reader_part_take(reader);
+    leati_queue_gate_unlock(reader->gate);
+    leat_status status = part == NULL
+                             ? leati_no_memory(&err)
+                             : leati_frame_read(message, reader->spec, &view, &part->rows, &err);
+    if (part != NULL)
+        part->bytes = (int64_t)leat_buffer_size(message);
+    leat_buffer_unref(message);
+    leati_queue_gate_lock(reader->gate);
+    bool in_line = status == LEAT_OK && take_frame(task, part, &view, &err);
+    if (!in_line && part != NULL)
+        leati_reader_part_drop(reader, part);
+    if (err.code != LEAT_OK) {
+        (void)leati_prefix(&err, "worker %s", task->place.address);
+        leati_reader_fail(reader, &err);
+    }
+    leati_queue_gate_wake(reader->gate);
+    leati_queue_gate_unlock(reader->gate);
+}
+
+/* May opening it again help? A worker that was just told of a task may not have it yet. */
+static bool may_help(const leat_error *why) {
+    return why->code == LEAT_OK || leati_control_is_away(why->code) ||
+           why->code == LEAT_CANCELLED || why->code == LEAT_NOT_FOUND;
+}
+
+static void on_closed(void *context, const leat_error *why) {
+    leati_reader_task *task = context;
+    leati_reader *reader = task->reader;
+    leati_queue_gate_lock(reader->gate);
+    leati_transport_stream *stream = task->stream;
+    bool wanted = task->state == LEATI_READER_READING || task->state == LEATI_READER_OPENING;
+    task->stream = NULL;
+    task->state = LEATI_READER_IDLE;
+    if (wanted && !task->ended && !reader->stop) {
+        task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
+        /* Where all was given nobody waits for a worker that has left. */
+        task->ended = reader->finished;
+        if (!reader->finished && !may_help(why)) {
+            leat_error failure = *why;
+            (void)leati_prefix(&failure, "worker %s", task->place.address);
+            leati_reader_fail(reader, &failure);
+        }
+    }
+    leati_queue_gate_wake(reader->gate);
+    leati_queue_gate_unlock(reader->gate);
+    if (stream != NULL)
+        leati_transport_stream_unref(stream);
+    leati_reader_task_unref(task);
+}
+
+/* ---- the tender ---- */
+
+/* The transfer to try next, "protocol address"; NULL: none that is allowed. */
+static const char *choose_transfer(const leati_reader_task *task) {
+    const leati_strings *transfers = &task->place.transfers;
+    const char *only = task->reader->options.transfer;
+    size_t size = only == NULL ? 0 : strlen(only);
+    const char *found[8];
+    int count = 0;
+    for (int32_t i = 0; i < transfers->count && count < 8; i++) {
+        const char *one = transfers->values[i].data;
+        if (only == NULL || (strncmp(one, only, size) == 0 && one[size] == ' '))
+            found[count++] = one;
+    }
+    return count == 0 ? NULL : found[task->failures % count];
+}
+
+static leat_status connect(leati_reader_task *task, const char *transfer, leat_error *err) {
+    char protocol[32];
+    const char *blank = strchr(transfer, ' ');
+    if (blank == NULL || (size_t)(blank - transfer) >= sizeof protocol)
+        return leati_refuse(err, VALUE, "\"%.100s\" is no transfer of a worker", transfer);
+    (void)snprintf(protocol, sizeof protocol, "%.*s", (int)(blank - transfer), transfer);
+    leati_transport_security who = leati_control_security(task->reader->options.security);
+    if (task->channel != NULL)
+        task->transport->disconnect(task->channel);
+    task->channel = NULL;
+    task->transport = leati_transport_find(protocol, err);
+    if (task->transport != NULL)
+        task->channel = task->transport->connect(blank + 1, &who, err);
+    return task->channel == NULL ? err->code : LEAT_OK;
+}
+
+/* What can be unpacked, best first, for a worker that packs where it is asked to. */
+static leat_status set_compression(const leati_reader *reader, leati_strings *out,
+                                   leat_error *err) {
+    const char *wanted = reader->options.compression;
+    leat_string snappy = {.data = (char *)(uintptr_t) "snappy", .size = 6};
+    if (wanted == NULL || strcmp(wanted, "SNAPPY") != 0)
+        return LEAT_OK;
+    return leati_strings_copy(&snappy, 1, out, err);
+}
+
+static leat_status write_request(leati_reader_task *task, leati_text *out, leat_error *err) {
+    leati_reader *reader = task->reader;
+    struct leati_message_read read = {.task = task->place.task,
+                                      .attempt = task->attempt,
+                                      .client = reader->opened.client,
+                                      .consumer = reader->options.consumer,
+                                      .round = task->turns,
+                                      .trainer = (char *)(uintptr_t)reader->options.trainer,
+                                      .credit_elements = task->window.elements,
+                                      .credit_bytes = task->window.bytes,
+                                      .acks = leati_reader_acknowledges(reader)};
+    leat_status status = set_compression(reader, &read.compression, err);
+    if (status == LEAT_OK)
+        status = leati_messages_write(&leati_message_read, &read, out, err);
+    leati_strings_fini(&read.compression);
+    return status;
+}
+
+/* Called without the lock, in state OPENING: nobody else changes place and attempt of a task that
+ * is being opened but the heart, which copies under the lock; so the transfer is copied there. */
+static leat_status open_stream(leati_reader_task *task, const char *transfer,
+                               const leati_text *request, leati_transport_stream **out,
+                               leat_error *err) {
+    static const leati_transport_events events = {.message = on_message, .closed = on_closed};
+    LEATI_TRY(connect(task, transfer, err));
+    task_ref(task); /* the events' */
+    *out = task->transport->open(task->channel, "read", request->data, request->size, &events, task,
+                                 err);
+    if (*out == NULL)
+        leati_reader_task_unref(task);
+    return *out == NULL ? err->code : LEAT_OK;
+}
+
+static leat_status nothing_fits(const leati_reader_task *task, leat_error *err) {
+    const char *only = task->reader->options.transfer;
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      "worker %s does not give elements by %s; leave out data_transfer_protocol, "
+                      "or start the worker with that one",
+                      task->place.address, only == NULL ? "any protocol" : only);
+}
+
+/* The stream is there, or came and went already. */
+static void opened(leati_reader_task *task, leati_transport_stream *stream, const leat_error *err) {
+    leati_reader *reader = task->reader;
+    leati_queue_gate_lock(reader->gate);
+    if (stream != NULL && task->state == LEATI_READER_OPENING) {
+        task->stream = stream;
+        task->state = LEATI_READER_READING;
+        stream = NULL;
+        /* The consumer may owe credit already for what came meanwhile. */
+        leati_queue_gate_wake(reader->gate);
+    } else if (err->code != LEAT_OK) {
+        task->state = LEATI_READER_IDLE;
+        task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
+        if (!leati_control_is_away(err->code))
+            leati_reader_fail(reader, err);
+    }
+    leati_queue_gate_unlock(reader->gate);
+    if (stream != NULL)
+        leati_transport_stream_unref(stream);
+}
+
+/* The lock is held, and left meanwhile. */
+static void open_task(leati_reader *reader, leati_reader_task *task) {
+    leat_error err = {0};
+    leati_text request = {0};
+    leati_transport_stream *stream = NULL;
+    task->attempt = task->place.attempt;
+    task->state = LEATI_READER_OPENING;
+    leati_reader_window_begin(reader, task);
+    const char *chosen = choose_transfer(task);
+    char *transfer = leati_strdup(chosen);
+    leat_status status = chosen == NULL     ? nothing_fits(task, &err)
+                         : transfer == NULL ? leati_no_memory(&err)
+                                            : write_request(task, &request, &err);
+    leati_queue_gate_unlock(reader->gate);
+    if (status == LEAT_OK)
+        status = open_stream(task, transfer, &request, &stream, &err);
+    opened(task, stream, &err);
+    leati_text_fini(&request);
+    leati_free(transfer);
+    leati_queue_gate_lock(reader->gate);
+}
+
+static void close_task(leati_reader *reader, leati_reader_task *task) {
+    leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
+    leat_error why = {0};
+    task->state = LEATI_READER_CLOSING;
+    leati_queue_gate_unlock(reader->gate);
+    (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
+    leati_transport_stream_close(stream, &why);
+    leati_transport_stream_unref(stream);
+    leati_queue_gate_lock(reader->gate);
+}
+
+/* Has all come, and been acknowledged where the worker wants to know? */
+static bool is_done_with(const leati_reader_task *task) {
+    return task->ended && (!leati_reader_acknowledges(task->reader) ||
+                           (task->here == 0 && task->window.acked_begin == task->window.acked_end));
+}
+
+static bool is_to_be_closed(const leati_reader *reader, const leati_reader_task *task,
+                            int64_t now) {
+    if (task->state != LEATI_READER_READING)
+        return false;
+    return reader->stop || is_done_with(task) || task->reporting ||
+           task->attempt != task->place.attempt ||
+           (task->unlisted_ns != 0 &&
+            now - task->unlisted_ns >= (int64_t)UNLISTED_MS * 1000 * 1000);
+}
+
+static bool is_to_be_opened(const leati_reader *reader, const leati_reader_task *task) {
+    return task->state == LEATI_READER_IDLE && !reader->stop && !reader->failed && !task->ended &&
+           !task->reporting && !task->passed && task->unlisted_ns == 0;
+}
+
+/* Does one thing that is to be done, if there is one: true, and the list may be another one. Else
+ * *next is when something will be. */
+static bool tend_once(leati_reader *reader, int64_t *next) {
+    int64_t now = leati_now_ns();
+    *next = LEATI_NO_DEADLINE;
+    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        if (is_to_be_closed(reader, task, now)) {
+            close_task(reader, task);
+            return true;
+        }
+        if (is_to_be_opened(reader, task) && task->retry_ns <= now) {
+            open_task(reader, task);
+            return true;
+        }
+        int64_t due = LEATI_NO_DEADLINE;
+        if (is_to_be_opened(reader, task))
+            due = task->retry_ns;
+        else if (task->state == LEATI_READER_READING && task->unlisted_ns != 0)
+            due = task->unlisted_ns + (int64_t)UNLISTED_MS * 1000 * 1000;
+        *next = LEATI_MIN(*next, due);
+    }
+    return false;
+}
+
+void leati_reader_tend(void *context) {
+    leati_reader *reader = context;
+    leat_status status = LEAT_OK;
+    int64_t next = LEATI_NO_DEADLINE;
+    leati_queue_gate_lock(reader->gate);
+    while (!reader->stop && (status == LEAT_OK || status == LEAT_DEADLINE_EXCEEDED)) {
+        if (tend_once(reader, &next))
+            continue;
+        status = leati_queue_gate_wait(reader->gate, LEATI_WAIT_PEER, next, NULL, &(leat_error){0});
+    }
+    /* Whatever ended the loop, all streams are told. */
+    reader->stop = true;
+    while (tend_once(reader, &next))
+        ;
+    leati_queue_gate_unlock(reader->gate);
+}
+
+void leati_reader_tasks_fini(leati_reader *reader) {
+    while (reader->tasks != NULL) {
+        leati_reader_task *task = reader->tasks;
+        reader->tasks = task->next;
+        if (task->channel != NULL)
+            task->transport->disconnect(task->channel);
+        task->channel = NULL;
+        leati_reader_part *part;
+        while ((part = leati_reader_queue_take(&task->parts)) != NULL)
+            leati_reader_part_drop(reader, part);
+        leati_reader_task_unref(task);
+    }
+}

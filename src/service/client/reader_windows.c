@@ -1,0 +1,108 @@
+/* How much a worker may send before more is asked for; see reader_parts.h.
+ *
+ * Happy path: a window begins small, as many elements as TensorFlow keeps outstanding, and doubles
+ * each time the consumer has to wait although a whole window came since it grew: then credit was on
+ * its way while the worker could have sent. So it settles near rate times delay, and a consumer
+ * that is slower than the worker keeps it small. Credit is given back when half of a window was
+ * taken, so that a stream of small elements costs few messages. With max_outstanding_requests the
+ * windows of all tasks together hold so many elements, one at least for each task. Cannot fail. No
+ * locks of its own: the reader's gate. */
+#include "base/minmax.h"
+#include "service/client/reader_parts.h"
+
+enum {
+    FIRST_ELEMENTS = 16,
+    MOST_ELEMENTS = 1 << 20,
+    FIRST_BYTES = 1 << 20,
+    MOST_BYTES = 64 << 20, /* of one task */
+    ALL_BYTES = 256 << 20  /* of all */
+};
+
+static int64_t count_tasks(const leati_reader *reader) {
+    int64_t count = 0;
+    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        count += !task->ended && !task->passed;
+    return LEATI_MAX(count, 1);
+}
+
+static int64_t most_elements(const leati_reader *reader) {
+    if (leati_reader_is_coordinated(reader))
+        return 1;
+    if (reader->options.max_outstanding <= 0)
+        return MOST_ELEMENTS;
+    int64_t share = reader->options.max_outstanding / count_tasks(reader);
+    return LEATI_MAX(share, 1);
+}
+
+void leati_reader_window_begin(leati_reader *reader, leati_reader_task *task) {
+    int64_t most = most_elements(reader);
+    task->window = (leati_reader_window){.elements = LEATI_MIN(most, (int64_t)FIRST_ELEMENTS),
+                                         .bytes = FIRST_BYTES};
+}
+
+void leati_reader_window_came(leati_reader_task *task, int64_t elements, int64_t bytes) {
+    task->window.came_elements += elements;
+    task->window.came_bytes += bytes;
+}
+
+void leati_reader_window_took(leati_reader_task *task, int64_t position, int64_t elements,
+                              int64_t bytes) {
+    leati_reader_window *window = &task->window;
+    window->owed_elements += elements;
+    window->owed_bytes += bytes;
+    if (window->acked_end == window->acked_begin)
+        window->acked_begin = position;
+    window->acked_end = position + elements;
+}
+
+void leati_reader_windows_grow(leati_reader *reader) {
+    int64_t most = most_elements(reader), room = ALL_BYTES / count_tasks(reader);
+    int64_t most_bytes = LEATI_MIN(room, (int64_t)MOST_BYTES);
+    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        leati_reader_window *window = &task->window;
+        if (task->state != LEATI_READER_READING || task->ended)
+            continue;
+        int64_t more = LEATI_MIN(window->elements, most - window->elements);
+        if (window->came_elements >= window->elements && more > 0) {
+            window->elements += more;
+            window->owed_elements += more;
+            window->came_elements = 0;
+        }
+        more = LEATI_MIN(window->bytes, most_bytes - window->bytes);
+        if (window->came_bytes >= window->bytes && more > 0) {
+            window->bytes += more;
+            window->owed_bytes += more;
+            window->came_bytes = 0;
+        }
+    }
+}
+
+bool leati_reader_window_breaks(const leati_reader_task *task, int64_t position) {
+    const leati_reader_window *window = &task->window;
+    return leati_reader_acknowledges(task->reader) && window->acked_end > window->acked_begin &&
+           window->acked_end != position;
+}
+
+bool leati_reader_window_is_due(const leati_reader_task *task, bool all) {
+    const leati_reader_window *window = &task->window;
+    if (task->state != LEATI_READER_READING)
+        return false;
+    /* Of an ended task nothing is asked for; what was taken of it is acknowledged all the same. */
+    if (task->ended)
+        return leati_reader_acknowledges(task->reader) && task->here == 0 &&
+               window->acked_end > window->acked_begin;
+    if (all)
+        return window->owed_elements > 0 || window->owed_bytes > 0;
+    return 2 * window->owed_elements >= window->elements || 2 * window->owed_bytes >= window->bytes;
+}
+
+leati_frame_credit leati_reader_window_settle(leati_reader_task *task) {
+    leati_reader_window *window = &task->window;
+    leati_frame_credit credit = {.elements = window->owed_elements,
+                                 .bytes = window->owed_bytes,
+                                 .acked_begin = window->acked_begin,
+                                 .acked_end = window->acked_end};
+    window->owed_elements = window->owed_bytes = 0;
+    window->acked_begin = window->acked_end = 0;
+    return credit;
+}

@@ -50,14 +50,18 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
     return LEATI_STORE_DOOR_NOBODY;
 }
 
-void leati_store_door_refuse(leati_store_door *door, int64_t now) {
+void leati_store_door_refuse(leati_store_door *door, int64_t now,
+                             void (*tell)(void *context, int connection), void *context) {
     door->shut_ns = now + MOMENT_NS;
     if (door->spare >= 0) {
         close(door->spare);
         for (int i = 0, taken = -1; i < door->count && taken < 0; i++) {
             taken = accept4(door->sockets[i], NULL, NULL, SOCK_CLOEXEC);
-            if (taken >= 0)
+            if (taken >= 0) {
+                if (tell != NULL)
+                    tell(context, taken);
                 close(taken);
+            }
         }
     }
     /* Another thread may have taken the descriptor; then it is tried again next time. */

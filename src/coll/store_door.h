@@ -30,8 +30,9 @@ bool leati_store_door_takes(const leati_store_door *door, int64_t now);
 /* A connection (owned by the caller), or why there is none. */
 int leati_store_door_accept(leati_store_door *door, int64_t now);
 /* After LEATI_STORE_DOOR_FULL: closes the connection of whoever has waited longest, and shuts the
- * door for a tenth of a second. */
-void leati_store_door_refuse(leati_store_door *door, int64_t now);
+ * door for a tenth of a second. `tell` (NULL: nobody) has the connection before, borrowed. */
+void leati_store_door_refuse(leati_store_door *door, int64_t now,
+                             void (*tell)(void *context, int connection), void *context);
 void leati_store_door_close(leati_store_door *door);
 
 #endif

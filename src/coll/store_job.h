@@ -58,6 +58,7 @@ struct leati_store_server {
     int64_t notice_ns;  /* when that is logged, if ranks lack then */
     leati_text refused; /* who was refused before all had come, and why: the first of them */
     int num_refused;
+    int64_t lack_ns; /* since when no descriptor was free for a connection; 0: one was */
     bool failed;
     leat_error reason;
     struct pollfd *polled;

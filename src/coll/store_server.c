@@ -263,6 +263,44 @@ leat_status leati_store_server_adopt(leati_store_server *s, int connection, leat
     return LEAT_OK;
 }
 
+/* Why the job has ended, to one that cannot be taken: the answer to what it said until now. */
+static void tell_failure(void *context, int connection) {
+    leati_store_server *s = context;
+    peer to = {.socket = connection};
+    leati_message_head head;
+    char *payload = NULL;
+    bool bad = false;
+    /* It greets as soon as it is connected. What it said is read in any case: a connection that is
+     * closed before is reset, and the answer with it. */
+    struct pollfd greets = {.fd = connection, .events = POLLIN};
+    (void)poll(&greets, 1, TICK_MS);
+    if (leati_wire_receive(connection, &to.in, LEATI_STORE_JOB_GREETING_BYTES, &(leat_error){0}) ==
+            LEAT_OK &&
+        s->failed &&
+        leati_wire_next(&to.in, LEATI_STORE_JOB_GREETING_BYTES, &head, &payload, &bad))
+        leati_store_job_refuse(&to, head.request, s->reason.code, s->reason.text);
+    leati_wire_fini(&to.in);
+}
+
+/* Somebody waits, all descriptors are taken, and no stranger has one: what takes them is this
+ * process itself. Where ranks are missing, that is said at once, and they are not waited for. */
+static void lack_descriptors(leati_store_server *s, int64_t now) {
+    char text[sizeof s->reason.text];
+    if (s->num_here < s->num_ranks) {
+        snprintf(text, sizeof text,
+                 "rank 0 has no file descriptor left for the connections of the others (%d of %d "
+                 "processes are there); raise its limit of open files (ulimit -n)",
+                 s->num_here, s->num_ranks);
+        if (s->lack_ns == 0)
+            leati_log(LEAT_LOG_WARNING, "%s", text);
+        else if (now - s->lack_ns > s->dead_ns / 4)
+            leati_store_job_fail(s, LEAT_RESOURCE_EXHAUSTED, text);
+    }
+    if (s->lack_ns == 0)
+        s->lack_ns = now;
+    leati_store_door_refuse(&s->door, now, tell_failure, s);
+}
+
 static void accept_all(leati_store_server *s) {
     int64_t now = leati_now_ns();
     for (;;) {
@@ -270,7 +308,9 @@ static void accept_all(leati_store_server *s) {
         if (connection == LEATI_STORE_DOOR_FULL && drop_oldest_stranger(s))
             connection = leati_store_door_accept(&s->door, now);
         if (connection == LEATI_STORE_DOOR_FULL)
-            leati_store_door_refuse(&s->door, now);
+            lack_descriptors(s, now);
+        if (connection >= 0)
+            s->lack_ns = 0;
         if (connection < 0 || leati_store_server_adopt(s, connection, &(leat_error){0}) != LEAT_OK)
             return;
     }

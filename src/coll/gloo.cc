@@ -43,6 +43,7 @@ extern "C" {
 #include "coll/failure.h"
 #include "coll/processes.h"
 #include "coll/reducer.h"
+#include "coll/wire.h"
 }
 
 namespace {
@@ -579,7 +580,8 @@ extern "C" leati_collective *leati_coll_gloo_new(leati_store *store, int rank, i
         c->context->watch(c->waiters);
         return c.release();
     } catch (const std::exception &e) {
-        leati_fail(err, LEAT_UNAVAILABLE, "connecting the processes by gloo: %.400s", e.what());
+        if (!leati_wire_lacks_descriptors("connecting the processes by gloo", err))
+            leati_fail(err, LEAT_UNAVAILABLE, "connecting the processes by gloo: %.400s", e.what());
     } catch (...) {
         leati_fail(err, LEAT_UNAVAILABLE, "connecting the processes by gloo failed");
     }

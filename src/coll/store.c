@@ -520,7 +520,8 @@ static leat_status prepare(leati_store *s, leat_error *err) {
         return leati_no_memory(err);
     if (pipe(s->wake) != 0) {
         s->wake[0] = s->wake[1] = -1;
-        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "%s has no file descriptor for a pipe",
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                          "%s has no file descriptor for a pipe; raise the limit (ulimit -n)",
                           s->name);
     }
     s->options.name = s->name;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -24,11 +25,22 @@ leat_status leati_store_door_open(leati_store_door *door, const char *address, c
     if (door->count == 0)
         return err->code;
     door->spare = open_spare();
+    /* Without it nobody could be told that there is none for him. */
+    if (door->spare < 0 && leati_wire_lacks_descriptors("rank 0 listening", err)) {
+        leati_store_door_close(door);
+        return LEAT_RESOURCE_EXHAUSTED;
+    }
     return LEAT_OK;
 }
 
 bool leati_store_door_takes(const leati_store_door *door, int64_t now) {
     return now >= door->shut_ns;
+}
+
+/* Without a free descriptor the system does not look whether anybody is there. */
+static bool somebody_waits(int listening) {
+    struct pollfd polled = {.fd = listening, .events = POLLIN};
+    return poll(&polled, 1, 0) > 0;
 }
 
 int leati_store_door_accept(leati_store_door *door, int64_t now) {
@@ -44,7 +56,8 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
             door->taken++;
             return connection;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+        bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        if (full && somebody_waits(door->sockets[i]))
             return LEATI_STORE_DOOR_FULL;
     }
     return LEATI_STORE_DOOR_NOBODY;

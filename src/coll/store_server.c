@@ -276,17 +276,16 @@ static void tell_failure(void *context, int connection) {
     (void)poll(&greets, 1, TICK_MS);
     if (leati_wire_receive(connection, &to.in, LEATI_STORE_JOB_GREETING_BYTES, &(leat_error){0}) ==
             LEAT_OK &&
-        s->failed &&
-        leati_wire_next(&to.in, LEATI_STORE_JOB_GREETING_BYTES, &head, &payload, &bad))
+        s->failed && leati_wire_next(&to.in, LEATI_STORE_JOB_GREETING_BYTES, &head, &payload, &bad))
         leati_store_job_refuse(&to, head.request, s->reason.code, s->reason.text);
     leati_wire_fini(&to.in);
 }
 
-/* Somebody waits, all descriptors are taken, and no stranger has one: what takes them is this
- * process itself. Where ranks are missing, that is said at once, and they are not waited for. */
+/* Somebody waits, and no descriptor can be had. Where fewer are left than ranks are missing, so
+ * that they cannot come, this is said at once, and they are not waited for. */
 static void lack_descriptors(leati_store_server *s, int64_t now) {
     char text[sizeof s->reason.text];
-    if (s->num_here < s->num_ranks) {
+    if (s->num_strangers < s->num_ranks - s->num_here) {
         snprintf(text, sizeof text,
                  "rank 0 has no file descriptor left for the connections of the others (%d of %d "
                  "processes are there); raise its limit of open files (ulimit -n)",
@@ -303,17 +302,21 @@ static void lack_descriptors(leati_store_server *s, int64_t now) {
 
 static void accept_all(leati_store_server *s) {
     int64_t now = leati_now_ns();
-    for (;;) {
-        int connection = leati_store_door_accept(&s->door, now);
-        if (connection == LEATI_STORE_DOOR_FULL && drop_oldest_stranger(s))
+    bool full = false;
+    int connection;
+    do {
+        connection = leati_store_door_accept(&s->door, now);
+        /* Strangers make room, unless all of them may be ranks that are missing. */
+        if (connection == LEATI_STORE_DOOR_FULL && s->num_strangers >= s->num_ranks - s->num_here &&
+            drop_oldest_stranger(s))
             connection = leati_store_door_accept(&s->door, now);
-        if (connection == LEATI_STORE_DOOR_FULL)
-            lack_descriptors(s, now);
-        if (connection >= 0)
-            s->lack_ns = 0;
-        if (connection < 0 || leati_store_server_adopt(s, connection, &(leat_error){0}) != LEAT_OK)
-            return;
-    }
+        full = connection == LEATI_STORE_DOOR_FULL;
+    } while (connection >= 0 &&
+             leati_store_server_adopt(s, connection, &(leat_error){0}) == LEAT_OK);
+    if (full)
+        lack_descriptors(s, now);
+    else
+        s->lack_ns = 0;
 }
 
 static void drop_slow_strangers(leati_store_server *s, int64_t now) {
@@ -528,7 +531,9 @@ static leat_status connect_own(leati_store_server *s, int *own, leat_error *err)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
-                          "rank 0 has no connection to its own server: %s", strerror(errno));
+                          "rank 0 has no connection to its own server: %s; raise the limit "
+                          "(ulimit -n)",
+                          strerror(errno));
     *own = pair[0];
     LEATI_TRY(leati_store_server_adopt(s, pair[1], err));
     s->peers->is_own = true;

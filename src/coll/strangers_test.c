@@ -449,53 +449,6 @@ static void few_descriptors(const char *address, int out, int go) {
     _exit(0);
 }
 
-/* Rank 0, with as many descriptors as it needs itself; its error goes to `out`. */
-static void no_descriptors(const char *address, int out) {
-    enum { OWN = 6 }; /* a pipe, the pair to its server, what listens, the door's spare */
-    struct rlimit few = {.rlim_cur = 64, .rlim_max = 64};
-    leat_error err = {0};
-    const leati_store_options options = {.address = address,
-                                         .name = "worker 0",
-                                         .num_ranks = 2,
-                                         .timeout_ms = LONG_MS,
-                                         .heartbeat_ms = 20,
-                                         .dead_ms = 4 * SHORT_MS};
-    int last = -1;
-    if (setrlimit(RLIMIT_NOFILE, &few) != 0)
-        _exit(2);
-    for (int taken = dup(out); taken >= 0; taken = dup(out))
-        last = taken;
-    for (int i = 0; i < OWN; i++)
-        close(last - i);
-    leat_status status = leati_store_open(&options, &err) == NULL ? err.code : LEAT_OK;
-    (void)!write(out, err.text, strlen(err.text));
-    _exit(status == LEAT_RESOURCE_EXHAUSTED ? 0 : 3);
-}
-
-/* Where rank 0 can take nobody, both say so and end; neither waits until its deadline. */
-static void test_no_descriptors(void **state) {
-    (void)state;
-    char address[32], said[1024] = "";
-    int out[2], status = 0;
-    rank late;
-    free_address(address, sizeof address);
-    assert_int_equal(pipe(out), 0);
-    pid_t child = fork();
-    if (child == 0)
-        no_descriptors(address, out[1]);
-    close(out[1]);
-    do { /* it may be a moment: until then the worker is sent away, and comes again */
-        start_rank(&late, address, 1, 2, NULL, LONG_MS);
-        pthread_join(late.thread, NULL);
-    } while (late.err.code == LEAT_UNAVAILABLE);
-    assert_refused(&late.err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "descriptor");
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(read(out[0], said, sizeof said - 1) > 0);
-    assert_true(refused_names(said, "descriptor"));
-    assert_int_equal(status, 0);
-    close(out[0]);
-}
-
 /* More connections that never greet than rank 0 has descriptors: a worker that comes late joins. */
 static void test_crowd(void **state) {
     (void)state;
@@ -589,7 +542,6 @@ int main(void) {
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_door),
-        cmocka_unit_test(test_no_descriptors),
         cmocka_unit_test(test_own_connection),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_quota),

@@ -229,6 +229,8 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
         }
         if (found != NULL)
             freeaddrinfo(found);
+        if (leati_wire_lacks_descriptors(address, err))
+            return -1;
         if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
             leati_fail(err, LEAT_DEADLINE_EXCEEDED, "%s: %s", address, why);
             return -1;
@@ -376,6 +378,18 @@ static int listen_at_all(const struct addrinfo *found, int sockets[LEATI_WIRE_LI
     return count;
 }
 
+bool leati_wire_lacks_descriptors(const char *what, leat_error *err) {
+    int number = errno, fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool lacks = fd < 0 && (errno == EMFILE || errno == ENFILE);
+    if (fd >= 0)
+        close(fd);
+    if (lacks)
+        leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "%s: %s; raise the limit (ulimit -n)", what,
+                   strerror(errno));
+    errno = number;
+    return lacks;
+}
+
 /* The addresses of a host of which the name may appear only when its container starts. */
 static struct addrinfo *find_addresses(const char *host, const char *port, int64_t deadline_ns,
                                        leat_error *err) {
@@ -384,6 +398,9 @@ static struct addrinfo *find_addresses(const char *host, const char *port, int64
         int code = getaddrinfo(host, port, &hints, &found);
         if (code == 0)
             return found;
+        /* Names are in files. */
+        if (leati_wire_lacks_descriptors("rank 0 looking up its own address", err))
+            return NULL;
         if (leati_now_ns() + AGAIN_MS * 1000000LL >= deadline_ns) {
             leati_fail(
                 err, LEAT_UNAVAILABLE,
@@ -432,7 +449,7 @@ int leati_wire_listen(const char *address, const char *where, int64_t deadline_n
         count = listen_at_all(found, sockets);
     else if ((sockets[0] = listen_everywhere(port)) >= 0)
         count = 1;
-    if (count == 0)
+    if (count == 0 && !leati_wire_lacks_descriptors("rank 0 listening", err))
         fail_listening(address, host, port, err);
     if (found != NULL)
         freeaddrinfo(found);

@@ -70,6 +70,10 @@ bool leati_wire_next(leati_wire_buffer *buffer, size_t most, leati_message_head 
                      char **payload, bool *bad);
 void leati_wire_fini(leati_wire_buffer *buffer);
 
+/* Has this process no file descriptor left? Then that is the failure `err`, of what it was needed
+ * for, which those who look up names or connect for others do not tell. */
+bool leati_wire_lacks_descriptors(const char *what, leat_error *err);
+
 /* The failure in the payload of LEATI_MESSAGE_FAILED and LEATI_MESSAGE_LOST, whatever its bytes:
  * never OK. */
 leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error *err);

@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "coll/processes.h"
 #include "dist/cluster.h"
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,18 +238,24 @@ leat_status leati_workers_same(leati_workers *workers, const char *text, leat_er
 
 // ---- joining ----
 
-/* What tells programs apart: a hash of the file that runs. */
-static void program_of_process(char *out, size_t size) {
+/* What tells programs apart: a hash of the file that runs; 0 where the system does not show it. */
+static leat_status program_of_process(char *out, size_t size, leat_error *err) {
     char bytes[1 << 14];
     uint64_t hash = 0;
     FILE *file = fopen("/proc/self/exe", "rb");
     size_t got;
+    if (file == NULL && (errno == EMFILE || errno == ENFILE))
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                          "reading this program's file, which all workers compare: %s; raise the "
+                          "limit (ulimit -n)",
+                          strerror(errno));
     /* The content and not the path: hosts install programs where they like. */
     while (file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0)
         hash = leati_hash(bytes, got, hash);
     if (file != NULL)
         fclose(file);
     snprintf(out, size, "file %016llx", (unsigned long long)hash);
+    return LEAT_OK;
 }
 
 static leat_status compare(leati_workers *w,
@@ -266,7 +273,7 @@ static leat_status compare(leati_workers *w,
     }
     if (status == LEAT_OK) {
         if (options->program == NULL)
-            program_of_process(text, sizeof text);
+            LEATI_TRY(program_of_process(text, sizeof text, err));
         status = leati_store_agree(
             w->store, "program", options->program == NULL ? text : options->program, timeout, err);
     }

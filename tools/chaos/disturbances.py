@@ -213,7 +213,7 @@ class Memory(Disturbance):
 
 class Descriptors(Disturbance):
     """A limit on open files: so many more than a Python program has when it begins, or so many in all for the tool."""
-    allowed, says = FAILED, "open files|resourceexhausted"
+    allowed, says = FAILED, "open files|resourceexhausted|descriptor"
 
     def draw(self, rng, scenario, usual, machine, folder):
         self.most = rng.randrange(12)

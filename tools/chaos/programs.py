@@ -12,6 +12,7 @@ is in FOLDER; what it says of itself, one line a fact, in the file `log` beside 
     ticks N                   so many elements or steps there were
 """
 import base64
+import errno
 import hashlib
 import json
 import os
@@ -27,7 +28,10 @@ ticks = 0
 
 
 def note(*words):
-    os.write(LOG, (" ".join(map(str, words)) + "\n").encode())
+    line, end = (" ".join(map(str, words)) + "\n").encode(), os.fstat(LOG).st_size
+    if os.write(LOG, line) < len(line):    # a limit on the size of files
+        os.ftruncate(LOG, end)
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
 
 
 def tick():

@@ -69,6 +69,19 @@ assert tf.io.read_file(path).numpy() == b'text'"""),
                       "keep = os.open(path, os.O_RDWR)", "list(tf.data.TextLineDataset(path))", ""),
     "pipe_on_a_thread": ("import tempfile; path = tempfile.mkdtemp() + '/pipe'; os.mkfifo(path)",
                          "list(tf.data.Dataset.from_tensors(path).map(tf.io.read_file, num_parallel_calls=2))", ""),
+    "pipe_to_nobody": ("import tempfile; path = tempfile.mkdtemp() + '/pipe'; os.mkfifo(path)",
+                       "tf.io.write_file(path, 'text')", '''
+found = []
+reader = threading.Thread(target=lambda: found.append(open(path).read()))
+reader.start()
+tf.io.write_file(path, 'text')
+reader.join()
+assert found == ['text']'''),
+    "full_pipe": ("import tempfile; path = tempfile.mkdtemp() + '/pipe'; os.mkfifo(path)\n"
+                  "keep = os.open(path, os.O_RDWR)", "tf.io.write_file(path, bytes(1 << 22))", ""),
+    # Each of the matches looks through what is left of the text.
+    "regex": ("x = tf.constant(b'a' * 1_000_000)", "tf.strings.regex_replace(x, 'a+b|a', 'b')",
+              "assert tf.strings.regex_replace('aab', 'a', '').numpy() == b'b'"),
     "unpacking": ("import zlib; packer = zlib.compressobj(9)\n"
                   "packed = b''.join(packer.compress(bytes(1 << 24)) for _ in range(60)) + packer.flush()",
                   "[tf.io.decode_compressed(packed, 'ZLIB') for _ in range(10**6)]", ""),

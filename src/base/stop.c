@@ -4,6 +4,7 @@
 #include "base/stop.h"
 
 #include "base/error.h"
+#include <string.h>
 #include <time.h>
 
 static _Thread_local struct thread {
@@ -98,6 +99,15 @@ bool leati_stop_look_often(void) {
 
 bool leati_stop_stopped(void) {
     return here.scope.stopped;
+}
+
+void leati_stop_copy(void *to, const void *from, size_t size) {
+    /* Some milliseconds, where the pages of `to` are new. */
+    const size_t most = 4 * (size_t)LEATI_STOP_WORK;
+    for (size_t done = 0; done < size && (done == 0 || !leati_stop_look()); done += most) {
+        size_t part = size - done < most ? size - done : most;
+        memcpy((char *)to + done, (const char *)from + done, part);
+    }
 }
 
 leat_status leati_stop_check(leat_error *err) {

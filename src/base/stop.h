@@ -58,6 +58,9 @@ static inline bool leati_stop_look_at(int64_t i) {
     return (i & (LEATI_STOP_WORK - 1)) == LEATI_STOP_WORK - 1 && leati_stop_look();
 }
 
+/* memcpy that looks now and then, and leaves out what follows once a look says true. */
+void leati_stop_copy(void *to, const void *from, size_t size);
+
 /* Must a wait of this thread be cut into slices, with a look after each? It is asked, listens, and
  * works for somebody who can be told. */
 bool leati_stop_cuts_waits(void);

@@ -21,8 +21,8 @@ static bool ask(void *context) {
 
 enum { LONG = 2200000 };
 
-/* What an operation is called with: a float32 of numbers in [0, 1), and of another shape if that
- * is given. */
+/* What an operation is called with: a float32 of numbers in [0, 1), strings of a digit, and another
+ * of another shape if that is given. */
 typedef struct kind {
     const char *operation, *attributes;
     leat_dtype dtype;
@@ -32,6 +32,7 @@ typedef struct kind {
 
 #define ONE(...) .shapes = {LEAT_SHAPE(__VA_ARGS__)}, .num_inputs = 1
 #define F LEAT_FLOAT32
+#define S LEAT_STRING
 static const kind kinds[] = {
     {"exp", NULL, F, ONE(600000)},
     {"lgamma", NULL, F, ONE(600000)},
@@ -62,6 +63,17 @@ static const kind kinds[] = {
     {"broadcast_to", "{\"shape\": [1100, 1000]}", F, ONE(1100, 1)},
     {"tile", "{\"multiples\": [1100]}", F, ONE(2000)},
     {"unique", NULL, F, ONE(100000)},
+    {"stateless_shuffle", NULL, LEAT_INT64, {LEAT_SHAPE(1300000), LEAT_SHAPE(2)}, 2},
+    {"regex_replace", "{\"pattern\": \"[0-4]\", \"rewrite\": \"x\"}", S, ONE(5000)},
+    {"regex_full_match", "{\"pattern\": \"[0-4]\"}", S, ONE(5000)},
+    {"string_split", NULL, S, ONE(70000)},
+    {"string_bytes_split", NULL, S, ONE(1100000)},
+    {"string_to_number", NULL, S, ONE(2000)},
+    {"string_strip", NULL, S, ONE(2000)},
+    {"string_length", NULL, S, ONE(2000)},
+    {"string_lower", NULL, S, ONE(2000)},
+    {"string_to_hash_bucket_fast", "{\"num_buckets\": 9}", S, ONE(2000)},
+    {"decode_raw", "{\"out_type\": \"uint8\"}", S, ONE(1100000)},
     {"svd", NULL, F, ONE(70, 70)},
     {"self_adjoint_eig", NULL, F, ONE(110, 110)},
     {"qr", NULL, F, ONE(110, 110)},
@@ -86,6 +98,9 @@ static leat_tensor numbers(leat_dtype dtype, leat_shape shape, uint32_t seed) {
         case LEAT_FLOAT32: ((float *)tensor.data)[i] = (float)(seed >> 8) * 0x1p-24F; break;
         case LEAT_INT32: ((int32_t *)tensor.data)[i] = (int32_t)(seed >> 24); break;
         case LEAT_INT64: ((int64_t *)tensor.data)[i] = seed >> 24; break;
+        case LEAT_STRING:
+            ((leat_string *)tensor.data)[i] = (leat_string){"0123456789" + (seed >> 24) % 10, 1};
+            break;
         default: ((uint8_t *)tensor.data)[i] = (uint8_t)(seed >> 24);
         }
     }

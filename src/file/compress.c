@@ -6,6 +6,8 @@
 #include "file/compress.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
+#include "base/stop.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +20,9 @@ static const leati_compress_codec *const codecs[] = {
 #include "file/compress.def"
 #undef X
 };
+
+/* Bytes from one look at whether to stop to the next. */
+enum { AT_ONCE = 1 << 20 };
 
 enum { NUM_CODECS = sizeof codecs / sizeof *codecs };
 
@@ -166,7 +171,14 @@ leati_packer *leati_compress_packer_new(leat_compression compression, int64_t le
 
 leat_status leati_compress_packer_write(leati_packer *packer, const void *data, size_t size,
                                         leat_error *err) {
-    return packer->codec->write(packer, data, size, err);
+    leat_status status = LEAT_OK;
+    for (size_t done = 0; done < size && status == LEAT_OK; done += AT_ONCE) {
+        if (done > 0)
+            LEATI_TRY(leati_stop_check(err));
+        status = packer->codec->write(packer, (const char *)data + done,
+                                      LEATI_MIN(size - done, (size_t)AT_ONCE), err);
+    }
+    return status;
 }
 
 leat_status leati_compress_packer_finish(leati_packer *packer, leat_error *err) {

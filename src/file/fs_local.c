@@ -24,10 +24,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Linux moves at most this many bytes per call anyway. */
-#define MAX_TRANSFER 0x7ffff000u
-/* Of a read, between two looks at whether to stop: some milliseconds out of the page cache. */
-#define READ_AT_ONCE (16u << 20)
+/* Of a read or a write, between two looks at whether to stop: some milliseconds out of the page
+ * cache. */
+#define MOVED_AT_ONCE (16u << 20)
 
 typedef struct local_file {
     leati_file base;
@@ -39,6 +38,7 @@ typedef struct local_file {
 typedef struct local_sink {
     leati_file_sink base;
     int fd;
+    bool waits; /* a pipe, which may be full */
 } local_sink;
 
 static leat_status code_of_errno(int number) {
@@ -188,7 +188,7 @@ static leat_status local_read_at(leati_file *base, int64_t offset, void *data, s
                                   (long long)offset, (long long)file->position);
     size_t done = 0;
     while (done < size) {
-        size_t part = LEATI_MIN(size - done, READ_AT_ONCE);
+        size_t part = LEATI_MIN(size - done, MOVED_AT_ONCE);
         if (file->waits)
             LEATI_TRY(wait_for_bytes(file, err));
         else if (done > 0)
@@ -296,14 +296,37 @@ static void free_sink(local_sink *sink) {
     leati_free(sink);
 }
 
+/* Waits until a pipe has a reader, or room. */
+static leat_status wait_for_reader(int fd, leat_error *err) {
+    struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    (void)poll(&polled, fd >= 0, LEATI_STOP_SLICE_NS / 1000000);
+    return leati_stop_check(err);
+}
+
+/* Who waits for the reader of a pipe in the system's calls could not be stopped. */
+static leat_status open_for_writing(const char *path, bool exclusive, local_sink *sink,
+                                    leat_error *err) {
+    int flags = O_WRONLY | O_CREAT | O_NONBLOCK | (exclusive ? O_EXCL : O_TRUNC);
+    struct stat st;
+    while ((sink->fd = open_again(path, flags)) < 0) {
+        int number = errno;
+        if (number != ENXIO || stat(path, &st) != 0 || !S_ISFIFO(st.st_mode))
+            return leati_fs_local_fail(err, number, path, "open it for writing");
+        LEATI_TRY(wait_for_reader(-1, err));
+    }
+    sink->waits = fstat(sink->fd, &st) == 0 && S_ISFIFO(st.st_mode);
+    if (!sink->waits)
+        (void)fcntl(sink->fd, F_SETFL, 0);
+    return LEAT_OK;
+}
+
 static leat_status local_create(const leati_fs *fs, const char *path, bool exclusive,
                                 leati_file_sink **out, leat_error *err) {
     local_sink *sink = new_sink(fs, path);
     if (sink == NULL)
         return leati_no_memory(err);
-    sink->fd = open_again(path, O_WRONLY | O_CREAT | (exclusive ? O_EXCL : O_TRUNC));
-    if (sink->fd < 0) {
-        leat_status status = leati_fs_local_fail(err, errno, path, "open it for writing");
+    leat_status status = open_for_writing(path, exclusive, sink, err);
+    if (status != LEAT_OK) {
         free_sink(sink);
         return status;
     }
@@ -371,10 +394,16 @@ static leat_status local_write(leati_file_sink *base, const void *data, size_t s
                                leat_error *err) {
     local_sink *sink = (local_sink *)base;
     for (size_t done = 0; done < size;) {
-        size_t part = LEATI_MIN(size - done, MAX_TRANSFER);
+        size_t part = LEATI_MIN(size - done, MOVED_AT_ONCE);
+        if (done > 0)
+            LEATI_TRY(leati_stop_check(err));
         ssize_t n = write(sink->fd, (const char *)data + done, part);
         if (n < 0 && errno == EINTR)
             continue;
+        if (n < 0 && errno == EAGAIN && sink->waits) {
+            LEATI_TRY(wait_for_reader(sink->fd, err));
+            continue;
+        }
         if (n < 0)
             return leati_fs_local_fail(err, errno, base->path, "write to it");
         /* No system does so; one that did would be asked for ever. */
@@ -385,9 +414,33 @@ static leat_status local_write(leati_file_sink *base, const void *data, size_t s
     return LEAT_OK;
 }
 
+/* Brings a large file to the disk piece by piece, because nobody who waits in fsync can be stopped.
+ * Pieces are begun ahead of those that are waited for; what fails fails in fsync, too, or here. */
+static leat_status settle_pieces(leati_file_sink *base, leat_error *err) {
+    enum { AHEAD = 4 };
+    int fd = ((local_sink *)base)->fd;
+    struct stat st;
+    if (!leati_stop_may_come() || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return LEAT_OK;
+    const off_t piece = MOVED_AT_ONCE;
+    for (off_t at = 0; at < st.st_size + AHEAD * piece; at += piece) {
+        if (at < st.st_size)
+            (void)sync_file_range(fd, at, piece, SYNC_FILE_RANGE_WRITE);
+        /* A file system that cannot do this leaves all to fsync. */
+        const unsigned whole =
+            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+        if (at >= AHEAD * piece && sync_file_range(fd, at - AHEAD * piece, piece, whole) != 0 &&
+            (errno == EIO || errno == ENOSPC || errno == EDQUOT))
+            return leati_fs_local_fail(err, errno, base->path, "write it to the disk");
+        LEATI_TRY(leati_stop_check(err));
+    }
+    return LEAT_OK;
+}
+
 static leat_status local_settle(leati_file_sink *base, leat_error *err) {
     int fd = ((local_sink *)base)->fd;
     int code;
+    LEATI_TRY(settle_pieces(base, err));
     do
         code = fsync(fd);
     while (code != 0 && errno == EINTR);

@@ -73,6 +73,10 @@ bool leati_tfrecord_cut(const leati_tfrecord *reader);
 /* Size of the file on the disk, or -1. */
 int64_t leati_tfrecord_file_size(const leati_tfrecord *reader);
 
+/* From now on a call that writes or closes ends with CANCELLED where its thread shall stop
+ * (base/stop.h), and the file is of no more use; else a record that is begun is written whole. */
+void leati_tfrecord_writer_heed_stops(leat_tfrecord_writer *writer);
+
 /* Hands the records so far to the file system: whoever reads a file that is written in place sees
  * them, but for what a compressor still holds. Fails as leat_tfrecord_writer_write does. */
 LEAT_WARN_UNUSED leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer,

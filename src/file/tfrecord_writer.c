@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "file/atomic.h"
 #include "file/compress.h"
 #include "file/crc.h"
@@ -15,6 +16,7 @@
 struct leat_tfrecord_writer {
     leati_output *output;
     leati_packer *packer; /* NULL: not compressed */
+    bool heeds_stops;
 };
 
 static leat_status write_through(void *context, const void *data, size_t size, leat_error *err) {
@@ -54,6 +56,10 @@ static leat_status put(leat_tfrecord_writer *writer, const void *data, size_t si
                                   : leati_atomic_write(writer->output, data, size, err);
 }
 
+static leati_stop_scope enter(const leat_tfrecord_writer *writer) {
+    return writer->heeds_stops ? leati_stop_enter(NULL, NULL, NULL) : leati_stop_enter_deaf();
+}
+
 leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void *data, size_t size,
                                        leat_error *err) {
     LEATI_ERROR_DOOR(err);
@@ -66,10 +72,20 @@ leat_status leat_tfrecord_writer_write(leat_tfrecord_writer *writer, const void 
     leati_wire_store64(header, size);
     leati_wire_store32(header + 8, leati_crc_mask(leati_crc_crc32c(header, 8)));
     leati_wire_store32(footer, leati_crc_mask(leati_crc_crc32c(data, size)));
+    /* A record is whole or is not there: who stops the call finds the records before it unharmed,
+     * and this one. */
+    leati_stop_scope scope = enter(writer);
     leat_status status = put(writer, header, sizeof header, err);
     if (status == LEAT_OK)
         status = put(writer, data, size, err);
-    return status != LEAT_OK ? status : put(writer, footer, sizeof footer, err);
+    if (status == LEAT_OK)
+        status = put(writer, footer, sizeof footer, err);
+    leati_stop_leave(scope);
+    return status;
+}
+
+void leati_tfrecord_writer_heed_stops(leat_tfrecord_writer *writer) {
+    writer->heeds_stops = true;
 }
 
 leat_status leati_tfrecord_writer_flush(leat_tfrecord_writer *writer, leat_error *err) {
@@ -87,7 +103,9 @@ leat_status leat_tfrecord_writer_close(leat_tfrecord_writer *writer, leat_error 
         leat_tfrecord_writer_discard(writer);
         return status;
     }
+    leati_stop_scope scope = enter(writer);
     status = leati_atomic_commit(writer->output, err);
+    leati_stop_leave(scope);
     leati_compress_packer_free(writer->packer);
     leati_free(writer);
     return status;

@@ -12,6 +12,7 @@
 #include "data/kept/saved_rows.h"
 #include "data/kept/saved_sweep.h"
 #include "file/tensor_proto.h"
+#include "file/tfrecord.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +142,10 @@ static leat_status open_file(leati_run_writer *writer, struct shard *shard, leat
         return LEAT_RESOURCE_EXHAUSTED;
     shard->file = leat_tfrecord_writer_open(path, &options, &local);
     leati_free(path);
-    return shard->file != NULL ? LEAT_OK : leati_error_pass(err, &local);
+    if (shard->file == NULL)
+        return leati_error_pass(err, &local);
+    leati_tfrecord_writer_heed_stops(shard->file);
+    return LEAT_OK;
 }
 
 static leat_status put_record(void *context, const void *data, size_t size, leat_error *err) {

@@ -20,6 +20,7 @@ from leat._files import limits
 
 _DEFLATE, _SHUFFLE = 1, 2
 _FILTERS = {3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset"}
+_AT_ONCE = 16 << 20  # bytes
 _SMALL_CHUNK = 4 << 20  # bytes of a chunk that may be larger than its array
 
 
@@ -219,9 +220,17 @@ class Array:
                 raise file.refused(self.place, f"has {stored} bytes for {size}")
             if self._is_contiguous and stored and self._found.id.get_offset() + stored > file.size:
                 raise file.refused(self.place, "lies beyond the end of the file")
-            return np.asarray(self._found[()], self.dtype)
+            return self._in_parts() if size > _AT_ONCE and self.shape else np.asarray(self._found[()], self.dtype)
         except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError, zlib.error) as error:
             raise file.unreadable(error) from None
+
+    def _in_parts(self):
+        """The values of a large array, some rows at a time, because nobody who reads them all at once hears Ctrl-C."""
+        whole = np.empty(self.shape, self.dtype)
+        rows = max(1, _AT_ONCE * len(whole) // self.nbytes)
+        for first in range(0, len(whole), rows):
+            whole[first:first + rows] = self._found[first:first + rows]
+        return whole
 
     def _of_chunks(self):
         chunk, place = self._found.chunks, self.place

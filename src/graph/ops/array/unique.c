@@ -7,6 +7,7 @@
  * table of twice as many slots as values lies in the call's arena. They fail where the input is no
  * vector. No gradient, no state, no locks. */
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "core/half.h"
 #include "graph/support/text/texts.h"
@@ -120,7 +121,10 @@ static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
     int64_t *memory = leati_arena_alloc(call->arena, bytes);
     if (memory == NULL)
         return leati_no_memory(err);
-    memset(memory, 0, bytes);
+    /* Piece by piece: new pages cost more than what is put into them. */
+    for (size_t at = 0; at < bytes && !leati_stop_look(); at += LEATI_STOP_WORK)
+        memset((char *)memory + at, 0, LEATI_MIN(bytes - at, (size_t)LEATI_STOP_WORK));
+    LEATI_TRY(leati_stop_check(err)); /* else slots are not empty */
     int64_t *numbers = memory + slots, *places = numbers + in->count;
     leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));
     LEATI_TRY(leati_stop_check(err)); /* else places are missing */

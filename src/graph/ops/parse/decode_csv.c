@@ -232,9 +232,12 @@ static leat_status decode_csv_kernel(leati_kernel_call *call, leat_error *err) {
             return leati_refuse(
                 err, SHAPE, "there should only be 1 default per field, but field %d has more", i);
     }
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         call->failed_row = row;
-        for (int64_t i = 0; i < call->inputs[0].count; i++)
+        for (int64_t i = 0; i < call->inputs[0].count &&
+                            !leati_stop_look_after(LEATI_TEXT_WORK * call->num_outputs, &done);
+             i++)
             LEATI_TRY(put_record(call, (place){row, i}, err));
     }
     /* What fails from here on is no row's fault. */

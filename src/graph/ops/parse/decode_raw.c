@@ -103,15 +103,18 @@ static leat_status decode_raw_kernel(leati_kernel_call *call, leat_error *err) {
         LEATI_TRY(one_length(call, size, &length, err));
     shape.dims[shape.rank++] = (int64_t)(length / size);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         /* Strings of no bytes leave an output without memory. */
-        for (int64_t i = 0; i < in->count && length > 0; i++, to += length) {
+        for (int64_t i = 0;
+             i < in->count && length > 0 && !leati_stop_look_after((int64_t)length, &done);
+             i++, to += length) {
             leat_string s = leati_text_strings_of(in, row)[i];
             size_t taken = LEATI_MIN(s.size, length);
             /* An empty string may have no address, which memcpy must not be given. */
             if (taken > 0)
-                memcpy(to, s.data, taken);
+                leati_stop_copy(to, s.data, taken);
             /* The zeros are those of missing bytes, so they are turned with the rest. */
             memset(to + taken, 0, length - taken);
             if (turn)

@@ -8,6 +8,8 @@
  * finds all spans of a batch before the outputs get their shapes. What it does not understand goes
  * to the thorough one. Fails as file/example.h says, at the first
  * record that does. No gradient, no locks. */
+#include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/parse/features.h"
 
 struct parse_example_args {
@@ -72,6 +74,9 @@ static leat_status failed_at(leati_kernel_call *call, const run *r, int64_t reco
     return status;
 }
 
+/* Records from one look at whether to stop to the next. */
+enum { AT_ONCE = 256 };
+
 /* All features have a fixed length: no shape is data. */
 static leat_status parse_dense(const leati_features *f, const run *r, leati_example_order *order,
                                leat_error *err) {
@@ -84,9 +89,14 @@ static leat_status parse_dense(const leati_features *f, const run *r, leati_exam
         places_of(f, r, at, places);
         /* The quick parser stops at a record that it does not understand. That one is read
          * thoroughly, which may fail or not, and the quick one goes on behind it. */
-        at += leati_example_parse_dense(f->plan, r->records + at, r->n - at, order, places);
-        if (at == r->n)
-            break;
+        int64_t most = LEATI_MIN(r->n - at, (int64_t)AT_ONCE);
+        int64_t parsed = leati_example_parse_dense(f->plan, r->records + at, most, order, places);
+        LEATI_TRY(leati_stop_check(err));
+        at += parsed;
+        if (parsed == most) {
+            at--; /* the loop's step */
+            continue;
+        }
         places_of(f, r, at, places);
         leat_status status = leati_example_parse(f->plan, r->records[at], order, spans, err);
         if (status == LEAT_OK)
@@ -107,10 +117,15 @@ static leat_status parse_open(const leati_features *f, const run *r, leati_examp
     if (spans == NULL && bytes > 0)
         return leati_no_memory(err);
     for (int64_t at = 0; at < r->n; at++) {
-        at += leati_example_find(f->plan, r->records + at, r->n - at, order,
-                                 spans + (size_t)at * count);
-        if (at == r->n)
-            break;
+        int64_t most = LEATI_MIN(r->n - at, (int64_t)AT_ONCE);
+        int64_t found =
+            leati_example_find(f->plan, r->records + at, most, order, spans + (size_t)at * count);
+        LEATI_TRY(leati_stop_check(err));
+        at += found;
+        if (found == most) {
+            at--; /* the loop's step */
+            continue;
+        }
         leat_status status =
             leati_example_parse(f->plan, r->records[at], order, spans + (size_t)at * count, err);
         if (status != LEAT_OK)

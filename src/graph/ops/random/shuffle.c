@@ -40,7 +40,7 @@ static leat_status permute_row(leati_kernel_call *call, int64_t row, leati_philo
     int64_t *order = leati_arena_alloc(call->arena, (size_t)count * sizeof *order);
     if (order == NULL)
         return leati_no_memory(err);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && !leati_stop_look_at(i); i++)
         order[i] = i;
     /* Fisher-Yates from the front, as TensorFlow does it. */
     leati_words words = {.philox = stream, .used = 4};
@@ -51,7 +51,9 @@ static leat_status permute_row(leati_kernel_call *call, int64_t row, leati_philo
         order[i] = order[other];
         order[other] = kept;
     }
-    for (int64_t i = 0; i < count; i++)
+    int64_t done = 0;
+    LEATI_TRY(leati_stop_check(err)); /* else places are missing */
+    for (int64_t i = 0; i < count && !leati_stop_look_after(8 + (int64_t)size, &done); i++)
         /* Copied once: swapping the rows themselves would move each several times. */
         memcpy(to + (size_t)i * size, from + (size_t)order[i] * size, size);
     return LEAT_OK;

@@ -49,10 +49,14 @@ static leat_status run(leati_kernel_call *call, hash_function hash, leat_error *
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         const leat_string *strings = leati_text_strings_of(in, row);
         int64_t *to = (int64_t *)(void *)leati_support_row_of(out, row);
-        for (int64_t i = 0; i < in->count; i++)
+        for (int64_t i = 0;
+             i < in->count &&
+             !leati_stop_look_after(LEATI_TEXT_WORK + (int64_t)strings[i].size / 8, &done);
+             i++)
             to[i] = (int64_t)(hash(args, (const uint8_t *)strings[i].data, strings[i].size) %
                               (uint64_t)args->num_buckets);
     }

@@ -57,6 +57,16 @@ static leat_status want_pattern(const leati_infer_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Of few texts: is one of them long? */
+static bool has_long_text(const leati_kernel_call *call) {
+    const leati_operand *in = &call->inputs[0];
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < in->count; i++)
+            if (leati_text_strings_of(in, row)[i].size >= LEATI_REGEX_LONG)
+                return true;
+    return false;
+}
+
 /* Output 0 has input 0's shape; `run` fills it. */
 static leat_status with_regex(leati_kernel_call *call,
                               leat_status (*run)(leati_kernel_call *call, leati_regex *regex,
@@ -66,7 +76,7 @@ static leat_status with_regex(leati_kernel_call *call,
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     /* Of few strings the time to prepare a regex for many would not come back. */
-    bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN;
+    bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN || has_long_text(call);
     leati_regex *regex = leati_regex_new(text_of(args->pattern), often, err);
     if (regex == NULL)
         return err->code;
@@ -89,7 +99,7 @@ static leat_status match_all(leati_kernel_call *call, leati_regex *regex, leat_e
             int found = leati_regex_search(regex, leati_text_strings_of(in, row)[i], 0, true, err);
             if (found < 0) {
                 call->failed_row = row;
-                return LEAT_RESOURCE_EXHAUSTED;
+                return err->code;
             }
             to[i] = found > 0;
         }
@@ -165,7 +175,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
         size_t begin = 0, end = 0;
         int found = leati_regex_search(regex, text, at, false, err);
         if (found < 0)
-            return LEAT_RESOURCE_EXHAUSTED;
+            return err->code;
         if (found == 0 || !leati_regex_group(regex, 0, &begin, &end))
             break;
         if (begin > at)

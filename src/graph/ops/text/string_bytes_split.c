@@ -27,8 +27,9 @@ static leat_status string_bytes_split_kernel(leati_kernel_call *call, leat_error
     LEATI_TRY(leati_support_output_like(call, 0, &values, err));
     /* NULL where there are no values, and then nothing is written. */
     leat_string *to = leati_text_strings_of(&call->outputs[0], 0);
+    int64_t done = 0;
     for (int64_t i = 0; i < in->count; i++)
-        for (size_t b = 0; b < strings[i].size; b++)
+        for (size_t b = 0; b < strings[i].size && !leati_stop_look_after(1, &done); b++)
             *to++ = (leat_string){.data = strings[i].data + b, .size = 1};
     return leati_support_hold_strings(call, 0, err);
 }

@@ -55,7 +55,7 @@ static leat_status string_join_infer(leati_infer_call *call, leat_error *err) {
 /* Writes only where there is memory, so that the pass that counts takes the same way. */
 static size_t append(char *to, size_t at, const char *bytes, size_t size) {
     if (to != NULL && size > 0)
-        memcpy(to + at, bytes, size);
+        leati_stop_copy(to + at, bytes, size);
     return at + size;
 }
 

@@ -35,6 +35,8 @@ static leat_status string_split_infer(leati_infer_call *call, leat_error *err) {
     return leati_text_infer_parts(call, LEAT_STRING, LEAT_INT64, err);
 }
 
+enum { PART = 16 }; /* the work of finding one, in numbers moved */
+
 static bool is_space(char c) {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -71,15 +73,18 @@ static bool next_part(leat_string *rest, const char *sep, size_t sep_size, leat_
     return part->size > 0;
 }
 
-/* Writes the parts of `s` to `to`, or where that is NULL only counts them. */
-static int64_t split_one(leat_string s, const struct string_split_args *args, leat_string *to) {
+/* Writes the parts of `s` to `to`, or where that is NULL only counts them; *done is that of
+ * leati_stop_look_after. */
+static int64_t split_one(leat_string s, const struct string_split_args *args, leat_string *to,
+                         int64_t *done) {
     const char *sep = args->sep == NULL ? "" : args->sep;
     size_t sep_size = strlen(sep);
     /* White space in front is no empty part; with maxsplit 0 the string stays as it is. */
     leat_string rest = sep_size > 0 || args->maxsplit == 0 ? s : skip_space(s), part;
     int64_t count = 0;
     /* A negative maxsplit is never reached: there are as many cuts as there can be. */
-    while (count != args->maxsplit && next_part(&rest, sep, sep_size, &part)) {
+    while (count != args->maxsplit && next_part(&rest, sep, sep_size, &part) &&
+           !leati_stop_look_after(PART, done)) {
         if (to != NULL)
             to[count] = part;
         count++;
@@ -100,14 +105,16 @@ static leat_status string_split_kernel(leati_kernel_call *call, leat_error *err)
     leat_shape splits = LEAT_SHAPE(in->count + 1), values = LEAT_SHAPE(0);
     LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
+    int64_t done = 0;
     ends[0] = 0;
     for (int64_t i = 0; i < in->count; i++)
-        ends[i + 1] = ends[i] + split_one(strings[i], call->args, NULL);
+        ends[i + 1] = ends[i] + split_one(strings[i], call->args, NULL, &done);
+    LEATI_TRY(leati_stop_check(err)); /* else both passes may not find as many */
     values.dims[0] = ends[in->count];
     LEATI_TRY(leati_support_output_like(call, 0, &values, err));
     leat_string *to = leati_text_strings_of(&call->outputs[0], 0);
-    for (int64_t i = 0; i < in->count && to != NULL; i++)
-        (void)split_one(strings[i], call->args, to + ends[i]);
+    for (int64_t i = 0; i < in->count && to != NULL && !leati_stop_stopped(); i++)
+        (void)split_one(strings[i], call->args, to + ends[i], &done);
     return leati_support_hold_strings(call, 0, err);
 }
 

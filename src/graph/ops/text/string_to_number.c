@@ -36,8 +36,9 @@ static leat_status string_to_number_kernel(leati_kernel_call *call, leat_error *
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < in->count; i++) {
+        for (int64_t i = 0; i < in->count && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++) {
             leat_string s = leati_text_strings_of(in, row)[i];
             char *to = leati_support_row_of(out, row);
             /* Parsed straight into the output: a failure discards that anyway. */

@@ -58,8 +58,9 @@ static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err
     bool characters = unit_is_character(args->unit);
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < in->count; i++) {
+        for (int64_t i = 0; i < in->count && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++) {
             const leat_string *s = leati_text_strings_of(in, row) + i;
             size_t size = characters ? (size_t)units_count_characters(s) : s->size;
             if (size > INT32_MAX) {

@@ -103,9 +103,12 @@ static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, l
     LEATI_TRY(leati_support_output_like(call, 1, &splits, err));
     int64_t *ends = (int64_t *)(void *)call->outputs[1].data;
     ends[0] = 0;
+    int64_t done = 0;
     for (int64_t i = 0; i < in->count; i++) {
         /* A decoder is at its beginning behind each string, so both passes find the same. */
         int64_t count = decode(decoder, strings[i], NULL, NULL);
+        if (leati_stop_look_after(LEATI_TEXT_WORK + 8 * (int64_t)strings[i].size, &done))
+            return leati_stop_check(err);
         if (count < 0)
             return malformed(i, err);
         ends[i + 1] = ends[i] + count;
@@ -115,7 +118,10 @@ static leat_status decode_all(leati_kernel_call *call, leati_decoder *decoder, l
     LEATI_TRY(leati_support_output_like(call, 2, &values, err));
     int32_t *points = (int32_t *)(void *)call->outputs[0].data;
     int64_t *offsets = (int64_t *)(void *)call->outputs[2].data;
-    for (int64_t i = 0; i < in->count && values.dims[0] > 0; i++)
+    for (int64_t i = 0;
+         i < in->count && values.dims[0] > 0 &&
+         !leati_stop_look_after(LEATI_TEXT_WORK + 8 * (int64_t)strings[i].size, &done);
+         i++)
         (void)decode(decoder, strings[i], points + ends[i], offsets + ends[i]);
     return LEAT_OK;
 }

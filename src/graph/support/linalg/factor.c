@@ -60,7 +60,7 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
     int64_t done = 0;
     for (int64_t i = 0; i < n; i++)
         order[i] = i;
-    for (int64_t c = 0; c < n; c++) {
+    for (int64_t c = 0; c < n && done < LEATI_STOP_WORK; c++) {
         int64_t pivot = c;
         for (int64_t r = c + 1; r < n; r++)
             /* The largest pivot keeps all factors at most 1, and rounding errors small. */
@@ -89,7 +89,7 @@ void leati_factor_solve_triangle(const double *a, int64_t n, bool lower, bool tr
                                  double *b, int64_t columns) {
     bool forward = lower != transposed;
     int64_t done = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && done < LEATI_STOP_WORK; i++) {
         int64_t row = forward ? i : n - 1 - i;
         double *x = b + row * columns;
         for (int64_t j = 0; j < i && !leati_stop_look_after(columns, &done); j++) {
@@ -125,7 +125,7 @@ void leati_factor_solve_lu(const double *lu, int64_t n, const int64_t *order, bo
 
 bool leati_factor_cholesky(double *a, int64_t n) {
     int64_t done = 0;
-    for (int64_t r = 0; r < n; r++) {
+    for (int64_t r = 0; r < n && done < LEATI_STOP_WORK; r++) {
         double *row = a + r * n;
         for (int64_t c = 0; c < r && !leati_stop_look_after(c, &done); c++)
             row[c] = (row[c] - dot(row, a + c * n, c)) / a[c * n + c];

@@ -4,6 +4,7 @@
  * are views of the records. Fails where a spec is no feature, a default does not fit, or without
  * memory. No locks. */
 #include "graph/support/parse/features.h"
+#include "base/stop.h"
 
 #include "core/composite.h"
 #include "core/spec.h"
@@ -245,7 +246,9 @@ static leat_status put_flat(const batch *b, int index, int64_t count, leat_error
     const leati_features *f = b->features;
     size_t size = leat_dtype_size(f->call->outputs[b->output + index].dtype);
     char *to = output_of(b, index);
-    for (int64_t r = 0; r < b->n && count > 0; r++) {
+    int64_t done = 0;
+    for (int64_t r = 0;
+         r < b->n && count > 0 && !leati_stop_look_after(LEATI_STOP_WORK / 256, &done); r++) {
         const leati_feature_span *span = span_of(b, r);
         if (span->packed)
             leati_example_read(f->plan, b->feature, span, to);

@@ -1,6 +1,8 @@
 /* Regular expressions by PCRE2; see regex.h. Locks: none. */
 #include "graph/support/text/regex.h"
 
+#include "base/stop.h"
+
 #include <string.h>
 
 #ifdef LEATI_HAVE_PCRE2
@@ -96,6 +98,9 @@ int leati_regex_groups(const leati_regex *r) {
 }
 
 int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole, leat_error *err) {
+    /* Each search may be as long as its text, and a text may have as many as bytes. */
+    if (leati_stop_look_often() && leati_stop_check(err) != LEAT_OK)
+        return -1;
     uint32_t options = whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
     /* An empty text may have no address, and PCRE2 is given no NULL. */
     int found = pcre2_match(r->code, (PCRE2_SPTR)(text.size > 0 ? text.data : ""), text.size, from,

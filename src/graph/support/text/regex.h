@@ -10,13 +10,16 @@
 
 #include "graph/support/text/texts.h"
 
-/* From so many texts on translating to machine code pays. */
+/* From so many texts, or bytes, on translating to machine code pays. Without it each search reads
+ * its text to the end. */
 #define LEATI_REGEX_OFTEN 64
+#define LEATI_REGEX_LONG 4096
 
 /* A compiled expression and the place of its last match: for one thread. */
 typedef struct leati_regex leati_regex;
 
-/* INVALID_ARGUMENT with RE2's reason. Owned; NULL on failure. `often`: will there be many texts? */
+/* INVALID_ARGUMENT with RE2's reason. Owned; NULL on failure. `often`: will there be many texts, or
+ * long ones? */
 leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err);
 void leati_regex_free(leati_regex *regex); /* NULL is allowed */
 int leati_regex_groups(const leati_regex *regex);

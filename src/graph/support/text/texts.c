@@ -1,27 +1,27 @@
 /* Writing strings; see texts.h. Fails without memory. No locks. */
 #include "graph/support/text/texts.h"
 
-#include "base/stop.h"
-
 #include <string.h>
 
 leat_status leati_text_write(leati_kernel_call *call, leati_text_function function,
                              leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     size_t total = 0;
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < out->count; i++)
+        for (int64_t i = 0; i < out->count && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++)
             if (!leati_add_size(total, function(call, row, i, NULL), &total))
                 return leati_no_memory(err);
     if (out->count == 0 || call->n == 0)
         return LEAT_OK;
+    LEATI_TRY(leati_stop_check(err)); /* else sizes are missing */
     /* One piece for all rows: a block of short strings costs one allocation. */
     char *to = leati_op_kernel_text(call, 0, total, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     for (int64_t row = 0; row < call->n; row++) {
         leat_string *strings = leati_text_strings_of(out, row);
-        for (int64_t i = 0; i < out->count; i++) {
+        for (int64_t i = 0; i < out->count && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++) {
             size_t size = function(call, row, i, to);
             strings[i] = (leat_string){.data = to, .size = size};
             to += size;
@@ -36,8 +36,7 @@ static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, le
     char *to = leati_op_kernel_text(call, 0, all->size, err);
     if (to == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    if (all->size > 0)
-        memcpy(to, all->data, all->size);
+    leati_stop_copy(to, all->data, all->size);
     for (int64_t row = 0; row < call->n; row++) {
         for (int64_t i = 0; i < out->count; i++) {
             leat_string *s = leati_text_strings_of(out, row) + i;
@@ -47,9 +46,6 @@ static leat_status hand_out(leati_kernel_call *call, const leati_writer *all, le
     }
     return LEAT_OK;
 }
-
-/* A string is as much work as so many numbers: a look for each few hundred. */
-enum { LOOK_OF_STRING = LEATI_STOP_WORK / 256 };
 
 leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer, void *context,
                                leat_error *err) {
@@ -63,7 +59,7 @@ leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer
         for (int64_t i = 0; i < out->count && status == LEAT_OK; i++) {
             size_t before = all.size;
             call->failed_row = row;
-            if (leati_stop_look_after(LOOK_OF_STRING, &done))
+            if (leati_stop_look_after(LEATI_TEXT_WORK, &done))
                 break;
             status = writer(call, row, i, context, &all, err);
             if (status == LEAT_OK && all.failed)

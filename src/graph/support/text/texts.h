@@ -6,7 +6,11 @@
 #define LEATI_GRAPH_SUPPORT_TEXT_TEXTS_H
 
 #include "base/bytes.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
+
+/* A string is as much work as so many numbers: a look (base/stop.h) for each few hundred. */
+enum { LEATI_TEXT_WORK = LEATI_STOP_WORK / 256 };
 
 static inline leat_string *leati_text_strings_of(const leati_operand *operand, int64_t row) {
     return (leat_string *)(void *)leati_support_row_of(operand, row);

@@ -357,9 +357,13 @@ static int64_t next_turn(const leati_core *core) {
 static leat_status work(leati_core *core, leati_core_asked *asked, struct answers *answers,
                         leat_error *err) {
     LEATI_TRY(leati_database_begin(core->database, err));
-    for (; asked != NULL; asked = asked->next)
+    for (; asked != NULL && leati_database_is_begun(core->database); asked = asked->next)
         handle(core, asked);
-    leat_status status = leati_dispatcher_collect(core, err);
+    /* On a full disk the database undoes all of a transaction by itself. */
+    leat_status status = leati_database_is_begun(core->database)
+                             ? leati_dispatcher_collect(core, err)
+                             : leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                                          "the database cannot be written: is the disk full?");
     if (status == LEAT_OK)
         status = leati_dispatcher_assign_changed(core, err);
     if (status != LEAT_OK) {
@@ -384,10 +388,11 @@ int64_t leati_core_turn(leati_core *core, int64_t now_ns) {
     if (status == LEAT_ABORTED || status == LEAT_DATA_LOSS)
         core->broken = err;
     const leat_error *broken = status == LEAT_OK ? NULL : &err;
-    /* Nothing of this turn was written: kept heartbeats are looked at again. */
+    /* Nothing of this turn was written: who asks again may find that it can be. */
     if (broken != NULL) {
         core->changed = core->assigns = true;
         leati_log(LEAT_LOG_WARNING, "dispatcher: %s", err.text);
+        leati_error_wrap(&err, LEAT_UNAVAILABLE, "the dispatcher cannot write its state");
     }
     while (asked != NULL) {
         leati_core_asked *next = asked->next;

@@ -189,5 +189,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -5,8 +5,10 @@
 #include "service/dispatcher/core.h"
 #include "service/wire/messages.h"
 #include "support/scratch.h"
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define MS INT64_C(1000000)
 
@@ -447,6 +449,61 @@ static void test_what_is_refused(void **state) {
     close_world(&world);
 }
 
+/* Registers dataset number `i` with a plan of 20,000 bytes; false where that fails. */
+static bool register_large(struct world *world, int i) {
+    static char plan[20001], text[20200];
+    struct asked asked;
+    memset(plan, 'p', sizeof plan - 1);
+    (void)snprintf(text, sizeof text,
+                   "{\"dataset_id\": \"d%d\", \"plan\": \"%s\", \"spec\": \"{}\"}", i, plan);
+    ask(world, "register_dataset", text, &asked);
+    turn(world, 1);
+    bool answered = asked.answered;
+    if (!answered)
+        assert_int_equal(asked.code, LEAT_UNAVAILABLE);
+    done(&asked);
+    return answered;
+}
+
+static void drop_line(void *context, leat_log_level level, const char *line) {
+    (void)level;
+    (void)line;
+    ++*(int *)context;
+}
+
+static void test_a_full_disk_loses_nothing_that_was_answered(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct rlimit before, few;
+    int known = 0, lines = 0;
+    open_world(&world, scratch_path("full"));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    few = before;
+    few.rlim_cur = 400000;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    leat_log_set(drop_line, &lines);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &few), 0);
+    while (known < 1000 && register_large(&world, known))
+        known++;
+    /* Still full, still alive. */
+    assert_false(register_large(&world, known));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    leat_log_set(NULL, NULL);
+    assert_in_range(known, 1, 999);
+    assert_true(lines > 0);
+    assert_true(register_large(&world, known));
+    close_world(&world);
+    open_world(&world, scratch_path("full"));
+    for (int i = 0; i <= known; i++) {
+        char text[64];
+        struct leati_message_dataset found;
+        (void)snprintf(text, sizeof text, "{\"dataset_id\": \"d%d\"}", i);
+        answer(&world, "get_dataset", text, &leati_message_dataset, &found);
+        leati_messages_fini(&leati_message_dataset, &found);
+    }
+    close_world(&world);
+}
+
 static void test_unread_jobs_are_collected(void **state) {
     (void)state;
     struct world world = {0};
@@ -518,8 +575,9 @@ int main(void) {
         cmocka_unit_test(test_a_restart_forgets_nothing),
         cmocka_unit_test(test_a_second_dispatcher_is_refused),
         cmocka_unit_test(test_what_is_refused),
+        cmocka_unit_test(test_a_full_disk_loses_nothing_that_was_answered),
         cmocka_unit_test(test_unread_jobs_are_collected),
         cmocka_unit_test(test_coordinated_workers_join_at_one_round),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

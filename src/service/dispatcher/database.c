@@ -199,14 +199,17 @@ leat_status leati_database_commit(leati_database *database, leat_error *err) {
     return status;
 }
 
+bool leati_database_is_begun(const leati_database *database) {
+    return sqlite3_get_autocommit(database->handle) == 0;
+}
+
 /* For what ends a transaction that has failed: the failure was said. */
 static void run_anyway(leati_database *database, const char *sql) {
     (void)sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
 }
 
 void leati_database_undo(leati_database *database) {
-    /* Where SQLite has undone it already there is no transaction any more. */
-    if (sqlite3_get_autocommit(database->handle) == 0)
+    if (leati_database_is_begun(database))
         run_anyway(database, "ROLLBACK");
 }
 

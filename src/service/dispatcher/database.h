@@ -26,6 +26,8 @@ LEAT_WARN_UNUSED leat_status leati_database_begin(leati_database *database, leat
 /* Durable when it returns. On failure everything since `begin` is undone. */
 LEAT_WARN_UNUSED leat_status leati_database_commit(leati_database *database, leat_error *err);
 void leati_database_undo(leati_database *database);
+/* Is there a transaction that was begun? One whose statement failed may have been undone. */
+bool leati_database_is_begun(const leati_database *database);
 /* The same within a transaction, for one request of several. */
 LEAT_WARN_UNUSED leat_status leati_database_mark(leati_database *database, leat_error *err);
 void leati_database_unmark(leati_database *database, bool keep);

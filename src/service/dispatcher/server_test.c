@@ -125,5 +125,5 @@ int main(void) {
         cmocka_unit_test(test_a_call_that_waits_ends_with_it),
         cmocka_unit_test(test_what_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -61,13 +61,16 @@ static leati_worker_chunk *take_front(shared *s, int64_t elements, int64_t bytes
 /* Small chunks that follow become part of `taken`, so that frames are not smaller than need be. */
 static void join_small(shared *s, leati_worker_chunk *taken, int64_t elements, int64_t bytes,
                        leati_worker_chunks *dropped) {
-    while (s->ready.first != NULL && taken->bytes < LEATI_MIN(bytes, SMALL)) {
+    bytes = LEATI_MIN(bytes, SMALL);
+    while (s->ready.first != NULL && taken->bytes < bytes) {
         leati_worker_chunk *next = s->ready.first;
         int64_t left = elements - taken->block.n;
+        if (leati_worker_chunk_share(next, 1) > bytes - taken->bytes)
+            return;
         if (next->error != NULL || next->position != taken->position + taken->block.n ||
             next->bytes > SMALL || left < 1)
             return;
-        leati_worker_chunk *part = take_front(s, left, SMALL, &(leat_error){0});
+        leati_worker_chunk *part = take_front(s, left, bytes - taken->bytes, &(leat_error){0});
         if (part == NULL)
             return;
         if (leati_block_append(&taken->block, &part->block, &(leat_error){0}) != LEAT_OK) {

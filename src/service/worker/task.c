@@ -172,30 +172,42 @@ static bool may_go_on(leati_worker_task *task) {
     return status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task);
 }
 
+static void end_input(leati_worker_task *task) {
+    leat_error err = {0};
+    task->ended = true;
+    if (task->runner->end != NULL && task->runner->end(task, &err) != LEAT_OK)
+        leati_worker_task_fail(task, &err);
+}
+
 /* With the lock held: what a call of make_chunk led to. False: the producer ends. */
 static bool take_chunk(leati_worker_task *task, leati_worker_chunk *chunk, const leat_error *why,
                        leati_worker_chunks *dropped) {
     leat_error err = {0};
+    bool goes_on = false;
     if (task->stopped) {
         if (chunk != NULL)
             leati_worker_chunks_add(dropped, chunk);
         return false;
     }
-    if (chunk == NULL) {
-        task->ended = leati_error_is_end(why);
-        if (!task->ended)
-            leati_worker_task_fail(task, why);
-        else if (task->runner->end != NULL && task->runner->end(task, &err) != LEAT_OK)
-            leati_worker_task_fail(task, &err);
+    if (chunk == NULL && !leati_error_is_end(why)) {
+        leati_worker_task_fail(task, why);
+    } else if (chunk == NULL) {
+        end_input(task);
     } else {
-        int64_t outcomes = leati_worker_chunk_outcomes(chunk);
+        /* A failure in place of the end would come again and again. */
+        bool last = chunk->error != NULL && chunk->error->at_end;
         chunk->position = task->made;
-        task->made += outcomes;
+        task->made += leati_worker_chunk_outcomes(chunk);
+        if (last && task->runner->end != NULL)
+            leati_worker_task_fail(task, chunk->error);
         if (task->runner->put(task, chunk, dropped, &err) != LEAT_OK)
             leati_worker_task_fail(task, &err);
+        if (last)
+            end_input(task);
+        goes_on = !last;
     }
     leati_queue_gate_wake(task->gate);
-    return chunk != NULL;
+    return goes_on;
 }
 
 /* Asks the iterator now and then, as it alone may. */

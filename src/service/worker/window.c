@@ -1,9 +1,9 @@
 /* A cross-trainer cache: a window over the elements of one task, which trainers share.
  *
  * Happy path: each trainer has a place in the stream; new ones begin where the window does. Whoever
- * is furthest has the window extended; elements leave at the other end so that no more than
- * cross_trainer_cache_size_bytes are kept, and a trainer that they leave behind goes on with the
- * first one that is there. Nothing is dropped that the furthest trainer has not read.
+ * is furthest has the window extended. Of what was read no more than cross_trainer_cache_size_bytes
+ * are kept: elements leave at the other end, and a trainer that they leave behind goes on with the
+ * first one that is there. Nothing is dropped that no trainer has read.
  *
  * Failures: INVALID_ARGUMENT where an element is larger than the window, or the input ends. The
  * lock is the task's. */
@@ -16,60 +16,51 @@
 
 typedef struct trainer {
     char *id;
-    int64_t position; /* of its next element */
+    int64_t position;          /* of its next element */
+    leati_worker_chunk *chunk; /* where it was last, if that is kept */
 } trainer;
 
 typedef struct window {
     leati_worker_chunks kept;
+    int64_t furthest; /* position of the trainer that has read most */
+    int64_t unread;   /* bytes that no trainer has read */
     trainer *trainers;
     size_t num_trainers, capacity;
 } window;
-
-static int64_t furthest(const leati_worker_task *task) {
-    const window *w = task->state;
-    int64_t position = 0;
-    for (size_t i = 0; i < w->num_trainers; i++)
-        position = LEATI_MAX(position, w->trainers[i].position);
-    return position;
-}
 
 static int64_t start(const leati_worker_task *task) {
     const window *w = task->state;
     return w->kept.first == NULL ? task->made : w->kept.first->position;
 }
 
-/* Bytes that nobody has read. */
-static int64_t unread(const leati_worker_task *task) {
-    const window *w = task->state;
-    int64_t from = furthest(task), bytes = 0;
-    for (const leati_worker_chunk *chunk = w->kept.first; chunk != NULL; chunk = chunk->next) {
-        int64_t n = leati_worker_chunk_outcomes(chunk),
-                skipped = LEATI_MAX(from - chunk->position, 0);
-        if (skipped < n)
-            bytes += leati_worker_chunk_share(chunk, n - skipped);
-    }
-    return bytes;
-}
-
 static bool room(leati_worker_task *task) {
-    return task->made - furthest(task) < task->ahead &&
-           unread(task) < LEATI_MIN(task->ways.memory, task->ways.window_bytes);
+    const window *w = task->state;
+    return task->made - w->furthest < task->ahead &&
+           w->unread < LEATI_MIN(task->ways.memory, task->ways.window_bytes);
 }
 
-/* Drops what was read until the window is as small as it should be. */
+static void drop_first(window *w, leati_worker_chunks *dropped) {
+    leati_worker_chunk *first = leati_worker_chunks_pop(&w->kept);
+    for (size_t i = 0; i < w->num_trainers; i++)
+        if (w->trainers[i].chunk == first)
+            w->trainers[i].chunk = NULL;
+    leati_worker_chunks_add(dropped, first);
+}
+
+/* Drops what was read until no more of it is kept than may be. */
 static void shrink(leati_worker_task *task, leati_worker_chunks *dropped) {
     window *w = task->state;
-    int64_t limit = furthest(task);
-    while (w->kept.bytes > task->ways.window_bytes && start(task) < limit) {
+    for (;;) {
+        int64_t excess = w->kept.bytes - w->unread - task->ways.window_bytes;
+        if (excess <= 0 || start(task) >= w->furthest)
+            return;
         leati_worker_chunk *first = w->kept.first;
-        int64_t n = leati_worker_chunk_outcomes(first),
-                read = LEATI_MIN(n, limit - first->position);
+        int64_t n = leati_worker_chunk_outcomes(first);
+        int64_t read = LEATI_MIN(n, w->furthest - first->position);
         double mean = (double)first->bytes / (double)n;
-        int64_t excess = w->kept.bytes - task->ways.window_bytes;
-        int64_t out = mean > 0 ? (int64_t)((double)(excess - 1) / mean) + 1 : n;
-        out = LEATI_MIN(out, read);
+        int64_t out = mean > 0 ? LEATI_MIN(read, (int64_t)((double)(excess - 1) / mean) + 1) : read;
         if (out >= n) {
-            leati_worker_chunks_add(dropped, leati_worker_chunks_pop(&w->kept));
+            drop_first(w, dropped);
             continue;
         }
         w->kept.bytes -= leati_worker_chunk_share(first, out);
@@ -82,8 +73,10 @@ static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
                        leati_worker_chunks *dropped, leat_error *err) {
     window *w = task->state;
     int64_t element = chunk->bytes / leati_worker_chunk_outcomes(chunk);
+    bool rows = chunk->error == NULL;
     leati_worker_chunks_add(&w->kept, chunk);
-    if (element > task->ways.window_bytes)
+    w->unread += chunk->bytes;
+    if (rows && element > task->ways.window_bytes)
         return leati_refuse(err, VALUE,
                             "an element of %" PRId64 " bytes does not fit the cross-trainer cache; "
                             "cross_trainer_cache_size_bytes is %" PRId64,
@@ -118,10 +111,32 @@ static leat_status join(leati_worker_task *task, leati_worker_reader *reader, le
             leati_free(copy);
             return leati_no_memory(err);
         }
-        w->trainers[w->num_trainers++] = (trainer){copy, start(task)};
+        w->trainers[w->num_trainers++] = (trainer){.id = copy, .position = start(task)};
     }
     reader->trainer = (int)i;
     return LEAT_OK;
+}
+
+/* The chunk in which a trainer's next element is. */
+static leati_worker_chunk *chunk_of(const window *w, trainer *t) {
+    leati_worker_chunk *chunk = t->chunk != NULL ? t->chunk : w->kept.first;
+    while (chunk->position + leati_worker_chunk_outcomes(chunk) <= t->position)
+        chunk = chunk->next;
+    t->chunk = chunk;
+    return chunk;
+}
+
+/* The trainer has read up to its position, in this chunk. */
+static void note_read(leati_worker_task *task, const leati_worker_chunk *chunk, int64_t position) {
+    window *w = task->state;
+    if (position <= w->furthest)
+        return;
+    w->unread -=
+        leati_worker_chunk_share(chunk, position - LEATI_MAX(w->furthest, chunk->position));
+    w->furthest = position;
+    /* Means are rounded; here the truth is known. */
+    if (position == task->made)
+        w->unread = 0;
 }
 
 static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *reader,
@@ -132,9 +147,7 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
     t->position = LEATI_MAX(t->position, start(task));
     if (t->position >= task->made)
         return LEATI_WORKER_NOT_YET;
-    const leati_worker_chunk *chunk = w->kept.first;
-    while (chunk->position + leati_worker_chunk_outcomes(chunk) <= t->position)
-        chunk = chunk->next;
+    const leati_worker_chunk *chunk = chunk_of(w, t);
     int64_t from = t->position - chunk->position;
     int64_t n = LEATI_MIN(leati_worker_chunk_outcomes(chunk) - from, elements);
     while (n > 1 && leati_worker_chunk_share(chunk, n) > bytes)
@@ -148,6 +161,7 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
     task->given += n;
     task->given_bytes += leati_worker_chunk_share(chunk, n);
     t->position += n;
+    note_read(task, chunk, t->position);
     shrink(task, dropped);
     return LEATI_WORKER_TAKEN;
 }

@@ -1,0 +1,551 @@
+/* Tasks and direct readers, without a dispatcher: the three runners, what is given back, failures,
+ * and stopping. */
+#include "support/cmocka.h"
+
+#include "support/torture.h"
+
+#include "base/error.h"
+#include "service/worker/task.h"
+#include "support/refused.h"
+#include <leat/leat.h>
+
+/* ---- helpers ---- */
+
+static leat_dataset *open_plan(void *context, const struct leati_message_task *task,
+                               leat_cancel *cancel, leat_error *err) {
+    (void)task;
+    (void)cancel;
+    return leat_dataset_from_json(context, err);
+}
+
+typedef struct ask {
+    int64_t consumers, window_bytes;
+    bool cached;
+    int64_t *held;
+    int32_t num_held;
+} ask;
+
+static leati_worker_task *task_of(const char *plan, ask about, leat_error *err) {
+    leati_worker_bell *bell = leati_worker_bell_new(err);
+    if (bell == NULL)
+        return NULL;
+    leati_worker_ways ways = {.context = (void *)(uintptr_t)plan,
+                              .dataset = open_plan,
+                              .bell = bell,
+                              .memory = 1 << 20,
+                              .window_bytes = about.window_bytes,
+                              .num_threads = 1,
+                              .address = "here:1"};
+    struct leati_message_task said = {
+        .task = 7, .attempt = 1, .consumers = about.consumers, .cached = about.cached};
+    leati_worker_task *task = NULL;
+    if (about.num_held == 0 ||
+        leati_ranges_copy(&(leati_ranges){about.held, about.num_held}, &said.held, err) == LEAT_OK)
+        task = leati_worker_task_new(&said, &ways, err);
+    leati_worker_bell_unref(bell);
+    return task;
+}
+
+static leati_worker_task *task_for(const char *plan, ask about) {
+    leat_error err = {0};
+    leati_worker_task *task = task_of(plan, about, &err);
+    if (task == NULL)
+        fail_msg("%s", err.text);
+    return task;
+}
+
+static void end(leati_worker_task *task) {
+    leati_worker_task_stop(task);
+    leati_worker_task_unref(task);
+}
+
+static leati_worker_reader *reader_of(leati_worker_task *task, struct leati_message_read asked) {
+    leat_error err = {0};
+    leati_worker_reader *reader = leati_worker_reader_new(task, &asked, NULL, &err);
+    if (reader == NULL)
+        fail_msg("%s", err.text);
+    return reader;
+}
+
+static leati_worker_outcome next(leati_worker_reader *reader, int64_t elements) {
+    leati_worker_outcome out = {0};
+    leat_error err = {0};
+    if (leati_worker_reader_next(reader, elements, 1 << 20, &out, &err) != LEAT_OK)
+        fail_msg("%s", err.text);
+    return out;
+}
+
+static int64_t value(const leati_worker_outcome *out, int64_t i) {
+    int64_t value;
+    assert_int_equal(out->kind, LEATI_FRAME_ELEMENTS);
+    memcpy(&value, leati_column_row(&out->block.columns[0], i), sizeof value);
+    return value;
+}
+
+/* The next outcome is one element, of this value and position. */
+static void expect_one(leati_worker_reader *reader, int64_t wanted, int64_t position) {
+    leati_worker_outcome out = next(reader, 1);
+    assert_int_equal(value(&out, 0), wanted);
+    assert_int_equal(out.block.n, 1);
+    assert_int_equal(out.position, position);
+    leati_worker_outcome_fini(&out);
+}
+
+static void expect_kind(leati_worker_reader *reader, leati_frame_kind kind, int64_t position) {
+    leati_worker_outcome out = next(reader, 1);
+    assert_int_equal(out.kind, kind);
+    assert_int_equal(out.position, position);
+    leati_worker_outcome_fini(&out);
+}
+
+static void expect_failure(leati_worker_reader *reader, leat_status code, const char *keyword) {
+    leati_worker_outcome out = {0};
+    leat_error err = {0};
+    assert_int_equal(leati_worker_reader_next(reader, 1, 1, &out, &err), code);
+    assert_refused(&err, code, err.reason, keyword);
+    leati_worker_outcome_fini(&out);
+}
+
+static struct leati_message_task_report report_of(leati_worker_task *task) {
+    struct leati_message_task_report report = {0};
+    assert_int_equal(leati_worker_task_report(task, &report, &(leat_error){0}), LEAT_OK);
+    return report;
+}
+
+static bool is_done(leati_worker_task *task) {
+    struct leati_message_task_report report = report_of(task);
+    leati_ranges_fini(&report.acked);
+    return report.done;
+}
+
+#define RANGE(stop) "{\"op\": \"range\", \"args\": {\"stop\": " #stop "}}"
+static const char *const ten = RANGE(10), *const none = RANGE(0);
+static const char *const endless = "{\"op\": \"repeat\", \"input\": " RANGE(1000) "}";
+static const char *const missing =
+    "{\"op\": \"text_line_dataset\", \"args\": {\"filenames\": [\"/no/such/file.txt\"]}}";
+static int trace_refuse(void *context, leat_graph *graph, leat_value *out, int capacity) {
+    static const int64_t bad = 5;
+    (void)context;
+    (void)capacity;
+    leat_value x = leat_graph_argument(graph, 0);
+    leat_tensor five = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &bad);
+    out[0] = leat_op_assert(leat_op_not_equal(x, leat_graph_tensor(graph, &five)), x,
+                            LEAT_INVALID_ARGUMENT, "the number is refused");
+    return 1;
+}
+
+/* range(8) with an error in place of 5. Owned. */
+static char *damaged(void) {
+    leat_error err = {0};
+    leat_dataset *ds = leat_dataset_range(0, 8, 1, NULL, &err);
+    leat_function *refuse = LEAT_TRACE(trace_refuse, NULL, leat_dataset_spec(ds), &err);
+    ds = leat_dataset_map(ds, refuse, NULL, &err);
+    char *plan = leat_dataset_to_json(ds, &err);
+    if (plan == NULL)
+        fail_msg("%s", err.text);
+    leat_dataset_unref(ds);
+    leat_function_unref(refuse);
+    return plan;
+}
+
+/* ---- first come, first served ---- */
+
+static void test_shared(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ten, (ask){0});
+    leati_worker_reader *a = reader_of(task, (struct leati_message_read){.consumer = -1});
+    leati_worker_reader *b = reader_of(task, (struct leati_message_read){.consumer = -1});
+    for (int64_t i = 0; i < 10; i++)
+        expect_one(i % 3 == 0 ? b : a, i, i);
+    expect_kind(a, LEATI_FRAME_END, 10);
+    expect_kind(b, LEATI_FRAME_END, 10);
+    struct leati_message_task_report report = report_of(task);
+    assert_true(report.done);
+    assert_int_equal(report.elements, 10);
+    assert_int_equal(report.failed, 0);
+    leati_worker_reader_close(a);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
+/* As many as are asked for at most, and at least one whatever it weighs. */
+static void test_amounts(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(RANGE(10000), (ask){0});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    leati_worker_outcome out = {0};
+    leat_error err = {0};
+    for (int64_t at = 0, i = 0; at < 10000; at += out.block.n, i++) {
+        int64_t elements = 1 + i % 700, bytes = i % 2 == 0 ? 1 << 20 : 20;
+        assert_int_equal(leati_worker_reader_next(reader, elements, bytes, &out, &err), LEAT_OK);
+        assert_int_equal(value(&out, 0), at);
+        assert_int_equal(value(&out, out.block.n - 1), at + out.block.n - 1);
+        assert_in_range(out.block.n, 1, i % 2 == 0 ? elements : 2);
+    }
+    expect_kind(reader, LEATI_FRAME_END, 10000);
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+static void test_empty(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(none, (ask){0});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    expect_kind(reader, LEATI_FRAME_END, 0);
+    expect_kind(reader, LEATI_FRAME_END, 0);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* An error in place of an element has its position, and the stream goes on behind it. */
+static void test_errors(void **state) {
+    (void)state;
+    char *plan = damaged();
+    leati_worker_task *task = task_for(plan, (ask){0});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    for (int64_t i = 0; i < 8; i++)
+        if (i == 5)
+            expect_kind(reader, LEATI_FRAME_ERROR, i);
+        else
+            expect_one(reader, i, i);
+    expect_kind(reader, LEATI_FRAME_END, 8);
+    leati_worker_reader_close(reader);
+    end(task);
+    leat_text_free(plan);
+}
+
+/* What was sent and not acknowledged is given to another; what was acknowledged is not. */
+static void test_acks(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ten, (ask){0});
+    struct leati_message_read asked = {.consumer = -1, .acks = true};
+    leati_worker_reader *a = reader_of(task, asked), *b = reader_of(task, asked);
+    for (int64_t i = 0; i < 6; i++)
+        expect_one(a, i, i);
+    leati_worker_reader_ack(a, 0, 2);
+    leati_worker_reader_ack(a, 4, 5);
+    for (int64_t i = 6; i < 10; i++)
+        expect_one(b, i, i);
+    leati_worker_reader_ack(b, 6, 10);
+    assert_false(is_done(task));
+    leati_worker_reader_close(a);
+    expect_one(b, 2, 2);
+    expect_one(b, 3, 3);
+    expect_one(b, 5, 5);
+    expect_kind(b, LEATI_FRAME_END, 10);
+    assert_false(is_done(task));
+    leati_worker_reader_ack(b, 2, 6);
+    struct leati_message_task_report report = report_of(task);
+    assert_true(report.done);
+    assert_int_equal(report.acked.count, 2);
+    assert_int_equal(report.acked.values[0], 0);
+    assert_int_equal(report.acked.values[1], 10);
+    leati_ranges_fini(&report.acked);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
+/* Blocks of several rows are cut where acknowledgements cut them. */
+static void test_acked_parts(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(RANGE(3000), (ask){0});
+    struct leati_message_read asked = {.consumer = -1, .acks = true};
+    leati_worker_reader *a = reader_of(task, asked);
+    bool had[3000] = {false};
+    for (int64_t at = 0; at < 3000;) {
+        leati_worker_outcome out = next(a, 4096);
+        leati_worker_reader_ack(a, at + 1, at + (out.block.n + 1) / 2);
+        for (int64_t i = at + 1; i < at + (out.block.n + 1) / 2; i++)
+            had[i] = true;
+        at += out.block.n;
+        leati_worker_outcome_fini(&out);
+    }
+    leati_worker_reader_close(a);
+    leati_worker_reader *b = reader_of(task, (struct leati_message_read){.consumer = -1});
+    for (;;) {
+        leati_worker_outcome out = next(b, 4096);
+        if (out.kind == LEATI_FRAME_END)
+            break;
+        for (int64_t i = 0; i < out.block.n; i++) {
+            int64_t v = value(&out, i);
+            assert_int_equal(v, out.position + i);
+            assert_false(had[v]);
+            had[v] = true;
+        }
+        leati_worker_outcome_fini(&out);
+    }
+    for (int64_t i = 0; i < 3000; i++)
+        assert_true(had[i]);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
+/* Of an earlier attempt clients hold some positions: these are left out. */
+static void test_held(void **state) {
+    (void)state;
+    int64_t held[] = {0, 3, 5, 6, 9, 20};
+    static const int64_t left[] = {3, 4, 6, 7, 8};
+    leati_worker_task *task = task_for(ten, (ask){.held = held, .num_held = 6});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    for (int i = 0; i < 5; i++)
+        expect_one(reader, left[i], left[i]);
+    expect_kind(reader, LEATI_FRAME_END, 10);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* ---- coordinated ---- */
+
+static void test_rounds(void **state) {
+    (void)state;
+    leati_worker_reader *readers[3];
+    leati_worker_task *task = task_for(endless, (ask){.consumers = 3});
+    for (int64_t i = 0; i < 3; i++)
+        readers[i] = reader_of(task, (struct leati_message_read){.consumer = i});
+    /* Consumers may be some rounds apart, as far as elements are ready. */
+    for (int64_t round = 0; round < 50; round++)
+        for (int64_t i = 0; i < 3; i++)
+            expect_one(readers[(i + round) % 3], 3 * round + (i + round) % 3,
+                       3 * round + (i + round) % 3);
+    leat_error err = {0};
+    leati_worker_reader_close(readers[1]);
+    struct leati_message_read again = {.consumer = 1, .round = 0};
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "50");
+    again.round = 50;
+    readers[1] = reader_of(task, again);
+    expect_one(readers[1], 151, 151);
+    again.consumer = 3;
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "consumer_index");
+    for (int64_t i = 0; i < 3; i++)
+        leati_worker_reader_close(readers[i]);
+    end(task);
+}
+
+/* After a worker was lost, consumers may be one round apart: the first round is for some of them.
+ */
+static void test_partial_round(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(endless, (ask){.consumers = 2});
+    leati_worker_reader *a =
+        reader_of(task, (struct leati_message_read){.consumer = 0, .round = 8});
+    leati_worker_reader *b =
+        reader_of(task, (struct leati_message_read){.consumer = 1, .round = 7});
+    expect_one(b, 1, 1);
+    expect_one(b, 3, 3);
+    expect_one(a, 2, 2);
+    expect_one(a, 4, 4);
+    expect_one(b, 5, 5);
+    leati_worker_reader_close(a);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
+static void test_rounds_need_no_end(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ten, (ask){.consumers = 1});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = 0});
+    expect_failure(reader, LEAT_FAILED_PRECONDITION, "10");
+    struct leati_message_task_report report = report_of(task);
+    assert_int_equal(report.failed, LEAT_FAILED_PRECONDITION);
+    leati_free(report.text);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* ---- a window for trainers ---- */
+
+static leati_worker_reader *trainer_of(leati_worker_task *task, const char *id) {
+    return reader_of(task,
+                     (struct leati_message_read){.consumer = -1, .trainer = (char *)(uintptr_t)id});
+}
+
+static void test_window(void **state) {
+    (void)state;
+    /* Five elements of 8 bytes. */
+    leati_worker_task *task = task_for(endless, (ask){.cached = true, .window_bytes = 40});
+    leati_worker_reader *fast = trainer_of(task, "fast"), *slow = trainer_of(task, "slow");
+    for (int64_t i = 0; i < 20; i++)
+        expect_one(fast, i, i);
+    /* SlowTrainersSkipData: the slow one goes on with what is there. */
+    leati_worker_outcome out = next(slow, 1);
+    assert_in_range(out.position, 15, 19);
+    assert_int_equal(value(&out, 0), out.position);
+    int64_t at = out.position + 1;
+    leati_worker_outcome_fini(&out);
+    /* NewTrainersStartLate: at the window's beginning. */
+    leati_worker_reader *late = trainer_of(task, "late");
+    out = next(late, 1);
+    assert_in_range(out.position, 15, 19);
+    leati_worker_outcome_fini(&out);
+    /* AlternateTrainerExtendsCache: whoever is furthest. */
+    for (; at < 40; at++)
+        expect_one(slow, at, at);
+    /* A trainer that comes again goes on where it was, or where the window begins. */
+    leati_worker_reader_close(slow);
+    slow = trainer_of(task, "slow");
+    expect_one(slow, 40, 40);
+    out = next(fast, 1);
+    assert_in_range(out.position, 35, 40);
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(fast);
+    leati_worker_reader_close(slow);
+    leati_worker_reader_close(late);
+    end(task);
+}
+
+static void test_window_failures(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_worker_task *task = task_for(endless, (ask){.cached = true, .window_bytes = 7});
+    leati_worker_reader *reader = trainer_of(task, "a");
+    expect_failure(reader, LEAT_INVALID_ARGUMENT, "cross_trainer_cache_size_bytes");
+    struct leati_message_read nobody = {.consumer = -1};
+    assert_null(leati_worker_reader_new(task, &nobody, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "trainer_id");
+    leati_worker_reader_close(reader);
+    end(task);
+    task = task_for(ten, (ask){.cached = true, .window_bytes = 1 << 20});
+    reader = trainer_of(task, "a");
+    leati_worker_outcome out = {0};
+    leat_status status;
+    do
+        status = leati_worker_reader_next(reader, 100, 1 << 20, &out, &err);
+    while (status == LEAT_OK);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "10");
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* ---- failures and ends ---- */
+
+static void test_plan_fails(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for("{\"op\": \"no_such_operator\"}", (ask){0});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    expect_failure(reader, LEAT_UNIMPLEMENTED, "no_such_operator");
+    expect_failure(reader, LEAT_UNIMPLEMENTED, "here");
+    struct leati_message_task_report report = report_of(task);
+    assert_true(report.done);
+    assert_int_equal(report.failed, LEAT_UNIMPLEMENTED);
+    leati_free(report.text);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* A file that is not there is the error of an element, which names it. */
+static void test_file_is_missing(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(missing, (ask){0});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
+    leati_worker_outcome out = next(reader, 1);
+    assert_int_equal(out.kind, LEATI_FRAME_ERROR);
+    assert_int_equal(out.why.code, LEAT_NOT_FOUND);
+    assert_string_equal(out.why.file, "/no/such/file.txt");
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+static void test_stop(void **state) {
+    (void)state;
+    /* Never read. */
+    end(task_for(ten, (ask){0}));
+    /* In the middle: readers are told; those that come later cannot. */
+    leat_error err = {0};
+    leati_worker_task *task = task_for(endless, (ask){0});
+    struct leati_message_read asked = {.consumer = -1};
+    leati_worker_reader *reader = reader_of(task, asked);
+    expect_one(reader, 0, 0);
+    leati_worker_task_stop(task);
+    leati_worker_task_stop(task);
+    leati_worker_outcome out = next(reader, 1);
+    assert_int_equal(out.kind, LEATI_FRAME_GONE);
+    assert_int_equal(out.why.code, LEAT_UNAVAILABLE);
+    assert_null(leati_worker_reader_new(task, &asked, NULL, &err));
+    assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "7");
+    /* The reader outlives the worker's reference. */
+    leati_worker_task_unref(task);
+    leati_worker_reader_close(reader);
+    /* A task whose elements were all taken has not gone: it has ended. */
+    task = task_for(ten, (ask){0});
+    reader = reader_of(task, asked);
+    for (int64_t i = 0; i < 10; i++)
+        expect_one(reader, i, i);
+    expect_kind(reader, LEATI_FRAME_END, 10);
+    leati_worker_task_stop(task);
+    expect_kind(reader, LEATI_FRAME_END, 10);
+    leati_worker_reader_close(reader);
+    leati_worker_task_unref(task);
+}
+
+static void test_cancel(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_worker_task *task = task_for(ten, (ask){.consumers = 0});
+    leat_cancel *cancel = leati_cancel_new(NULL, &err);
+    struct leati_message_read asked = {.consumer = -1};
+    leati_worker_reader *reader = leati_worker_reader_new(task, &asked, cancel, &err);
+    expect_one(reader, 0, 0);
+    leati_cancel_fire(cancel);
+    expect_failure(reader, LEAT_CANCELLED, "7");
+    leati_worker_reader_close(reader);
+    leati_cancel_unref(cancel);
+    end(task);
+}
+
+/* ---- memory ---- */
+
+static leat_status make_and_read(void *context, leat_error *err) {
+    const ask *a = context;
+    leati_worker_task *task = task_of(a->consumers > 0 || a->cached ? endless : ten, *a, err);
+    if (task == NULL)
+        return torture_code(err);
+    struct leati_message_read asked = {.consumer = a->consumers > 0 ? 0 : -1,
+                                       .acks = a->consumers == 0 && !a->cached,
+                                       .trainer = a->cached ? (char *)(uintptr_t) "t" : NULL};
+    leati_worker_reader *reader = leati_worker_reader_new(task, &asked, NULL, err);
+    leati_worker_outcome out = {0};
+    leat_status status = reader == NULL ? torture_code(err) : LEAT_OK;
+    for (int i = 0; i < 5 && status == LEAT_OK; i++) {
+        status = leati_worker_reader_next(reader, 3, 1 << 20, &out, err);
+        if (status == LEAT_OK && out.kind == LEATI_FRAME_ERROR) {
+            *err = out.why;
+            status = out.why.code;
+        }
+        if (status == LEAT_OK)
+            leati_worker_reader_ack(reader, out.position, out.position + 1);
+    }
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(reader);
+    end(task);
+    return status;
+}
+
+/* Which allocation fails depends on the scheduler; what an iterator can do without may fail. */
+static void test_memory(void **state) {
+    (void)state;
+    ask shared = {0}, rounds = {.consumers = 1}, window = {.cached = true, .window_bytes = 1 << 20};
+    torture_run_tolerant(make_and_read, &shared);
+    torture_run_tolerant(make_and_read, &rounds);
+    torture_run_tolerant(make_and_read, &window);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_shared),        TEST(test_amounts),
+        TEST(test_empty),         TEST(test_errors),
+        TEST(test_acks),          TEST(test_acked_parts),
+        TEST(test_held),          TEST(test_rounds),
+        TEST(test_partial_round), TEST(test_rounds_need_no_end),
+        TEST(test_window),        TEST(test_window_failures),
+        TEST(test_plan_fails),    TEST(test_file_is_missing),
+        TEST(test_stop),          TEST(test_cancel),
+        TEST(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

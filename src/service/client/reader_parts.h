@@ -10,8 +10,8 @@
 
 #include "run/driver.h"
 #include "run/queue.h"
-#include "service/wire/control.h"
 #include "service/client/reader.h"
+#include "service/wire/control.h"
 #include "service/wire/frame.h"
 #include <stdatomic.h>
 

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "service/dispatcher/parts.h"
+#include "service/wire/plans.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -419,6 +420,7 @@ leat_status leati_dispatcher_ask_version(leati_core *core, leati_core_asked *ask
         .service = (char *)(uintptr_t)leati_database_uid(core->database),
         .incarnation = leati_database_incarnation(core->database),
         .peer = asked->peer,
+        .process = (char *)(uintptr_t)leati_plans_process(),
     };
     return leati_messages_write(&leati_message_version, &version, &asked->out, err);
 }

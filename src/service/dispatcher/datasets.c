@@ -161,6 +161,8 @@ leat_status leati_dispatcher_ask_dataset(leati_core *core, leati_core_asked *ask
     leat_status status = find(core, said.dataset_id, &answer, err);
     if (status == LEAT_OK)
         status = leati_messages_set_text(&answer.dataset_id, said.dataset_id, err);
+    if (status == LEAT_OK && said.brief)
+        status = leati_messages_set_text(&answer.plan, NULL, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_dataset, &answer, &asked->out, err);
     leati_messages_fini(&leati_message_dataset, &answer);

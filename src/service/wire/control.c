@@ -159,15 +159,25 @@ static leat_status greet(leati_control *control, int64_t deadline_ns, leat_error
     return status;
 }
 
-static leat_status try_once(leati_control *control, const char *method, const leati_message *form,
-                            const void *request, const leati_message *answer_form, void *answer,
-                            int64_t deadline_ns, leat_error *err) {
+/* One call as `ask` was told; a method of NULL greets alone. */
+struct asked {
+    const char *method;
+    const leati_message *form;
+    const void *request;
+    const leati_message *answer_form;
+    void *answer;
+};
+
+static leat_status try_once(leati_control *control, const struct asked *asked, int64_t deadline_ns,
+                            leat_error *err) {
     int64_t lost = leati_clock_deadline_ns(TRY_MS);
     deadline_ns = LEATI_MIN(deadline_ns, lost);
     if (!atomic_load(&control->greeted))
         LEATI_TRY(greet(control, deadline_ns, err));
-    return leati_control_call(control, method, form, request, answer_form, answer, deadline_ns,
-                              err);
+    return asked->method == NULL
+               ? LEAT_OK
+               : leati_control_call(control, asked->method, asked->form, asked->request,
+                                    asked->answer_form, asked->answer, deadline_ns, err);
 }
 
 int64_t leati_control_pause_ns(int attempt) {
@@ -199,13 +209,11 @@ leat_status leati_control_pause(leat_cancel *cancel, int attempt, int64_t deadli
     return status;
 }
 
-leat_status leati_control_ask(leati_control *control, const char *method, const leati_message *form,
-                              const void *request, const leati_message *answer_form, void *answer,
-                              int64_t deadline_ns, leat_error *err) {
+static leat_status keep_asking(leati_control *control, const struct asked *asked,
+                               int64_t deadline_ns, leat_error *err) {
     int64_t loud = leati_clock_deadline_ns(QUIET_MS);
     for (int attempt = 0;; attempt++) {
-        leat_status status =
-            try_once(control, method, form, request, answer_form, answer, deadline_ns, err);
+        leat_status status = try_once(control, asked, deadline_ns, err);
         if (!leati_control_is_away(status))
             return status;
         if (leati_now_ns() >= loud && loud != LEATI_NO_DEADLINE) {
@@ -222,4 +230,19 @@ leat_status leati_control_ask(leati_control *control, const char *method, const 
         if (status != LEAT_OK)
             return leati_error_pass(err, &late);
     }
+}
+
+leat_status leati_control_ask(leati_control *control, const char *method, const leati_message *form,
+                              const void *request, const leati_message *answer_form, void *answer,
+                              int64_t deadline_ns, leat_error *err) {
+    const struct asked asked = {.method = method,
+                                .form = form,
+                                .request = request,
+                                .answer_form = answer_form,
+                                .answer = answer};
+    return keep_asking(control, &asked, deadline_ns, err);
+}
+
+leat_status leati_control_greet(leati_control *control, int64_t deadline_ns, leat_error *err) {
+    return keep_asking(control, &(struct asked){.method = NULL}, deadline_ns, err);
 }

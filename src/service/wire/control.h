@@ -47,6 +47,10 @@ LEAT_WARN_UNUSED leat_status leati_control_ask(leati_control *control, const cha
                                                const leati_message *answer_form, void *answer,
                                                int64_t deadline_ns, leat_error *err);
 
+/* Finds out who is there, as the first `ask` does: `version` says it from then on. */
+LEAT_WARN_UNUSED leat_status leati_control_greet(leati_control *control, int64_t deadline_ns,
+                                                 leat_error *err);
+
 /* Is this failure one of the way, so that asking again may help? */
 bool leati_control_is_away(leat_status status);
 

@@ -31,13 +31,10 @@ enum { MOST_MESSAGES = 1 << 20 };
     }
 
 static const leati_row version_rows[] = {
-    COUNT(version, protocol),
-    COUNT(version, oldest),
-    FIELD(version, STRINGS, features),
-    ABSENT_TEXT(version, service),
-    COUNT(version, incarnation),
-    ABSENT_TEXT(version, peer),
-    {0},
+    COUNT(version, protocol),          COUNT(version, oldest),
+    FIELD(version, STRINGS, features), ABSENT_TEXT(version, service),
+    COUNT(version, incarnation),       ABSENT_TEXT(version, peer),
+    ABSENT_TEXT(version, process),     {0},
 };
 FORM(version, {0});
 
@@ -109,6 +106,7 @@ FORM(dataset, {0});
 
 static const leati_row dataset_id_rows[] = {
     ABSENT_TEXT(dataset_id, dataset_id),
+    FIELD(dataset_id, BOOL, brief),
     {0},
 };
 FORM(dataset_id, {0});

@@ -88,6 +88,7 @@ struct leati_message_version {
     char *service;       /* names the database: ids of another one mean nothing here */
     int64_t incarnation; /* counts the dispatcher's starts on it */
     char *peer;          /* the numeric address of who asks, as the dispatcher sees it */
+    char *process;       /* random: that of the dispatcher, for plans that cannot leave theirs */
 };
 
 /* ---- a worker and its tasks ---- */
@@ -155,6 +156,7 @@ struct leati_message_dataset {
 };
 struct leati_message_dataset_id {
     char *dataset_id;
+    bool brief; /* the plan is not wanted */
 };
 
 /* ---- clients ---- */

@@ -1,7 +1,8 @@
 /* The datasets that a worker knows, by their ids, and the plan that a task runs.
  *
  * Happy path: the first task of a dataset asks the dispatcher for its plan; others find it here.
- * Each task makes nodes of its own of the text, so that tasks share no seeds and no caches.
+ * Each task makes nodes of its own of the text, so that tasks share no seeds and no caches; what
+ * the text only names (wire/plans.h) is one dataset for all.
  *
  * Failures: those of the dispatcher, and of making the plan. The worker's lock is not held while
  * the dispatcher is asked: two tasks may ask for the same dataset at once, and one answer is kept.
@@ -9,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "data/plan/dataset.h"
+#include "service/wire/plans.h"
 #include "service/worker/worker.h"
 #include <inttypes.h>
 #include <string.h>
@@ -106,7 +108,7 @@ leat_dataset *leati_worker_dataset_open(void *context, const struct leati_messag
         plan = ask_plan(worker, task->dataset_id, cancel, err);
     if (plan == NULL)
         return NULL;
-    leat_dataset *dataset = leat_dataset_from_json(plan, err);
+    leat_dataset *dataset = leati_plans_read(plan, err);
     leati_free(plan);
     return dataset;
 }

@@ -38,7 +38,7 @@ struct service_shared {
 };
 
 struct service_state {
-    leati_reader *reader;
+    leati_client_reader *reader;
     bool done;
 };
 
@@ -211,7 +211,7 @@ static leat_status begin(leati_node_state *node, struct service_state *s, leat_e
     struct service_shared *shared = leati_dataset_shared(node->dataset, err);
     if (shared == NULL)
         return err->code;
-    leati_reader_options options = {
+    leati_client_reader_options options = {
         .service = args->service,
         .dataset_id = args->dataset_id,
         .job_name = args->job_name != NULL ? args->job_name : shared->name,
@@ -231,7 +231,7 @@ static leat_status begin(leati_node_state *node, struct service_state *s, leat_e
         .name = node->name,
     };
     s->done = false;
-    s->reader = leati_reader_open(&options, node->iteration->cancel, err);
+    s->reader = leati_client_reader_open(&options, node->iteration->cancel, err);
     return s->reader == NULL ? err->code : LEAT_OK;
 }
 
@@ -240,13 +240,13 @@ static leat_status service_open(leati_node_state *node, void *state, leat_error 
 }
 
 static void end(struct service_state *s) {
-    leati_reader_close(s->reader);
+    leati_client_reader_close(s->reader);
     s->reader = NULL;
 }
 
 static void count(leati_node_state *node, struct service_state *s, int64_t waited) {
-    leati_reader_figures figures;
-    leati_reader_figures_get(s->reader, &figures);
+    leati_client_reader_figures figures;
+    leati_client_reader_figures_get(s->reader, &figures);
     leati_counter_add(&node->counters.waiting_ns, waited);
     leati_counter_set(&node->counters.depth, figures.buffered);
     leati_counter_set(&node->counters.depth_limit, figures.window);
@@ -261,12 +261,12 @@ static leati_tail service_pull(leati_node_state *node, void *state, int64_t want
     if (s->done || s->reader == NULL)
         return LEATI_END;
     int64_t waited = 0;
-    leati_reader_outcome outcome =
-        leati_reader_take(s->reader, want, node->iteration->deadline_ns, out, &waited, err);
+    leati_client_reader_outcome outcome =
+        leati_client_reader_take(s->reader, want, node->iteration->deadline_ns, out, &waited, err);
     count(node, s, waited);
-    s->done = outcome == LEATI_READER_END;
-    return outcome == LEATI_READER_ROWS     ? LEATI_MORE
-           : outcome == LEATI_READER_FAILED ? LEATI_ERROR
+    s->done = outcome == LEATI_CLIENT_END;
+    return outcome == LEATI_CLIENT_ROWS     ? LEATI_MORE
+           : outcome == LEATI_CLIENT_FAILED ? LEATI_ERROR
                                             : LEATI_END;
 }
 

@@ -24,14 +24,15 @@ enum {
 
 /* ---- parts ---- */
 
-void leati_reader_queue_add(leati_reader_queue *queue, leati_reader_part *part) {
+void leati_client_reader_queue_add(leati_client_reader_queue *queue,
+                                   leati_client_reader_part *part) {
     part->next = NULL;
     *queue->last = part;
     queue->last = &part->next;
 }
 
-leati_reader_part *leati_reader_queue_take(leati_reader_queue *queue) {
-    leati_reader_part *part = queue->first;
+leati_client_reader_part *leati_client_reader_queue_take(leati_client_reader_queue *queue) {
+    leati_client_reader_part *part = queue->first;
     if (part == NULL)
         return NULL;
     queue->first = part->next;
@@ -40,8 +41,8 @@ leati_reader_part *leati_reader_queue_take(leati_reader_queue *queue) {
     return part;
 }
 
-leati_reader_part *leati_reader_part_take(leati_reader *reader) {
-    leati_reader_part *part = reader->spare;
+leati_client_reader_part *leati_client_reader_part_take(leati_client_reader *reader) {
+    leati_client_reader_part *part = reader->spare;
     if (part == NULL)
         return leati_alloc_zero(1, sizeof *part);
     reader->spare = part->next;
@@ -49,8 +50,8 @@ leati_reader_part *leati_reader_part_take(leati_reader *reader) {
     return part;
 }
 
-void leati_reader_part_drop(leati_reader *reader, leati_reader_part *part) {
-    leati_reader_task *task = part->task;
+void leati_client_reader_part_drop(leati_client_reader *reader, leati_client_reader_part *part) {
+    leati_client_reader_task *task = part->task;
     if (task != NULL) {
         task->here -= part->n - part->taken;
         reader->buffered -= part->n - part->taken;
@@ -58,12 +59,12 @@ void leati_reader_part_drop(leati_reader *reader, leati_reader_part *part) {
     }
     leati_block_clear(&part->rows);
     leati_free(part->why);
-    *part = (leati_reader_part){.rows = part->rows, .next = reader->spare};
+    *part = (leati_client_reader_part){.rows = part->rows, .next = reader->spare};
     reader->spare = part;
-    leati_reader_task_unref(task);
+    leati_client_reader_task_unref(task);
 }
 
-void leati_reader_fail(leati_reader *reader, const leat_error *why) {
+void leati_client_reader_fail(leati_client_reader *reader, const leat_error *why) {
     if (reader->failed)
         return;
     reader->failed = true;
@@ -72,11 +73,11 @@ void leati_reader_fail(leati_reader *reader, const leat_error *why) {
 
 /* ---- life ---- */
 
-void leati_reader_ref(leati_reader *reader) {
+void leati_client_reader_ref(leati_client_reader *reader) {
     atomic_fetch_add(&reader->references, 1);
 }
 
-void leati_reader_unref(leati_reader *reader) {
+void leati_client_reader_unref(leati_client_reader *reader) {
     if (atomic_fetch_sub(&reader->references, 1) > 1)
         return;
     leati_queue_gate_free(reader->gate);
@@ -84,7 +85,7 @@ void leati_reader_unref(leati_reader *reader) {
     leat_spec_unref(reader->spec);
     leati_free(reader->reports.values);
     while (reader->spare != NULL) {
-        leati_reader_part *part = reader->spare;
+        leati_client_reader_part *part = reader->spare;
         reader->spare = part->next;
         leati_block_fini(&part->rows);
         leati_free(part);
@@ -92,8 +93,8 @@ void leati_reader_unref(leati_reader *reader) {
     leati_free(reader);
 }
 
-static leat_status join(leati_reader *reader, leat_error *err) {
-    const leati_reader_options *options = &reader->options;
+static leat_status join(leati_client_reader *reader, leat_error *err) {
+    const leati_client_reader_options *options = &reader->options;
     uint8_t random[16];
     char client[2 * sizeof random + 1];
     if (!leati_random_secret(random, sizeof random))
@@ -116,18 +117,18 @@ static leat_status join(leati_reader *reader, leat_error *err) {
                              leati_clock_deadline_ns(OPEN_MS), err);
 }
 
-static leat_status start(leati_reader *reader, leat_error *err) {
+static leat_status start(leati_client_reader *reader, leat_error *err) {
     reader->told_ns = leati_now_ns();
-    reader->tender = leati_driver_start("service_tend", leati_reader_tend, reader, err);
+    reader->tender = leati_driver_start("service_tend", leati_client_reader_tend, reader, err);
     if (reader->tender == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    reader->heart = leati_driver_start("service_beat", leati_reader_beat, reader, err);
+    reader->heart = leati_driver_start("service_beat", leati_client_reader_beat, reader, err);
     return reader->heart == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }
 
-leati_reader *leati_reader_open(const leati_reader_options *options, leat_cancel *cancel,
-                                leat_error *err) {
-    leati_reader *reader = leati_alloc_zero(1, sizeof *reader);
+leati_client_reader *leati_client_reader_open(const leati_client_reader_options *options,
+                                              leat_cancel *cancel, leat_error *err) {
+    leati_client_reader *reader = leati_alloc_zero(1, sizeof *reader);
     if (reader == NULL) {
         (void)leati_no_memory(err);
         return NULL;
@@ -150,12 +151,12 @@ leati_reader *leati_reader_open(const leati_reader_options *options, leat_cancel
         status = start(reader, err);
     if (status == LEAT_OK)
         return reader;
-    leati_reader_close(reader);
+    leati_client_reader_close(reader);
     return NULL;
 }
 
 /* Tells the dispatcher, if it is there. */
-static void leave(leati_reader *reader) {
+static void leave(leati_client_reader *reader) {
     struct leati_message_release release = {.client = reader->opened.client};
     reader->control.cancel = NULL;
     if (release.client != 0 &&
@@ -164,7 +165,7 @@ static void leave(leati_reader *reader) {
         return; /* it finds out by the client's silence */
 }
 
-void leati_reader_close(leati_reader *reader) {
+void leati_client_reader_close(leati_client_reader *reader) {
     if (reader == NULL)
         return;
     if (reader->gate != NULL) {
@@ -179,32 +180,32 @@ void leati_reader_close(leati_reader *reader) {
     if (reader->control.channel != NULL)
         leave(reader);
     if (reader->gate != NULL) {
-        leati_reader_part *part;
+        leati_client_reader_part *part;
         leati_queue_gate_lock(reader->gate);
-        while ((part = leati_reader_queue_take(&reader->arrived)) != NULL)
-            leati_reader_part_drop(reader, part);
+        while ((part = leati_client_reader_queue_take(&reader->arrived)) != NULL)
+            leati_client_reader_part_drop(reader, part);
         leati_queue_gate_unlock(reader->gate);
     }
-    leati_reader_tasks_fini(reader);
+    leati_client_reader_tasks_fini(reader);
     leati_control_close(&reader->control);
-    leati_reader_unref(reader);
+    leati_client_reader_unref(reader);
 }
 
 /* ---- credit ---- */
 
 /* A task to which credit is to be sent now. */
-static leati_reader_task *find_due(leati_reader *reader, bool all) {
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
-        if (leati_reader_window_is_due(task, all))
+static leati_client_reader_task *find_due(leati_client_reader *reader, bool all) {
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (leati_client_reader_window_is_due(task, all))
             return task;
     return NULL;
 }
 
 /* Sends what is owed. The lock is held, and left meanwhile. A stream that broke is the tender's
  * matter: the next one begins with a whole window. */
-static void send_credit(leati_reader *reader, leati_reader_task *task) {
+static void send_credit(leati_client_reader *reader, leati_client_reader_task *task) {
     uint8_t bytes[LEATI_FRAME_CREDIT_SIZE];
-    leati_frame_credit credit = leati_reader_window_settle(task);
+    leati_frame_credit credit = leati_client_reader_window_settle(task);
     leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
     leati_transport_part part = {.data = bytes, .size = sizeof bytes};
     leati_queue_gate_unlock(reader->gate);
@@ -220,15 +221,15 @@ static void send_credit(leati_reader *reader, leati_reader_task *task) {
 
 /* ---- taking ---- */
 
-static leati_reader_part *next_part(leati_reader *reader) {
-    if (leati_reader_is_coordinated(reader))
-        return leati_reader_round_part(reader);
-    return leati_reader_queue_take(&reader->arrived);
+static leati_client_reader_part *next_part(leati_client_reader *reader) {
+    if (leati_client_reader_is_coordinated(reader))
+        return leati_client_reader_round_part(reader);
+    return leati_client_reader_queue_take(&reader->arrived);
 }
 
-static void put_back(leati_reader *reader, leati_reader_part *part) {
-    leati_reader_queue *queue =
-        leati_reader_is_coordinated(reader) ? &part->task->parts : &reader->arrived;
+static void put_back(leati_client_reader *reader, leati_client_reader_part *part) {
+    leati_client_reader_queue *queue =
+        leati_client_reader_is_coordinated(reader) ? &part->task->parts : &reader->arrived;
     part->next = queue->first;
     if (queue->first == NULL)
         queue->last = &part->next;
@@ -236,97 +237,102 @@ static void put_back(leati_reader *reader, leati_reader_part *part) {
 }
 
 /* Notes that `n` outcomes of the part were taken. */
-static void note_taken(leati_reader *reader, leati_reader_part *part, int64_t n) {
-    leati_reader_task *task = part->task;
+static void note_taken(leati_client_reader *reader, leati_client_reader_part *part, int64_t n) {
+    leati_client_reader_task *task = part->task;
     /* The bytes of a message are given back with its last element. */
     bool last = part->taken + n == part->n;
-    if (leati_reader_window_breaks(task, part->position) && task->state == LEATI_READER_READING)
+    if (leati_client_reader_window_breaks(task, part->position) &&
+        task->state == LEATI_CLIENT_READING)
         send_credit(reader, task);
-    leati_reader_window_took(task, part->position, n, last ? part->bytes : 0);
+    leati_client_reader_window_took(task, part->position, n, last ? part->bytes : 0);
     part->taken += n;
     part->position += n;
     task->here -= n;
     reader->buffered -= n;
     reader->taken += n;
-    if (leati_reader_is_coordinated(reader))
-        leati_reader_round_next(reader, task);
+    if (leati_client_reader_is_coordinated(reader))
+        leati_client_reader_round_next(reader, task);
     if (last)
-        leati_reader_part_drop(reader, part);
+        leati_client_reader_part_drop(reader, part);
     else
         put_back(reader, part);
 }
 
 /* Hands out of a part; the lock is held. */
-static leati_reader_outcome hand_out(leati_reader *reader, leati_reader_part *part, int64_t want,
-                                     leati_block *out, leat_error *err) {
-    leati_reader_task *task = part->task;
+static leati_client_reader_outcome hand_out(leati_client_reader *reader,
+                                            leati_client_reader_part *part, int64_t want,
+                                            leati_block *out, leat_error *err) {
+    leati_client_reader_task *task = part->task;
     if (part->kind == LEATI_FRAME_ERROR) {
         (void)leati_error_pass(err, part->why);
         note_taken(reader, part, 1);
-        return LEATI_READER_FAILED;
+        return LEATI_CLIENT_FAILED;
     }
     int64_t n = LEATI_MIN(want, part->n - part->taken);
-    if (leati_reader_is_coordinated(reader))
+    if (leati_client_reader_is_coordinated(reader))
         n = 1;
     leat_status status = leati_block_slice(&part->rows, part->taken, n, out, err);
     if (status != LEAT_OK) {
         put_back(reader, part);
-        return LEATI_READER_FAILED;
+        return LEATI_CLIENT_FAILED;
     }
     note_taken(reader, part, n);
-    if (leati_reader_window_is_due(task, false))
+    if (leati_client_reader_window_is_due(task, false))
         send_credit(reader, task);
-    return LEATI_READER_ROWS;
+    return LEATI_CLIENT_ROWS;
 }
 
 /* What ended the iteration, told once. */
-static leati_reader_outcome tell_failure(leati_reader *reader, leat_error *err) {
+static leati_client_reader_outcome tell_failure(leati_client_reader *reader, leat_error *err) {
     if (reader->told)
-        return LEATI_READER_END;
+        return LEATI_CLIENT_END;
     reader->told = true;
     (void)leati_error_pass(err, &reader->failure);
-    return LEATI_READER_FAILED;
+    return LEATI_CLIENT_FAILED;
 }
 
-static leati_reader_outcome take(leati_reader *reader, int64_t want, int64_t deadline_ns,
-                                 leati_block *out, int64_t *waited_ns, leat_error *err) {
+static leati_client_reader_outcome take(leati_client_reader *reader, int64_t want,
+                                        int64_t deadline_ns, leati_block *out, int64_t *waited_ns,
+                                        leat_error *err) {
     for (;;) {
-        leati_reader_part *part = next_part(reader);
+        leati_client_reader_part *part = next_part(reader);
         if (part != NULL)
             return hand_out(reader, part, want, out, err);
         if (reader->failed)
             return tell_failure(reader, err);
-        if (reader->finished && leati_reader_tasks_ended(reader))
-            return LEATI_READER_END;
-        leati_reader_windows_grow(reader);
-        leati_reader_task *due = find_due(reader, true);
+        if (reader->finished && leati_client_reader_tasks_ended(reader))
+            return LEATI_CLIENT_END;
+        leati_client_reader_windows_grow(reader);
+        leati_client_reader_task *due = find_due(reader, true);
         if (due != NULL) {
             send_credit(reader, due);
             continue;
         }
         if (leati_queue_gate_wait(reader->gate, LEATI_WAIT_INPUT, deadline_ns, waited_ns, err) !=
             LEAT_OK)
-            return LEATI_READER_FAILED;
+            return LEATI_CLIENT_FAILED;
     }
 }
 
-leati_reader_outcome leati_reader_take(leati_reader *reader, int64_t want, int64_t deadline_ns,
-                                       leati_block *out, int64_t *waited_ns, leat_error *err) {
+leati_client_reader_outcome leati_client_reader_take(leati_client_reader *reader, int64_t want,
+                                                     int64_t deadline_ns, leati_block *out,
+                                                     int64_t *waited_ns, leat_error *err) {
     int64_t waited = 0;
     leati_block_clear(out);
     leati_queue_gate_lock(reader->gate);
-    leati_reader_outcome outcome = take(reader, want, deadline_ns, out, &waited, err);
+    leati_client_reader_outcome outcome = take(reader, want, deadline_ns, out, &waited, err);
     reader->waited_ns += waited;
     leati_queue_gate_unlock(reader->gate);
     *waited_ns += waited;
     return outcome;
 }
 
-void leati_reader_figures_get(leati_reader *reader, leati_reader_figures *out) {
-    *out = (leati_reader_figures){0};
+void leati_client_reader_figures_get(leati_client_reader *reader,
+                                     leati_client_reader_figures *out) {
+    *out = (leati_client_reader_figures){0};
     leati_queue_gate_lock(reader->gate);
-    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
-        out->tasks += task->state == LEATI_READER_READING;
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        out->tasks += task->state == LEATI_CLIENT_READING;
         out->window += task->window.elements;
     }
     out->buffered = reader->buffered;

@@ -9,7 +9,7 @@
 #include <leat/service.h>
 
 /* What to read. All texts are borrowed for the reader's life. */
-typedef struct leati_reader_options {
+typedef struct leati_client_reader_options {
     const char *service; /* address of the dispatcher, as the user wrote it */
     const char *dataset_id, *job_name;
     bool alone; /* the name was drawn: nobody else joins */
@@ -26,36 +26,37 @@ typedef struct leati_reader_options {
     const leat_service_security *security;
     const leat_spec *spec; /* of the elements; a reference is taken */
     const char *name;      /* of the operator, for waits and logs */
-} leati_reader_options;
+} leati_client_reader_options;
 
-typedef struct leati_reader leati_reader;
+typedef struct leati_client_reader leati_client_reader;
 
 /* Joins the iteration: waits while the dispatcher cannot be reached, for an hour at most. `cancel`
  * (borrowed; may be NULL) ends every wait. Owned. */
-leati_reader *leati_reader_open(const leati_reader_options *options, leat_cancel *cancel,
-                                leat_error *err);
+leati_client_reader *leati_client_reader_open(const leati_client_reader_options *options,
+                                              leat_cancel *cancel, leat_error *err);
 /* Ends streams and heartbeat and leaves the iteration; takes less than a second whatever workers
  * and dispatcher do. NULL is allowed. */
-void leati_reader_close(leati_reader *reader);
+void leati_client_reader_close(leati_client_reader *reader);
 
-typedef enum leati_reader_outcome {
-    LEATI_READER_ROWS = 0, /* out->n >= 1 elements */
-    LEATI_READER_FAILED,   /* one element is an error, or the wait was ended */
-    LEATI_READER_END
-} leati_reader_outcome;
+typedef enum leati_client_reader_outcome {
+    LEATI_CLIENT_ROWS = 0, /* out->n >= 1 elements */
+    LEATI_CLIENT_FAILED,   /* one element is an error, or the wait was ended */
+    LEATI_CLIENT_END
+} leati_client_reader_outcome;
 
 /* Waits for the next elements: up to `want` rows of one worker. One thread at a time. The time that
  * it waited is added to *waited_ns. */
-leati_reader_outcome leati_reader_take(leati_reader *reader, int64_t want, int64_t deadline_ns,
-                                       leati_block *out, int64_t *waited_ns, leat_error *err);
+leati_client_reader_outcome leati_client_reader_take(leati_client_reader *reader, int64_t want,
+                                                     int64_t deadline_ns, leati_block *out,
+                                                     int64_t *waited_ns, leat_error *err);
 
 /* For explain: what it reads from and holds now. */
-typedef struct leati_reader_figures {
+typedef struct leati_client_reader_figures {
     int64_t tasks;    /* that it reads */
     int64_t buffered; /* elements that are here and were not taken */
     int64_t bytes;    /* of these */
     int64_t window;   /* elements that may be on their way or here */
-} leati_reader_figures;
-void leati_reader_figures_get(leati_reader *reader, leati_reader_figures *out);
+} leati_client_reader_figures;
+void leati_client_reader_figures_get(leati_client_reader *reader, leati_client_reader_figures *out);
 
 #endif

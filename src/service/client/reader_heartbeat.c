@@ -22,9 +22,9 @@ enum {
 
 /* ---- what it says ---- */
 
-static leat_status list_tasks(const leati_reader *reader, leati_ints *out, leat_error *err) {
+static leat_status list_tasks(const leati_client_reader *reader, leati_ints *out, leat_error *err) {
     size_t count = 0, capacity = 0;
-    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
         if (task->unlisted_ns != 0)
             continue;
         if (!leati_grow((void **)&out->values, &capacity, count + 2, sizeof(int64_t)))
@@ -47,14 +47,14 @@ static leat_status copy_ranges(const leati_ranges *from, leati_ranges *to, leat_
 }
 
 /* Answers what was asked: the positions that are here, of tasks that are read no more. */
-static leat_status add_holdings(leati_reader *reader, leati_messages *out, leat_error *err) {
+static leat_status add_holdings(leati_client_reader *reader, leati_messages *out, leat_error *err) {
     for (int32_t i = 0; i < reader->reports.count; i++) {
         struct leati_message_holding *holding =
             leati_messages_add(out, &leati_message_holding, err);
         if (holding == NULL)
             return err->code;
         holding->task = reader->reports.values[i];
-        const leati_reader_task *task = leati_reader_task_find(reader, holding->task);
+        const leati_client_reader_task *task = leati_client_reader_task_find(reader, holding->task);
         if (task == NULL)
             continue;
         holding->attempt = task->attempt;
@@ -64,7 +64,7 @@ static leat_status add_holdings(leati_reader *reader, leati_messages *out, leat_
 }
 
 /* How the program fares since the last time. */
-static void add_figures(leati_reader *reader, struct leati_message_client *out) {
+static void add_figures(leati_client_reader *reader, struct leati_message_client *out) {
     int64_t now = leati_now_ns(), spent = now - reader->told_ns;
     int64_t waited = reader->waited_ns - reader->told_waited_ns;
     int64_t taken = reader->taken - reader->told_taken;
@@ -78,20 +78,20 @@ static void add_figures(leati_reader *reader, struct leati_message_client *out) 
 }
 
 /* Waits until no stream of a task that is to be reported is open any more. The lock is held. */
-static void wait_for_reported(leati_reader *reader) {
+static void wait_for_reported(leati_client_reader *reader) {
     int64_t until = leati_clock_deadline_ns(CLOSE_MS);
     leat_status status = LEAT_OK;
     for (bool open = reader->reports.count > 0; open && status == LEAT_OK && !reader->stop;) {
         open = false;
-        for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
-            open = open || (task->reporting && task->state != LEATI_READER_IDLE);
+        for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
+            open = open || (task->reporting && task->state != LEATI_CLIENT_IDLE);
         if (open)
             status =
                 leati_queue_gate_wait(reader->gate, LEATI_WAIT_PEER, until, NULL, &(leat_error){0});
     }
 }
 
-static leat_status write_beat(leati_reader *reader, struct leati_message_client *out,
+static leat_status write_beat(leati_client_reader *reader, struct leati_message_client *out,
                               leat_error *err) {
     leati_queue_gate_lock(reader->gate);
     wait_for_reported(reader);
@@ -110,23 +110,24 @@ static leat_status write_beat(leati_reader *reader, struct leati_message_client 
 
 /* ---- what it hears ---- */
 
-static void note_reports(leati_reader *reader, struct leati_message_client_answer *answer) {
+static void note_reports(leati_client_reader *reader, struct leati_message_client_answer *answer) {
     reader->reports = answer->report;
     answer->report = (leati_ints){0};
     for (int32_t i = 0; i < reader->reports.count; i++) {
-        leati_reader_task *task = leati_reader_task_find(reader, reader->reports.values[i]);
+        leati_client_reader_task *task =
+            leati_client_reader_task_find(reader, reader->reports.values[i]);
         if (task != NULL)
             task->reporting = true;
     }
 }
 
 /* New tasks begin at a round that all consumers must still have before them. */
-static void note_proposal(leati_reader *reader, int64_t propose) {
+static void note_proposal(leati_client_reader *reader, int64_t propose) {
     reader->proposed = propose;
     reader->agreed = propose >= 0 && reader->round <= propose ? propose : -1;
 }
 
-static leat_status hear(leati_reader *reader, struct leati_message_client_answer *answer,
+static leat_status hear(leati_client_reader *reader, struct leati_message_client_answer *answer,
                         leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(reader->gate);
@@ -134,12 +135,12 @@ static leat_status hear(leati_reader *reader, struct leati_message_client_answer
     leati_free(reader->reports.values);
     reader->reports = (leati_ints){0};
     if (!answer->same) {
-        status = leati_reader_tasks_update(reader, &answer->tasks, err);
+        status = leati_client_reader_tasks_update(reader, &answer->tasks, err);
         reader->colocated = answer->colocated;
         reader->finished = reader->finished || answer->finished;
         note_reports(reader, answer);
         note_proposal(reader, answer->propose);
-        leati_reader_tasks_choose(reader);
+        leati_client_reader_tasks_choose(reader);
     }
     reader->known = true;
     leati_queue_gate_wake(reader->gate);
@@ -152,7 +153,7 @@ static leat_status hear(leati_reader *reader, struct leati_message_client_answer
 
 /* ---- asking ---- */
 
-static leat_status beat_once(leati_reader *reader, leat_error *err) {
+static leat_status beat_once(leati_client_reader *reader, leat_error *err) {
     struct leati_message_client said = {0};
     struct leati_message_client_answer answer = {0};
     leat_status status = write_beat(reader, &said, err);
@@ -167,7 +168,7 @@ static leat_status beat_once(leati_reader *reader, leat_error *err) {
     return status;
 }
 
-static bool stops(leati_reader *reader) {
+static bool stops(leati_client_reader *reader) {
     leati_queue_gate_lock(reader->gate);
     /* Who finished hears no more. */
     bool stop = reader->stop || reader->finished;
@@ -175,16 +176,16 @@ static bool stops(leati_reader *reader) {
     return stop || leati_cancel_fired(reader->cancel);
 }
 
-static void end(leati_reader *reader, const leat_error *why) {
+static void end(leati_client_reader *reader, const leat_error *why) {
     leati_queue_gate_lock(reader->gate);
     if (!reader->stop)
-        leati_reader_fail(reader, why);
+        leati_client_reader_fail(reader, why);
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
 }
 
-void leati_reader_beat(void *context) {
-    leati_reader *reader = context;
+void leati_client_reader_beat(void *context) {
+    leati_client_reader *reader = context;
     int64_t away_ns = 0;
     bool told = false;
     for (int attempt = 0; !stops(reader);) {

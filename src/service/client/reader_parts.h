@@ -15,48 +15,48 @@
 #include "service/wire/frame.h"
 #include <stdatomic.h>
 
-typedef struct leati_reader_task leati_reader_task;
+typedef struct leati_client_reader_task leati_client_reader_task;
 
 /* What came in one message and was not taken yet. */
-typedef struct leati_reader_part {
-    struct leati_reader_part *next;
-    leati_reader_task *task; /* a reference */
-    leati_frame_kind kind;   /* ELEMENTS, ERROR or SKIP */
+typedef struct leati_client_reader_part {
+    struct leati_client_reader_part *next;
+    leati_client_reader_task *task; /* a reference */
+    leati_frame_kind kind;          /* ELEMENTS, ERROR or SKIP */
     leati_block rows;
     leat_error *why;  /* of ERROR; owned */
     int64_t position; /* of the first row that is left, or of the error */
     int64_t n, taken; /* outcomes */
     int64_t bytes;    /* of the message */
-} leati_reader_part;
+} leati_client_reader_part;
 
 /* First in, first out. */
-typedef struct leati_reader_queue {
-    leati_reader_part *first, **last;
-} leati_reader_queue;
+typedef struct leati_client_reader_queue {
+    leati_client_reader_part *first, **last;
+} leati_client_reader_queue;
 
 /* How much may be on its way or here: in elements and in bytes (reader_windows.c). */
-typedef struct leati_reader_window {
+typedef struct leati_client_reader_window {
     int64_t elements, bytes;
     int64_t owed_elements, owed_bytes; /* taken, and not yet given as credit again */
     int64_t came_elements, came_bytes; /* since it grew */
     int64_t acked_begin, acked_end;    /* positions to acknowledge with the next credit */
-} leati_reader_window;
+} leati_client_reader_window;
 
-typedef enum leati_reader_stream_state {
-    LEATI_READER_IDLE = 0,
-    LEATI_READER_OPENING, /* the tender is in the transport's call */
-    LEATI_READER_READING,
-    LEATI_READER_CLOSING /* waits for the event `closed` */
-} leati_reader_stream_state;
+typedef enum leati_client_reader_stream_state {
+    LEATI_CLIENT_IDLE = 0,
+    LEATI_CLIENT_OPENING, /* the tender is in the transport's call */
+    LEATI_CLIENT_READING,
+    LEATI_CLIENT_CLOSING /* waits for the event `closed` */
+} leati_client_reader_stream_state;
 
 /* All but `references` and what the comment says otherwise: the reader's gate. */
-struct leati_reader_task {
-    leati_reader_task *next;
+struct leati_client_reader_task {
+    leati_client_reader_task *next;
     atomic_int references;
-    leati_reader *reader;             /* a reference */
+    leati_client_reader *reader;      /* a reference */
     struct leati_message_place place; /* as the dispatcher said last */
     int64_t attempt;                  /* that the stream reads */
-    leati_reader_stream_state state;
+    leati_client_reader_stream_state state;
     leati_transport_stream *stream; /* READING and CLOSING; owned */
     const leati_transport *transport;
     leati_transport_channel *channel; /* the tender's alone; owned */
@@ -66,17 +66,17 @@ struct leati_reader_task {
     bool ended;                       /* all came, or nothing more will */
     bool reporting;                   /* stops, so that what it holds can be told */
     bool passed; /* not for this client to read: another host's, with target_workers */
-    leati_reader_window window;
-    leati_reader_queue parts; /* coordinated reads */
-    int64_t turns;            /* coordinated: that it took so far */
-    int64_t here;             /* outcomes in line */
-    leati_ranges held;        /* positions that came; exactly_once */
+    leati_client_reader_window window;
+    leati_client_reader_queue parts; /* coordinated reads */
+    int64_t turns;                   /* coordinated: that it took so far */
+    int64_t here;                    /* outcomes in line */
+    leati_ranges held;               /* positions that came; exactly_once */
     size_t held_capacity;
 };
 
-struct leati_reader {
+struct leati_client_reader {
     atomic_int references;
-    leati_reader_options options;
+    leati_client_reader_options options;
     leat_spec *spec;       /* owned */
     leat_cancel *cancel;   /* child of the iterator's; owned */
     leati_control control; /* the heart's, after open */
@@ -91,86 +91,88 @@ struct leati_reader {
     leat_error
         failure; /* what ended the iteration, where it `failed`; `told` to the consumer once */
     bool failed, told;
-    leati_reader_task *tasks;
-    leati_ints reports;         /* tasks that the next heartbeat answers for */
-    leati_reader_queue arrived; /* uncoordinated: parts of all tasks in order of arrival */
-    leati_reader_part *spare;   /* parts to use again */
-    int64_t buffered, bytes;    /* elements and bytes that are here */
-    int64_t taken;              /* elements that the consumer got */
-    int64_t waited_ns;          /* of the consumer */
+    leati_client_reader_task *tasks;
+    leati_ints reports;                /* tasks that the next heartbeat answers for */
+    leati_client_reader_queue arrived; /* uncoordinated: parts of all tasks in order of arrival */
+    leati_client_reader_part *spare;   /* parts to use again */
+    int64_t buffered, bytes;           /* elements and bytes that are here */
+    int64_t taken;                     /* elements that the consumer got */
+    int64_t waited_ns;                 /* of the consumer */
     int64_t told_ns, told_waited_ns, told_taken; /* at the last heartbeat */
     int64_t round, agreed, proposed;             /* coordinated */
     bool consumer_waits;
 };
 
 /* Does the worker want to hear what was taken? */
-static inline bool leati_reader_acknowledges(const leati_reader *reader) {
+static inline bool leati_client_reader_acknowledges(const leati_client_reader *reader) {
     return reader->options.visitation != LEAT_SERVICE_AT_MOST_ONCE;
 }
 
-static inline bool leati_reader_is_coordinated(const leati_reader *reader) {
+static inline bool leati_client_reader_is_coordinated(const leati_client_reader *reader) {
     return reader->options.consumers > 0;
 }
 
-void leati_reader_ref(leati_reader *reader);
-void leati_reader_unref(leati_reader *reader);
+void leati_client_reader_ref(leati_client_reader *reader);
+void leati_client_reader_unref(leati_client_reader *reader);
 
 /* ---- parts and queues; the gate's lock where not said otherwise ---- */
 
-void leati_reader_queue_add(leati_reader_queue *queue, leati_reader_part *part);
-leati_reader_part *leati_reader_queue_take(leati_reader_queue *queue);
+void leati_client_reader_queue_add(leati_client_reader_queue *queue,
+                                   leati_client_reader_part *part);
+leati_client_reader_part *leati_client_reader_queue_take(leati_client_reader_queue *queue);
 /* An empty part; NULL without memory. */
-leati_reader_part *leati_reader_part_take(leati_reader *reader);
+leati_client_reader_part *leati_client_reader_part_take(leati_client_reader *reader);
 /* Empties the part and keeps it. Drops its reference to the task. */
-void leati_reader_part_drop(leati_reader *reader, leati_reader_part *part);
+void leati_client_reader_part_drop(leati_client_reader *reader, leati_client_reader_part *part);
 /* Ends the iteration with a failure, unless one has ended it already. */
-void leati_reader_fail(leati_reader *reader, const leat_error *why);
+void leati_client_reader_fail(leati_client_reader *reader, const leat_error *why);
 
 /* ---- tasks and streams ---- */
 
 /* Takes what the dispatcher says about its tasks. */
-LEAT_WARN_UNUSED leat_status leati_reader_tasks_update(leati_reader *reader,
-                                                       const leati_messages *places,
-                                                       leat_error *err);
-leati_reader_task *leati_reader_task_find(leati_reader *reader, int64_t task);
-void leati_reader_task_unref(leati_reader_task *task);
+LEAT_WARN_UNUSED leat_status leati_client_reader_tasks_update(leati_client_reader *reader,
+                                                              const leati_messages *places,
+                                                              leat_error *err);
+leati_client_reader_task *leati_client_reader_task_find(leati_client_reader *reader, int64_t task);
+void leati_client_reader_task_unref(leati_client_reader_task *task);
 /* Decides which of the tasks this client reads (target_workers). A choice that leaves none where
  * LOCAL was asked for ends the iteration. */
-void leati_reader_tasks_choose(leati_reader *reader);
+void leati_client_reader_tasks_choose(leati_client_reader *reader);
 /* Has everything come that will? */
-bool leati_reader_tasks_ended(const leati_reader *reader);
+bool leati_client_reader_tasks_ended(const leati_client_reader *reader);
 /* The tender's thread. */
-void leati_reader_tend(void *context);
+void leati_client_reader_tend(void *context);
 /* After the threads have ended, without the lock: drops tasks and channels. */
-void leati_reader_tasks_fini(leati_reader *reader);
+void leati_client_reader_tasks_fini(leati_client_reader *reader);
 
 /* ---- windows ---- */
 
-void leati_reader_window_begin(leati_reader *reader, leati_reader_task *task);
+void leati_client_reader_window_begin(leati_client_reader *reader, leati_client_reader_task *task);
 /* A message came. */
-void leati_reader_window_came(leati_reader_task *task, int64_t elements, int64_t bytes);
+void leati_client_reader_window_came(leati_client_reader_task *task, int64_t elements,
+                                     int64_t bytes);
 /* The consumer took so much, in positions from `position` on. */
-void leati_reader_window_took(leati_reader_task *task, int64_t position, int64_t elements,
-                              int64_t bytes);
+void leati_client_reader_window_took(leati_client_reader_task *task, int64_t position,
+                                     int64_t elements, int64_t bytes);
 /* The consumer is about to wait: windows that were used up since they grew are too small. */
-void leati_reader_windows_grow(leati_reader *reader);
+void leati_client_reader_windows_grow(leati_client_reader *reader);
 /* Must what was taken before be acknowledged first, because these positions do not follow it? */
-bool leati_reader_window_breaks(const leati_reader_task *task, int64_t position);
+bool leati_client_reader_window_breaks(const leati_client_reader_task *task, int64_t position);
 /* Is it time to send credit (`all`: whatever is owed)? */
-bool leati_reader_window_is_due(const leati_reader_task *task, bool all);
+bool leati_client_reader_window_is_due(const leati_client_reader_task *task, bool all);
 /* Takes what is owed as a message; the caller sends it. */
-leati_frame_credit leati_reader_window_settle(leati_reader_task *task);
+leati_frame_credit leati_client_reader_window_settle(leati_client_reader_task *task);
 
 /* ---- the heartbeat ---- */
 
 /* The heart's thread. */
-void leati_reader_beat(void *context);
+void leati_client_reader_beat(void *context);
 
 /* ---- coordinated reads ---- */
 
 /* The part whose turn it is; *blocked: nothing may be taken before the dispatcher has said what
  * comes. NULL: it has not come yet. Taking it ends the round. */
-leati_reader_part *leati_reader_round_part(leati_reader *reader);
-void leati_reader_round_next(leati_reader *reader, leati_reader_task *task);
+leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *reader);
+void leati_client_reader_round_next(leati_client_reader *reader, leati_client_reader_task *task);
 
 #endif

@@ -7,44 +7,44 @@
  * the dispatcher has said what is so from it on. Cannot fail. No locks of its own. */
 #include "service/client/reader_parts.h"
 
-static bool takes_turns(const leati_reader_task *task, int64_t round) {
+static bool takes_turns(const leati_client_reader_task *task, int64_t round) {
     const struct leati_message_place *place = &task->place;
     return task->unlisted_ns == 0 && place->start_round <= round &&
            (place->end_round < 0 || round < place->end_round);
 }
 
-static leati_reader_task *task_of(leati_reader *reader, int64_t round) {
+static leati_client_reader_task *task_of(leati_client_reader *reader, int64_t round) {
     int64_t count = 0;
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         count += takes_turns(task, round);
     int64_t turn = count == 0 ? -1 : round % count;
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         if (takes_turns(task, round) && turn-- == 0)
             return task;
     return NULL;
 }
 
-leati_reader_part *leati_reader_round_part(leati_reader *reader) {
+leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *reader) {
     for (;;) {
         if (reader->proposed >= 0 && reader->agreed == reader->proposed &&
             reader->round >= reader->agreed)
             return NULL;
-        leati_reader_task *task = task_of(reader, reader->round);
+        leati_client_reader_task *task = task_of(reader, reader->round);
         if (task == NULL)
             return NULL;
         if (task->place.end_round != -2 || task->parts.first != NULL) {
-            leati_reader_part *part = leati_reader_queue_take(&task->parts);
+            leati_client_reader_part *part = leati_client_reader_queue_take(&task->parts);
             if (part == NULL || part->kind != LEATI_FRAME_SKIP)
                 return part;
             /* The worker had nothing for any consumer in this round. */
-            leati_reader_window_took(task, part->position, 1, part->bytes);
-            leati_reader_part_drop(reader, part);
+            leati_client_reader_window_took(task, part->position, 1, part->bytes);
+            leati_client_reader_part_drop(reader, part);
         }
-        leati_reader_round_next(reader, task);
+        leati_client_reader_round_next(reader, task);
     }
 }
 
-void leati_reader_round_next(leati_reader *reader, leati_reader_task *task) {
+void leati_client_reader_round_next(leati_client_reader *reader, leati_client_reader_task *task) {
     task->turns++;
     reader->round++;
 }

@@ -5,14 +5,14 @@
  * this process ends the iteration with FAILED_PRECONDITION. No locks of its own. */
 #include "base/error.h"
 #include "service/client/reader_parts.h"
+#include "service/worker/reading.h"
 #include <string.h>
 
-static bool is_here(const leati_reader *reader, const leati_reader_task *task) {
-    (void)task;
-    return strcmp(reader->control.transport->name, "local") == 0;
+static bool is_here(const leati_client_reader_task *task) {
+    return task->place.address != NULL && leati_worker_is_here(task->place.address);
 }
 
-static bool is_colocated(const leati_reader_task *task) {
+static bool is_colocated(const leati_client_reader_task *task) {
     const leati_strings *tags = &task->place.tags;
     for (int32_t i = 0; i < tags->count; i++)
         if (strcmp(tags->values[i].data, "COLOCATED") == 0)
@@ -20,17 +20,17 @@ static bool is_colocated(const leati_reader_task *task) {
     return false;
 }
 
-static bool is_read(const leati_reader *reader, const leati_reader_task *task) {
+static bool is_read(const leati_client_reader *reader, const leati_client_reader_task *task) {
     switch (reader->options.targets) {
-    case LEAT_SERVICE_TARGET_LOCAL: return is_here(reader, task);
-    case LEAT_SERVICE_TARGET_AUTO: return !is_colocated(task) || is_here(reader, task);
+    case LEAT_SERVICE_TARGET_LOCAL: return is_here(task);
+    case LEAT_SERVICE_TARGET_AUTO: return !is_colocated(task) || is_here(task);
     default: return true;
     }
 }
 
-void leati_reader_tasks_choose(leati_reader *reader) {
+void leati_client_reader_tasks_choose(leati_client_reader *reader) {
     bool any = false, none = true;
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
         task->passed = !is_read(reader, task);
         any = true;
         none = none && task->passed;
@@ -42,5 +42,5 @@ void leati_reader_tasks_choose(leati_reader *reader) {
                      "target_workers is LOCAL, but no worker of the service at %s runs in this "
                      "process; start one here, or ask for ANY",
                      reader->control.service);
-    leati_reader_fail(reader, &why);
+    leati_client_reader_fail(reader, &why);
 }

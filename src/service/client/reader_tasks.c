@@ -20,30 +20,30 @@ enum { UNLISTED_MS = 10 * 1000 }; /* for which a silent stream of an unlisted ta
 
 /* ---- tasks ---- */
 
-static void task_ref(leati_reader_task *task) {
+static void task_ref(leati_client_reader_task *task) {
     atomic_fetch_add(&task->references, 1);
 }
 
-void leati_reader_task_unref(leati_reader_task *task) {
+void leati_client_reader_task_unref(leati_client_reader_task *task) {
     if (task == NULL || atomic_fetch_sub(&task->references, 1) > 1)
         return;
     leati_messages_fini(&leati_message_place, &task->place);
     leati_free(task->held.values);
-    leati_reader *reader = task->reader;
+    leati_client_reader *reader = task->reader;
     leati_free(task);
-    leati_reader_unref(reader);
+    leati_client_reader_unref(reader);
 }
 
-leati_reader_task *leati_reader_task_find(leati_reader *reader, int64_t id) {
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+leati_client_reader_task *leati_client_reader_task_find(leati_client_reader *reader, int64_t id) {
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         if (task->place.task == id)
             return task;
     return NULL;
 }
 
 /* In the order of their turns: by the round in which they begin, then by number. */
-static void insert(leati_reader *reader, leati_reader_task *task) {
-    leati_reader_task **at = &reader->tasks;
+static void insert(leati_client_reader *reader, leati_client_reader_task *task) {
+    leati_client_reader_task **at = &reader->tasks;
     while (*at != NULL && ((*at)->place.start_round < task->place.start_round ||
                            ((*at)->place.start_round == task->place.start_round &&
                             (*at)->place.task < task->place.task)))
@@ -61,29 +61,29 @@ static leat_status copy_place(const struct leati_message_place *from,
     return LEAT_OK;
 }
 
-static leati_reader_task *add_task(leati_reader *reader, const struct leati_message_place *place,
-                                   leat_error *err) {
-    leati_reader_task *task = leati_alloc_zero(1, sizeof *task);
+static leati_client_reader_task *
+add_task(leati_client_reader *reader, const struct leati_message_place *place, leat_error *err) {
+    leati_client_reader_task *task = leati_alloc_zero(1, sizeof *task);
     if (task == NULL) {
         (void)leati_no_memory(err);
         return NULL;
     }
     atomic_init(&task->references, 1);
-    leati_reader_ref(reader);
+    leati_client_reader_ref(reader);
     task->reader = reader;
     task->attempt = place->attempt;
     task->parts.last = &task->parts.first;
     if (copy_place(place, &task->place, err) != LEAT_OK) {
-        leati_reader_task_unref(task);
+        leati_client_reader_task_unref(task);
         return NULL;
     }
     insert(reader, task);
     return task;
 }
 
-static leat_status update_task(leati_reader *reader, const struct leati_message_place *place,
+static leat_status update_task(leati_client_reader *reader, const struct leati_message_place *place,
                                leat_error *err) {
-    leati_reader_task *task = leati_reader_task_find(reader, place->task);
+    leati_client_reader_task *task = leati_client_reader_task_find(reader, place->task);
     if (task == NULL)
         return add_task(reader, place, err) == NULL ? err->code : LEAT_OK;
     if (place->attempt != task->place.attempt) {
@@ -96,10 +96,10 @@ static leat_status update_task(leati_reader *reader, const struct leati_message_
     return copy_place(place, &task->place, err);
 }
 
-leat_status leati_reader_tasks_update(leati_reader *reader, const leati_messages *places,
-                                      leat_error *err) {
+leat_status leati_client_reader_tasks_update(leati_client_reader *reader,
+                                             const leati_messages *places, leat_error *err) {
     int64_t now = leati_now_ns();
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         if (task->unlisted_ns == 0)
             task->unlisted_ns = now;
     const struct leati_message_place *items = places->items;
@@ -108,10 +108,10 @@ leat_status leati_reader_tasks_update(leati_reader *reader, const leati_messages
     return LEAT_OK;
 }
 
-bool leati_reader_tasks_ended(const leati_reader *reader) {
-    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         if (!task->ended && !task->passed &&
-            (task->unlisted_ns == 0 || task->state != LEATI_READER_IDLE))
+            (task->unlisted_ns == 0 || task->state != LEATI_CLIENT_IDLE))
             return false;
     return true;
 }
@@ -119,7 +119,8 @@ bool leati_reader_tasks_ended(const leati_reader *reader) {
 /* ---- what comes ---- */
 
 /* Notes that positions [begin, end) are here, for when the dispatcher asks. */
-static leat_status hold(leati_reader_task *task, int64_t begin, int64_t end, leat_error *err) {
+static leat_status hold(leati_client_reader_task *task, int64_t begin, int64_t end,
+                        leat_error *err) {
     leati_ranges *held = &task->held;
     if (task->reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE || begin == end)
         return LEAT_OK;
@@ -136,25 +137,26 @@ static leat_status hold(leati_reader_task *task, int64_t begin, int64_t end, lea
 }
 
 /* Puts a part in line; the lock is held. */
-static leat_status add_part(leati_reader_task *task, leati_reader_part *part, leat_error *err) {
-    leati_reader *reader = task->reader;
+static leat_status add_part(leati_client_reader_task *task, leati_client_reader_part *part,
+                            leat_error *err) {
+    leati_client_reader *reader = task->reader;
     LEATI_TRY(hold(task, part->position, part->position + part->n, err));
     part->task = task;
     task_ref(task);
     task->failures = 0;
-    leati_reader_window_came(task, part->n, part->bytes);
+    leati_client_reader_window_came(task, part->n, part->bytes);
     task->here += part->n;
     reader->buffered += part->n;
     reader->bytes += part->bytes;
-    leati_reader_queue_add(leati_reader_is_coordinated(reader) ? &task->parts : &reader->arrived,
-                           part);
+    leati_client_reader_queue_add(
+        leati_client_reader_is_coordinated(reader) ? &task->parts : &reader->arrived, part);
     return LEAT_OK;
 }
 
 /* The lock is held. True: the part is in line. */
-static bool take_frame(leati_reader_task *task, leati_reader_part *part,
+static bool take_frame(leati_client_reader_task *task, leati_client_reader_part *part,
                        const leati_frame_view *view, leat_error *err) {
-    leati_reader *reader = task->reader;
+    leati_client_reader *reader = task->reader;
     if (reader->stop || task->reporting || view->kind == LEATI_FRAME_GONE)
         return false;
     if (view->kind == LEATI_FRAME_END) {
@@ -176,12 +178,12 @@ static bool take_frame(leati_reader_task *task, leati_reader_part *part,
 }
 
 static void on_message(void *context, leat_buffer *message) {
-    leati_reader_task *task = context;
-    leati_reader *reader = task->reader;
+    leati_client_reader_task *task = context;
+    leati_client_reader *reader = task->reader;
     leati_frame_view view;
     leat_error err = {0};
     leati_queue_gate_lock(reader->gate);
-    leati_reader_part *part = leati_reader_part_take(reader);
+    leati_client_reader_part *part = leati_client_reader_part_take(reader);
     leati_queue_gate_unlock(reader->gate);
     leat_status status = part == NULL
                              ? leati_no_memory(&err)
@@ -192,10 +194,10 @@ static void on_message(void *context, leat_buffer *message) {
     leati_queue_gate_lock(reader->gate);
     bool in_line = status == LEAT_OK && take_frame(task, part, &view, &err);
     if (!in_line && part != NULL)
-        leati_reader_part_drop(reader, part);
+        leati_client_reader_part_drop(reader, part);
     if (err.code != LEAT_OK) {
         (void)leati_prefix(&err, "worker %s", task->place.address);
-        leati_reader_fail(reader, &err);
+        leati_client_reader_fail(reader, &err);
     }
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
@@ -208,13 +210,13 @@ static bool may_help(const leat_error *why) {
 }
 
 static void on_closed(void *context, const leat_error *why) {
-    leati_reader_task *task = context;
-    leati_reader *reader = task->reader;
+    leati_client_reader_task *task = context;
+    leati_client_reader *reader = task->reader;
     leati_queue_gate_lock(reader->gate);
     leati_transport_stream *stream = task->stream;
-    bool wanted = task->state == LEATI_READER_READING || task->state == LEATI_READER_OPENING;
+    bool wanted = task->state == LEATI_CLIENT_READING || task->state == LEATI_CLIENT_OPENING;
     task->stream = NULL;
-    task->state = LEATI_READER_IDLE;
+    task->state = LEATI_CLIENT_IDLE;
     if (wanted && !task->ended && !reader->stop) {
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         /* Where all was given nobody waits for a worker that has left. */
@@ -222,20 +224,20 @@ static void on_closed(void *context, const leat_error *why) {
         if (!reader->finished && !may_help(why)) {
             leat_error failure = *why;
             (void)leati_prefix(&failure, "worker %s", task->place.address);
-            leati_reader_fail(reader, &failure);
+            leati_client_reader_fail(reader, &failure);
         }
     }
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
     if (stream != NULL)
         leati_transport_stream_unref(stream);
-    leati_reader_task_unref(task);
+    leati_client_reader_task_unref(task);
 }
 
 /* ---- the tender ---- */
 
 /* The transfer to try next, "protocol address"; NULL: none that is allowed. */
-static const char *choose_transfer(const leati_reader_task *task) {
+static const char *choose_transfer(const leati_client_reader_task *task) {
     const leati_strings *transfers = &task->place.transfers;
     const char *only = task->reader->options.transfer;
     size_t size = only == NULL ? 0 : strlen(only);
@@ -249,7 +251,7 @@ static const char *choose_transfer(const leati_reader_task *task) {
     return count == 0 ? NULL : found[task->failures % count];
 }
 
-static leat_status connect(leati_reader_task *task, const char *transfer, leat_error *err) {
+static leat_status connect(leati_client_reader_task *task, const char *transfer, leat_error *err) {
     char protocol[32];
     const char *blank = strchr(transfer, ' ');
     if (blank == NULL || (size_t)(blank - transfer) >= sizeof protocol)
@@ -266,7 +268,7 @@ static leat_status connect(leati_reader_task *task, const char *transfer, leat_e
 }
 
 /* What can be unpacked, best first, for a worker that packs where it is asked to. */
-static leat_status set_compression(const leati_reader *reader, leati_strings *out,
+static leat_status set_compression(const leati_client_reader *reader, leati_strings *out,
                                    leat_error *err) {
     const char *wanted = reader->options.compression;
     leat_string snappy = {.data = (char *)(uintptr_t) "snappy", .size = 6};
@@ -275,8 +277,8 @@ static leat_status set_compression(const leati_reader *reader, leati_strings *ou
     return leati_strings_copy(&snappy, 1, out, err);
 }
 
-static leat_status write_request(leati_reader_task *task, leati_text *out, leat_error *err) {
-    leati_reader *reader = task->reader;
+static leat_status write_request(leati_client_reader_task *task, leati_text *out, leat_error *err) {
+    leati_client_reader *reader = task->reader;
     struct leati_message_read read = {.task = task->place.task,
                                       .attempt = task->attempt,
                                       .client = reader->opened.client,
@@ -285,7 +287,7 @@ static leat_status write_request(leati_reader_task *task, leati_text *out, leat_
                                       .trainer = (char *)(uintptr_t)reader->options.trainer,
                                       .credit_elements = task->window.elements,
                                       .credit_bytes = task->window.bytes,
-                                      .acks = leati_reader_acknowledges(reader)};
+                                      .acks = leati_client_reader_acknowledges(reader)};
     leat_status status = set_compression(reader, &read.compression, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_read, &read, out, err);
@@ -295,7 +297,7 @@ static leat_status write_request(leati_reader_task *task, leati_text *out, leat_
 
 /* Called without the lock, in state OPENING: nobody else changes place and attempt of a task that
  * is being opened but the heart, which copies under the lock; so the transfer is copied there. */
-static leat_status open_stream(leati_reader_task *task, const char *transfer,
+static leat_status open_stream(leati_client_reader_task *task, const char *transfer,
                                const leati_text *request, leati_transport_stream **out,
                                leat_error *err) {
     static const leati_transport_events events = {.message = on_message, .closed = on_closed};
@@ -304,11 +306,11 @@ static leat_status open_stream(leati_reader_task *task, const char *transfer,
     *out = task->transport->open(task->channel, "read", request->data, request->size, &events, task,
                                  err);
     if (*out == NULL)
-        leati_reader_task_unref(task);
+        leati_client_reader_task_unref(task);
     return *out == NULL ? err->code : LEAT_OK;
 }
 
-static leat_status nothing_fits(const leati_reader_task *task, leat_error *err) {
+static leat_status nothing_fits(const leati_client_reader_task *task, leat_error *err) {
     const char *only = task->reader->options.transfer;
     return leati_fail(err, LEAT_FAILED_PRECONDITION,
                       "worker %s does not give elements by %s; leave out data_transfer_protocol, "
@@ -317,20 +319,21 @@ static leat_status nothing_fits(const leati_reader_task *task, leat_error *err) 
 }
 
 /* The stream is there, or came and went already. */
-static void opened(leati_reader_task *task, leati_transport_stream *stream, const leat_error *err) {
-    leati_reader *reader = task->reader;
+static void opened(leati_client_reader_task *task, leati_transport_stream *stream,
+                   const leat_error *err) {
+    leati_client_reader *reader = task->reader;
     leati_queue_gate_lock(reader->gate);
-    if (stream != NULL && task->state == LEATI_READER_OPENING) {
+    if (stream != NULL && task->state == LEATI_CLIENT_OPENING) {
         task->stream = stream;
-        task->state = LEATI_READER_READING;
+        task->state = LEATI_CLIENT_READING;
         stream = NULL;
         /* The consumer may owe credit already for what came meanwhile. */
         leati_queue_gate_wake(reader->gate);
     } else if (err->code != LEAT_OK) {
-        task->state = LEATI_READER_IDLE;
+        task->state = LEATI_CLIENT_IDLE;
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         if (!leati_control_is_away(err->code))
-            leati_reader_fail(reader, err);
+            leati_client_reader_fail(reader, err);
     }
     leati_queue_gate_unlock(reader->gate);
     if (stream != NULL)
@@ -338,13 +341,13 @@ static void opened(leati_reader_task *task, leati_transport_stream *stream, cons
 }
 
 /* The lock is held, and left meanwhile. */
-static void open_task(leati_reader *reader, leati_reader_task *task) {
+static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
     leat_error err = {0};
     leati_text request = {0};
     leati_transport_stream *stream = NULL;
     task->attempt = task->place.attempt;
-    task->state = LEATI_READER_OPENING;
-    leati_reader_window_begin(reader, task);
+    task->state = LEATI_CLIENT_OPENING;
+    leati_client_reader_window_begin(reader, task);
     const char *chosen = choose_transfer(task);
     char *transfer = leati_strdup(chosen);
     leat_status status = chosen == NULL     ? nothing_fits(task, &err)
@@ -359,10 +362,10 @@ static void open_task(leati_reader *reader, leati_reader_task *task) {
     leati_queue_gate_lock(reader->gate);
 }
 
-static void close_task(leati_reader *reader, leati_reader_task *task) {
+static void close_task(leati_client_reader *reader, leati_client_reader_task *task) {
     leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
     leat_error why = {0};
-    task->state = LEATI_READER_CLOSING;
+    task->state = LEATI_CLIENT_CLOSING;
     leati_queue_gate_unlock(reader->gate);
     (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
     leati_transport_stream_close(stream, &why);
@@ -371,14 +374,14 @@ static void close_task(leati_reader *reader, leati_reader_task *task) {
 }
 
 /* Has all come, and been acknowledged where the worker wants to know? */
-static bool is_done_with(const leati_reader_task *task) {
-    return task->ended && (!leati_reader_acknowledges(task->reader) ||
+static bool is_done_with(const leati_client_reader_task *task) {
+    return task->ended && (!leati_client_reader_acknowledges(task->reader) ||
                            (task->here == 0 && task->window.acked_begin == task->window.acked_end));
 }
 
-static bool is_to_be_closed(const leati_reader *reader, const leati_reader_task *task,
+static bool is_to_be_closed(const leati_client_reader *reader, const leati_client_reader_task *task,
                             int64_t now) {
-    if (task->state != LEATI_READER_READING)
+    if (task->state != LEATI_CLIENT_READING)
         return false;
     return reader->stop || is_done_with(task) || task->reporting ||
            task->attempt != task->place.attempt ||
@@ -386,17 +389,18 @@ static bool is_to_be_closed(const leati_reader *reader, const leati_reader_task 
             now - task->unlisted_ns >= (int64_t)UNLISTED_MS * 1000 * 1000);
 }
 
-static bool is_to_be_opened(const leati_reader *reader, const leati_reader_task *task) {
-    return task->state == LEATI_READER_IDLE && !reader->stop && !reader->failed && !task->ended &&
+static bool is_to_be_opened(const leati_client_reader *reader,
+                            const leati_client_reader_task *task) {
+    return task->state == LEATI_CLIENT_IDLE && !reader->stop && !reader->failed && !task->ended &&
            !task->reporting && !task->passed && task->unlisted_ns == 0;
 }
 
 /* Does one thing that is to be done, if there is one: true, and the list may be another one. Else
  * *next is when something will be. */
-static bool tend_once(leati_reader *reader, int64_t *next) {
+static bool tend_once(leati_client_reader *reader, int64_t *next) {
     int64_t now = leati_now_ns();
     *next = LEATI_NO_DEADLINE;
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
         if (is_to_be_closed(reader, task, now)) {
             close_task(reader, task);
             return true;
@@ -408,15 +412,15 @@ static bool tend_once(leati_reader *reader, int64_t *next) {
         int64_t due = LEATI_NO_DEADLINE;
         if (is_to_be_opened(reader, task))
             due = task->retry_ns;
-        else if (task->state == LEATI_READER_READING && task->unlisted_ns != 0)
+        else if (task->state == LEATI_CLIENT_READING && task->unlisted_ns != 0)
             due = task->unlisted_ns + (int64_t)UNLISTED_MS * 1000 * 1000;
         *next = LEATI_MIN(*next, due);
     }
     return false;
 }
 
-void leati_reader_tend(void *context) {
-    leati_reader *reader = context;
+void leati_client_reader_tend(void *context) {
+    leati_client_reader *reader = context;
     leat_status status = LEAT_OK;
     int64_t next = LEATI_NO_DEADLINE;
     leati_queue_gate_lock(reader->gate);
@@ -432,16 +436,16 @@ void leati_reader_tend(void *context) {
     leati_queue_gate_unlock(reader->gate);
 }
 
-void leati_reader_tasks_fini(leati_reader *reader) {
+void leati_client_reader_tasks_fini(leati_client_reader *reader) {
     while (reader->tasks != NULL) {
-        leati_reader_task *task = reader->tasks;
+        leati_client_reader_task *task = reader->tasks;
         reader->tasks = task->next;
         if (task->channel != NULL)
             task->transport->disconnect(task->channel);
         task->channel = NULL;
-        leati_reader_part *part;
-        while ((part = leati_reader_queue_take(&task->parts)) != NULL)
-            leati_reader_part_drop(reader, part);
-        leati_reader_task_unref(task);
+        leati_client_reader_part *part;
+        while ((part = leati_client_reader_queue_take(&task->parts)) != NULL)
+            leati_client_reader_part_drop(reader, part);
+        leati_client_reader_task_unref(task);
     }
 }

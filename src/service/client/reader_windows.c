@@ -18,15 +18,15 @@ enum {
     ALL_BYTES = 256 << 20  /* of all */
 };
 
-static int64_t count_tasks(const leati_reader *reader) {
+static int64_t count_tasks(const leati_client_reader *reader) {
     int64_t count = 0;
-    for (const leati_reader_task *task = reader->tasks; task != NULL; task = task->next)
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         count += !task->ended && !task->passed;
     return LEATI_MAX(count, 1);
 }
 
-static int64_t most_elements(const leati_reader *reader) {
-    if (leati_reader_is_coordinated(reader))
+static int64_t most_elements(const leati_client_reader *reader) {
+    if (leati_client_reader_is_coordinated(reader))
         return 1;
     if (reader->options.max_outstanding <= 0)
         return MOST_ELEMENTS;
@@ -34,20 +34,21 @@ static int64_t most_elements(const leati_reader *reader) {
     return LEATI_MAX(share, 1);
 }
 
-void leati_reader_window_begin(leati_reader *reader, leati_reader_task *task) {
+void leati_client_reader_window_begin(leati_client_reader *reader, leati_client_reader_task *task) {
     int64_t most = most_elements(reader);
-    task->window = (leati_reader_window){.elements = LEATI_MIN(most, (int64_t)FIRST_ELEMENTS),
-                                         .bytes = FIRST_BYTES};
+    task->window = (leati_client_reader_window){
+        .elements = LEATI_MIN(most, (int64_t)FIRST_ELEMENTS), .bytes = FIRST_BYTES};
 }
 
-void leati_reader_window_came(leati_reader_task *task, int64_t elements, int64_t bytes) {
+void leati_client_reader_window_came(leati_client_reader_task *task, int64_t elements,
+                                     int64_t bytes) {
     task->window.came_elements += elements;
     task->window.came_bytes += bytes;
 }
 
-void leati_reader_window_took(leati_reader_task *task, int64_t position, int64_t elements,
-                              int64_t bytes) {
-    leati_reader_window *window = &task->window;
+void leati_client_reader_window_took(leati_client_reader_task *task, int64_t position,
+                                     int64_t elements, int64_t bytes) {
+    leati_client_reader_window *window = &task->window;
     window->owed_elements += elements;
     window->owed_bytes += bytes;
     if (window->acked_end == window->acked_begin)
@@ -55,12 +56,12 @@ void leati_reader_window_took(leati_reader_task *task, int64_t position, int64_t
     window->acked_end = position + elements;
 }
 
-void leati_reader_windows_grow(leati_reader *reader) {
+void leati_client_reader_windows_grow(leati_client_reader *reader) {
     int64_t most = most_elements(reader), room = ALL_BYTES / count_tasks(reader);
     int64_t most_bytes = LEATI_MIN(room, (int64_t)MOST_BYTES);
-    for (leati_reader_task *task = reader->tasks; task != NULL; task = task->next) {
-        leati_reader_window *window = &task->window;
-        if (task->state != LEATI_READER_READING || task->ended)
+    for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        leati_client_reader_window *window = &task->window;
+        if (task->state != LEATI_CLIENT_READING || task->ended)
             continue;
         int64_t more = LEATI_MIN(window->elements, most - window->elements);
         if (window->came_elements >= window->elements && more > 0) {
@@ -77,27 +78,27 @@ void leati_reader_windows_grow(leati_reader *reader) {
     }
 }
 
-bool leati_reader_window_breaks(const leati_reader_task *task, int64_t position) {
-    const leati_reader_window *window = &task->window;
-    return leati_reader_acknowledges(task->reader) && window->acked_end > window->acked_begin &&
-           window->acked_end != position;
+bool leati_client_reader_window_breaks(const leati_client_reader_task *task, int64_t position) {
+    const leati_client_reader_window *window = &task->window;
+    return leati_client_reader_acknowledges(task->reader) &&
+           window->acked_end > window->acked_begin && window->acked_end != position;
 }
 
-bool leati_reader_window_is_due(const leati_reader_task *task, bool all) {
-    const leati_reader_window *window = &task->window;
-    if (task->state != LEATI_READER_READING)
+bool leati_client_reader_window_is_due(const leati_client_reader_task *task, bool all) {
+    const leati_client_reader_window *window = &task->window;
+    if (task->state != LEATI_CLIENT_READING)
         return false;
     /* Of an ended task nothing is asked for; what was taken of it is acknowledged all the same. */
     if (task->ended)
-        return leati_reader_acknowledges(task->reader) && task->here == 0 &&
+        return leati_client_reader_acknowledges(task->reader) && task->here == 0 &&
                window->acked_end > window->acked_begin;
     if (all)
         return window->owed_elements > 0 || window->owed_bytes > 0;
     return 2 * window->owed_elements >= window->elements || 2 * window->owed_bytes >= window->bytes;
 }
 
-leati_frame_credit leati_reader_window_settle(leati_reader_task *task) {
-    leati_reader_window *window = &task->window;
+leati_frame_credit leati_client_reader_window_settle(leati_client_reader_task *task) {
+    leati_client_reader_window *window = &task->window;
     leati_frame_credit credit = {.elements = window->owed_elements,
                                  .bytes = window->owed_bytes,
                                  .acked_begin = window->acked_begin,

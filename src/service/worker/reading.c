@@ -51,14 +51,27 @@ void leati_worker_entry_remove(leati_worker_entry *entry) {
     pthread_mutex_unlock(&registry_lock);
 }
 
+/* The worker of that address; the lock is held. */
+static const leati_worker_entry *find_entry(const char *address) {
+    const leati_worker_entry *entry = registry;
+    while (entry != NULL && strcmp(entry->address, address) != 0)
+        entry = entry->next;
+    return entry;
+}
+
+bool leati_worker_is_here(const char *address) {
+    pthread_mutex_lock(&registry_lock);
+    bool here = find_entry(address) != NULL;
+    pthread_mutex_unlock(&registry_lock);
+    return here;
+}
+
 /* The lock is held over the find, so that the worker is not freed meanwhile. */
 static leati_worker_task *find_task(const char *address, const struct leati_message_read *asked,
                                     leat_error *err) {
     leati_worker_task *task = NULL;
     pthread_mutex_lock(&registry_lock);
-    leati_worker_entry *entry = registry;
-    while (entry != NULL && strcmp(entry->address, address) != 0)
-        entry = entry->next;
+    const leati_worker_entry *entry = find_entry(address);
     if (entry != NULL)
         task = entry->find(entry->worker, asked->task, asked->attempt, err);
     else

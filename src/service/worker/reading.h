@@ -54,6 +54,9 @@ void leati_worker_reader_close(leati_worker_reader *reader);
 /* The spec of the elements; NULL before the first outcome. Owned. */
 leat_spec *leati_worker_reader_spec(const leati_worker_reader *reader);
 
+/* Does a worker of this process have the address? */
+bool leati_worker_is_here(const char *address);
+
 /* ---- for the worker ---- */
 
 struct leati_worker_task;

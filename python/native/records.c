@@ -263,7 +263,7 @@ static PyObject *replace_files(PyObject *module, PyObject *args) {
     give_back(&all);
     if (status == LEAT_OK)
         Py_RETURN_NONE;
-    if (number == 0)
+    if (number == 0 || status == LEAT_CANCELLED)
         return native_raise(&err);
     raise_system(number, &err);
     return NULL;

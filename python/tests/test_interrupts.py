@@ -103,6 +103,16 @@ model.compile("adam", "mse")
 x, y = np.zeros((64, 500), np.float32), np.zeros((64, 1), np.float32)
 ds = tf.data.Dataset.from_tensors((x, y)).repeat()""", "model.fit(ds, verbose=0, steps_per_epoch=10**9)",
             "assert model.fit(x, y, verbose=0, epochs=1).history['loss']"),
+    "save_weights": ("""
+import tempfile
+path = tempfile.mkdtemp() + "/x.weights.h5"
+model = tf.keras.Sequential([tf.keras.Input((5000,)), tf.keras.layers.Dense(5000)])
+model.save_weights(path)
+before = open(path, "rb").read()""", """
+def call():
+    for _ in range(10**6):
+        model.save_weights(path)""", """
+assert open(path, "rb").read() == before and len(os.listdir(os.path.dirname(path))) == 1"""),
     "evaluate": ("""
 model = tf.keras.Sequential([tf.keras.Input((500,)), tf.keras.layers.Dense(1)])
 model.compile("adam", "mse")

@@ -8,6 +8,7 @@
  * names already. Locks: those of the temporary files (file/atomic). */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/stop.h"
 #include "file/atomic.h"
 #include "file/fs.h"
 #include <errno.h>
@@ -73,7 +74,10 @@ leat_status leat_files_replace(const leat_file_content *files, int count,
     leati_output **outputs = leati_alloc_zero((size_t)count, sizeof(leati_output *));
     if (outputs == NULL)
         return leati_no_memory(err);
+    /* Nothing has its name before all is written: until then the call may be stopped. */
+    leati_stop_scope scope = leati_stop_enter(NULL, NULL, NULL);
     leat_status status = write_all(files, count, outputs, err);
+    leati_stop_leave(scope);
     if (status == LEAT_OK)
         status = put_all(outputs, count, err);
     for (int i = 0; i < count && outputs[i] != NULL; i++) {

@@ -142,7 +142,7 @@ def _write(model, file, skipped=()):
         else:
             store = own_values(thing)
         for name, value in store.items():
-            group.create_dataset(name, data=np.asarray(value.numpy() if hasattr(value, "numpy") else value))
+            hdf5.put(group, name, np.asarray(value.numpy() if hasattr(value, "numpy") else value))
 
 
 def _check_place(path, ending, overwrite):

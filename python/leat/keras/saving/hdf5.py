@@ -24,6 +24,17 @@ _AT_ONCE = 16 << 20  # bytes
 _SMALL_CHUNK = 4 << 20  # bytes of a chunk that may be larger than its array
 
 
+def put(group, name, values):
+    """Writes an array as a dataset; a large one some rows at a time, because Ctrl-C is not heard within one write."""
+    if values.nbytes <= _AT_ONCE:
+        group.create_dataset(name, data=values)
+        return
+    dataset = group.create_dataset(name, values.shape, values.dtype)
+    rows = max(1, _AT_ONCE * len(values) // values.nbytes)
+    for first in range(0, len(values), rows):
+        dataset[first:first + rows] = values[first:first + rows]
+
+
 def library():
     """The package h5py. ImportError says what to do without it."""
     try:

@@ -1,5 +1,6 @@
 /* A command of the tool: `leat NAME`. One command is one file commands/<name>.c, which ends in its
- * descriptor, and one line in commands.def; help, suggestions and dispatch read that table. */
+ * descriptor, and one line in commands.def; help, suggestions and dispatch read that table. A
+ * command may consist of parts, `leat NAME PART`, each a command in a file of its own. */
 #ifndef LEATI_CLI_COMMAND_H
 #define LEATI_CLI_COMMAND_H
 
@@ -14,7 +15,10 @@ typedef enum leati_exit {
 } leati_exit;
 
 typedef struct leati_command {
-    const char *name;
+    const char *name; /* of a part: with that of the command before it */
+    /* Ended by NULL; then the first argument names one of them, and but for name, summary and
+     * description this command has nothing. NULL: it has no parts. */
+    const struct leati_command *const *parts;
     const char *summary;              /* one line for `leat help` */
     const char *arguments;            /* of the usage line, such as "FILE..." */
     const char *description;          /* paragraphs of `leat help NAME`, lines ready to print */
@@ -30,6 +34,12 @@ typedef struct leati_command {
 
 /* The command of that name; NULL after a message that suggests one. */
 const leati_command *leati_command_find(const char *name);
+
+/* The part of a command by the word behind the command's; NULL after a message. */
+const leati_command *leati_command_find_part(const leati_command *command, const char *word);
+
+/* The word of a part behind that of its command. Borrowed. */
+const char *leati_command_word(const leati_command *part);
 
 /* The commands in the order of the table; NULL behind the last. */
 const leati_command *leati_command_at(int index);

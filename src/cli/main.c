@@ -42,6 +42,25 @@ const leati_command *leati_command_find(const char *name) {
     return NULL;
 }
 
+const char *leati_command_word(const leati_command *part) {
+    return strrchr(part->name, ' ') + 1;
+}
+
+const leati_command *leati_command_find_part(const leati_command *command, const char *word) {
+    leati_suggestion best = {.text = word};
+    for (int i = 0; command->parts[i] != NULL; i++) {
+        if (strcmp(leati_command_word(command->parts[i]), word) == 0)
+            return command->parts[i];
+        leati_suggest(&best, leati_command_word(command->parts[i]));
+    }
+    if (best.found != NULL)
+        leati_say_error("%s: there is no %s; did you mean %s?", command->name, word, best.found);
+    else
+        leati_say_error("%s: there is no %s; 'leat help %s' lists what there is", command->name,
+                        word, command->name);
+    return NULL;
+}
+
 void leati_command_help_overview(void) {
     puts("Usage: leat COMMAND [ARGUMENT]...\n\n"
          "Input pipelines and synchronous data-parallel training.\n\n"
@@ -57,8 +76,12 @@ void leati_command_help_overview(void) {
 }
 
 void leati_command_print_help(const leati_command *command) {
-    printf("Usage: leat %s [OPTION]... %s\n\n%s\n\nOptions:\n", command->name, command->arguments,
+    printf("Usage: leat %s [OPTION]... %s\n\n%s\n\n", command->name, command->arguments,
            command->description);
+    for (int i = 0; command->parts != NULL && command->parts[i] != NULL; i++)
+        printf("%s  %-11s %s\n", i == 0 ? "Commands:\n" : "", leati_command_word(command->parts[i]),
+               command->parts[i]->summary);
+    printf("%sOptions:\n", command->parts != NULL ? "\n" : "");
     leati_options_print(command->options);
 }
 
@@ -106,6 +129,14 @@ static leati_exit run_command(const leati_command *command, char **texts, int co
     return code;
 }
 
+/* The parts of a command have the options; the command itself only tells of its parts. */
+static leati_exit dispatch_part(const leati_command *command, char **texts, int count) {
+    if (count == 0 || texts[0][0] == '-')
+        return run_command(command, texts, count);
+    const leati_command *part = leati_command_find_part(command, texts[0]);
+    return part != NULL ? run_command(part, texts + 1, count - 1) : LEATI_EXIT_USAGE;
+}
+
 static leati_exit dispatch(int count, char **texts) {
     if (count < 2) {
         leati_say_error("no command was given; 'leat help' lists them");
@@ -127,6 +158,8 @@ static leati_exit dispatch(int count, char **texts) {
         return LEATI_EXIT_USAGE;
     }
     const leati_command *command = leati_command_find(first);
+    if (command != NULL && command->parts != NULL)
+        return dispatch_part(command, texts + 2, count - 2);
     return command != NULL ? run_command(command, texts + 2, count - 2) : LEATI_EXIT_USAGE;
 }
 

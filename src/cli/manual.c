@@ -60,7 +60,7 @@ static void print_option(const leati_option *row) {
     putchar('\n');
 }
 
-static void print_command(const leati_command *command) {
+static void print_command(const leati_command *command) { // NOLINT(misc-no-recursion): one level
     printf(".SS leat %s \\- ", command->name);
     print_text(command->summary);
     printf("\n.B leat %s\n[\\fIOPTION\\fR]... ", command->name);
@@ -69,6 +69,8 @@ static void print_command(const leati_command *command) {
     print_paragraphs(command->description);
     for (const leati_option *row = command->options; row != NULL && row->type; row++)
         print_option(row);
+    for (int i = 0; command->parts != NULL && command->parts[i] != NULL; i++)
+        print_command(command->parts[i]);
 }
 
 void leati_manual_print(void) {
@@ -107,10 +109,34 @@ static void print_words(const leati_option *options) {
     fputs("--help -h", stdout);
 }
 
+/* The words behind a command that consists of parts. */
+static void print_parts_words(const leati_command *command) {
+    printf("        %s)\n            parts=\"", command->name);
+    for (int i = 0; command->parts[i] != NULL; i++)
+        printf("%s%s", i > 0 ? " " : "", leati_command_word(command->parts[i]));
+    puts("\"\n            words=\"--help -h\"\n            case ${COMP_WORDS[2]} in");
+    for (int i = 0; command->parts[i] != NULL; i++) {
+        printf("                %s) words=\"", leati_command_word(command->parts[i]));
+        print_words(command->parts[i]->options);
+        puts("\" ;;");
+    }
+    puts("            esac ;;");
+}
+
+static void print_command_words(const leati_command *command) {
+    if (command->parts != NULL) {
+        print_parts_words(command);
+        return;
+    }
+    printf("        %s) words=\"", command->name);
+    print_words(command->options);
+    puts("\" ;;");
+}
+
 void leati_manual_print_bash_completion(void) {
     puts("# Completion of leat for bash, as `leat completion bash` prints it.\n"
          "_leat() {\n"
-         "    local word=${COMP_WORDS[COMP_CWORD]} words=");
+         "    local word=${COMP_WORDS[COMP_CWORD]} words= parts=");
     fputs("    local commands=\"", stdout);
     const leati_command *command;
     for (int i = 0; (command = leati_command_at(i)) != NULL; i++)
@@ -120,14 +146,12 @@ void leati_manual_print_bash_completion(void) {
          "        words=\"$commands --help --version\"\n"
          "    else\n"
          "        case ${COMP_WORDS[1]} in");
-    for (int i = 0; (command = leati_command_at(i)) != NULL; i++) {
-        printf("        %s) words=\"", command->name);
-        print_words(command->options);
-        puts("\" ;;");
-    }
+    for (int i = 0; (command = leati_command_at(i)) != NULL; i++)
+        print_command_words(command);
     puts("        esac\n"
          "        if [[ $word != -* ]]; then\n"
          "            words=\n"
+         "            ((COMP_CWORD == 2)) && words=$parts\n"
          "            [[ ${COMP_WORDS[1]} == help ]] && words=$commands\n"
          "            [[ ${COMP_WORDS[1]} == completion ]] && words=bash\n"
          "        fi\n"

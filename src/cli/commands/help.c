@@ -24,7 +24,14 @@ static leati_exit run_help(void *options, char **arguments, int count) {
         return LEATI_EXIT_OK;
     }
     const leati_command *command = leati_command_find(arguments[0]);
-    /* leati_command_find has said what is wrong. */
+    if (command != NULL && count > 1 && command->parts == NULL) {
+        leati_say_error("help: %s has no commands of its own, found \"%s\"", command->name,
+                        arguments[1]);
+        return LEATI_EXIT_USAGE;
+    }
+    if (command != NULL && count > 1)
+        command = leati_command_find_part(command, arguments[1]);
+    /* Whoever found nothing has said what is wrong. */
     if (command == NULL)
         return LEATI_EXIT_USAGE;
     leati_command_print_help(command);
@@ -42,9 +49,11 @@ static const leati_option help_rows[] = {
 const leati_command leati_command_help = {
     .name = "help",
     .summary = "show the commands, or how one is used",
-    .arguments = "[COMMAND]",
-    .description = "Shows the list of commands, or what COMMAND does and its options.",
-    .max_arguments = 1,
+    .arguments = "[COMMAND [PART]]",
+    .description =
+        "Shows the list of commands, or what COMMAND does and its options. Some commands\n"
+        "consist of parts: leat help service worker.",
+    .max_arguments = 2,
     .options = help_rows,
     .size = sizeof(struct help_options),
     .run = run_help,

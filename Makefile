@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop bench bench-peers performance golden fuzz soak chaos mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop test-engines bench bench-peers performance golden fuzz soak chaos mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -42,6 +42,10 @@ test-long: all ## the sweeps; those of the Python package want .venv
 test-interop: all ## leat's files beside the real Keras, TensorBoard and safetensors, in .venv-interop; a skip is a failure
 	@sh tools/venv.sh interop
 	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-interop/bin/python -m pytest -q -p no:cacheprovider python/interop
+
+test-engines: all ## the data service on a local Ray cluster, and deploy/ against Kubernetes' schemas, in .venv-engines; a skip is a failure
+	@sh tools/venv.sh engines
+	@LEAT_BUILD=$(BUILD) PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider python/engines
 
 bench: all ## JSON lines, each a ratio to a limit measured in the same run; CASE=name SECONDS=s
 	@ninja -C $(BUILD) bench >&2

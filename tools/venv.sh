@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
-# those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead. Where
+# those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead,
+# `venv.sh engines` .venv-engines with python/requirements-engines.txt. Where
 # they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,6 +30,10 @@ make() {
 
 if [ "${1:-}" = interop ]; then
     make .venv-interop interop 'numpy, pytest'
+    exit
+fi
+if [ "${1:-}" = engines ]; then
+    make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate'
     exit
 fi
 make .venv test 'numpy, pytest, scikit_build_core'

@@ -3,13 +3,14 @@
 # show: a room's tests link it and the floors below it, nothing else. So a broken file in a high
 # room does not stop the tests of a low one. Rooms without a source yet are left out.
 
-set(LEAT_ROOMS base core run file image coll graph exec data dist service train cli)
+set(LEAT_ROOMS base core run file image coll web graph exec data dist service train cli)
 set(LEAT_FLOOR_base 0)
 set(LEAT_FLOOR_core 1)
 set(LEAT_FLOOR_run 2)
 set(LEAT_FLOOR_file 3)
 set(LEAT_FLOOR_image 3)
 set(LEAT_FLOOR_coll 3)
+set(LEAT_FLOOR_web 3)
 set(LEAT_FLOOR_graph 4)
 set(LEAT_FLOOR_exec 5)
 set(LEAT_FLOOR_data 6)
@@ -25,6 +26,23 @@ set(LEAT_DRAWERS_data plan values rewrites run access ahead source kept function
 set(LEAT_DRAWERS_service transport wire dispatcher worker client)
 set(LEAT_DRAWERS_train frame support initializers layers losses metrics schedules optimizers)
 
+# Adds the files of the web page, as C, to the sources that `list` names; without libmicrohttpd there is no page.
+function(leat_choose_page list)
+    set(sources ${${list}})
+    if(LEAT_MICROHTTPD_FOUND)
+        list(FILTER sources EXCLUDE REGEX "/web/absent\\.c$")
+        set(page ${PROJECT_BINARY_DIR}/web/page.c)
+        file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/web/page/*)
+        add_custom_command(OUTPUT ${page}
+            COMMAND ${CMAKE_COMMAND} -DOUT=${page} -DFOLDER=${PROJECT_SOURCE_DIR}/src/web/page -P ${PROJECT_SOURCE_DIR}/cmake/page.cmake
+            DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/page.cmake VERBATIM)
+        list(APPEND sources ${page})
+    else()
+        list(FILTER sources EXCLUDE REGEX "/web/(answer|connections|events|server)\\.c$")
+    endif()
+    set(${list} ${sources} PARENT_SCOPE)
+endfunction()
+
 # Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.
 function(leat_add_room room)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
@@ -37,6 +55,9 @@ function(leat_add_room room)
     endif()
     if(NOT LEAT_HAVE_NCCL)
         list(FILTER sources EXCLUDE REGEX "/coll/nccl\\.c$")
+    endif()
+    if(room STREQUAL "web")
+        leat_choose_page(sources)
     endif()
     if(LEAT_HAVE_GLOO)
         file(GLOB foreign CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cc)

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LOOK_MS = 250 };
+
 static const struct {
     const char *name;
     leati_core_method handle;
@@ -338,9 +340,11 @@ static void give_answers(struct answers *answers, const leat_error *broken) {
     leati_free(answers->items);
 }
 
-/* When the next heartbeat's wait is over. */
+/* When the next heartbeat's wait is over; while any is kept its connection is looked at, too. */
 static int64_t next_turn(const leati_core *core) {
-    int64_t next = core->now_ns + core->options.job_gc_check_interval_ms * LEATI_CORE_NS_PER_MS;
+    int64_t next =
+        core->now_ns +
+        LEATI_MIN(core->options.job_gc_check_interval_ms, (int64_t)LOOK_MS) * LEATI_CORE_NS_PER_MS;
     next =
         LEATI_MIN(next, core->now_ns + core->options.worker_timeout_ms * LEATI_CORE_NS_PER_MS / 4);
     for (size_t i = 0; i < core->num_workers; i++)

@@ -16,12 +16,13 @@
 #include "run/queue.h"
 #include "run/thread.h"
 #include "service/dispatcher/core.h"
+#include "service/dispatcher/page.h"
 #include "service/transport/transport.h"
 #include "service/wire/control.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { CLOSE_MS = 1000, PAGE_MS = 1000 };
+enum { CLOSE_MS = 1000 };
 
 enum state { NEW = 0, SERVING, STOPPED };
 
@@ -42,6 +43,7 @@ struct leat_dispatcher {
     const leati_transport *transport;
     leati_transport_server *server;
     leati_core *core; /* the thread's, while it runs */
+    leati_page *page; /* NULL: none */
     leati_thread thread;
     leati_gate *gate;
     /* Under the gate. */
@@ -82,8 +84,9 @@ static leat_status check(const leat_dispatcher_options *o, leat_error *err) {
         return leati_refuse(err, VALUE,
                             "fault_tolerant_mode needs a work_dir, where the dispatcher keeps its "
                             "state");
-    if (o->port < 0 || o->port > 65535)
-        return leati_refuse(err, VALUE, "port is %d; expected 0 to 65535", o->port);
+    if (o->port < 0 || o->port > 65535 || o->web_port < -1 || o->web_port > 65535)
+        return leati_refuse(err, VALUE, "port is %d, web_port %d; expected 0 to 65535", o->port,
+                            o->web_port);
     return LEAT_OK;
 }
 
@@ -116,9 +119,23 @@ static void free_incoming(struct incoming *in) {
     leati_free(in);
 }
 
-static void take_call(void *context, leati_transport_call *call, const char *method,
-                      const char *peer, const void *request, size_t size) {
-    leat_dispatcher *d = context;
+static void answer_call(void *context, const char *bytes, size_t size) {
+    if (context != NULL)
+        (void)leati_transport_call_answer(context, bytes, size);
+}
+
+static void fail_call(void *context, const leat_error *why) {
+    if (context != NULL)
+        (void)leati_transport_call_fail(context, why);
+}
+
+static bool call_is_abandoned(const void *context) {
+    return context != NULL && leati_transport_call_abandoned(context);
+}
+
+/* `call` NULL: nobody waits for the answer. */
+static void take(leat_dispatcher *d, leati_transport_call *call, const char *method,
+                 const char *peer, const void *request, size_t size) {
     struct incoming *in = leati_alloc_zero(1, sizeof *in);
     if (in != NULL) {
         in->call = call;
@@ -130,7 +147,7 @@ static void take_call(void *context, leati_transport_call *call, const char *met
     if (in == NULL || in->method == NULL || in->bytes == NULL) {
         leat_error why = {0};
         (void)leati_no_memory(&why);
-        (void)leati_transport_call_fail(call, &why);
+        fail_call(call, &why);
         if (in != NULL)
             free_incoming(in);
         return;
@@ -140,6 +157,21 @@ static void take_call(void *context, leati_transport_call *call, const char *met
     d->last = &in->next;
     leati_queue_gate_wake(d->gate);
     leati_queue_gate_unlock(d->gate);
+}
+
+static void take_call(void *context, leati_transport_call *call, const char *method,
+                      const char *peer, const void *request, size_t size) {
+    take(context, call, method, peer, request, size);
+}
+
+/* The page's button. */
+static void drain(void *context, const char *worker) {
+    struct leati_message_drain said = {.worker = (char *)(uintptr_t)worker};
+    leati_text text = {0};
+    leat_error err = {0};
+    if (leati_messages_write(&leati_message_drain, &said, &text, &err) == LEAT_OK)
+        take(context, NULL, "drain", "", text.data, text.size);
+    leati_text_fini(&text);
 }
 
 static leat_status refuse_stream(void *context, leati_transport_stream *stream, const char *method,
@@ -155,18 +187,6 @@ static leat_status refuse_stream(void *context, leati_transport_stream *stream, 
     (void)events_context;
     return leati_fail(err, LEAT_UNIMPLEMENTED,
                       "a dispatcher has no stream \"%.60s\"; elements come from workers", method);
-}
-
-static void answer_call(void *context, const char *bytes, size_t size) {
-    (void)leati_transport_call_answer(context, bytes, size);
-}
-
-static void fail_call(void *context, const leat_error *why) {
-    (void)leati_transport_call_fail(context, why);
-}
-
-static bool call_is_abandoned(const void *context) {
-    return leati_transport_call_abandoned(context);
 }
 
 /* ---- the thread ---- */
@@ -203,17 +223,32 @@ static void serve(void *context) {
     for (bool stopped = false; !stopped;) {
         hand_over(d, take_all(d, until_ns, &stopped));
         until_ns = leati_core_turn(d->core, leati_now_ns());
+        if (d->page != NULL)
+            until_ns = LEATI_MIN(until_ns, leati_page_write(d->page, d->core, leati_now_ns()));
     }
 }
 
 /* ---- start and stop ---- */
 
-static leat_status set_target(leat_dispatcher *d, int port) {
+static void set_target(leat_dispatcher *d, int port) {
     /* As TensorFlow's: for programs of this host. */
     (void)snprintf(d->target, sizeof d->target, "%.60s://localhost:%d", d->protocol, port);
     LEATI_TELL(SERVICE, INFO, "dispatcher %s listens on %s", d->target,
                d->host != NULL ? d->host : "the loopback");
-    return LEAT_OK;
+}
+
+static leat_status open_page(leat_dispatcher *d, leat_error *err) {
+    leati_page_options options = {
+        .port = d->options.web_port,
+        .host = d->host == NULL || strcmp(d->host, "all") != 0 ? d->host : "::",
+        .security = {d->token, d->tls_cert, d->tls_key, d->tls_ca},
+        .drain = drain,
+        .context = d,
+    };
+    if (d->options.web_port < 0)
+        return LEAT_OK;
+    d->page = leati_page_open(&options, err);
+    return d->page == NULL ? err->code : LEAT_OK;
 }
 
 static leat_status listen_and_serve(leat_dispatcher *d, leat_error *err) {
@@ -230,7 +265,8 @@ static leat_status listen_and_serve(leat_dispatcher *d, leat_error *err) {
     d->server = d->transport->listen(&where, &handler, &port, err);
     if (d->server == NULL)
         return err->code;
-    LEATI_TRY(set_target(d, port));
+    set_target(d, port);
+    LEATI_TRY(open_page(d, err));
     return leati_thread_start(&d->thread, "dispatcher", serve, d, err);
 }
 
@@ -245,6 +281,8 @@ static leat_status begin(leat_dispatcher *d, leat_error *err) {
         if (d->server != NULL)
             d->transport->close(d->server, leati_clock_deadline_ns(CLOSE_MS));
         d->server = NULL;
+        leati_page_close(d->page);
+        d->page = NULL;
         leati_core_close(d->core);
         d->core = NULL;
     }
@@ -287,6 +325,7 @@ void leat_dispatcher_stop(leat_dispatcher *dispatcher) {
         return;
     /* The thread has answered all it took when it ends; what comes meanwhile is failed below. */
     pthread_join(dispatcher->thread.handle, NULL);
+    leati_page_close(dispatcher->page);
     leati_core_close(dispatcher->core);
     dispatcher->core = NULL;
     leat_error why = {0};
@@ -294,7 +333,7 @@ void leat_dispatcher_stop(leat_dispatcher *dispatcher) {
     bool stopped = false;
     for (struct incoming *in = take_all(dispatcher, 0, &stopped); in != NULL;) {
         struct incoming *next = in->next;
-        (void)leati_transport_call_fail(in->call, &why);
+        fail_call(in->call, &why);
         free_incoming(in);
         in = next;
     }
@@ -322,4 +361,8 @@ void leat_dispatcher_free(leat_dispatcher *dispatcher) {
 
 const char *leat_dispatcher_target(const leat_dispatcher *dispatcher) {
     return dispatcher->target;
+}
+
+int leat_dispatcher_web_port(const leat_dispatcher *dispatcher) {
+    return dispatcher->page == NULL ? -1 : leati_page_port(dispatcher->page);
 }

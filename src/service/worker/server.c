@@ -7,6 +7,7 @@
  *
  * Failures: at the start those of listening and of the dispatcher, for which it waits for
  * dispatcher_timeout_ms. Locks: the worker's gate, a leaf. */
+#include "web/server.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -241,6 +242,7 @@ static leat_status begin(leat_worker *worker, leat_error *err) {
     leati_worker_entry_add(&worker->entry);
     worker->entered = true;
     LEATI_TRY(announce(worker, deadline_ns, err));
+    LEATI_TRY(leati_worker_probes_open(worker, err));
     worker->heart = leati_driver_start("leat-worker", leati_worker_heart, worker, err);
     return worker->heart == NULL ? err->code : LEAT_OK;
 }
@@ -274,6 +276,8 @@ static void drop_tasks(leat_worker *worker) {
 /* In whatever state a start has left it. The heartbeat has ended, so the list of tasks changes no
  * more. */
 static void end(leat_worker *worker) {
+    leati_web_close(worker->web);
+    worker->web = NULL;
     leati_worker_bell_end(worker->bell);
     if (worker->entered)
         leati_worker_entry_remove(&worker->entry);

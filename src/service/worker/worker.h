@@ -35,6 +35,7 @@ struct leat_worker {
     leat_cancel *cancel;   /* fired by the stop: ends whatever asks the dispatcher */
     leati_worker_bell *bell;
     leati_driver *heart;
+    struct leati_web *web; /* NULL: none */
     leati_worker_entry entry;
     bool entered;
     leati_gate *gate;
@@ -91,6 +92,11 @@ leat_status leati_worker_stream_open(void *context, leati_transport_stream *stre
 void leati_worker_streams_reap(leat_worker *worker, bool all);
 /* Is there a sender that has not ended? With the lock held. */
 bool leati_worker_streams_any(const leat_worker *worker);
+
+/* ---- probes.c ---- */
+
+/* Where options.web_port asks for it; closed by leati_web_close. */
+LEAT_WARN_UNUSED leat_status leati_worker_probes_open(leat_worker *worker, leat_error *err);
 
 /* ---- status.c ---- */
 

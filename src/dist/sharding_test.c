@@ -2,10 +2,10 @@
  * reach: whole input pipelines, very deep plans, seeds of several operators; and without memory. */
 #include "support/cmocka.h"
 
+#include "data/shares/sharding.h"
 #include "dist/distributed.h"
 #include "dist/draws.h"
 #include "dist/planner.h"
-#include "data/shares/sharding.h"
 #include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"

@@ -3,8 +3,8 @@
 #include "support/cmocka.h"
 
 #include "base/error.h"
-#include "dist/planner.h"
 #include "data/shares/sharding.h"
+#include "dist/planner.h"
 #include "dist/strategy.h"
 #include "support/refused.h"
 #include "support/strategy.h"

@@ -12,8 +12,8 @@
 #include "core/json.h"
 #include "core/words.h"
 #include "data/plan/dataset.h"
-#include "dist/planner.h"
 #include "data/shares/sharding.h"
+#include "dist/planner.h"
 #include <leat/data_ops.h>
 #include <string.h>
 #include <unistd.h>
@@ -79,6 +79,21 @@ static const char *lacks_of_batches(const leati_dataset_op *op) {
     return "`batches`";
 }
 
+static const char *lacks_of_splits(const leati_dataset_op *op) {
+    switch (op->splits) {
+    case LEATI_SPLITS_ROWS:
+        return op->num_inputs != 0 ? "no inputs" : op->advance == NULL ? "`advance`" : NULL;
+    case LEATI_SPLITS_FILES: return op->shards != LEATI_SHARD_READER ? "LEATI_SHARD_READER" : NULL;
+    case LEATI_SPLITS_WHOLE:
+    case LEATI_SPLITS_LOCAL: return op->num_inputs != 0 ? "no inputs" : NULL;
+    case LEATI_SPLITS_THROUGH: return op->num_inputs == 0 ? "an input" : NULL;
+    case LEATI_SPLITS_IN_STEP: return op->num_inputs >= 0 ? "several inputs" : NULL;
+    case LEATI_SPLITS_REFUSED: return NULL;
+    case LEATI_SPLITS_UNSAID: break;
+    }
+    return "`splits`";
+}
+
 /* The rows of a signature, each once, with defaults that are JSON; the others are no arguments. */
 static const char *lacks_of_signature(const leati_dataset_op *op) {
     const char *text = op->signature;
@@ -122,7 +137,8 @@ static void test_complete(void **state) {
     const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < count; i++) {
         const char *lacks[] = {lacks_of_shards(ops[i]), lacks_of_batches(ops[i]),
-                               lacks_of_signature(ops[i]), lacks_of_names(ops[i])};
+                               lacks_of_splits(ops[i]), lacks_of_signature(ops[i]),
+                               lacks_of_names(ops[i])};
         for (size_t l = 0; l < sizeof lacks / sizeof *lacks; l++) {
             if (lacks[l] != NULL)
                 printf("FAIL %s: its descriptor lacks: %s\n", ops[i]->name, lacks[l]);

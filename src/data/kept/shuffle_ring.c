@@ -211,7 +211,8 @@ static leati_tail fill(leati_node_state *node, leati_shuffle_ring *ring, int64_t
             leati_shuffle_slice *back = leati_shuffle_back(ring);
             back->finished = true;
             /* Without this, an input that is empty or all errors would be repeated for ever. */
-            ring->last = ring->epochs < 0 && (back->consumed == 0 || !ring->produced);
+            ring->last =
+                ring->epochs < 0 && !ring->shared && (back->consumed == 0 || !ring->produced);
         }
     }
 }

@@ -35,6 +35,7 @@ typedef struct leati_shuffle_ring {
     bool input_open;                 /* `input` was opened at least once */
     bool epoch_open;                 /* the input stands in the epoch of the last slice */
     bool produced;                   /* an element has come since the first epoch began */
+    bool shared;                     /* other workers may have had all of an epoch */
     bool last;                       /* forever, but an epoch gave nothing: no further one */
     int64_t epoch;                   /* number of the last slice's */
     int64_t owed;                    /* seed pairs to draw before the next element is */

@@ -109,6 +109,7 @@ const leati_dataset_op leati_op_assert_cardinality = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_LEFT_OUT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct assert_args),
     .rows = assert_rows,

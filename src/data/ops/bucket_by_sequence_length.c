@@ -293,6 +293,7 @@ const leati_dataset_op leati_op_bucket_by_sequence_length = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct bucket_args),
     .rows = bucket_rows,

@@ -564,6 +564,7 @@ const leati_dataset_op leati_op_cache = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_SHARED_DRAW,
     .args_size = sizeof(struct cache_args),

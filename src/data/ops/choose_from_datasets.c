@@ -155,6 +155,7 @@ const leati_dataset_op leati_op_choose_from_datasets = {
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_IN_STEP,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct choose_args),
     .rows = choose_rows,

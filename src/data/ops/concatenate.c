@@ -159,6 +159,7 @@ const leati_dataset_op leati_op_concatenate = {
     .num_inputs = 2,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct concatenate_args),

@@ -243,6 +243,7 @@ const leati_dataset_op leati_op_counter = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_LOCAL,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct counter_args),
     .rows = counter_rows,

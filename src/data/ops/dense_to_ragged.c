@@ -243,6 +243,7 @@ const leati_dataset_op leati_op_dense_to_ragged = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct dense_to_ragged_args),
     .rows = dense_to_ragged_rows,

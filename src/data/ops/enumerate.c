@@ -147,6 +147,7 @@ const leati_dataset_op leati_op_enumerate = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct enumerate_args),

@@ -178,6 +178,7 @@ const leati_dataset_op leati_op_filter = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct filter_args),
     .rows = filter_rows,

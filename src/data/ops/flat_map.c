@@ -219,6 +219,7 @@ const leati_dataset_op leati_op_flat_map = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct flat_map_args),
     .rows = flat_map_rows,

@@ -345,6 +345,7 @@ const leati_dataset_op leati_op_from_generator = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_WHOLE,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct generator_args),
     .rows = generator_rows,

@@ -144,6 +144,7 @@ const leati_dataset_op leati_op_from_list = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_ROWS,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct from_list_args),
     .rows = from_list_rows,

@@ -109,6 +109,7 @@ const leati_dataset_op leati_op_from_tensors = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_WHOLE,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct tensors_args),

@@ -205,6 +205,7 @@ const leati_dataset_op leati_op_global_shuffle = {
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_REFUSED,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct global_args),

@@ -432,6 +432,7 @@ const leati_dataset_op leati_op_group_by_reducer = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_REFUSED,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct reducer_args),
     .rows = reducer_rows,

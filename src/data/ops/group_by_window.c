@@ -486,6 +486,7 @@ const leati_dataset_op leati_op_group_by_window = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct group_args),
     .rows = group_rows,

@@ -70,6 +70,7 @@ const leati_dataset_op leati_op_ignore_errors = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct ignore_errors_args),
     .rows = ignore_errors_rows,

@@ -136,6 +136,7 @@ const leati_dataset_op leati_op_interleave = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct interleave_args),
     .rows = interleave_rows,

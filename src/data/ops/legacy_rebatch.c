@@ -117,6 +117,7 @@ const leati_dataset_op leati_op_legacy_rebatch = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct legacy_rebatch_args),
     .rows = legacy_rebatch_rows,

@@ -115,6 +115,7 @@ const leati_dataset_op leati_op_list_files = {
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_OWN_INPUTS,
     .args_size = sizeof(struct list_files_args),

@@ -299,6 +299,7 @@ const leati_dataset_op leati_op_load = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_WHOLE,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct load_args),
     .rows = load_rows,

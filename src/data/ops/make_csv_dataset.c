@@ -549,6 +549,7 @@ const leati_dataset_op leati_op_make_csv_dataset = {
     .num_inputs = -1,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_AS_PLAN,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_AS_PLAN,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_OWN_INPUTS,
     .args_size = sizeof(struct make_csv_args),

@@ -105,6 +105,7 @@ const leati_dataset_op leati_op_map_and_batch = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_ROWS,
     .batch_size = "batch_size",
     .args_size = sizeof(struct map_and_batch_args),

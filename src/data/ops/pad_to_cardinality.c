@@ -234,6 +234,7 @@ const leati_dataset_op leati_op_pad_to_cardinality = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct pad_args),
     .rows = pad_rows,

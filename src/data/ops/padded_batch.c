@@ -469,6 +469,7 @@ const leati_dataset_op leati_op_padded_batch = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_ROWS,
     .batch_size = "batch_size",
     .args_size = sizeof(struct padded_args),

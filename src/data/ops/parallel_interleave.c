@@ -127,6 +127,7 @@ const leati_dataset_op leati_op_parallel_interleave = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_CALLS,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct legacy_args),
     .rows = legacy_rows,

@@ -120,6 +120,7 @@ const leati_dataset_op leati_op_prefetch = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct prefetch_args),

@@ -39,6 +39,7 @@ const leati_dataset_op leati_op_ragged_batch = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_ROWS,
     .batch_size = "batch_size",
     .args_size = sizeof(struct ragged_batch_args),

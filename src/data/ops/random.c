@@ -177,6 +177,7 @@ const leati_dataset_op leati_op_random = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_LOCAL,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct random_args),

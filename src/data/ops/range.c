@@ -222,6 +222,7 @@ const leati_dataset_op leati_op_range = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_ROWS,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct range_args),

@@ -513,6 +513,7 @@ const leati_dataset_op leati_op_rejection_resample = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct resample_args),
     .rows = resample_rows,

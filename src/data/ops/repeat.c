@@ -10,6 +10,7 @@
  * operator. */
 #include "data/access/access.h"
 #include "data/run/input.h"
+#include "data/source/split_source.h"
 #include <leat/data_ops.h>
 
 struct repeat_args {
@@ -31,6 +32,7 @@ struct repeat_state {
     int64_t epoch; /* being read */
     bool fresh;    /* nothing of the epoch has been read */
     bool draws;    /* the end of the last epoch opens one more, for the seeds that it draws */
+    bool shared;   /* other workers may have had all of an epoch, as TensorFlow takes it, too */
 };
 
 int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t count) {
@@ -64,6 +66,7 @@ static leat_status repeat_open(leati_node_state *node, void *state, leat_error *
     const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
     s->draws = args->count > 1 && leati_dataset_shuffle_epochs(input) != 1 && draws_seeds(input);
+    s->shared = args->count < 0 && leati_split_source_below(input);
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 
@@ -82,7 +85,7 @@ static leati_tail repeat_pull(leati_node_state *node, void *state, int64_t want,
         if (tail != LEATI_END)
             return tail;
         /* Forever over nothing would never return. */
-        bool last = s->epoch + 1 == args->count || (empty && args->count < 0);
+        bool last = s->epoch + 1 == args->count || (empty && args->count < 0 && !s->shared);
         if (last && !s->draws)
             return LEATI_END;
         /* The next epoch begins when it is asked for: opening it may draw a seed. */
@@ -111,7 +114,7 @@ static leati_tail repeat_advance(leati_node_state *node, void *state, int64_t n,
             return LEATI_MORE;
         if (tail != LEATI_END)
             return tail;
-        if (s->epoch + 1 == args->count || (empty && args->count < 0)) {
+        if (s->epoch + 1 == args->count || (empty && args->count < 0 && !s->shared)) {
             return s->draws && leati_input_reset(&s->input, err) != LEAT_OK ? LEATI_ERROR
                                                                             : LEATI_END;
         }
@@ -164,6 +167,7 @@ const leati_dataset_op leati_op_repeat = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct repeat_args),

@@ -455,6 +455,7 @@ const leati_dataset_op leati_op_sample_from_datasets = {
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_IN_STEP,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct sample_args),

@@ -209,6 +209,7 @@ const leati_dataset_op leati_op_scan = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct scan_args),
     .rows = scan_rows,

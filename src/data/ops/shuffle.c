@@ -23,6 +23,7 @@
 #include "data/plan/argument_rows.h"
 #include "data/plan/seed_generator.h"
 #include "data/run/own.h"
+#include "data/source/split_source.h"
 #include <leat/data_ops.h>
 
 struct shuffle_args {
@@ -94,6 +95,7 @@ static leat_status shuffle_open(leati_node_state *node, void *state, leat_error 
     leati_shuffle_ring *ring = state;
     ring->size = args->buffer_size < 0 ? INT64_MAX : args->buffer_size;
     ring->epochs = args->epochs;
+    ring->shared = args->epochs < 0 && leati_split_source_below(node->dataset->inputs[0]);
     ring->num_slices = 1;
     LEATI_TRY(leati_reservoir_init(&ring->reservoir, node->dataset->spec, err));
     ring->generator = leati_own_shared(node->iteration->own, node->dataset, err);
@@ -199,6 +201,7 @@ const leati_dataset_op leati_op_shuffle = {
     .num_inputs = 1,
     .flow = LEATI_REORDERS,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR | LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct shuffle_args),

@@ -91,6 +91,7 @@ const leati_dataset_op leati_op_shuffle_and_repeat = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_SHARED_DRAW | LEATI_OP_SEED_GENERATOR,
     .args_size = sizeof(struct both_args),

@@ -520,6 +520,7 @@ const leati_dataset_op leati_op_snapshot = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_REFUSED,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_SHARED_DRAW,
     .args_size = sizeof(struct snapshot_args),

@@ -220,6 +220,7 @@ const leati_dataset_op leati_op_sparse_batch = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct sparse_batch_args),
     .rows = sparse_batch_rows,

@@ -324,6 +324,7 @@ const leati_dataset_op leati_op_sql_dataset = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_WHOLE,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct sql_args),
     .rows = sql_rows,

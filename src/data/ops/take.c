@@ -116,6 +116,7 @@ const leati_dataset_op leati_op_take = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct take_args),

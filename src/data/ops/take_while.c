@@ -139,6 +139,7 @@ const leati_dataset_op leati_op_take_while = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct take_while_args),
     .rows = take_while_rows,

@@ -390,6 +390,7 @@ const leati_dataset_op leati_op_tar_dataset = {
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,
     .files = "filenames",
+    .splits = LEATI_SPLITS_FILES,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct tar_args),

@@ -237,6 +237,7 @@ const leati_dataset_op leati_op_tf_record_dataset = {
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_READER,
     .files = "filenames",
+    .splits = LEATI_SPLITS_FILES,
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_READS_FILES,
     .args_size = sizeof(struct record_args),

@@ -208,6 +208,7 @@ const leati_dataset_op leati_op_unbatch = {
     .num_inputs = 1,
     .flow = LEATI_MORE_OUT,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct unbatch_args),
     .rows = unbatch_rows,

@@ -146,6 +146,7 @@ const leati_dataset_op leati_op_unique = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct unique_args),
     .rows = unique_rows,

@@ -447,6 +447,7 @@ const leati_dataset_op leati_op_window = {
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_APART,
     .args_size = sizeof(struct window_args),
     .rows = window_rows,

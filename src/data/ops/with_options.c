@@ -163,6 +163,7 @@ const leati_dataset_op leati_op_with_options = {
     .num_inputs = 1,
     .flow = LEATI_ONE_TO_ONE,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .args_size = sizeof(struct options_args),
     .rows = options_rows,

@@ -280,6 +280,7 @@ const leati_dataset_op leati_op_zip = {
     .num_inputs = -1,
     .flow = LEATI_MIXES,
     .shards = LEATI_SHARD_SEES_THROUGH,
+    .splits = LEATI_SPLITS_IN_STEP,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_NEVER_FAILS,
     .args_size = sizeof(struct zip_args),

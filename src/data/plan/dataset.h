@@ -130,5 +130,7 @@ typedef struct leati_plan_reader {
 } leati_plan_reader;
 leat_dataset *leati_plan_read(const json_t *json, const leati_plan_reader *reader, leat_error *err);
 json_t *leati_plan_write(const leat_dataset *dataset, leat_error *err);
+/* The argument for which the last input of a node stands (names of files, a choice); NULL: none. */
+const leati_row *leati_plan_input_row(const leat_dataset *dataset);
 
 #endif

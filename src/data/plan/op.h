@@ -55,8 +55,8 @@ enum {
 };
 
 /* How the elements of a worker's share are those of its share of the files: what the policy FILE
- * does at a node on its way from the sink to the readers (data/shares/sharding.c; tf.data's auto_shard for
- * its own operators). Zero says nothing; every operator has to. */
+ * does at a node on its way from the sink to the readers (data/shares/sharding.c; tf.data's
+ * auto_shard for its own operators). Zero says nothing; every operator has to. */
 typedef enum leati_shards {
     LEATI_SHARD_UNSAID = 0,
     LEATI_SHARD_READER,       /* reads the files that the argument `files` or an input names, which
@@ -69,6 +69,22 @@ typedef enum leati_shards {
     LEATI_SHARD_AS_PLAN,      /* as the plan that `expand` makes */
     LEATI_SHARD_NOT           /* shares by file are none of its elements, or there are no files */
 } leati_shards;
+
+/* How the operator takes part where the splits of its sources are handed out, one lease after the
+ * other, to several workers that all run the plan (data/shares/splits.h; MakeSplitProviders of
+ * tf.data's operators). Zero says nothing; every operator has to. */
+typedef enum leati_splits_part {
+    LEATI_SPLITS_UNSAID = 0,
+    LEATI_SPLITS_ROWS,    /* a source: each element is a split, and `advance` is cheap */
+    LEATI_SPLITS_FILES,   /* LEATI_SHARD_READER: each name in its list is a split, or names come
+                             from an input whose splits count */
+    LEATI_SPLITS_WHOLE,   /* a source: all of its elements together are one split */
+    LEATI_SPLITS_LOCAL,   /* a source that every worker runs for itself, in full */
+    LEATI_SPLITS_THROUGH, /* works on what the inputs give; one that stands for an argument is run
+                             by every worker in full */
+    LEATI_SPLITS_IN_STEP, /* the same, and an input that ends early costs elements of the others */
+    LEATI_SPLITS_REFUSED  /* has no meaning there: UNIMPLEMENTED */
+} leati_splits_part;
 
 /* What strategies find out about the number of rows of an element, the global batch
  * (dist/planner.c; TensorFlow's compute_batch_size for its own operators). Zero says nothing. */
@@ -130,6 +146,7 @@ typedef struct leati_dataset_op {
     leati_flow flow;
     leati_shards shards;
     const char *files; /* LEATI_SHARD_READER: the list of strings that names the files; else NULL */
+    leati_splits_part splits;
     leati_batches batches;
     const char *batch_size; /* LEATI_BATCHES_ROWS: the integer; else NULL */
     /* Is it unknown to strategies all the same, as that of TensorFlow's parallel batch? NULL: no.

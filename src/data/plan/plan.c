@@ -370,8 +370,7 @@ static json_t *write_tree(const leat_dataset *dataset, const leat_spec *structur
     return children == NULL ? NULL : json_pack("{s:o}", tuple ? "tuple" : "dict", children);
 }
 
-/* Which input, if any, stands for an argument: those that allow a node take the last ones. */
-static const leati_row *node_row(const leat_dataset *dataset) {
+const leati_row *leati_plan_input_row(const leat_dataset *dataset) {
     for (const leati_row *row = dataset->op->rows; row != NULL && row->type != LEATI_ROW_END;
          row++) {
         if ((row->flags & LEATI_NODE) != 0 && dataset->num_inputs > 0) {
@@ -401,7 +400,7 @@ static int write_inputs(const leat_dataset *dataset, int depth, json_t *node, js
         json_t *inputs_json = write_tree(dataset, tree, depth, &next, err);
         return inputs_json == NULL ? -1 : json_object_set_new(node, "inputs", inputs_json);
     }
-    const leati_row *last = node_row(dataset);
+    const leati_row *last = leati_plan_input_row(dataset);
     int count = dataset->num_inputs - (last != NULL);
     if (last != NULL) {
         json_t *value = write_node(dataset->inputs[count], depth + 1, err);

@@ -121,7 +121,8 @@ static leat_status open_plan(leat_iterator *iterator, const leat_iterator_option
 
 /* `inside` is the function's call that makes it, NULL: a user does. */
 static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
-                                   const leati_call_context *inside, leat_error *err) {
+                                   const leati_call_context *inside,
+                                   const leati_iterator_extras *extras, leat_error *err) {
     leat_iterator *iterator = leati_alloc_zero(1, sizeof(*iterator));
     if (iterator == NULL) {
         leati_no_memory(err);
@@ -132,6 +133,10 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
     iterator->state_policy = leati_plan_number(dataset, "experimental_external_state_policy");
     iterator->iteration.quality = leati_plan_quality(dataset);
     iterator->deadline_ms = options->deadline_ms;
+    if (extras != NULL) {
+        iterator->iteration.splits = extras->splits;
+        iterator->iteration.scope = extras->scope;
+    }
     /* Tasks may not wait, so the dataset runs on their thread; the scope gives each call random
      * numbers of its own. */
     if (inside != NULL && !inside->may_wait) {
@@ -153,6 +158,11 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
 leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
                                  leat_error *err) {
     LEATI_ERROR_DOOR(err);
+    return leati_iterator_new_with(dataset, options, NULL, err);
+}
+
+leat_iterator *leati_iterator_new_with(leat_dataset *dataset, const leat_iterator_options *options,
+                                       const leati_iterator_extras *extras, leat_error *err) {
     if (dataset == NULL) {
         if (err->code == LEAT_OK)
             leati_refuse(err, VALUE, "leat_iterator_new: dataset is NULL; pass a dataset");
@@ -170,7 +180,7 @@ leat_iterator *leat_iterator_new(leat_dataset *dataset, const leat_iterator_opti
                      o.num_threads, (long long)o.memory_limit, (long long)o.deadline_ms);
         return NULL;
     }
-    return iterator_new(dataset, &o, NULL, err);
+    return iterator_new(dataset, &o, NULL, extras, err);
 }
 
 leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_context *context,
@@ -179,7 +189,7 @@ leat_status leati_iterator_inside(leat_dataset *dataset, const leati_call_contex
     leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
     options.rewrites = context->may_wait;
     options.autotune = context->may_wait;
-    *out = iterator_new(dataset, &options, context, &local);
+    *out = iterator_new(dataset, &options, context, NULL, &local);
     if (*out == NULL)
         *err = local;
     return *out == NULL ? local.code : LEAT_OK;

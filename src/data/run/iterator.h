@@ -19,6 +19,14 @@ void leati_iterator_keep_places(leat_iterator *iterator);
 /* For who is alone with the plan, whose nodes nobody else reads: more than the next element may be
  * asked for where the plan is impure, too. */
 void leati_iterator_ask_ahead(leat_iterator *iterator);
+/* What an iterator has beyond a user's options. */
+typedef struct leati_iterator_extras {
+    const struct leati_splits *splits; /* data/run/splits.h; borrowed; NULL: none */
+    uint64_t scope; /* random operations of iterators with other scopes give other numbers */
+} leati_iterator_extras;
+/* leat_iterator_new with these (NULL: none). */
+leat_iterator *leati_iterator_new_with(leat_dataset *dataset, const leat_iterator_options *options,
+                                       const leati_iterator_extras *extras, leat_error *err);
 /* Which operator computed longest so far, in a few words; empty where none did. From any thread. */
 void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size);
 /* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with

@@ -30,7 +30,8 @@ struct leati_iteration {
     leat_buffer *origins;        /* the paths of rows' origins, data/run/origins.h; borrowed */
     struct leati_tuner *tuner;   /* NULL: none; data/run/autotune.h */
     int64_t started_ns;          /* when the iterator was made */
-    leati_node_state *root;      /* stands above the tree; children are linked from their parents */
+    const struct leati_splits *splits; /* data/run/splits.h; NULL: there are none. Borrowed */
+    leati_node_state *root; /* stands above the tree; children are linked from their parents */
 };
 
 struct leati_node_state {

@@ -205,47 +205,55 @@ static void describe_names(struct walk *walk, const leati_strings *names) {
     }
 }
 
-/* A reader like `reader` with other names: a list (borrowed), or a dataset of them (given). */
-static leat_dataset *reader_of(struct walk *walk, const leat_dataset *reader, const leati_row *row,
-                               const leati_strings *list, leat_dataset *names) {
+leat_dataset *leati_sharding_reader_of(const leat_dataset *reader, const leati_strings *list,
+                                       leat_dataset *names, leat_error *err) {
+    const leati_row *row = leati_rows_find(reader->op->rows, reader->op->files);
     char *args = leati_alloc(1, reader->op->args_size);
     if (args == NULL) {
         leat_dataset_unref(names);
-        leati_no_memory(walk->err);
+        leati_no_memory(err);
         return NULL;
     }
     memcpy(args, reader->args, reader->op->args_size); /* the constructor copies deeply */
     memcpy(args + row->offset, list, sizeof(*list));
-    leat_dataset *made =
-        leati_dataset_new(reader->op, args, &names, names != NULL ? 1 : 0, walk->err);
+    leat_dataset *made = leati_dataset_new(reader->op, args, &names, names != NULL ? 1 : 0, err);
     leati_free(args);
-    return made;
+    return made == NULL || reader->label == NULL ? made
+                                                 : leat_dataset_label(made, reader->label, err);
+}
+
+const leati_strings *leati_sharding_names_of(const leat_dataset *reader) {
+    const leati_row *row = leati_rows_find(reader->op->rows, reader->op->files);
+    return (const leati_strings *)(const void *)((const char *)reader->args + row->offset);
+}
+
+leat_dataset *leati_sharding_names(const leati_strings *all, leat_error *err) {
+    leat_tensor tensor = {0};
+    leat_dataset *names = NULL;
+    if (leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(all->count), all->values, &tensor, err) ==
+        LEAT_OK)
+        names = leati_recipe_names(&tensor, NULL, err);
+    leat_tensor_unref(&tensor);
+    return names;
 }
 
 /* With fewer names than workers, who has one fails where TensorFlow's shard finds that out: at the
  * first element. */
-static leat_dataset *too_few(struct walk *walk, const leat_dataset *reader, const leati_row *row,
+static leat_dataset *too_few(struct walk *walk, const leat_dataset *reader,
                              const leati_strings *all) {
     static const leati_strings none;
-    leat_tensor tensor = {0};
-    leat_dataset *names = NULL;
-    if (leat_tensor_copy_of(LEAT_STRING, LEAT_SHAPE(all->count), all->values, &tensor, walk->err) ==
-        LEAT_OK)
-        names = leati_recipe_names(&tensor, NULL, walk->err);
-    leat_tensor_unref(&tensor);
+    leat_dataset *names = leati_sharding_names(all, walk->err);
     if (names != NULL)
         names = leati_dataset_shard_for_all(names, walk->num_workers, walk->worker, walk->err);
-    return names == NULL ? NULL : reader_of(walk, reader, row, &none, names);
+    return names == NULL ? NULL : leati_sharding_reader_of(reader, &none, names, walk->err);
 }
 
 /* A reader of this worker's names out of a list. */
-static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
-                                const leati_row *row) {
-    const leati_strings *all =
-        (const leati_strings *)(const void *)((const char *)reader->args + row->offset);
+static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader) {
+    const leati_strings *all = leati_sharding_names_of(reader);
     describe_names(walk, all);
     if (all->count < walk->num_workers && walk->worker < all->count)
-        return too_few(walk, reader, row, all);
+        return too_few(walk, reader, all);
     leati_strings mine = {.values = leati_alloc((size_t)all->count + 1, sizeof(*mine.values))};
     if (mine.values == NULL) {
         leati_no_memory(walk->err);
@@ -254,7 +262,7 @@ static leat_dataset *shard_list(struct walk *walk, const leat_dataset *reader,
     /* As tf.data's shard: worker w has files w, w + n and so on. */
     for (int i = walk->worker; i < all->count; i += walk->num_workers)
         mine.values[mine.count++] = all->values[i];
-    leat_dataset *made = reader_of(walk, reader, row, &mine, NULL);
+    leat_dataset *made = leati_sharding_reader_of(reader, &mine, NULL, walk->err);
     leati_free(mine.values);
     return made;
 }
@@ -303,10 +311,9 @@ static leat_dataset *left_out(struct walk *walk, const leat_dataset *node, int d
 }
 
 static leat_dataset *reader(struct walk *walk, const leat_dataset *node) {
-    return node->num_inputs > 0 ? over_names(walk, node)
-           : walk->num_workers == 1
-               ? leat_dataset_ref((leat_dataset *)node)
-               : shard_list(walk, node, leati_rows_find(node->op->rows, node->op->files));
+    return node->num_inputs > 0     ? over_names(walk, node)
+           : walk->num_workers == 1 ? leat_dataset_ref((leat_dataset *)node)
+                                    : shard_list(walk, node);
 }
 
 static leat_dataset *files_below(struct walk *walk, const leat_dataset *node, int depth) {

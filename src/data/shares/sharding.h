@@ -37,4 +37,12 @@ void leati_sharding_made_fini(leati_sharding_made *remade);
 leat_dataset *leati_sharding_remake(const leat_dataset *node, const void *args,
                                     leat_dataset *const *inputs, leat_error *err);
 
+/* Of a reader of files (LEATI_SHARD_READER): the list of names in its arguments (borrowed); a
+ * reader like it of another list (borrowed), or with an empty one of a dataset of names (given;
+ * NULL: none); and a list as a dataset of names. Owned. */
+const leati_strings *leati_sharding_names_of(const leat_dataset *reader);
+leat_dataset *leati_sharding_reader_of(const leat_dataset *reader, const leati_strings *list,
+                                       leat_dataset *names, leat_error *err);
+leat_dataset *leati_sharding_names(const leati_strings *list, leat_error *err);
+
 #endif

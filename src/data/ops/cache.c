@@ -1,5 +1,4 @@
-/* cache: the first complete iteration keeps the elements, later ones read them
- * (tf.data.Dataset.cache).
+/* cache: the first complete iteration keeps the elements, later ones read them (Dataset.cache).
  *
  * An iterator decides when it opens, and anew in every epoch, whether it reads or writes. A writer
  * hands on its input's elements and keeps them: in memory in a list of its own, which the node's
@@ -10,10 +9,10 @@
  * error; the iteration then goes on without keeping anything. A second writer of the same files is
  * ALREADY_EXISTS at every call.
  *
- * Saved as a position and, where the input can be replayed, the input's state from before the first
- * element: restoring in a process that has not the cached elements computes them again. Over other
- * inputs a memory cache is saved with its elements, and a half-written file cache not at all.
- * Locks: those of data/kept/cache_store.c. */
+ * Saved as a position and, where the input can be replayed, the input's state from before the
+ * first element: restoring in a process that has not the cached elements computes them again. Over
+ * other inputs a memory cache is saved with its elements, and a half-written file cache not at
+ * all. Locks: those of data/kept/cache_store.c. */
 #include "base/minmax.h"
 #include "data/kept/cache_access.h"
 #include "data/kept/cache_file.h"

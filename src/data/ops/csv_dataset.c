@@ -1,13 +1,12 @@
 /* csv_dataset: the records of CSV files as tuples of scalars (tf.data.experimental.CsvDataset).
  *
- * A record ends at '\n', '\r' or both; fields may be quoted, and a quoted one may hold delimiters,
- * line ends and quotes written twice. Happy path: the whole record is brought into the window of
- * chunks, its fields are unquoted in place, numbers are read into the block's columns, strings are
- * views. Which file comes next, data/source/files.h says. Failures: a field that is missing, no
- * number or wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next
- * record follows; a quote that is not closed takes the rest of its file with it, as in TensorFlow.
- * A compressed file that is cut short is one DATA_LOSS, a record that is too long for the process's
- * limit one INVALID_ARGUMENT, and the next file follows; other failures come again. No locks. */
+ * A record ends at '\n', '\r' or both; a quoted field may hold delimiters, line ends and quotes
+ * written twice. Happy path: the whole record is brought into the window of chunks, its fields are
+ * unquoted in place, numbers are read into the block's columns, strings are views. Failures: a
+ * field that is missing, no number or wrongly quoted, and a record of another length, are one
+ * INVALID_ARGUMENT, and the next record follows; a quote that is not closed takes the rest of its
+ * file with it. A compressed file that is cut short is one DATA_LOSS, a record that is too long one
+ * INVALID_ARGUMENT, and the next file follows; other failures come again. No locks. */
 #include "base/minmax.h"
 #include "core/number.h"
 #include "data/plan/argument_rows.h"

@@ -1,18 +1,17 @@
 /* pack: sequences of any length one after the other in windows of equal length.
  *
- * Beyond tf.data; the field calls it packing, or concat-then-split. The components of an element
- * are vectors of one length, the element's tokens. Happy path: room for several windows is taken
- * from pools, and each sequence is copied into it run by run; a window is handed on when it is
- * full, the last one at the input's end. Beside the components a window tells in segment_ids which
- * sequence of the window a token is of, from 1 on, and in positions its place in that sequence; in
- * the padding both are 0. With `split` a sequence goes on in the next window; without, one that
- * does not fit begins the next window.
+ * Beyond tf.data; the field calls it packing. The components of an element are vectors of one
+ * length, the element's tokens. Happy path: room for several windows is taken from pools, and each
+ * sequence is copied into it run by run; a full window is handed on, the last one at the end.
+ * Beside the components a window tells in segment_ids which sequence of the window a token is of,
+ * from 1 on, and in positions its place in that sequence; in the padding both are 0. With `split`
+ * a sequence goes on in the next window; without, one that does not fit begins the next window.
  *
- * Failures: an error of the input ends its own place alone, as does an element whose components are
- * no vectors of one length, or that is longer than a window may hold (INVALID_ARGUMENT); the window
- * that was being filled waits for the next pull. Only then do tokens stay here, and what is saved
- * of them is where the input stood when their window began (the anchor), or the tokens themselves
- * where the input cannot be read again. No locks. */
+ * Failures: an error of the input ends its own place alone, as does an element whose components
+ * are no vectors of one length, or that is longer than a window may hold (INVALID_ARGUMENT); the
+ * window that was being filled waits for the next pull. Only then do tokens stay here, and what is
+ * saved of them is where the input stood when their window began (the anchor), or the tokens
+ * themselves where the input cannot be read again. No locks. */
 #include "base/minmax.h"
 #include "data/run/input.h"
 #include "data/run/windows.h"

@@ -223,7 +223,8 @@ static inline void fake_away(fake_dispatcher *fake) {
     fake_release(fake);
     fake->transport->close(fake->server, 0);
     fake->server = NULL;
-    fake->parked = NULL;
+    /* One that came meanwhile. */
+    fake_release(fake);
 }
 
 static inline void fake_begin(fake_dispatcher *fake, const char *plan) {

@@ -56,6 +56,22 @@ static inline void stream_credit(stream_client *c, leati_frame_credit credit) {
     (void)!leati_transport_stream_write(c->stream, &part, 1, NULL, &(leat_error){0});
 }
 
+/* The first message may come before the stream is known. */
+static inline void stream_wait_opened(stream_client *c) {
+    leati_queue_gate_lock(c->gate);
+    while (c->stream == NULL)
+        (void)!leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL,
+                                     &(leat_error){0});
+    leati_queue_gate_unlock(c->gate);
+}
+
+static inline int64_t stream_count(stream_client *c) {
+    leati_queue_gate_lock(c->gate);
+    int64_t count = c->count;
+    leati_queue_gate_unlock(c->gate);
+    return count;
+}
+
 static inline void stream_message(void *context, leat_buffer *message) {
     stream_client *c = context;
     leati_frame_view view;
@@ -64,6 +80,7 @@ static inline void stream_message(void *context, leat_buffer *message) {
     leat_status status = leati_frame_read(message, c->spec, &view, &block, &err);
     int64_t size = (int64_t)leat_buffer_size(message);
     leat_buffer_unref(message);
+    stream_wait_opened(c);
     if (status != LEAT_OK) {
         leati_queue_gate_lock(c->gate);
         memcpy(c->broken, err.text, sizeof c->broken);
@@ -108,8 +125,13 @@ static inline void stream_open(stream_client *c, const char *address,
     c->transport = leati_transport_find("local", &err);
     c->channel = c->transport->connect(address, &(leati_transport_security){0}, &err);
     assert_int_equal(leati_messages_write(&leati_message_read, asked, &text, &err), LEAT_OK);
-    c->stream = c->transport->open(c->channel, "read", text.data, text.size, &events, c, &err);
-    assert_non_null(c->stream);
+    leati_transport_stream *stream =
+        c->transport->open(c->channel, "read", text.data, text.size, &events, c, &err);
+    assert_non_null(stream);
+    leati_queue_gate_lock(c->gate);
+    c->stream = stream;
+    leati_queue_gate_wake(c->gate);
+    leati_queue_gate_unlock(c->gate);
     leati_text_fini(&text);
 }
 

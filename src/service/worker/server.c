@@ -187,7 +187,7 @@ static leat_status set_address(leat_worker *worker, int port, leat_error *err) {
 static leat_status greet(leat_worker *worker, int64_t deadline_ns, leat_error *err) {
     struct leati_message_version mine = {.protocol = LEATI_SERVICE_PROTOCOL,
                                          .oldest = LEATI_SERVICE_OLDEST};
-    struct leati_message_version theirs;
+    struct leati_message_version theirs = {0};
     /* The first call greets by itself; what it heard stands in the control. */
     leat_status status =
         leati_control_ask(&worker->control, "version", &leati_message_version, &mine,
@@ -249,11 +249,12 @@ static leat_status begin(leat_worker *worker, leat_error *err) {
 
 /* ---- stop ---- */
 
-/* Until the senders of all streams have ended. */
-static leat_status wait_for_senders(leat_worker *worker, int64_t deadline_ns, leat_error *err) {
+/* Until all was sent, or (`closed`) clients have it and are gone. */
+static leat_status wait_for_streams(leat_worker *worker, bool closed, int64_t deadline_ns,
+                                    leat_error *err) {
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(worker->gate);
-    while (status == LEAT_OK && leati_worker_streams_any(worker))
+    while (status == LEAT_OK && leati_worker_streams_any(worker, closed))
         status = leati_queue_gate_wait(worker->gate, LEATI_WAIT_CONSUMER, deadline_ns, NULL, err);
     leati_queue_gate_unlock(worker->gate);
     return status;
@@ -345,7 +346,10 @@ leat_status leat_worker_drain(leat_worker *worker, int64_t timeout_ms, leat_erro
         status = leati_queue_gate_wait(worker->gate, LEATI_WAIT_PEER, deadline_ns, NULL, err);
     leati_queue_gate_unlock(worker->gate);
     if (status == LEAT_OK)
-        status = wait_for_senders(worker, deadline_ns, err);
+        status = wait_for_streams(worker, false, deadline_ns, err);
+    /* What was sent is on its way, and would be cut off. */
+    if (status == LEAT_OK)
+        (void)!wait_for_streams(worker, true, leati_clock_deadline_ns(CLOSE_MS), &(leat_error){0});
     if (status == LEAT_DEADLINE_EXCEEDED)
         status = leati_fail(err, LEAT_DEADLINE_EXCEEDED,
                             "worker %s had more to give when its %lld ms to drain were over",
@@ -373,11 +377,8 @@ void leat_worker_stop(leat_worker *worker) {
     if (!claim_stop(worker))
         return;
     int64_t quiet_ms = worker->options.shutdown_quiet_period_ms;
-    if (quiet_ms > 0 && worker->heart != NULL) {
-        leat_error late = {0};
-        leat_status waited = wait_for_senders(worker, leati_clock_deadline_ns(quiet_ms), &late);
-        (void)waited;
-    }
+    if (quiet_ms > 0 && worker->heart != NULL)
+        (void)!wait_for_streams(worker, true, leati_clock_deadline_ns(quiet_ms), &(leat_error){0});
     leati_cancel_fire(worker->cancel);
     leati_driver_join(worker->heart);
     worker->heart = NULL;

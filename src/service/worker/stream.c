@@ -28,7 +28,7 @@ struct leati_worker_stream {
     /* The gate's lock. */
     int64_t elements, bytes; /* of credit */
     bool closed;             /* the client is gone */
-    bool finished;           /* the worker's lock: the sender has ended */
+    bool finished, gone;     /* the worker's lock: the sender has ended, the client is gone */
 };
 
 static void unref(leati_worker_stream *s) {
@@ -72,6 +72,11 @@ static void on_closed(void *context, const leat_error *why) {
     leati_queue_gate_unlock(s->gate);
     leati_cancel_fire(s->cancel);
     leati_worker_reader_leave(s->reader);
+    leat_worker *worker = s->worker;
+    leati_queue_gate_lock(worker->gate);
+    s->gone = true;
+    leati_queue_gate_wake(worker->gate);
+    leati_queue_gate_unlock(worker->gate);
     unref(s);
 }
 
@@ -225,7 +230,7 @@ void leati_worker_streams_reap(leat_worker *worker, bool all) {
     leati_queue_gate_lock(worker->gate);
     for (leati_worker_stream **link = &worker->streams; *link != NULL;) {
         leati_worker_stream *s = *link;
-        if (!all && !s->finished) {
+        if (!all && !(s->finished && s->gone)) {
             link = &s->next;
             continue;
         }
@@ -241,9 +246,9 @@ void leati_worker_streams_reap(leat_worker *worker, bool all) {
     }
 }
 
-bool leati_worker_streams_any(const leat_worker *worker) {
+bool leati_worker_streams_any(const leat_worker *worker, bool closed) {
     bool any = false;
     for (const leati_worker_stream *s = worker->streams; s != NULL && !any; s = s->next)
-        any = !s->finished;
+        any = !s->finished || (closed && !s->gone);
     return any;
 }

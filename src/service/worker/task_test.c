@@ -144,7 +144,6 @@ static char *damaged(void) {
     if (plan == NULL)
         fail_msg("%s", err.text);
     leat_dataset_unref(ds);
-    leat_function_unref(refuse);
     return plan;
 }
 

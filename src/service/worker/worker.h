@@ -88,10 +88,11 @@ leat_status leati_worker_stream_open(void *context, leati_transport_stream *stre
                                      const char *method, const char *peer, const void *request,
                                      size_t size, leati_transport_events *events,
                                      void **events_context, leat_error *err);
-/* Joins the senders that have ended; `all`: waits for every one, whose streams were ended. */
+/* Joins the senders of streams that are over; `all`: waits for every one, which were ended. */
 void leati_worker_streams_reap(leat_worker *worker, bool all);
-/* Is there a sender that has not ended? With the lock held. */
-bool leati_worker_streams_any(const leat_worker *worker);
+/* Is there a stream whose sender has more to send, or (`closed`) whose client has not closed it? With
+ * the lock held. */
+bool leati_worker_streams_any(const leat_worker *worker, bool closed);
 
 /* ---- probes.c ---- */
 

@@ -51,8 +51,9 @@ static void wait_tasks(service *s, int64_t count) {
 }
 
 static void want(service *s, struct leati_message_task task) {
+    int64_t before = leat_worker_num_tasks(s->worker);
     fake_want(&s->dispatcher, (int)task.task, task);
-    wait_tasks(s, leat_worker_num_tasks(s->worker) + 1);
+    wait_tasks(s, before + 1);
 }
 
 static struct leati_message_read reading(int64_t task, int64_t credit) {
@@ -106,11 +107,11 @@ static void test_credit(void **state) {
     stream_wait(&fast, 20000);
     stream_open(&other, leat_worker_address(s.worker), &second, true);
     stream_wait(&other, 1000);
-    assert_int_equal(slow.count, 3);
+    assert_int_equal(stream_count(&slow), 3);
     /* Neither credit of elements alone is enough, nor of bytes. */
     stream_credit(&slow, (leati_frame_credit){.elements = 2});
     stream_wait(&slow, 5);
-    assert_int_equal(slow.count, 5);
+    assert_int_equal(stream_count(&slow), 5);
     stream_close(&slow);
     stream_close(&fast);
     stream_close(&other);
@@ -346,7 +347,7 @@ static void test_task_taken_away(void **state) {
     assert_true(gone.gone);
     assert_int_equal(gone.why.code, LEAT_UNAVAILABLE);
     wait_tasks(&s, 1);
-    stream_wait(&on, on.count + 100);
+    stream_wait(&on, stream_count(&on) + 100);
     assert_false(on.gone);
     stream_close(&gone);
     stream_close(&on);
@@ -365,10 +366,10 @@ static void test_dispatcher_away(void **state) {
     stream_wait(&client, 100);
     int port = s.dispatcher.port;
     fake_away(&s.dispatcher);
-    stream_wait(&client, client.count + 5000);
+    stream_wait(&client, stream_count(&client) + 5000);
     fake_serve(&s.dispatcher, port);
     want(&s, (struct leati_message_task){.task = 2, .attempt = 1});
-    stream_wait(&client, client.count + 5000);
+    stream_wait(&client, stream_count(&client) + 5000);
     assert_int_equal(leat_worker_num_tasks(s.worker), 2);
     stream_close(&client);
     end(&s);

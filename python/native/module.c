@@ -171,6 +171,11 @@ static PyMethodDef methods[] = {
     {"operation_names", operation_names, METH_NOARGS, "Names and paths of all, one a line."},
     {"dataset_operators", dataset_operators, METH_NOARGS, "The table of operators as JSON."},
     {"train_tables", native_train_tables, METH_NOARGS, "Layers, losses, ... as JSON."},
+    {"service_register", native_service_register, METH_VARARGS, "Makes a dataset known."},
+    {"service_dataset", native_service_dataset, METH_VARARGS, "A registered dataset."},
+    {"service_save", native_service_save, METH_VARARGS, "Has workers write a dataset."},
+    {"service_status", native_service_status, METH_VARARGS, "What a dispatcher knows, as JSON."},
+    {"service_drain", native_service_drain, METH_VARARGS, "Has workers drain."},
     {"status_name", status_name, METH_O, "The name of a status code."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
@@ -205,7 +210,7 @@ PyMODINIT_FUNC PyInit__native(void) {
         native_add_iterator(module) != 0 || native_add_strategy(module) != 0 ||
         native_add_distributed(module) != 0 || native_add_records(module) != 0 ||
         native_add_bundle(module) != 0 || native_add_events(module) != 0 ||
-        native_add_train(module) != 0) {
+        native_add_train(module) != 0 || native_add_server(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

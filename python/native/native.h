@@ -207,6 +207,20 @@ PyObject *native_find_cluster(PyObject *module, PyObject *unused);
  * how many there are. */
 PyObject *native_cluster_place(PyObject *module, PyObject *args);
 
+/* ---- service.c ---- */
+
+int native_add_server(PyObject *module);
+/* service_register(service, dataset, compression or None, dataset id or None) -> id. */
+PyObject *native_service_register(PyObject *module, PyObject *args);
+/* service_dataset(service, dataset id) -> a dataset that reads it under OFF. */
+PyObject *native_service_dataset(PyObject *module, PyObject *args);
+/* service_save(service, dataset, path, compression or None). */
+PyObject *native_service_save(PyObject *module, PyObject *args);
+/* service_status(service, timeout_ms) -> JSON text. */
+PyObject *native_service_status(PyObject *module, PyObject *args);
+/* service_drain(service, worker or None, timeout_ms). */
+PyObject *native_service_drain(PyObject *module, PyObject *args);
+
 /* ---- records.c ---- */
 
 int native_add_records(PyObject *module);

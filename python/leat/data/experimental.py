@@ -178,4 +178,5 @@ for _op, _home, _name in _dataset.paths():
         globals()[_name] = _make(_op)
 
 _later.module(__name__, {}, homes={
-    "leat.data.tables": "DatasetInitializer TFRecordWriter index_table_from_dataset table_from_dataset"})
+    "leat.data.tables": "DatasetInitializer TFRecordWriter index_table_from_dataset table_from_dataset",
+    "leat.data.service": "distributed_save"}, modules=("leat.data.service",))

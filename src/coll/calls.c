@@ -21,36 +21,38 @@ const leati_collective_call *leati_call_present(const leati_rank_call *own) {
     return &own->records[own->number % 2];
 }
 
+leat_status leati_calls_same(const leati_collective_call *a, int rank_a,
+                             const leati_collective_call *b, int rank_b, leat_error *err) {
+    if (a->kind == b->kind && a->count == b->count && a->dtype == b->dtype &&
+        a->parameter == b->parameter)
+        return LEAT_OK;
+    char parameters[64] = "";
+    if (a->kind == b->kind && a->parameter != b->parameter) {
+        snprintf(parameters, sizeof parameters, " (%s %d and %d)",
+                 a->kind == LEATI_CALL_BROADCAST ? "roots" : "reductions", (int)a->parameter,
+                 (int)b->parameter);
+    }
+    leat_reason reason = a->kind != b->kind     ? LEAT_REASON_NONE
+                         : a->dtype != b->dtype ? LEAT_REASON_DTYPE
+                         : a->count != b->count ? LEAT_REASON_SHAPE
+                                                : LEAT_REASON_VALUE;
+    return leati_fail_for(err, LEAT_INVALID_ARGUMENT, reason,
+                          "%srank %d called %s of %lld %s values, rank %d %s of %lld %s "
+                          "values%s; all ranks must make the same calls in the same order",
+                          reason == LEAT_REASON_SHAPE ? "Shape mismatch: " : "", rank_a,
+                          leati_call_kind_name(a->kind), (long long)a->count,
+                          leat_dtype_name((leat_dtype)a->dtype), rank_b,
+                          leati_call_kind_name(b->kind), (long long)b->count,
+                          leat_dtype_name((leat_dtype)b->dtype), parameters);
+}
+
 leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks, int rank,
                                 leat_error *err) {
     /* The others' numbers may be one ahead by now; this rank's tells which record is of this
      * call. */
     uint64_t turn = calls[rank].number % 2;
-    const leati_collective_call *first = &calls[0].records[turn];
-    for (int r = 1; r < num_ranks; r++) {
-        const leati_collective_call *other = &calls[r].records[turn];
-        if (other->kind != first->kind || other->count != first->count ||
-            other->dtype != first->dtype || other->parameter != first->parameter) {
-            char parameters[64] = "";
-            if (other->kind == first->kind && other->parameter != first->parameter) {
-                snprintf(parameters, sizeof parameters, " (%s %d and %d)",
-                         other->kind == LEATI_CALL_BROADCAST ? "roots" : "reductions",
-                         (int)other->parameter, (int)first->parameter);
-            }
-            leat_reason reason = other->kind != first->kind     ? LEAT_REASON_NONE
-                                 : other->dtype != first->dtype ? LEAT_REASON_DTYPE
-                                 : other->count != first->count ? LEAT_REASON_SHAPE
-                                                                : LEAT_REASON_VALUE;
-            return leati_fail_for(err, LEAT_INVALID_ARGUMENT, reason,
-                                  "%srank %d called %s of %lld %s values, rank 0 %s of %lld %s "
-                                  "values%s; all ranks must make the same calls in the same order",
-                                  reason == LEAT_REASON_SHAPE ? "Shape mismatch: " : "", r,
-                                  leati_call_kind_name(other->kind), (long long)other->count,
-                                  leat_dtype_name((leat_dtype)other->dtype),
-                                  leati_call_kind_name(first->kind), (long long)first->count,
-                                  leat_dtype_name((leat_dtype)first->dtype), parameters);
-        }
-    }
+    for (int r = 1; r < num_ranks; r++)
+        LEATI_TRY(leati_calls_same(&calls[r].records[turn], r, &calls[0].records[turn], 0, err));
     return LEAT_OK;
 }
 

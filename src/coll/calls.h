@@ -47,6 +47,10 @@ void leati_call_record(leati_rank_call *own, leati_collective_call call);
 /* The record of the rank's present call. */
 const leati_collective_call *leati_call_present(const leati_rank_call *own);
 
+/* Do two ranks make the same call? INVALID_ARGUMENT names both. */
+LEAT_WARN_UNUSED leat_status leati_calls_same(const leati_collective_call *a, int rank_a,
+                                              const leati_collective_call *b, int rank_b,
+                                              leat_error *err);
 /* After a barrier: do all ranks make the same call as `rank`? All find the same answer: INTERNAL
  * names the first that differs from rank 0. */
 LEAT_WARN_UNUSED leat_status leati_calls_compare(const leati_rank_call *calls, int num_ranks,

@@ -10,6 +10,11 @@
 #include "coll/processes.h"
 #include "support/address.h"
 #include "support/proxy.h"
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+#endif
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -23,6 +28,9 @@ static const opener openers[] = {
     leati_coll_shared_new,
 #ifdef LEATI_HAVE_GLOO
     leati_coll_gloo_new,
+#endif
+#ifdef LEATI_HAVE_OPENSSL
+    leati_coll_mesh_new,
 #endif
 };
 enum { NUM_OPENERS = sizeof openers / sizeof openers[0] };
@@ -46,6 +54,7 @@ static struct {
     leati_collective *collective;
     atomic_int ready;
 } own;
+static leati_tls_context *tls; /* for who needs it; NULL in a build without OpenSSL */
 
 static void lost(void *context, const leat_error *why) {
     (void)context;
@@ -88,6 +97,7 @@ static void process_main(const job *j, int rank, int out, int go) {
     leati_store_options options = {.address =
                                        j->has_proxy && rank == j->guilty ? j->behind : j->address,
                                    .name = name,
+                                   .tls = j->open == leati_coll_mesh_new ? tls : NULL,
                                    .rank = rank,
                                    .num_ranks = RANKS,
                                    .timeout_ms = LONG_MS,
@@ -300,5 +310,10 @@ int main(void) {
         cmocka_unit_test(test_half_closed), cmocka_unit_test(test_held),
         cmocka_unit_test(test_delayed),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+#ifdef LEATI_HAVE_OPENSSL
+    tls = certificate_job();
+#endif
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    leati_tls_context_free(tls);
+    return failed;
 }

@@ -559,6 +559,8 @@ const leati_collective_ops gloo_ops = {"gloo",  all_reduce, all_gather, reduce_s
 
 extern "C" leati_collective *leati_coll_gloo_new(leati_store *store, int rank, int num_ranks,
                                                  int64_t timeout_ms, leat_error *err) {
+    if (leati_processes_check_clear(store, "gloo", err) != LEAT_OK)
+        return nullptr;
     NoPipeSignal guard;
     leati_failure *failure = leati_failure_new("gloo", err);
     if (failure == nullptr)

@@ -376,6 +376,8 @@ static leat_status open_mpi(mpi_collective *c, leat_error *err) {
 
 leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks,
                                      int64_t timeout_ms, leat_error *err) {
+    if (leati_processes_check_clear(store, "MPI", err) != LEAT_OK)
+        return NULL;
     mpi_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         leati_no_memory(err);

@@ -321,6 +321,8 @@ static leat_status open_nccl(nccl_collective *c, leat_error *err) {
 
 leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_ranks, int device,
                                       int64_t timeout_ms, leat_error *err) {
+    if (leati_processes_check_clear(store, "NCCL", err) != LEAT_OK)
+        return NULL;
     nccl_collective *c = leati_alloc_zero(1, sizeof *c);
     if (c == NULL) {
         leati_no_memory(err);

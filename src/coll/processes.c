@@ -1,6 +1,6 @@
 /* Which collective joins the processes of a job: shared memory where all are on one host and see
- * the same shared memory, else MPI where it started all of them, else gloo. All come to the same
- * answer, since each decides by what all said. */
+ * the same shared memory, else TLS where the job has it, else MPI where it started all of them,
+ * else gloo. All come to the same answer, since each decides by what all said. */
 #include "coll/processes.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -79,10 +79,30 @@ leati_collective *leati_processes_new(leati_store *store, int rank, int num_rank
         }
         LEATI_TELL(COLL, INFO, "rank %d has no shared memory: %s", rank, local.text);
     }
+    bool sealed = leati_store_tls(store) != NULL;
     LEATI_TELL(COLL, INFO, "rank %d of %d exchanges by %s", rank, num_ranks,
-               mpi ? "MPI, which started all" : "gloo, over TCP");
-    return (mpi ? leati_coll_mpi_new : leati_coll_gloo_new)(store, rank, num_ranks, timeout_ms,
-                                                            err);
+               sealed ? "TLS"
+               : mpi  ? "MPI, which started all"
+                      : "gloo, over TCP");
+    return (mpi && !sealed ? leati_coll_mpi_new : leati_coll_network_new)(store, rank, num_ranks,
+                                                                          timeout_ms, err);
+}
+
+leati_collective *leati_coll_network_new(leati_store *store, int rank, int num_ranks,
+                                         int64_t timeout_ms, leat_error *err) {
+    return (leati_store_tls(store) != NULL ? leati_coll_mesh_new : leati_coll_gloo_new)(
+        store, rank, num_ranks, timeout_ms, err);
+}
+
+leat_status leati_processes_check_clear(const leati_store *store, const char *what,
+                                        leat_error *err) {
+    if (store == NULL || leati_store_tls(store) == NULL)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "%s does not encrypt what the processes exchange, and the job has TLS "
+                      "(LEAT_TLS_CERT); let leat choose, or unset it and run the job in a network "
+                      "of its own",
+                      what);
 }
 
 #ifndef LEATI_HAVE_MPI

@@ -12,6 +12,20 @@
 leati_collective *leati_coll_gloo_new(leati_store *store, int rank, int num_ranks,
                                       int64_t timeout_ms, leat_error *err);
 
+/* A rank per process over TCP and TLS, in a job whose store has it; otherwise the same, and the
+ * same bits. */
+leati_collective *leati_coll_mesh_new(leati_store *store, int rank, int num_ranks,
+                                      int64_t timeout_ms, leat_error *err);
+
+/* The one of these two that fits the job. */
+leati_collective *leati_coll_network_new(leati_store *store, int rank, int num_ranks,
+                                         int64_t timeout_ms, leat_error *err);
+
+/* What does not encrypt, `what`, is not for a job that has TLS: UNIMPLEMENTED. `store` may be NULL.
+ */
+LEAT_WARN_UNUSED leat_status leati_processes_check_clear(const leati_store *store, const char *what,
+                                                         leat_error *err);
+
 /* A rank per process of one host, by shared memory; otherwise the same. */
 leati_collective *leati_coll_shared_new(leati_store *store, int rank, int num_ranks,
                                         int64_t timeout_ms, leat_error *err);
@@ -27,8 +41,8 @@ leati_collective *leati_coll_mpi_new(leati_store *store, int rank, int num_ranks
 leati_collective *leati_coll_nccl_new(leati_store *store, int rank, int num_ranks, int device,
                                       int64_t timeout_ms, leat_error *err);
 
-/* The one that fits: shared memory where all processes see this host's, else MPI where it started
- * them all, else gloo. */
+/* The one that fits: shared memory where all processes see this host's, else TLS where the job has
+ * it, else MPI where it started them all, else gloo. */
 leati_collective *leati_processes_new(leati_store *store, int rank, int num_ranks,
                                       int64_t timeout_ms, leat_error *err);
 

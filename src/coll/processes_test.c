@@ -8,6 +8,11 @@
 #include "support/address.h"
 #include "support/collectives.h"
 #include "support/refused.h"
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -34,6 +39,7 @@ typedef struct process {
 } process;
 
 static process processes[MOST];
+static leati_tls_context *tls; /* for who needs it; NULL in a build without OpenSSL */
 
 static void lost(void *context, const leat_error *why) {
     process *p = context;
@@ -69,6 +75,7 @@ static void *process_main(void *context) {
     process *p = context;
     leati_store_options options = {.address = p->address,
                                    .name = p->name,
+                                   .tls = p->open == leati_coll_mesh_new ? tls : NULL,
                                    .rank = p->rank,
                                    .num_ranks = p->count,
                                    .timeout_ms = LONG_MS,
@@ -132,6 +139,9 @@ static const opener openers[] = {
     leati_coll_shared_new,
 #ifdef LEATI_HAVE_GLOO
     leati_coll_gloo_new,
+#endif
+#ifdef LEATI_HAVE_OPENSSL
+    leati_coll_mesh_new,
 #endif
     leati_processes_new,
 };
@@ -197,6 +207,8 @@ static void call_unequally(process *p, int rank) {
 static void test_unequal_calls(void **state) {
     (void)state;
     run(leati_coll_shared_new, 3, 0, LONG_MS, call_unequally);
+    if (tls != NULL)
+        run(leati_coll_mesh_new, 3, 0, LONG_MS, call_unequally);
 }
 
 static void stay_away(process *p, int rank) {
@@ -252,5 +264,10 @@ int main(void) {
         cmocka_unit_test(test_overlap),      cmocka_unit_test(test_unequal_calls),
         cmocka_unit_test(test_missing_rank), cmocka_unit_test(test_abort),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+#ifdef LEATI_HAVE_OPENSSL
+    tls = certificate_job();
+#endif
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    leati_tls_context_free(tls);
+    return failed;
 }

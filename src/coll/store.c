@@ -4,69 +4,21 @@
  * brought the answer. Deadlines are the server's, which knows who is missing; a server that does
  * not answer is noticed by its silence. Locks: the gate guards the requests and the failure; a
  * second gate orders senders and is held while a small message is sent. */
-#include "coll/store.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
-#include "base/random.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "coll/greeting.h"
-#include "coll/store_server.h"
-#include "coll/wire.h"
-#include "run/driver.h"
-#include "run/queue.h"
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "coll/store_client.h"
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-enum { DEFAULT_TIMEOUT_MS = 300000, DEFAULT_BEAT_MS = 1000, DEFAULT_DEAD_MS = 10000 };
 /* The first beats come faster, each after twice the time: what a rank does in its first second is
  * known, too. */
 enum { FIRST_BEAT_MS = 16 };
-
-/* A call in progress; it lives on its caller's stack. */
-typedef struct request {
-    uint64_t number;
-    bool done;
-    leat_status status;
-    leat_error err;
-    char *bytes; /* owned; terminated */
-    size_t size;
-    struct request *next;
-} request;
-
-struct leati_store {
-    leati_store_server *server; /* rank 0 */
-    leati_store_options options;
-    char *name, *address; /* owned copies of the options' */
-    char *secret;         /* the same; NULL: none */
-    char host[INET6_ADDRSTRLEN];
-    int socket;
-    int wake[2]; /* a pipe that ends the thread's sleep */
-    leati_driver *driver;
-    leati_gate *gate, *sending;
-    request *requests;      /* gate */
-    uint64_t number;        /* gate: of the last request */
-    uint64_t left;          /* gate: calls of the rank that left first; UINT64_MAX: none has */
-    char left_name[200];    /* gate */
-    bool failing;           /* gate: there is a reason */
-    bool failed;            /* gate: and `lost` was told */
-    leat_error reason;      /* gate */
-    leati_beat server_beat; /* the thread's: rank 0's last, and when it came */
-    int64_t heard_ns;
-    atomic_bool stop;
-    atomic_bool greeted; /* rank 0 is known to be one of this job */
-    _Atomic uint64_t calls;
-    atomic_int phase;
-    atomic_bool anybody_left;
-};
 
 // ---- failure ----
 
@@ -130,7 +82,7 @@ static void note_left(leati_store *s, const leati_message_head *head, const char
 
 static void deliver(leati_store *s, const leati_message_head *head, const char *payload) {
     leati_queue_gate_lock(s->gate);
-    request *at = s->requests;
+    leati_store_request *at = s->requests;
     while (at != NULL && at->number != head->request)
         at = at->next;
     if (at != NULL && head->kind == LEATI_MESSAGE_FAILED) {
@@ -162,7 +114,7 @@ static void lose_server(leati_store *s, const char *why) {
 static bool listen_once(leati_store *s, leati_wire_buffer *in) {
     leat_error err = {0};
     leat_status status =
-        leati_wire_receive(s->socket, in, LEATI_WIRE_MOST + sizeof(leati_message_head), &err);
+        leati_wire_receive_by(&s->link, in, LEATI_WIRE_MOST + sizeof(leati_message_head), &err);
     leati_message_head head;
     char *payload = NULL;
     bool bad = false;
@@ -196,27 +148,26 @@ LEAT_WARN_UNUSED static leat_status send_message(leati_store *s, leati_message_k
                                                  uint64_t number, const void *a, size_t a_size,
                                                  const void *b, size_t b_size, leat_error *err) {
     leati_queue_gate_lock(s->sending);
-    leat_status status = leati_wire_send(s->socket, kind, number, a, a_size, b, b_size, err);
+    leat_status status = leati_wire_send_by(&s->link, kind, number, a, a_size, b, b_size, err);
     leati_queue_gate_unlock(s->sending);
     return status == LEAT_OK ? status : leati_prefix(err, "%s to rank 0", s->name);
 }
 
-/* A message without an answer; what broke is noticed by the thread that reads. */
-static void tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
+void leati_store_tell(leati_store *s, leati_message_kind kind, const void *bytes, size_t size) {
     /* So that the reading thread finds the connection broken, and reports it by its own way. */
     if (send_message(s, kind, 0, bytes, size, NULL, 0, &(leat_error){0}) != LEAT_OK)
-        (void)shutdown(s->socket, SHUT_RDWR);
+        (void)shutdown(s->link.socket, SHUT_RDWR);
 }
 
-static void beat(leati_store *s) {
+void leati_store_beat(leati_store *s) {
     /* Two loads, so a beat may mix two moments; it is for reports alone. */
     leati_beat now = {.calls = atomic_load(&s->calls), .phase = atomic_load(&s->phase)};
     if (now.phase == LEATI_PHASE_INPUT && s->options.stage != NULL)
         s->options.stage(s->options.context, now.stage, sizeof now.stage);
-    tell(s, LEATI_MESSAGE_BEAT, &now, sizeof now);
+    leati_store_tell(s, LEATI_MESSAGE_BEAT, &now, sizeof now);
 }
 
-static void client_main(void *context) {
+void leati_store_listen(void *context) {
     leati_store *s = context;
     leati_wire_buffer in = {0};
     int64_t next_ns = leati_now_ns(), dead_ns = s->options.dead_ms * 1000000;
@@ -228,7 +179,7 @@ static void client_main(void *context) {
         if (now >= next_ns) {
             /* A rank lives from its greeting on. */
             if (atomic_load(&s->greeted))
-                beat(s);
+                leati_store_beat(s);
             pause_ms = LEATI_MIN(pause_ms, s->options.heartbeat_ms);
             next_ns = now + pause_ms * 1000000;
             pause_ms *= 2;
@@ -236,10 +187,12 @@ static void client_main(void *context) {
         /* poll leaves a negative descriptor out: without a connection the thread waits to be
          * stopped. */
         struct pollfd polled[2] = {{.fd = s->wake[0], .events = POLLIN},
-                                   {.fd = open ? s->socket : -1, .events = POLLIN}};
+                                   {.fd = open ? s->link.socket : -1, .events = POLLIN}};
         int ready = poll(polled, 2, (int)((next_ns - now) / 1000000 + 1));
         if (ready > 0 && polled[1].revents != 0) {
-            open = listen_once(s, &in);
+            do
+                open = listen_once(s, &in);
+            while (open && leati_wire_has_more(&s->link));
             /* Only when nothing is waiting to be read: a process that was stopped first reads what
              * came. */
         } else if (ready == 0 && open && leati_now_ns() - s->heard_ns > dead_ns) {
@@ -255,8 +208,8 @@ static void client_main(void *context) {
 
 // ---- calls ----
 
-static void unlink_request(leati_store *s, request *r) {
-    request **at = &s->requests;
+static void unlink_request(leati_store *s, leati_store_request *r) {
+    leati_store_request **at = &s->requests;
     while (*at != r)
         at = &(*at)->next;
     *at = r->next;
@@ -277,11 +230,10 @@ static leat_status wait_once(const leati_store *s, int64_t deadline_ns, leat_err
     return status != LEAT_OK ? leati_error_pass(err, &local) : LEAT_OK;
 }
 
-/* Sends and waits for the answer, whose bytes are then the request's. */
-static leat_status ask(leati_store *s, leati_message_kind kind, const void *a, size_t a_size,
-                       const void *b, size_t b_size, int64_t timeout_ms, request *r,
-                       leat_error *err) {
-    *r = (request){0};
+leat_status leati_store_ask(leati_store *s, leati_message_kind kind, const void *a, size_t a_size,
+                            const void *b, size_t b_size, int64_t timeout_ms,
+                            leati_store_request *r, leat_error *err) {
+    *r = (leati_store_request){0};
     leat_error local = {0};
     leati_queue_gate_lock(s->gate);
     r->number = ++s->number;
@@ -332,23 +284,23 @@ static char *named(const char *name, const int64_t *timeout_ms, size_t *size, le
 }
 
 static leat_status ask_named(leati_store *s, leati_message_kind kind, const char *name,
-                             int64_t timeout_ms, const void *value, size_t value_size, request *r,
-                             leat_error *err) {
+                             int64_t timeout_ms, const void *value, size_t value_size,
+                             leati_store_request *r, leat_error *err) {
     size_t size = 0;
     /* Setting a key waits for nobody. */
     bool timed = kind != LEATI_MESSAGE_SET;
     char *front = named(name, timed ? &timeout_ms : NULL, &size, err);
     if (front == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
-    leat_status status = ask(s, kind, front, size, value, value_size,
-                             timed ? timeout_ms : s->options.timeout_ms, r, err);
+    leat_status status = leati_store_ask(s, kind, front, size, value, value_size,
+                                         timed ? timeout_ms : s->options.timeout_ms, r, err);
     leati_free(front);
     return status;
 }
 
 leat_status leati_store_set(leati_store *store, const char *key, const void *value, size_t size,
                             leat_error *err) {
-    request r;
+    leati_store_request r;
     leat_status status = ask_named(store, LEATI_MESSAGE_SET, key, 0, value, size, &r, err);
     if (status == LEAT_OK)
         leati_free(r.bytes);
@@ -357,7 +309,7 @@ leat_status leati_store_set(leati_store *store, const char *key, const void *val
 
 leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout_ms, char **value,
                             size_t *size, leat_error *err) {
-    request r;
+    leati_store_request r;
     leat_status status = ask_named(store, LEATI_MESSAGE_GET, key, timeout_ms, NULL, 0, &r, err);
     *value = status == LEAT_OK ? r.bytes : NULL;
     *size = status == LEAT_OK ? r.size : 0;
@@ -367,7 +319,7 @@ leat_status leati_store_get(leati_store *store, const char *key, int64_t timeout
 leat_status leati_store_barrier(leati_store *store, const char *name, const void *value,
                                 size_t size, int64_t timeout_ms, leati_store_values *out,
                                 leat_error *err) {
-    request r;
+    leati_store_request r;
     *out = (leati_store_values){0};
     leat_status status =
         ask_named(store, LEATI_MESSAGE_MEET, name, timeout_ms, value, size, &r, err);
@@ -395,7 +347,7 @@ leat_status leati_store_agree(leati_store *store, const char *what, const char *
 }
 
 void leati_store_abort(leati_store *store, const leat_error *why) {
-    tell(store, LEATI_MESSAGE_ABORT, why->text, strlen(why->text));
+    leati_store_tell(store, LEATI_MESSAGE_ABORT, why->text, strlen(why->text));
 }
 
 void leati_store_note(leati_store *store, uint64_t calls, leati_store_phase phase) {
@@ -412,10 +364,10 @@ void leati_store_note_phase(leati_store *store, leati_store_phase phase) {
 }
 
 void leati_store_stalled(leati_store *store, char *text, size_t size) {
-    request r;
+    leati_store_request r;
     text[0] = '\0';
-    if (ask(store, LEATI_MESSAGE_STALLED, NULL, 0, NULL, 0, 1000, &r, &(leat_error){0}) ==
-        LEAT_OK) {
+    if (leati_store_ask(store, LEATI_MESSAGE_STALLED, NULL, 0, NULL, 0, 1000, &r,
+                        &(leat_error){0}) == LEAT_OK) {
         snprintf(text, size, "%s", r.bytes);
         leati_free(r.bytes);
     }
@@ -425,173 +377,14 @@ const char *leati_store_host(const leati_store *store) {
     return store->host;
 }
 
-// ---- life ----
-
-/* Rank 0 has answered with bytes of its own: both sides prove that they have the secret. */
-static leat_status prove(leati_store *s, const leati_greeting *g, const request *asked,
-                         leat_error *err) {
-    uint8_t code[LEATI_SHA256_BYTES], nonce[LEATI_GREETING_NONCE];
-    request r = {0};
-    bool good = asked->size == sizeof nonce;
-    if (good) {
-        memcpy(nonce, asked->bytes, sizeof nonce);
-        leati_greeting_prove(s->secret, false, g, nonce, code);
-        LEATI_TRY(ask(s, LEATI_MESSAGE_PROOF, code, sizeof code, NULL, 0, s->options.timeout_ms, &r,
-                      err));
-        leati_greeting_prove(s->secret, true, g, nonce, code);
-        good = r.size == sizeof code && leati_sha256_same((const uint8_t *)r.bytes, code);
-    }
-    leati_free(r.bytes);
-    return good ? LEAT_OK
-                : leati_fail(err, LEAT_PERMISSION_DENIED,
-                             "what answers at %s does not have this job's secret; set "
-                             "LEAT_JOB_SECRET to the same text for every process of the job, and "
-                             "see who listens there",
-                             s->address);
+leati_tls_context *leati_store_tls(const leati_store *store) {
+    return store->options.tls;
 }
 
-static leat_status greet(leati_store *s, leat_error *err) {
-    char front[LEATI_GREETING_LONGEST];
-    leati_greeting g = {.rank = s->options.rank,
-                        .num_ranks = s->options.num_ranks,
-                        .has_secret = s->secret != NULL};
-    snprintf(g.version, sizeof g.version, "%s", leat_version());
-    snprintf(g.name, sizeof g.name, "%s", s->name);
-    /* As the other side reads it, since both take the code of it. */
-    leati_greeting_clean(g.name);
-    if (!leati_random_secret(g.nonce, sizeof g.nonce) && s->secret != NULL)
-        return leati_fail(err, LEAT_UNAVAILABLE, "the system has no random numbers");
-    size_t size = leati_greeting_write(&g, front);
-    request r;
-    leat_status status =
-        ask(s, LEATI_MESSAGE_HELLO, front, size, NULL, 0, s->options.timeout_ms, &r, err);
-    if (status == LEAT_OK && s->secret != NULL)
-        status = prove(s, &g, &r, err);
-    if (status == LEAT_OK)
-        atomic_store(&s->greeted, true);
-    leati_free(r.bytes);
-    return status;
-}
-
-/* Rank 0 has a pair of sockets with its server, which no crowd of strangers can keep it from. */
-static leat_status connect_to_server(leati_store *s, int64_t begin, leat_error *err) {
-    if (s->server != NULL) {
-        leati_wire_host_towards(s->address, s->options.listen, s->host, sizeof s->host);
-        return LEAT_OK;
-    }
-    s->socket =
-        leati_wire_connect(s->address, s->name, begin + s->options.timeout_ms * 1000000, err);
-    if (s->socket < 0) {
-        return leati_prefix(err,
-                            "%s waited %.1f s for rank 0; is it started, and is its address "
-                            "right?",
-                            s->name, (double)(leati_now_ns() - begin) * 1e-9);
-    }
-    /* The address by which this host reached rank 0 is one of which the network is known to
-     * work. */
-    leati_wire_own_host(s->socket, s->host, sizeof s->host);
-    return LEAT_OK;
-}
-
-/* Connects, starts the thread and waits for everybody. */
-static leat_status join_job(leati_store *s, leat_error *err) {
-    int64_t begin = leati_now_ns();
-    LEATI_TRY(connect_to_server(s, begin, err));
-    s->driver = leati_driver_start("store peer", client_main, s, err);
-    leat_status status = s->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : greet(s, err);
-    if (status == LEAT_ABORTED) {
-        /* Nobody answered: this was the end of a job before, or of rank 0 at its start. */
-        status = err->code = LEAT_UNAVAILABLE;
-    }
-    int64_t left = s->options.timeout_ms - (leati_now_ns() - begin) / 1000000;
-    leati_store_values all = {0};
-    if (status == LEAT_OK)
-        status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
-    leati_store_values_fini(&all);
-    return status;
-}
-
-static leat_status prepare(leati_store *s, leat_error *err) {
-    s->gate = leati_queue_gate_new("the job's store", NULL, err);
-    s->sending = s->gate == NULL ? NULL : leati_queue_gate_new("sending to the store", NULL, err);
-    if (s->sending == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    if (s->name == NULL || s->address == NULL || (s->options.secret != NULL && s->secret == NULL))
-        return leati_no_memory(err);
-    if (pipe(s->wake) != 0) {
-        s->wake[0] = s->wake[1] = -1;
-        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
-                          "%s has no file descriptor for a pipe; raise the limit (ulimit -n)",
-                          s->name);
-    }
-    s->options.name = s->name;
-    s->options.address = s->address;
-    s->options.secret = s->secret;
-    if (s->options.rank == 0) {
-        s->server = leati_store_server_start(&s->options, &s->socket, err);
-        if (s->server == NULL)
-            return LEAT_UNAVAILABLE;
-    }
-    return join_job(s, err);
-}
-
-leati_store *leati_store_open(const leati_store_options *options, leat_error *err) {
-    if (options->num_ranks < 1 || options->rank < 0 || options->rank >= options->num_ranks) {
-        leati_refuse(err, VALUE, "rank %d of %d processes", options->rank, options->num_ranks);
-        return NULL;
-    }
-    leati_store *s = leati_alloc_zero(1, sizeof *s);
-    if (s == NULL) {
-        leati_no_memory(err);
-        return NULL;
-    }
-    if (leati_greeting_check_secret(options->secret, err) != LEAT_OK) {
-        leati_free(s);
-        return NULL;
-    }
-    leat_error local = {0};
-    s->socket = s->wake[0] = s->wake[1] = -1;
-    s->left = UINT64_MAX;
-    s->options = *options;
-    s->options.timeout_ms = options->timeout_ms > 0 ? options->timeout_ms : DEFAULT_TIMEOUT_MS;
-    s->options.heartbeat_ms = options->heartbeat_ms > 0 ? options->heartbeat_ms : DEFAULT_BEAT_MS;
-    s->options.dead_ms = options->dead_ms > 0 ? options->dead_ms : DEFAULT_DEAD_MS;
-    s->name = leati_strdup(options->name);
-    s->address = leati_strdup(options->address);
-    s->secret = options->secret == NULL ? NULL : leati_strdup(options->secret);
-    if (prepare(s, &local) != LEAT_OK) {
-        leati_store_close(s);
-        *err = local;
-        return NULL;
-    }
-    return s;
-}
-
-void leati_store_close(leati_store *store) {
-    if (store == NULL)
-        return;
-    if (store->driver != NULL) {
-        /* The last beat says how many calls were made, which the good-bye is judged by. */
-        beat(store);
-        tell(store, LEATI_MESSAGE_BYE, NULL, 0);
-    }
-    atomic_store(&store->stop, true);
-    if (store->wake[1] >= 0)
-        (void)!write(store->wake[1], "", 1);
-    leati_driver_join(store->driver);
-    if (store->socket >= 0)
-        close(store->socket);
-    /* After this process's own connection is closed: the server waits until all are gone. */
-    leati_store_server_stop(store->server);
-    for (int i = 0; i < 2; i++)
-        if (store->wake[i] >= 0)
-            close(store->wake[i]);
-    leati_queue_gate_free(store->gate);
-    leati_queue_gate_free(store->sending);
-    leati_free(store->name);
-    leati_free(store->address);
-    if (store->secret != NULL)
-        explicit_bzero(store->secret, strlen(store->secret));
-    leati_free(store->secret);
-    leati_free(store);
+leat_status leati_store_check(leati_store *store, leat_error *err) {
+    leati_queue_gate_lock(store->gate);
+    leat_error reason = store->reason;
+    bool failed = store->failed;
+    leati_queue_gate_unlock(store->gate);
+    return failed ? leati_error_pass(err, &reason) : LEAT_OK;
 }

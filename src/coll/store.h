@@ -8,13 +8,15 @@
  * whoever makes more calls than it did: that ends the job too. A store that failed stays failed.
  *
  * With a secret only processes that have it take part, on both sides (coll/greeting.h); without
- * one, whoever reaches the address may. Traffic is not encrypted, as gloo's is not.
+ * one, whoever reaches the address may. With TLS only processes whose certificates the job's
+ * authority has signed come as far as that, and all that they say is encrypted; without it nothing
+ * is.
  *
  * Every function may be called from any thread. Values are small (addresses, counts, hashes). */
 #ifndef LEATI_COLL_STORE_H
 #define LEATI_COLL_STORE_H
 
-#include <leat/base.h>
+#include "coll/tls.h"
 
 typedef struct leati_store leati_store;
 
@@ -32,6 +34,9 @@ typedef struct leati_store_options {
     const char *name;    /* what messages call this rank, "worker 1 (host:port)"; borrowed */
     /* What all ranks of the job have and nobody else; NULL: none. Borrowed for the call. */
     const char *secret;
+    /* What all ranks of the job have, or none has; NULL: none. Borrowed until the store is closed.
+     */
+    leati_tls_context *tls;
     /* Rank 0 listens on this host in place of its address's, "all": every interface; NULL: as the
      * address says. Borrowed for the call. */
     const char *listen;
@@ -52,7 +57,8 @@ typedef struct leati_store_options {
 
 /* Owned; NULL: DEADLINE_EXCEEDED naming the missing, and who was refused; FAILED_PRECONDITION, on
  * all ranks that are there, where a rank is taken or the ranks disagree on their number or the
- * library's version; PERMISSION_DENIED where secrets differ; UNAVAILABLE where what rank 0 serves
+ * library's version, or whether they use TLS; PERMISSION_DENIED where secrets differ or a
+ * certificate is not believed; UNAVAILABLE where what rank 0 serves
  * is a job that has ended: it may begin another. */
 leati_store *leati_store_open(const leati_store_options *options, leat_error *err);
 /* Says good-bye and waits for its threads; rank 0 serves until the others have gone too, for
@@ -61,6 +67,10 @@ void leati_store_close(leati_store *store);
 
 /* This process's address as the others reach it: "10.0.0.7". Borrowed. */
 const char *leati_store_host(const leati_store *store);
+/* By what this job encrypts what its processes say; NULL: it does not. Borrowed. */
+leati_tls_context *leati_store_tls(const leati_store *store);
+/* Has the job failed? Then the reason. */
+LEAT_WARN_UNUSED leat_status leati_store_check(leati_store *store, leat_error *err);
 
 LEAT_WARN_UNUSED leat_status leati_store_set(leati_store *store, const char *key, const void *value,
                                              size_t size, leat_error *err);

@@ -3,16 +3,70 @@
  * Failures: where no descriptor is free, the listening sockets would stay readable and a thread
  * that polls them would spin; so one descriptor is kept to take and close a connection with, and
  * then the door is shut for a moment. The same moment bounds what a flood of connections costs: as
- * many as the job has ranks, and some, are taken in it, and the kernel keeps the others waiting. */
+ * many as the job has ranks, and some, are taken in it, and the kernel keeps the others waiting.
+ * Where a stranger costs more than that, as a handshake does, its address pays. */
 #include "coll/store_door.h"
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/minmax.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define MOMENT_NS INT64_C(100000000)
+#define LONGEST_BLAME_NS INT64_C(10000000000)
+
+enum { TIMES_THE_COST = 100 };
+
+// ---- who came from where ----
+
+/* Of an address, or of the network that one customer has (/64); 0 for what has none. */
+static uint64_t origin_of(const struct sockaddr_storage *at) {
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)at;
+    const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)at;
+    const void *bytes = NULL;
+    size_t size = 4;
+    if (at->ss_family == AF_INET) {
+        bytes = &four->sin_addr;
+    } else if (at->ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+        bytes = (const uint8_t *)&six->sin6_addr + 12;
+    } else if (at->ss_family == AF_INET6) {
+        bytes = &six->sin6_addr;
+        size = 8;
+    }
+    return bytes == NULL ? 0 : leati_hash(bytes, size, size) | 1;
+}
+
+static leati_store_blame *find_blame(leati_store_door *door, uint64_t origin) {
+    for (size_t i = 0; i < LEATI_STORE_DOOR_BLAMED; i++)
+        if (door->blamed[i].origin == origin)
+            return &door->blamed[i];
+    return NULL;
+}
+
+void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now) {
+    struct sockaddr_storage from = {0};
+    socklen_t size = sizeof from;
+    if (getpeername(connection, (struct sockaddr *)&from, &size) != 0)
+        return;
+    uint64_t origin = origin_of(&from);
+    leati_store_blame *at = origin == 0 ? NULL : find_blame(door, origin);
+    if (origin == 0 || cost_ns <= 0)
+        return;
+    /* Without a free place the one that has paid longest ago, or pays soonest, makes room. */
+    for (size_t i = 0, found = at != NULL; i < LEATI_STORE_DOOR_BLAMED && !found; i++)
+        if (at == NULL || door->blamed[i].until_ns < at->until_ns)
+            at = &door->blamed[i];
+    int64_t begin = at->origin == origin ? LEATI_MAX(at->until_ns, now) : now;
+    at->origin = origin;
+    at->until_ns = LEATI_MIN(begin + TIMES_THE_COST * cost_ns, now + LONGEST_BLAME_NS);
+}
+
+// ---- the door ----
 
 static int open_spare(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -50,15 +104,25 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
     }
     if (door->taken >= door->most)
         door->shut_ns = door->since_ns + MOMENT_NS;
-    for (int i = 0; i < door->count && leati_store_door_takes(door, now); i++) {
-        int connection = accept4(door->sockets[i], NULL, NULL, SOCK_CLOEXEC);
-        if (connection >= 0) {
-            door->taken++;
-            return connection;
+    for (int i = 0; i < door->count && leati_store_door_takes(door, now);) {
+        struct sockaddr_storage from = {0};
+        socklen_t size = sizeof from;
+        int connection = accept4(door->sockets[i], (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
+        if (connection < 0) {
+            bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+            if (full && somebody_waits(door->sockets[i]))
+                return LEATI_STORE_DOOR_FULL;
+            i++;
+            continue;
         }
-        bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-        if (full && somebody_waits(door->sockets[i]))
-            return LEATI_STORE_DOOR_FULL;
+        door->taken++;
+        uint64_t origin = origin_of(&from);
+        const leati_store_blame *blame = origin == 0 ? NULL : find_blame(door, origin);
+        if (blame == NULL || blame->until_ns <= now)
+            return connection;
+        close(connection);
+        if (door->taken >= door->most)
+            door->shut_ns = door->since_ns + MOMENT_NS;
     }
     return LEATI_STORE_DOOR_NOBODY;
 }

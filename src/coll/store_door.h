@@ -7,8 +7,15 @@
 
 enum {
     LEATI_STORE_DOOR_NOBODY = -1, /* nobody waits, or the door is shut for a moment */
-    LEATI_STORE_DOOR_FULL = -2    /* somebody waits, and no file descriptor is free */
+    LEATI_STORE_DOOR_FULL = -2,   /* somebody waits, and no file descriptor is free */
+    LEATI_STORE_DOOR_BLAMED = 64  /* addresses that are remembered at once */
 };
+
+/* An address from which strangers came who cost something. */
+typedef struct leati_store_blame {
+    uint64_t origin;  /* 0: unused */
+    int64_t until_ns; /* nobody from there is served before */
+} leati_store_blame;
 
 /* {0} is closed; every socket in it is owned. */
 typedef struct leati_store_door {
@@ -19,6 +26,7 @@ typedef struct leati_store_door {
     int taken; /* of these, since `since_ns` */
     int64_t since_ns;
     int64_t shut_ns; /* until then nobody is taken */
+    leati_store_blame blamed[LEATI_STORE_DOOR_BLAMED];
 } leati_store_door;
 
 /* Listens as leati_wire_listen does. */
@@ -33,6 +41,10 @@ int leati_store_door_accept(leati_store_door *door, int64_t now);
  * door for a tenth of a second. `tell` (NULL: nobody) has the connection before, borrowed. */
 void leati_store_door_refuse(leati_store_door *door, int64_t now,
                              void (*tell)(void *context, int connection), void *context);
+/* The other end of a connection, a stranger's, took this much of the processor's time: until a
+ * hundred times as much has passed, connections from its address are closed at once, so that they
+ * take one per cent of a core at most. */
+void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now);
 void leati_store_door_close(leati_store_door *door);
 
 #endif

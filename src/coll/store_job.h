@@ -21,7 +21,10 @@ enum {
 /* A connection; `rank` is -1 until it has greeted and, where there is a secret, proved that it has
  * it: a stranger. */
 typedef struct leati_store_peer {
-    int socket;
+    leati_wire_link link; /* owned */
+    bool shaking;         /* its TLS handshake is not done */
+    bool is_plain;        /* it does not speak TLS where the job does */
+    int64_t cost_ns;      /* of the processor, for its handshake */
     int rank;
     bool is_own; /* rank 0's, which need not hurry */
     bool asked;  /* for a proof */
@@ -44,7 +47,8 @@ typedef struct leati_store_member {
 struct leati_store_server {
     leati_store_door door;
     int num_ranks, num_strangers, num_here;
-    char *secret; /* NULL: none; owned */
+    char *secret;           /* NULL: none; owned */
+    leati_tls_context *tls; /* NULL: none; borrowed */
     int64_t dead_ns, beat_ns, greeting_ns;
     int64_t next_beat_ns, turn_ns; /* of the thread's last turn */
     const char *(*rank_name)(void *context, int rank);
@@ -72,6 +76,24 @@ void leati_store_job_refuse(leati_store_peer *to, uint64_t request, leat_status 
                             const char *text);
 /* Ends the job, once: everybody is told. */
 void leati_store_job_fail(leati_store_server *server, leat_status code, const char *text);
+
+/* Tells rank 0's user that a process was refused, and why, in its log and in the error of a start
+ * that waits in vain. */
+void leati_store_job_note_refusal(leati_store_server *server, const char *text);
+
+/* Begins a handshake with a stranger, where the job has TLS. */
+LEAT_WARN_UNUSED leat_status leati_store_job_begin_shaking(leati_store_server *server,
+                                                           leati_store_peer *from, leat_error *err);
+/* Goes on with a stranger's handshake, or finds that it speaks in the clear. False: it is to be
+ * closed. */
+bool leati_store_job_shake(leati_store_server *server, leati_store_peer *from);
+/* Does a stranger speak TLS where the job does not? Then it is told, once its greeting is whole,
+ * and to be closed: *refused. */
+bool leati_store_job_speaks_tls(leati_store_server *server, leati_store_peer *from, bool *refused);
+
+/* Why the job has ended, to one that cannot be taken: the answer to what it says now. `context` is
+ * the server. */
+void leati_store_job_tell_failure(void *context, int connection);
 
 /* A message of a stranger. False: it is to be closed. */
 bool leati_store_job_greet(leati_store_server *server, leati_store_peer *from,

@@ -34,9 +34,9 @@ typedef leati_store_member member;
 
 void leati_store_job_tell(peer *to, leati_message_kind kind, uint64_t request, const void *a,
                           size_t a_size, const void *b, size_t b_size) {
-    if (leati_wire_send(to->socket, kind, request, a, a_size, b, b_size, &(leat_error){0}) !=
+    if (leati_wire_send_by(&to->link, kind, request, a, a_size, b, b_size, &(leat_error){0}) !=
         LEAT_OK)
-        (void)shutdown(to->socket, SHUT_RDWR);
+        (void)shutdown(to->link.socket, SHUT_RDWR);
 }
 
 static void answer(void *context, int rank, uint64_t request, const void *a, size_t a_size,
@@ -218,6 +218,8 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
     *at = p->next;
     if (p->rank < 0) {
         s->num_strangers--;
+        if (p->cost_ns > 0)
+            leati_store_door_blame(&s->door, p->link.socket, p->cost_ns, leati_now_ns());
     } else {
         member *m = &s->members[p->rank];
         /* lose() tells all that are left, and this one is not. */
@@ -225,7 +227,8 @@ static void drop(leati_store_server *s, peer **at, const char *why) {
         if (!m->bye)
             lose(s, p->rank, why);
     }
-    close(p->socket);
+    leati_tls_free(p->link.tls);
+    close(p->link.socket);
     leati_wire_fini(&p->in);
     leati_free(p);
 }
@@ -241,20 +244,28 @@ static bool drop_oldest_stranger(leati_store_server *s) {
     return oldest != NULL;
 }
 
-leat_status leati_store_server_adopt(leati_store_server *s, int connection, leat_error *err) {
+/* `own`: rank 0's, a pair of sockets that needs no TLS. */
+static leat_status adopt(leati_store_server *s, int connection, bool own, leat_error *err) {
     if (s->num_strangers >= s->num_ranks + LEATI_STORE_JOB_STRANGERS)
         (void)drop_oldest_stranger(s);
     peer *p = leati_alloc_zero(1, sizeof *p);
-    if (p == NULL) {
+    if (p != NULL)
+        p->link.socket = connection;
+    leat_status status = p == NULL                ? leati_no_memory(err)
+                         : s->tls != NULL && !own ? leati_store_job_begin_shaking(s, p, err)
+                                                  : LEAT_OK;
+    if (status != LEAT_OK) {
         close(connection);
-        return leati_no_memory(err);
+        leati_free(p);
+        return status;
     }
     /* Nobody who has stopped reading holds up the others, and an answer does not wait until the
      * beat before it was acknowledged (which is nothing to a pair of sockets). */
+    p->link.send_ms = 1000;
     (void)setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = 1},
                      sizeof(struct timeval));
     (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    p->socket = connection;
+    p->is_own = own;
     p->rank = -1;
     p->heard_ns = p->since_ns = leati_now_ns();
     p->next = s->peers;
@@ -263,22 +274,8 @@ leat_status leati_store_server_adopt(leati_store_server *s, int connection, leat
     return LEAT_OK;
 }
 
-/* Why the job has ended, to one that cannot be taken: the answer to what it said until now. */
-static void tell_failure(void *context, int connection) {
-    leati_store_server *s = context;
-    peer to = {.socket = connection};
-    leati_message_head head;
-    char *payload = NULL;
-    bool bad = false;
-    /* It greets as soon as it is connected. What it said is read in any case: a connection that is
-     * closed before is reset, and the answer with it. */
-    struct pollfd greets = {.fd = connection, .events = POLLIN};
-    (void)poll(&greets, 1, TICK_MS);
-    if (leati_wire_receive(connection, &to.in, LEATI_STORE_JOB_GREETING_BYTES, &(leat_error){0}) ==
-            LEAT_OK &&
-        s->failed && leati_wire_next(&to.in, LEATI_STORE_JOB_GREETING_BYTES, &head, &payload, &bad))
-        leati_store_job_refuse(&to, head.request, s->reason.code, s->reason.text);
-    leati_wire_fini(&to.in);
+leat_status leati_store_server_adopt(leati_store_server *s, int connection, leat_error *err) {
+    return adopt(s, connection, false, err);
 }
 
 /* Somebody waits, and no descriptor can be had. Where fewer are left than ranks are missing, so
@@ -297,7 +294,7 @@ static void lack_descriptors(leati_store_server *s, int64_t now) {
     }
     if (s->lack_ns == 0)
         s->lack_ns = now;
-    leati_store_door_refuse(&s->door, now, tell_failure, s);
+    leati_store_door_refuse(&s->door, now, leati_store_job_tell_failure, s);
 }
 
 static void accept_all(leati_store_server *s) {
@@ -378,20 +375,32 @@ static size_t most_of(const peer *p) {
 }
 
 /* Serves what has come; NULL, or why the connection ends. */
-static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
+static const char *hear_once(leati_store_server *s, peer *p, leat_error *err) {
     leat_status status =
-        leati_wire_receive(p->socket, &p->in, most_of(p) + sizeof(leati_message_head), err);
+        leati_wire_receive_by(&p->link, &p->in, most_of(p) + sizeof(leati_message_head), err);
     /* Whatever it sent shows that it lives, a part of a message, too. */
     p->heard_ns = leati_now_ns();
     if (p->rank >= 0)
         s->members[p->rank].heard_ns = p->heard_ns;
     leati_message_head head;
     char *payload = NULL;
-    bool bad = false;
+    bool bad = false, refused = false;
+    if (leati_store_job_speaks_tls(s, p, &refused))
+        return refused ? "it speaks TLS" : status != LEAT_OK ? err->text : NULL;
     while (leati_wire_next(&p->in, most_of(p), &head, &payload, &bad))
         if (!serve(s, p, &head, payload))
             return "it sent what is no message";
     return bad ? "it sent what is no message" : status != LEAT_OK ? err->text : NULL;
+}
+
+static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
+    if (p->shaking && !leati_store_job_shake(s, p))
+        return "its TLS handshake failed";
+    const char *why = NULL;
+    do
+        why = p->shaking ? NULL : hear_once(s, p, err);
+    while (why == NULL && leati_wire_has_more(&p->link));
+    return why;
 }
 
 bool leati_store_server_deserted(const leati_store_server *s) {
@@ -414,7 +423,7 @@ static bool poll_all(leati_store_server *s, int wait_ms) {
     for (; i < (size_t)s->door.count; i++)
         s->polled[i] = (struct pollfd){.fd = takes ? s->door.sockets[i] : -1, .events = POLLIN};
     for (const peer *p = s->peers; p != NULL; p = p->next, i++)
-        s->polled[i] = (struct pollfd){.fd = p->socket, .events = POLLIN};
+        s->polled[i] = (struct pollfd){.fd = p->link.socket, .events = POLLIN};
     return poll(s->polled, (nfds_t)count, wait_ms) >= 0 || errno == EINTR;
 }
 
@@ -489,6 +498,7 @@ leati_store_server *leati_store_server_new(const leati_store_options *options, l
     s->dead_ns = options->dead_ms * 1000000;
     s->beat_ns = options->heartbeat_ms * 1000000;
     s->greeting_ns = LEATI_STORE_JOB_GREETING_MS * INT64_C(1000000);
+    s->tls = options->tls;
     s->rank_name = options->rank_name;
     s->context = options->context;
     s->keys = (leati_store_keys){.num_ranks = s->num_ranks,
@@ -535,9 +545,7 @@ static leat_status connect_own(leati_store_server *s, int *own, leat_error *err)
                           "(ulimit -n)",
                           strerror(errno));
     *own = pair[0];
-    LEATI_TRY(leati_store_server_adopt(s, pair[1], err));
-    s->peers->is_own = true;
-    return LEAT_OK;
+    return adopt(s, pair[1], true, err);
 }
 
 leati_store_server *leati_store_server_start(const leati_store_options *options, int *own,

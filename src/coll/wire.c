@@ -34,18 +34,9 @@ enum { AGAIN_MS = 100, BACKLOG = 1024, CHUNK = 4096 };
 
 // ---- messages ----
 
-leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request, const void *a,
-                            size_t a_size, const void *b, size_t b_size, leat_error *err) {
-    /* Refused by the sender, whose mistake it is; the receiver would end the connection. */
-    if (a_size + b_size > LEATI_WIRE_MOST) {
-        return leati_refuse(err, VALUE,
-                            "a value of %zu bytes for the job's store; expected at most %d",
-                            a_size + b_size, LEATI_WIRE_MOST);
-    }
-    leati_message_head head = {
-        .size = (uint32_t)(a_size + b_size), .kind = (uint32_t)kind, .request = request};
-    struct iovec parts[3] = {{&head, sizeof head}, {(void *)a, a_size}, {(void *)b, b_size}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+/* In the clear, whole. */
+static leat_status send_parts(int socket, struct iovec *parts, size_t count, leat_error *err) {
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
     while (message.msg_iovlen > 0) {
         /* A peer that is gone is an error here, not a SIGPIPE for the program. */
         ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL);
@@ -67,27 +58,111 @@ leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t reques
     return LEAT_OK;
 }
 
-leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, size_t most,
+/* By TLS, which writes without waiting: the connection's other thread may read meanwhile. */
+static leat_status send_sealed(const leati_wire_link *link, const char *bytes, size_t size,
                                leat_error *err) {
+    int64_t end_ns =
+        link->send_ms == 0 ? LEATI_NO_DEADLINE : leati_clock_deadline_ns(link->send_ms);
+    while (size > 0) {
+        leat_error why = {0};
+        ptrdiff_t sent = leati_tls_write(link->tls, bytes, size, &why);
+        if (sent < 0)
+            return leati_fail(err, why.code, "sending: %s", why.text);
+        bytes += sent;
+        size -= (size_t)sent;
+        if (sent == 0) {
+            struct pollfd waiting = {.fd = link->socket, .events = POLLOUT};
+            if (leati_now_ns() >= end_ns)
+                return leati_fail(err, LEAT_UNAVAILABLE, "sending: nothing was taken in time");
+            (void)poll(&waiting, 1, AGAIN_MS);
+        }
+    }
+    return LEAT_OK;
+}
+
+/* In pieces, since each write is a record of its own on the network. */
+static leat_status seal_parts(const leati_wire_link *link, const struct iovec *parts, size_t count,
+                              leat_error *err) {
+    char piece[CHUNK];
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t at = 0; at < parts[i].iov_len;) {
+            size_t some = LEATI_MIN(parts[i].iov_len - at, sizeof piece - used);
+            memcpy(piece + used, (const char *)parts[i].iov_base + at, some);
+            used += some;
+            at += some;
+            if (used == sizeof piece) {
+                LEATI_TRY(send_sealed(link, piece, used, err));
+                used = 0;
+            }
+        }
+    }
+    return send_sealed(link, piece, used, err);
+}
+
+leat_status leati_wire_send_by(const leati_wire_link *link, leati_message_kind kind,
+                               uint64_t request, const void *a, size_t a_size, const void *b,
+                               size_t b_size, leat_error *err) {
+    /* Refused by the sender, whose mistake it is; the receiver would end the connection. */
+    if (a_size + b_size > LEATI_WIRE_MOST) {
+        return leati_refuse(err, VALUE,
+                            "a value of %zu bytes for the job's store; expected at most %d",
+                            a_size + b_size, LEATI_WIRE_MOST);
+    }
+    leati_message_head head = {
+        .size = (uint32_t)(a_size + b_size), .kind = (uint32_t)kind, .request = request};
+    struct iovec parts[3] = {{&head, sizeof head}, {(void *)a, a_size}, {(void *)b, b_size}};
+    return link->tls == NULL ? send_parts(link->socket, parts, 3, err)
+                             : seal_parts(link, parts, 3, err);
+}
+
+leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request, const void *a,
+                            size_t a_size, const void *b, size_t b_size, leat_error *err) {
+    return leati_wire_send_by(&(leati_wire_link){.socket = socket}, kind, request, a, a_size, b,
+                              b_size, err);
+}
+
+/* Bytes, 0: nothing has come, -1. */
+static ptrdiff_t receive_some(const leati_wire_link *link, char *out, leat_error *err) {
+    if (link->tls != NULL)
+        return leati_tls_read(link->tls, out, CHUNK, err);
+    ssize_t got;
+    do
+        got = recv(link->socket, out, CHUNK, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got > 0)
+        return got;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return 0;
+    leati_fail(err, LEAT_UNAVAILABLE, "%s",
+               got == 0 ? "the connection was closed" : strerror(errno));
+    return -1;
+}
+
+leat_status leati_wire_receive_by(const leati_wire_link *link, leati_wire_buffer *buffer,
+                                  size_t most, leat_error *err) {
     /* Who sends faster than it is served waits in the kernel, not in this process's memory. */
     while (buffer->used < most) {
         if (!leati_grow((void **)&buffer->bytes, &buffer->capacity, buffer->used + CHUNK, 1))
             return leati_no_memory(err);
-        ssize_t got = recv(socket, buffer->bytes + buffer->used, CHUNK, MSG_DONTWAIT);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return LEAT_OK;
-        if (got <= 0) {
-            return leati_fail(err, LEAT_UNAVAILABLE, "%s",
-                              got == 0 ? "the connection was closed" : strerror(errno));
-        }
+        ptrdiff_t got = receive_some(link, buffer->bytes + buffer->used, err);
+        if (got <= 0)
+            return got == 0 ? LEAT_OK : err->code;
         buffer->used += (size_t)got;
         /* Nothing more has come; another call would only say so. */
-        if ((size_t)got < CHUNK)
+        if (got < CHUNK && link->tls == NULL)
             return LEAT_OK;
     }
     return LEAT_OK;
+}
+
+leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, size_t most,
+                               leat_error *err) {
+    return leati_wire_receive_by(&(leati_wire_link){.socket = socket}, buffer, most, err);
+}
+
+bool leati_wire_has_more(const leati_wire_link *link) {
+    return link->tls != NULL && leati_tls_pending(link->tls);
 }
 
 bool leati_wire_next(leati_wire_buffer *buffer, size_t most, leati_message_head *head,
@@ -246,6 +321,22 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
         if (leati_stop_check(err) != LEAT_OK)
             return -1;
     }
+}
+
+void leati_wire_host_of(const char *address, char *host, size_t size) {
+    const char *port = NULL;
+    host[0] = '\0';
+    if (split_address(address, host, size, &port, &(leat_error){0}) != LEAT_OK)
+        host[0] = '\0';
+}
+
+void leati_wire_peer_host(int connection, char *host, size_t size) {
+    struct sockaddr_storage peer;
+    socklen_t peer_size = sizeof peer;
+    if (getpeername(connection, (struct sockaddr *)&peer, &peer_size) != 0 ||
+        getnameinfo((const struct sockaddr *)&peer, peer_size, host, (socklen_t)size, NULL, 0,
+                    NI_NUMERICHOST) != 0)
+        snprintf(host, size, "an unknown address");
 }
 
 void leati_wire_own_host(int connection, char *host, size_t size) {
@@ -454,4 +545,28 @@ int leati_wire_listen(const char *address, const char *where, int64_t deadline_n
     if (found != NULL)
         freeaddrinfo(found);
     return count;
+}
+
+int leati_wire_listen_anywhere(const char *host, char *address, size_t size, leat_error *err) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    struct addrinfo *found = NULL;
+    struct sockaddr_storage own;
+    socklen_t own_size = sizeof own;
+    char port[8] = "";
+    if (getaddrinfo(host, "0", &hints, &found) != 0) {
+        leati_fail(err, LEAT_UNAVAILABLE, "\"%s\" is no address of this host to listen at", host);
+        return -1;
+    }
+    int listening = listen_at(found->ai_addr, found->ai_addrlen, false);
+    freeaddrinfo(found);
+    if (listening < 0 || getsockname(listening, (struct sockaddr *)&own, &own_size) != 0 ||
+        getnameinfo((const struct sockaddr *)&own, own_size, NULL, 0, port, sizeof port,
+                    NI_NUMERICSERV) != 0) {
+        leati_fail(err, LEAT_UNAVAILABLE, "listening at %s: %s", host, strerror(errno));
+        if (listening >= 0)
+            close(listening);
+        return -1;
+    }
+    snprintf(address, size, strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+    return listening;
 }

@@ -3,7 +3,7 @@
 #ifndef LEATI_COLL_WIRE_H
 #define LEATI_COLL_WIRE_H
 
-#include <leat/base.h>
+#include "coll/tls.h"
 
 enum {
     LEATI_WIRE_MARK = 0x1ea70001,
@@ -55,13 +55,29 @@ typedef struct leati_wire_buffer {
     size_t used, capacity;
 } leati_wire_buffer;
 
-/* Sends a message whose payload is `a` and then `b`, whole; `socket` blocks. One sender at a time.
- */
+/* A connection over a socket that blocks, in the clear or not; both are borrowed. */
+typedef struct leati_wire_link {
+    int socket;
+    leati_tls *tls; /* after its handshake; NULL: in the clear */
+    int send_ms;    /* that sending by TLS may wait; 0: for ever. The socket's option elsewhere */
+} leati_wire_link;
+
+/* Sends a message whose payload is `a` and then `b`, whole. One sender at a time. */
+LEAT_WARN_UNUSED leat_status leati_wire_send_by(const leati_wire_link *link,
+                                                leati_message_kind kind, uint64_t request,
+                                                const void *a, size_t a_size, const void *b,
+                                                size_t b_size, leat_error *err);
+/* Takes what has come, without waiting, until about `most` bytes make no message yet. UNAVAILABLE
+ * at the end of the connection. */
+LEAT_WARN_UNUSED leat_status leati_wire_receive_by(const leati_wire_link *link,
+                                                   leati_wire_buffer *buffer, size_t most,
+                                                   leat_error *err);
+/* Is there more to receive that poll does not see? */
+bool leati_wire_has_more(const leati_wire_link *link);
+/* The same in the clear. */
 LEAT_WARN_UNUSED leat_status leati_wire_send(int socket, leati_message_kind kind, uint64_t request,
                                              const void *a, size_t a_size, const void *b,
                                              size_t b_size, leat_error *err);
-/* Takes what has come, without waiting, until about `most` bytes make no message yet. UNAVAILABLE
- * at the end of the connection. */
 LEAT_WARN_UNUSED leat_status leati_wire_receive(int socket, leati_wire_buffer *buffer, size_t most,
                                                 leat_error *err);
 /* The next whole message: true, and `payload` (not terminated, valid until the next call) is set. A
@@ -82,9 +98,13 @@ leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error
  * `err`. `who` (NULL: nobody), after LEATI_WIRE_NOTICE_MS, is logged to be waiting, and for what.
  */
 int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns, leat_error *err);
+/* The host of "host:port" or "[v6]:port"; empty where it is none. */
+void leati_wire_host_of(const char *address, char *host, size_t size);
 /* The numeric address of this host's end of a connection; empty where the system does not say. */
 void leati_wire_own_host(int connection, char *host, size_t size);
-/* The same for rank 0 and its own "host:port", or where it listens in its place, as for
+/* The same of the other end, for messages. */
+void leati_wire_peer_host(int connection, char *host, size_t size);
+/* The same of this end for rank 0 and its own "host:port", or where it listens in its place, as for
  * leati_wire_listen; nothing is sent. */
 void leati_wire_host_towards(const char *address, const char *where, char *host, size_t size);
 /* Listens at the port of "host:port" on the addresses that `host` has here, and on no others.
@@ -95,6 +115,9 @@ void leati_wire_host_towards(const char *address, const char *where, char *host,
  */
 int leati_wire_listen(const char *address, const char *where, int64_t deadline_ns,
                       int sockets[LEATI_WIRE_LISTENING], leat_error *err);
+/* Listens at a port of the system's choice on a numeric address of this host, and writes
+ * "host:port". A socket, owned; -1 with `err`. */
+int leati_wire_listen_anywhere(const char *host, char *address, size_t size, leat_error *err);
 /* Is the host of "host:port" a name that only here leads to the loopback, so that others who look
  * it up do not find who listens there? False where it is not known. */
 bool leati_wire_is_hidden(const char *address);

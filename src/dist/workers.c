@@ -35,6 +35,7 @@ struct leati_workers {
     int count, number;
     int64_t timeout_ms;
     leati_store *store;          /* NULL: left */
+    leati_tls_context *tls;      /* NULL: none; owned */
     leati_collective *between;   /* owned until it is given */
     char (*names)[LONGEST_NAME]; /* by worker; owned */
     char described[LONGEST_NAME * 2];
@@ -298,7 +299,7 @@ static leat_status connect_all(leati_workers *w, leat_communication communicatio
                                leat_error *err) {
     switch (communication) {
     case LEAT_COMMUNICATION_RING:
-        w->between = leati_coll_gloo_new(w->store, w->number, w->count, w->timeout_ms, err);
+        w->between = leati_coll_network_new(w->store, w->number, w->count, w->timeout_ms, err);
         break;
     case LEAT_COMMUNICATION_SHARED:
         w->between = leati_coll_shared_new(w->store, w->number, w->count, w->timeout_ms, err);
@@ -366,18 +367,30 @@ static const char *setting(const char *variable) {
     return text == NULL || *text == '\0' ? NULL : text;
 }
 
-/* Who asks for a connection that nobody can read must not get one that everybody can. */
-static leat_status check_tls(leat_error *err) {
+/* All three files or none: who asks for a connection that nobody can read must not get one that
+ * everybody can. */
+static leat_status open_tls(leati_workers *w, leat_error *err) {
     static const char *const variables[] = {"LEAT_TLS_CERT", "LEAT_TLS_KEY", "LEAT_TLS_CA"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        if (setting(variables[i]) != NULL) {
-            return leati_fail(err, LEAT_UNIMPLEMENTED,
-                              "%s is set, and leat does not encrypt what workers exchange; unset "
-                              "it, and run the job in a network of its own",
-                              variables[i]);
-        }
+    const char *missing = NULL, *set = setting("LEAT_TLS_NAME") != NULL ? "LEAT_TLS_NAME" : NULL;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (setting(variables[i]) == NULL)
+            missing = variables[i];
+        else
+            set = variables[i];
+    if (set == NULL)
+        return LEAT_OK;
+    if (missing != NULL) {
+        return leati_refuse(err, VALUE,
+                            "%s is set and %s is not; TLS takes LEAT_TLS_CERT, LEAT_TLS_KEY and "
+                            "LEAT_TLS_CA, for every process of the job",
+                            set, missing);
     }
-    return LEAT_OK;
+    const leati_tls_files files = {.certificate = setting("LEAT_TLS_CERT"),
+                                   .key = setting("LEAT_TLS_KEY"),
+                                   .authority = setting("LEAT_TLS_CA"),
+                                   .name = setting("LEAT_TLS_NAME")};
+    w->tls = leati_tls_context_new(&files, err);
+    return w->tls == NULL ? err->code : LEAT_OK;
 }
 
 static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
@@ -386,13 +399,14 @@ static leat_status open_job(leati_workers *w, const leat_cluster *cluster,
     const char *address = leati_cluster_address(cluster, 0);
     if (address == NULL || *address == '\0')
         return leati_refuse(err, VALUE, "the cluster has no address of worker 0, where all meet");
-    LEATI_TRY(check_tls(err));
+    LEATI_TRY(open_tls(w, err));
     name_self(w, leati_cluster_address(cluster, w->number));
     name_others(w, cluster);
     int64_t dead_ms = options->heartbeat_timeout_ms;
     leati_store_options store = {.address = address,
                                  .name = w->names[w->number],
                                  .secret = setting("LEAT_JOB_SECRET"),
+                                 .tls = w->tls,
                                  .listen = setting("LEAT_LISTEN"),
                                  .rank = w->number,
                                  .num_ranks = w->count,
@@ -454,6 +468,7 @@ void leati_workers_free(leati_workers *workers) {
         return;
     if (workers->between != NULL && !workers->given)
         workers->between->ops->close(workers->between);
+    leati_tls_context_free(workers->tls);
     pthread_mutex_destroy(&workers->lock);
     pthread_mutex_destroy(&workers->input_lock);
     leati_free(workers->names);

@@ -384,7 +384,8 @@ leati_tls_context *leati_store_tls(const leati_store *store) {
 leat_status leati_store_check(leati_store *store, leat_error *err) {
     leati_queue_gate_lock(store->gate);
     leat_error reason = store->reason;
-    bool failed = store->failed;
+    /* Not only once `lost` has been told, which may wait for the caller. */
+    bool failed = store->failing;
     leati_queue_gate_unlock(store->gate);
     return failed ? leati_error_pass(err, &reason) : LEAT_OK;
 }

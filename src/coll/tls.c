@@ -225,7 +225,7 @@ static leat_status fail_shaking(const leati_tls *t, leat_error *err) {
                           "the connection to %s ended in its TLS handshake%s%s", t->host,
                           t->problem != 0 ? ": " : "", t->problem != 0 ? strerror(t->problem) : "");
     }
-    if (reason > ALERTS && t->side != LEATI_TLS_SERVER) {
+    if (reason > ALERTS) {
         return leati_fail(err, LEAT_PERMISSION_DENIED,
                           "%s refuses the certificate of this process (LEAT_TLS_CERT): %s; all "
                           "processes of a job have certificates of the same LEAT_TLS_CA",

@@ -15,9 +15,9 @@ static void test_first_bytes(void **state) {
     assert_false(leati_tls_is_record("\x16\x01", 2));
     assert_false(leati_tls_is_record("GET", 3));
     assert_false(leati_tls_is_record("", 0));
-    assert_true(leati_tls_is_hello("\x16\x03\x01 and then \x08leat-job", 24));
-    assert_false(leati_tls_is_hello("\x16\x03\x01 and then \x08leat-jo", 23));
-    assert_false(leati_tls_is_hello("\x15\x03\x01 and then \x08leat-job", 24));
+    assert_true(leati_tls_is_hello("\x16\x03\x01 and then \x08leat-job", 22));
+    assert_false(leati_tls_is_hello("\x16\x03\x01 and then \x08leat-jo", 21));
+    assert_false(leati_tls_is_hello("\x15\x03\x01 and then \x08leat-job", 22));
 }
 
 #ifdef LEATI_HAVE_OPENSSL

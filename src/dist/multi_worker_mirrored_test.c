@@ -6,6 +6,11 @@
 #include "support/strategy.h"
 #include "support/workers.h"
 #include <leat/ops.h>
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+#endif
 
 enum { LONG_MS = 60000, SHORT_MS = 2000, DEAD_MS = 4000, LOCAL = 2 };
 
@@ -13,12 +18,23 @@ enum { LONG_MS = 60000, SHORT_MS = 2000, DEAD_MS = 4000, LOCAL = 2 };
 
 static const char *const names[LOCAL] = {"CPU:0", "CPU:1"};
 
-/* "ring", "shared" or "auto", and the number of devices behind a blank. */
+/* "ring", "tls" (a ring over TLS), "shared" or "auto", and the number of devices behind a blank. */
 static leat_strategy *join_as(leat_strategy_multi_worker_mirrored_options options,
                               leat_error *err) {
     const char *argument = workers_argument(), *blank = strchr(argument, ' ');
+#ifdef LEATI_HAVE_OPENSSL
+    certificate_files files;
+    if (strncmp(argument, "tls", 3) == 0) {
+        const char *folder = getenv("LEAT_TEST_TLS");
+        snprintf(files.certificate, sizeof files.certificate, "%s/job.crt", folder);
+        snprintf(files.key, sizeof files.key, "%s/job.key", folder);
+        snprintf(files.authority, sizeof files.authority, "%s/job.ca", folder);
+        certificate_environment(&files);
+    }
+#endif
     options.communication = strncmp(argument, "mpi", 3) == 0      ? LEAT_COMMUNICATION_MPI
                             : strncmp(argument, "ring", 4) == 0   ? LEAT_COMMUNICATION_RING
+                            : strncmp(argument, "tls", 3) == 0    ? LEAT_COMMUNICATION_RING
                             : strncmp(argument, "shared", 6) == 0 ? LEAT_COMMUNICATION_SHARED
                                                                   : LEAT_COMMUNICATION_AUTO;
     options.num_devices = blank == NULL ? 1 : atoi(blank);
@@ -361,6 +377,9 @@ static const char *const ways[] = {
 #ifdef LEATI_HAVE_GLOO
     "ring 1",   "ring 2",
 #endif
+#ifdef LEATI_HAVE_OPENSSL
+    "tls 1",    "tls 2",
+#endif
     "auto 2",
 };
 enum { NUM_WAYS = sizeof ways / sizeof ways[0] };
@@ -376,7 +395,9 @@ static void test_values(void **state) {
                      "strategy \"multi_worker_mirrored\": %d replicas in sync, %d on each of %d "
                      "workers over %s, this is worker 1 (10.0.0.1:2222)\n",
                      local * count, local, count,
-                     strncmp(ways[i], "ring", 4) == 0 ? "gloo" : "shared memory");
+                     strncmp(ways[i], "ring", 4) == 0  ? "gloo"
+                     : strncmp(ways[i], "tls", 3) == 0 ? "TLS"
+                                                       : "shared memory");
             assert_string_equal(results[1].said, expected);
         }
 }
@@ -533,6 +554,18 @@ static void test_alone(void **state) {
     assert_int_equal(err.code, LEAT_INVALID_ARGUMENT);
 }
 
+#ifdef LEATI_HAVE_OPENSSL
+static int make_certificates(void **state) {
+    if (scratch_setup(state) != 0)
+        return -1;
+    const certificate_wish wish = {.name = "job", .hosts = CERTIFICATE_HERE};
+    authority by = authority_new("the test's authority");
+    (void)certificate_write(scratch_folder, &wish, &by, &by);
+    authority_free(&by);
+    return setenv("LEAT_TEST_TLS", scratch_folder, 1);
+}
+#endif
+
 static int run_worker(const char *wanted) {
     for (size_t i = 0; i < sizeof worker_cases / sizeof worker_cases[0]; i++)
         if (strcmp(worker_cases[i].name, wanted) == 0) {
@@ -553,5 +586,9 @@ int main(void) {
         cmocka_unit_test(test_mpi),
 #endif
     };
+#ifdef LEATI_HAVE_OPENSSL
+    return cmocka_run_group_tests(tests, make_certificates, scratch_teardown);
+#else
     return cmocka_run_group_tests(tests, NULL, NULL);
+#endif
 }

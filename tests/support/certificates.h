@@ -127,6 +127,21 @@ static inline leati_tls_context *certificate_context(const certificate_files *fi
     return context;
 }
 
+/* Sets the variables of a job's processes; NULL: none. */
+static inline void certificate_environment(const certificate_files *files) {
+    static const char *const variables[] = {"LEAT_TLS_CERT", "LEAT_TLS_KEY", "LEAT_TLS_CA"};
+    for (int i = 0; i < 3; i++) {
+        if (files == NULL)
+            unsetenv(variables[i]);
+        else
+            setenv(variables[i],
+                   i == 0   ? files->certificate
+                   : i == 1 ? files->key
+                            : files->authority,
+                   1);
+    }
+}
+
 /* One context for all processes of a job on this host, made once; its files are gone again. */
 static inline leati_tls_context *certificate_job(void) {
     static leati_tls_context *context;

@@ -3,8 +3,11 @@
  *   leat_allreduce SECONDS threads     between two threads; the limit is memcpy by both, of as many
  *                                      bytes read and written, in alternation
  *   leat_allreduce SECONDS shared      between two processes by shared memory; the limit is the
- * same by gloo, in alternation leat_allreduce SECONDS gloo        between two processes by gloo;
- * limit_gloo.cc is the limit
+ *                                      same by gloo, in alternation
+ *   leat_allreduce SECONDS tls         between two processes by TLS, with the same limit; it makes
+ * a
+ *                                      certificate by the program openssl
+ *   leat_allreduce SECONDS gloo        between two processes by gloo; limit_gloo.cc is the limit
  *
  * Rates are of the median round, because rounds on shared cores scatter. Rank 0 measures and tells
  * the other by a broadcast whether to go on. */
@@ -137,24 +140,46 @@ static int between_threads(void) {
 
 // ---- processes ----
 
-static void run_process(const char *address, int rank, bool shared) {
+typedef leati_collective *(*opener)(leati_store *store, int rank, int num_ranks, int64_t timeout_ms,
+                                    leat_error *err);
+
+/* A store of its own, since gloo is not for a job that has TLS. */
+typedef struct side {
+    char address[40];
+    leati_store *store;
+    leati_collective *collective;
+} side;
+
+static void open_side(side *s, opener open, leati_tls_context *tls, int rank) {
     leat_error err = {0};
-    leati_store_options options = {.address = address,
+    leati_store_options options = {.address = s->address,
                                    .name = rank == 0 ? "rank 0" : "rank 1",
+                                   .tls = tls,
                                    .rank = rank,
                                    .num_ranks = 2,
                                    .timeout_ms = TIMEOUT_MS};
-    leati_store *store = leati_store_open(&options, &err);
-    check(store == NULL ? err.code : LEAT_OK, "store", &err);
-    leati_collective *gloo = leati_coll_gloo_new(store, rank, 2, TIMEOUT_MS, &err);
-    check(gloo == NULL ? err.code : LEAT_OK, "gloo", &err);
-    leati_collective *c = shared ? leati_coll_shared_new(store, rank, 2, TIMEOUT_MS, &err) : gloo;
-    check(c == NULL ? err.code : LEAT_OK, "shared memory", &err);
+    s->store = leati_store_open(&options, &err);
+    check(s->store == NULL ? err.code : LEAT_OK, "store", &err);
+    s->collective = open(s->store, rank, 2, TIMEOUT_MS, &err);
+    check(s->collective == NULL ? err.code : LEAT_OK, "collective", &err);
+}
+
+static void close_side(side *s) {
+    leati_store_close(s->store);
+    s->collective->ops->close(s->collective);
+}
+
+/* `open` NULL: gloo alone. */
+static void run_process(side *sides, opener open, leati_tls_context *tls, int rank) {
+    open_side(&sides[0], leati_coll_gloo_new, NULL, rank);
+    if (open != NULL)
+        open_side(&sides[1], open, tls, rank);
+    leati_collective *gloo = sides[0].collective, *c = open == NULL ? gloo : sides[1].collective;
     float *values = values_of(rank);
     double start = bench_now(), cpu = bench_cpu();
     reduce(c, rank, values);
     do {
-        double other = shared ? reduce(gloo, rank, values) : 0;
+        double other = open != NULL ? reduce(gloo, rank, values) : 0;
         limit_cpu[rounds] = last_cpu;
         double time = reduce(c, rank, values);
         if (rank == 0) {
@@ -164,32 +189,63 @@ static void run_process(const char *address, int rank, bool shared) {
         }
     } while (go_on(c, rank, start));
     if (rank == 0)
-        print(shared, bench_cpu() - cpu, values[VALUES - 1]);
-    leati_store_close(store);
-    if (c != gloo)
-        c->ops->close(c);
-    gloo->ops->close(gloo);
+        print(open != NULL, bench_cpu() - cpu, values[VALUES - 1]);
+    for (int i = open == NULL ? 0 : 1; i >= 0; i--)
+        close_side(&sides[i]);
     free(values);
 }
 
-static int between_processes(bool shared) {
+static bool find_address(side *s) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
     int probe = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(probe, (struct sockaddr *)&at, size) != 0 ||
-        getsockname(probe, (struct sockaddr *)&at, &size) != 0)
-        return 1;
+    bool found = bind(probe, (struct sockaddr *)&at, size) == 0 &&
+                 getsockname(probe, (struct sockaddr *)&at, &size) == 0;
     close(probe);
-    char address[40];
-    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(at.sin_port));
+    snprintf(s->address, sizeof s->address, "127.0.0.1:%d", ntohs(at.sin_port));
+    return found;
+}
+
+/* One certificate, which is its own authority. */
+static leati_tls_context *make_context(void) {
+    char folder[] = "/tmp/leat-bench-XXXXXX", command[500], key[64], certificate[64];
+    if (mkdtemp(folder) == NULL)
+        return NULL;
+    snprintf(key, sizeof key, "%s/key", folder);
+    snprintf(certificate, sizeof certificate, "%s/certificate", folder);
+    snprintf(command, sizeof command,
+             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj "
+             "/CN=bench -addext subjectAltName=IP:127.0.0.1 -keyout '%s' -out '%s' 2>/dev/null",
+             key, certificate);
+    leat_error err = {0};
+    const leati_tls_files files = {
+        .certificate = certificate, .key = key, .authority = certificate};
+    leati_tls_context *context = system(command) == 0 ? leati_tls_context_new(&files, &err) : NULL;
+    unlink(key);
+    unlink(certificate);
+    rmdir(folder);
+    check(context == NULL ? LEAT_UNAVAILABLE : LEAT_OK, "a certificate by openssl", &err);
+    return context;
+}
+
+static int between_processes(const char *way) {
+    side sides[2] = {0};
+    bool tls = strcmp(way, "tls") == 0;
+    opener open = tls                          ? leati_coll_mesh_new
+                  : strcmp(way, "shared") == 0 ? leati_coll_shared_new
+                                               : NULL;
+    if (!find_address(&sides[0]) || !find_address(&sides[1]))
+        return 1;
+    leati_tls_context *context = tls ? make_context() : NULL;
     fflush(stdout);
     pid_t other = fork();
     if (other == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        run_process(address, 1, shared);
+        run_process(sides, open, context, 1);
         _exit(0);
     }
-    run_process(address, 0, shared);
+    run_process(sides, open, context, 0);
+    leati_tls_context_free(context);
     int status = 0;
     waitpid(other, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -197,11 +253,11 @@ static int between_processes(bool shared) {
 
 int main(int argc, char **argv) {
     if (argc != 3) {
-        fprintf(stderr, "usage: leat_allreduce SECONDS threads|shared|gloo\n");
+        fprintf(stderr, "usage: leat_allreduce SECONDS threads|shared|tls|gloo\n");
         return 2;
     }
     seconds_to_run = atof(argv[1]);
     if (strcmp(argv[2], "threads") == 0)
         return between_threads();
-    return between_processes(strcmp(argv[2], "shared") == 0);
+    return between_processes(argv[2]);
 }

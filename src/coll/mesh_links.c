@@ -26,7 +26,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 100, CONNECT_MS = 2000, GREETING_MS = 10000, STRANGERS = 16, MARK = 0x1ea7e501 };
+enum { SLICE_MS = 100, CONNECT_MS = 2000, GREETING_MS = 10000, KNOWN_MS = 1000, STEP_MS = 10 };
+enum { STRANGERS = 16, MARK = 0x1ea7e501 };
 
 /* What a rank tells the others at the meeting point. */
 typedef struct card {
@@ -274,10 +275,23 @@ static void turn(opening *o) {
 
 // ---- all ----
 
+/* A connection that breaks may have been that of a rank of which the store knows more in a moment.
+ */
+static leat_status explain(const opening *o, const leat_error *broken, leat_error *err) {
+    for (int i = 0; i < KNOWN_MS / STEP_MS && broken->code == LEAT_UNAVAILABLE; i++) {
+        LEATI_TRY(leati_store_check(o->store, err));
+        (void)poll(NULL, 0, STEP_MS);
+    }
+    return leati_error_pass(err, broken);
+}
+
 static leat_status open_all(opening *o, leat_error *err) {
     LEATI_TRY(exchange_cards(o, err));
-    for (int r = 0; r < o->rank; r++)
-        LEATI_TRY(connect_to(o, r, err));
+    for (int r = 0; r < o->rank; r++) {
+        leat_error local = {0};
+        if (connect_to(o, r, &local) != LEAT_OK)
+            return explain(o, &local, err);
+    }
     while (o->missing > 0) {
         turn(o);
         LEATI_TRY(check(o, "all higher ranks", err));

@@ -8,7 +8,7 @@ BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
 	libpcre2-dev libwebp-dev libgloo-dev libmicrohttpd-dev libssl-dev
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
-TEST_PACKAGES = abigail-tools clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
+TEST_PACKAGES = abigail-tools openssl clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
 .PHONY: all deps demo test check test-long test-interop test-engines bench bench-peers performance golden fuzz soak chaos mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help

@@ -22,7 +22,7 @@ if [ ! -e "$build/root/complete" ]; then
     for name in libjpeg62-turbo-dev libjpeg62-turbo libspng-dev libspng0 libisal-dev libisal2 zlib1g-dev zlib1g libjansson-dev \
         libjansson4 libxxhash-dev libxxhash0 libsqlite3-dev libsqlite3-0 libzstd-dev libzstd1 liblz4-dev liblz4-1 libsnappy-dev \
         libsnappy1v5 libcmocka-dev libcmocka0 libicu-dev libicu72 libpcre2-dev libpcre2-8-0 libwebp-dev libwebp7 libwebpdemux2 \
-        libwebpmux3 libc6 libgcc-s1 libstdc++6; do
+        libwebpmux3 libssl-dev libssl3 libc6 libgcc-s1 libstdc++6; do
         names="$names $name:arm64"
     done
     # shellcheck disable=SC2086

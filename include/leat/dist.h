@@ -64,11 +64,12 @@ LEAT_API leat_strategy *leat_strategy_default(leat_error *err);
 
 /* How workers exchange values (tf.distribute.experimental.CommunicationImplementation). */
 typedef enum leat_communication {
-    /* Shared memory where all are on one host, else MPI where mpirun started all, else rings. */
+    /* Shared memory where all are on one host, else MPI where mpirun started all, else rings; in a
+     * job with TLS never MPI. */
     LEAT_COMMUNICATION_AUTO = 0,
-    LEAT_COMMUNICATION_RING,   /* over TCP (gloo) */
+    LEAT_COMMUNICATION_RING,   /* over TCP (gloo), or over TLS where the job has it */
     LEAT_COMMUNICATION_SHARED, /* shared memory */
-    LEAT_COMMUNICATION_MPI     /* MPI, of a job that mpirun started */
+    LEAT_COMMUNICATION_MPI     /* MPI, of a job that mpirun started; UNIMPLEMENTED with TLS */
 } leat_communication;
 
 typedef struct leat_strategy_multi_worker_mirrored_options {

@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from tool import LEAT, ToolTest
+from tool import DIGITS, LEAT, ToolTest
 
 SHOW = "import json, os; c = json.loads(os.environ['TF_CONFIG']); print(c['task']['index'], len(c['cluster']['worker']))"
 
@@ -63,6 +63,14 @@ class LaunchTest(ToolTest):
         self.assertEqual([len(set(job)) for job in secrets], [1, 1])
         self.assertEqual({len(job[0]) for job in secrets}, {64})
         self.assertEqual(len({job[0] for job in secrets}), 2)
+
+    def test_tls(self):
+        """The variables of TLS are passed on as they are: half of them is a mistake that every worker names."""
+        os.environ["LEAT_TLS_CERT"] = "worker.pem"
+        self.addCleanup(os.environ.pop, "LEAT_TLS_CERT")
+        done = self.launch("-n", "2", "--", LEAT, "train", DIGITS, "-e", "1")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("LEAT_TLS_CERT", done.stderr)
 
     def test_streams(self):
         program = "import sys; sys.stdout.write('a\\nb'); sys.stderr.write('c\\n'); " \

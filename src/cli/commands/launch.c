@@ -232,7 +232,8 @@ const leati_command leati_command_launch = {
     .description =
         "Starts the program N times. Each process finds in TF_CONFIG the addresses of\n"
         "all, on free ports, and which of them it is (a \"worker\" from 0), and in\n"
-        "LEAT_JOB_SECRET what keeps other programs out of the job. What they print\n"
+        "LEAT_JOB_SECRET what keeps other programs out of the job; LEAT_TLS_CERT,\n"
+        "LEAT_TLS_KEY and LEAT_TLS_CA, where they are set, encrypt it. What they print\n"
         "comes out line by line with \"[worker 2] \" before it; they read nothing.\n"
         "When one fails, the others are ended, and the exit status is that of the first\n"
         "that failed (128 and the number of a signal). Ctrl-C goes to all of them.\n"

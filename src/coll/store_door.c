@@ -20,7 +20,9 @@
 #define MOMENT_NS INT64_C(100000000)
 #define LONGEST_BLAME_NS INT64_C(10000000000)
 
-enum { TIMES_THE_COST = 100 };
+/* The cost as it is known is that of handshakes alone: there is as much around them. Sending
+ * somebody away takes time, too: so many in a moment. */
+enum { TIMES_THE_COST = 200, MOST_SENT_AWAY = 16 };
 
 // ---- who came from where ----
 
@@ -100,7 +102,7 @@ static bool somebody_waits(int listening) {
 int leati_store_door_accept(leati_store_door *door, int64_t now) {
     if (now - door->since_ns >= MOMENT_NS) {
         door->since_ns = now;
-        door->taken = 0;
+        door->taken = door->sent_away = 0;
     }
     if (door->taken >= door->most)
         door->shut_ns = door->since_ns + MOMENT_NS;
@@ -121,7 +123,7 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
         if (blame == NULL || blame->until_ns <= now)
             return connection;
         close(connection);
-        if (door->taken >= door->most)
+        if (door->taken >= door->most || ++door->sent_away >= MOST_SENT_AWAY)
             door->shut_ns = door->since_ns + MOMENT_NS;
     }
     return LEATI_STORE_DOOR_NOBODY;

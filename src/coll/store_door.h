@@ -21,9 +21,10 @@ typedef struct leati_store_blame {
 typedef struct leati_store_door {
     int sockets[LEATI_WIRE_LISTENING];
     int count;
-    int spare; /* given up to refuse somebody where no other descriptor is free; -1: none */
-    int most;  /* taken in a tenth of a second */
-    int taken; /* of these, since `since_ns` */
+    int spare;     /* given up to refuse somebody where no other descriptor is free; -1: none */
+    int most;      /* taken in a tenth of a second */
+    int taken;     /* of these, since `since_ns` */
+    int sent_away; /* the same, of who is blamed */
     int64_t since_ns;
     int64_t shut_ns; /* until then nobody is taken */
     leati_store_blame blamed[LEATI_STORE_DOOR_BLAMED];

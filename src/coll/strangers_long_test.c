@@ -1,5 +1,6 @@
 /* 5,000 connections that never greet, at a rank 0 that may have 256 descriptors: before all ranks
- * have come, and while they meet at barriers. A worker that comes late joins, every barrier is
+ * have come, and while they meet at barriers; and, where the job has TLS, handshakes without a
+ * certificate, one behind the other. A worker that comes late joins, every barrier is
  * passed, and what it costs rank 0 is printed. That decides the test only where it is far beyond
  * what a thread that does not spin takes. */
 #include "support/cmocka.h"
@@ -11,6 +12,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,17 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#endif
 
 enum { CROWD = 5000, DESCRIPTORS = 256, LONG_MS = 120000, WINDOW_MS = 15000, ROUND_MS = 50 };
+
+static leati_tls_context *tls; /* NULL: the job has none */
 
 /* What rank 0's process has taken until now. */
 typedef struct cost {
@@ -29,6 +40,7 @@ typedef struct cost {
 static leati_store_options options_of(int rank, const char *address) {
     return (leati_store_options){.address = address,
                                  .name = rank == 0 ? "worker 0" : "worker 1",
+                                 .tls = tls,
                                  .rank = rank,
                                  .num_ranks = 2,
                                  .timeout_ms = LONG_MS,
@@ -202,7 +214,81 @@ static void test_crowd(void **state) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+// ---- TLS ----
+
+#ifdef LEATI_HAVE_OPENSSL
+/* One handshake without a certificate, until the other side ends it. */
+static void shake(SSL_CTX *context, const char *address) {
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)atoi(strchr(address, ':') + 1)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char one;
+    if (connect(connection, (struct sockaddr *)&at, sizeof at) == 0) {
+        SSL *ssl = SSL_new(context);
+        SSL_set_fd(ssl, connection);
+        if (SSL_connect(ssl) == 1)
+            (void)SSL_read(ssl, &one, 1);
+        SSL_free(ssl);
+        ERR_clear_error();
+    }
+    close(connection);
+}
+
+static void test_handshakes(void **state) {
+    (void)state;
+    char address[32];
+    int asked[2], out[2], status = 0, count = 0;
+    tls = certificate_job();
+    free_address(address, sizeof address);
+    assert_int_equal(pipe(asked), 0);
+    assert_int_equal(pipe(out), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(asked[1]);
+        rank_0(address, asked[0], out[1]);
+        _exit(5);
+    }
+    const int ends[2] = {out[0], asked[1]};
+    close(asked[0]);
+    close(out[1]);
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_alpn_protos(context, (const unsigned char *)"\x08leat-job", 9);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)poll(NULL, 0, 1000);
+    /* OpenSSL takes some megabytes once. */
+    shake(context, address);
+    cost first = ask(ends);
+    for (int64_t end_ns = leati_now_ns() + WINDOW_MS * INT64_C(1000000); leati_now_ns() < end_ns;
+         count++)
+        shake(context, address);
+    cost last = ask(ends);
+    print_message("%d handshakes\n", count);
+    report("handshakes without a certificate", &first, &last);
+    /* A hundredth, where nothing else is counted: rank 0's own beats, and refused connections. */
+    assert_true(last.cpu_us - first.cpu_us < (last.at_ns - first.at_ns) / 1000 / 20);
+    leati_store *late = join_late(address);
+    leati_store_values all;
+    assert_int_equal(leati_store_barrier(late, "round", "end", 3, LONG_MS, &all, &(leat_error){0}),
+                     LEAT_OK);
+    leati_store_values_fini(&all);
+    leati_store_close(late);
+    close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+    SSL_CTX_free(context);
+    leati_tls_context_free(tls);
+}
+#endif
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_crowd)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_crowd),
+#ifdef LEATI_HAVE_OPENSSL
+        cmocka_unit_test(test_handshakes),
+#endif
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

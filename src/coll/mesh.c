@@ -377,7 +377,8 @@ leati_collective *leati_coll_mesh_new(leati_store *store, int rank, int num_rank
     m->wake = -1;
     leat_error local = {0};
     if (open_mesh(m, &local) != LEAT_OK) {
-        leati_fail(err, local.code, "connecting the processes by TLS: %s", local.text);
+        leati_fail(err, local.code, "connecting rank %d with the others by TLS: %s", rank,
+                   local.text);
         close_all(&m->base);
         return NULL;
     }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -67,7 +68,14 @@ const char *call_name(call_kind kind) {
                                         "memfd_create",
                                         "shm_open",
                                         "posix_fallocate",
-                                        "getaddrinfo"};
+                                        "getaddrinfo",
+                                        "send",
+                                        "eventfd",
+                                        "mmap",
+                                        "setsockopt",
+                                        "getsockopt",
+                                        "getsockname",
+                                        "getpeername"};
     return names[kind];
 }
 
@@ -416,6 +424,39 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
 ssize_t recv(int fd, void *data, size_t size, int flags) {
     ssize_t part = moves(CALL_RECV, size);
     return part <= 0 ? part : syscall(SYS_recvfrom, fd, data, (size_t)part, flags, NULL, NULL);
+}
+
+ssize_t send(int fd, const void *data, size_t size, int flags) {
+    ssize_t part = moves(CALL_SEND, size);
+    return part < 0 ? -1 : syscall(SYS_sendto, fd, data, (size_t)part, flags, NULL, 0);
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t size) {
+    return fails(CALL_SETSOCKOPT) ? -1
+                                  : (int)syscall(SYS_setsockopt, fd, level, option, value, size);
+}
+
+int getsockopt(int fd, int level, int option, void *restrict value, socklen_t *restrict size) {
+    return fails(CALL_GETSOCKOPT) ? -1
+                                  : (int)syscall(SYS_getsockopt, fd, level, option, value, size);
+}
+
+int getsockname(int fd, struct sockaddr *restrict out, socklen_t *restrict size) {
+    return fails(CALL_GETSOCKNAME) ? -1 : (int)syscall(SYS_getsockname, fd, out, size);
+}
+
+int getpeername(int fd, struct sockaddr *restrict out, socklen_t *restrict size) {
+    return fails(CALL_GETPEERNAME) ? -1 : (int)syscall(SYS_getpeername, fd, out, size);
+}
+
+int eventfd(unsigned count, int flags) {
+    return fails(CALL_EVENTFD) ? -1 : opened(syscall(SYS_eventfd2, count, flags));
+}
+
+void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
+    if (fd >= 0 && (flags & MAP_SHARED) != 0 && fails(CALL_MMAP))
+        return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset); // NOLINT
 }
 
 int poll(struct pollfd *polled, nfds_t count, int wait_ms) {

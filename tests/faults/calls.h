@@ -52,6 +52,13 @@ typedef enum call_kind {
     CALL_SHM_OPEN,
     CALL_FALLOCATE,
     CALL_GETADDRINFO, /* fails with EAI_AGAIN in place of the number */
+    CALL_SEND,
+    CALL_EVENTFD,
+    CALL_MMAP, /* of a file that is shared */
+    CALL_SETSOCKOPT,
+    CALL_GETSOCKOPT,
+    CALL_GETSOCKNAME,
+    CALL_GETPEERNAME,
     NUM_CALLS
 } call_kind;
 

@@ -1,7 +1,7 @@
-/* Two ranks meet, exchange values and leave, while one call of the system on a connection or on
- * shared memory fails, is interrupted or moves fewer bytes: what can be repeated is, anything else
- * ends for both ranks, at the latest by their deadlines, with a text that says which rank, and
- * leaves no descriptor open. Ranks are threads. */
+/* Two ranks meet, exchange values by shared memory or over TLS, and leave, while one call of the
+ * system on a connection or on shared memory fails, is interrupted or moves fewer bytes: what can
+ * be repeated is, anything else ends for both ranks, at the latest by their deadlines, with a text
+ * that says which rank, and leaves no descriptor open. Ranks are threads. */
 #include "support/cmocka.h"
 
 #include "base/clock.h"
@@ -16,11 +16,23 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+#endif
 
 enum { RANKS = 2, LONG_MS = 60000, SHORT_MS = 100, VALUES = 3000, END = CALLS_END };
 
 /* Nothing takes as long that ends by a deadline; a machine may be slow. */
 #define HANG_NS INT64_C(60000000000)
+
+typedef leati_collective *(*opener)(leati_store *store, int rank, int num_ranks, int64_t timeout_ms,
+                                    leat_error *err);
+
+/* By what the ranks of the next job exchange values. */
+static opener open_collective = leati_coll_shared_new;
+static leati_tls_context *tls; /* NULL: the job has none */
 
 typedef struct rank {
     leati_store_options options;
@@ -54,7 +66,7 @@ static leat_status exchange(rank *r, leati_store *store) {
     static const char name[] = "what the test has";
     float values[VALUES];
     LEATI_TRY(leati_store_agree(store, name, "the same", r->timeout_ms, &r->err));
-    keep(r, leati_coll_shared_new(store, r->options.rank, RANKS, r->timeout_ms, &r->err));
+    keep(r, open_collective(store, r->options.rank, RANKS, r->timeout_ms, &r->err));
     leati_collective *c = r->collective;
     if (c == NULL)
         return r->err.code;
@@ -93,6 +105,7 @@ static bool run(rank *ranks, call_kind kind, int at, int number, int64_t timeout
         *r = (rank){.options = {.address = address,
                                 .name = names[i],
                                 .secret = "a secret of this test",
+                                .tls = tls,
                                 .rank = i,
                                 .num_ranks = RANKS,
                                 .timeout_ms = timeout_ms,
@@ -152,11 +165,12 @@ static const struct {
     call_kind kind;
     int number;
 } repeated[] = {
-    {CALL_SENDMSG, EINTR},     {CALL_SENDMSG, CALLS_SHORT}, {CALL_RECV, EINTR},
-    {CALL_RECV, CALLS_SHORT},  {CALL_RECV, EAGAIN},         {CALL_POLL, EINTR},
-    {CALL_ACCEPT, EINTR},      {CALL_ACCEPT, ECONNABORTED}, {CALL_CONNECT, EINTR},
-    {CALL_GETADDRINFO, EINTR}, {CALL_MEMFD, ENOSYS},        {CALL_MEMFD, EMFILE},
-    {CALL_FALLOCATE, ENOSPC},  {CALL_FALLOCATE, EINTR},     {CALL_OPEN, EACCES},
+    {CALL_SENDMSG, EINTR},      {CALL_SENDMSG, CALLS_SHORT}, {CALL_RECV, EINTR},
+    {CALL_RECV, CALLS_SHORT},   {CALL_RECV, EAGAIN},         {CALL_POLL, EINTR},
+    {CALL_ACCEPT, EINTR},       {CALL_ACCEPT, ECONNABORTED}, {CALL_CONNECT, EINTR},
+    {CALL_GETADDRINFO, EINTR},  {CALL_MEMFD, ENOSYS},        {CALL_MEMFD, EMFILE},
+    {CALL_FALLOCATE, ENOSPC},   {CALL_FALLOCATE, EINTR},     {CALL_OPEN, EACCES},
+    {CALL_SETSOCKOPT, ENOBUFS},
 };
 
 static void test_repeated(void **state) {
@@ -174,13 +188,14 @@ static const struct {
     call_kind kind;
     int number;
 } failing[] = {
-    {CALL_SOCKET, EMFILE},       {CALL_SOCKET, ENOBUFS},    {CALL_BIND, EADDRINUSE},
-    {CALL_BIND, EACCES},         {CALL_LISTEN, EADDRINUSE}, {CALL_CONNECT, ECONNREFUSED},
-    {CALL_CONNECT, ENETUNREACH}, {CALL_ACCEPT, EMFILE},     {CALL_ACCEPT, ENFILE},
-    {CALL_ACCEPT, ENOBUFS},      {CALL_SENDMSG, ENOBUFS},   {CALL_SENDMSG, ECONNRESET},
-    {CALL_SENDMSG, EPIPE},       {CALL_SENDMSG, EAGAIN},    {CALL_RECV, ECONNRESET},
-    {CALL_RECV, ETIMEDOUT},      {CALL_RECV, END},          {CALL_POLL, ENOMEM},
-    {CALL_PIPE, EMFILE},         {CALL_SOCKETPAIR, EMFILE},
+    {CALL_SOCKET, EMFILE},       {CALL_SOCKET, ENOBUFS},     {CALL_BIND, EADDRINUSE},
+    {CALL_BIND, EACCES},         {CALL_LISTEN, EADDRINUSE},  {CALL_CONNECT, ECONNREFUSED},
+    {CALL_CONNECT, ENETUNREACH}, {CALL_ACCEPT, EMFILE},      {CALL_ACCEPT, ENFILE},
+    {CALL_ACCEPT, ENOBUFS},      {CALL_SENDMSG, ENOBUFS},    {CALL_SENDMSG, ECONNRESET},
+    {CALL_SENDMSG, EPIPE},       {CALL_SENDMSG, EAGAIN},     {CALL_RECV, ECONNRESET},
+    {CALL_RECV, ETIMEDOUT},      {CALL_RECV, END},           {CALL_POLL, ENOMEM},
+    {CALL_PIPE, EMFILE},         {CALL_SOCKETPAIR, EMFILE},  {CALL_MMAP, ENOMEM},
+    {CALL_FCNTL, EINVAL},        {CALL_GETSOCKOPT, ENOBUFS}, {CALL_GETSOCKNAME, ENOBUFS},
 };
 
 static void test_failing(void **state) {
@@ -194,6 +209,45 @@ static void test_failing(void **state) {
         assert_refused(&ranks[i].err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "memory");
     assert_true(refused_names(leat_error_message(&ranks[0].err), strerror(ENOSPC)));
 }
+
+#ifdef LEATI_HAVE_OPENSSL
+static const struct {
+    call_kind kind;
+    int number;
+    bool well;
+} sealed[] = {
+    {CALL_SEND, EINTR, true},          {CALL_SEND, CALLS_SHORT, true},
+    {CALL_SEND, EAGAIN, true},         {CALL_RECV, EINTR, true},
+    {CALL_RECV, CALLS_SHORT, true},    {CALL_RECV, EAGAIN, true},
+    {CALL_POLL, EINTR, true},          {CALL_ACCEPT, EINTR, true},
+    {CALL_ACCEPT, ECONNABORTED, true}, {CALL_CONNECT, EINTR, true},
+    {CALL_GETPEERNAME, ENOBUFS, true}, {CALL_SETSOCKOPT, ENOBUFS, true},
+    {CALL_SEND, EPIPE, false},         {CALL_SEND, ECONNRESET, false},
+    {CALL_RECV, ECONNRESET, false},    {CALL_RECV, END, false},
+    {CALL_SOCKET, EMFILE, false},      {CALL_BIND, EADDRNOTAVAIL, false},
+    {CALL_LISTEN, EADDRINUSE, false},  {CALL_CONNECT, ECONNREFUSED, false},
+    {CALL_ACCEPT, EMFILE, false},      {CALL_POLL, ENOMEM, false},
+    {CALL_EVENTFD, EMFILE, false},     {CALL_GETSOCKNAME, ENOBUFS, false},
+    {CALL_GETSOCKOPT, ENOBUFS, false},
+};
+
+/* The same where everything goes over TLS: handshakes, the meeting point, sums. */
+static void test_sealed(void **state) {
+    (void)state;
+    tls = certificate_job();
+    open_collective = leati_coll_mesh_new;
+    for (size_t i = 0; i < sizeof sealed / sizeof sealed[0]; i++)
+        each_call(sealed[i].kind, sealed[i].number, sealed[i].well ? 60 : 30, sealed[i].well);
+    rank ranks[RANKS];
+    for (int i = 0; i < 2; i++) {
+        (void)run(ranks, i == 0 ? CALL_SEND : CALL_RECV, CALLS_ALWAYS, CALLS_SHORT, LONG_MS);
+        expect_well(ranks, i == 0 ? CALL_SEND : CALL_RECV, CALLS_ALWAYS, CALLS_SHORT);
+    }
+    leati_tls_context_free(tls);
+    tls = NULL;
+    open_collective = leati_coll_shared_new;
+}
+#endif
 
 /* A name that leads to this host's loopback, though it does not say so, serves a job of this host:
  * it listens there and nowhere else, and who waits in vain is told the way out. */
@@ -231,6 +285,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repeated),
         cmocka_unit_test(test_failing),
+#ifdef LEATI_HAVE_OPENSSL
+        cmocka_unit_test(test_sealed),
+#endif
         cmocka_unit_test(test_hidden_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -237,7 +237,7 @@ static void test_sealed(void **state) {
     tls = certificate_job();
     open_collective = leati_coll_mesh_new;
     for (size_t i = 0; i < sizeof sealed / sizeof sealed[0]; i++)
-        each_call(sealed[i].kind, sealed[i].number, sealed[i].well ? 60 : 30, sealed[i].well);
+        each_call(sealed[i].kind, sealed[i].number, sealed[i].well ? 40 : 20, sealed[i].well);
     rank ranks[RANKS];
     for (int i = 0; i < 2; i++) {
         (void)run(ranks, i == 0 ? CALL_SEND : CALL_RECV, CALLS_ALWAYS, CALLS_SHORT, LONG_MS);

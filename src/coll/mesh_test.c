@@ -18,6 +18,7 @@
 
 #ifdef LEATI_HAVE_OPENSSL
 #include "support/scratch.h"
+#include "support/torture.h"
 
 #include "support/certificates.h"
 
@@ -337,6 +338,58 @@ static void test_others_refuse(void **state) {
     }
 }
 
+/* Of a job of one rank, which connects with nobody: the other's waits would hide what failed. */
+static leat_status use_mesh(void *context, leat_error *err) {
+    leati_store *store = context;
+    leati_collective *c = leati_coll_mesh_new(store, 0, 1, LONG_MS, err);
+    if (c == NULL)
+        return torture_code(err);
+    static float values[70000];
+    for (int i = 0; i < 70000; i++)
+        values[i] = (float)i;
+    leat_status status =
+        c->ops->all_reduce(c, 0, values, 70000, LEAT_FLOAT32, LEATI_REDUCTION_MEAN, err);
+    if (status == LEAT_OK)
+        assert_true(values[69999] == 69999);
+    c->ops->close(c);
+    return status;
+}
+
+static void test_failing_allocations(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char address[32];
+    bool failed = true;
+    free_address(address, sizeof address);
+    const leati_store_options options = {.address = address,
+                                         .name = "worker 0",
+                                         .tls = member,
+                                         .num_ranks = 1,
+                                         .timeout_ms = LONG_MS};
+    leati_store *store = leati_store_open(&options, &err);
+    assert_non_null(store);
+    int refused = 0;
+    for (int at = 1; failed; at++) {
+        err = (leat_error){0};
+        torture_fail_at(at);
+        leat_status status = use_mesh(store, &err);
+        failed = torture_failed();
+        torture_fail_at(0);
+        assert_int_equal(status, err.code);
+        /* The store's threads take memory, too. */
+        if (status != LEAT_OK && status != LEAT_RESOURCE_EXHAUSTED && status != LEAT_ABORTED)
+            fail_msg("%s: %s", leat_status_name(status), err.text);
+        if (leati_store_check(store, &err) != LEAT_OK) {
+            leati_store_close(store);
+            store = leati_store_open(&options, &err);
+            assert_non_null(store);
+        }
+        refused += status != LEAT_OK;
+    }
+    leati_store_close(store);
+    assert_true(refused > 5);
+}
+
 static leati_tls_context *context_of(const char *name, const authority *by) {
     certificate_files files = certificate_write(
         scratch_folder, &(certificate_wish){.name = name, .hosts = CERTIFICATE_HERE}, by, by);
@@ -365,9 +418,12 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strangers),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_failed),        cmocka_unit_test(test_bad_card),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_failed),
+        cmocka_unit_test(test_bad_card),
         cmocka_unit_test(test_others_refuse),
+        cmocka_unit_test_setup_teardown(test_failing_allocations, torture_setup, torture_teardown),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -22,6 +22,7 @@ static void test_first_bytes(void **state) {
 
 #ifdef LEATI_HAVE_OPENSSL
 #include "support/scratch.h"
+#include "support/torture.h"
 
 #include "support/certificates.h"
 #include <fcntl.h>
@@ -442,6 +443,30 @@ static void test_tampering(void **state) {
     pair_free(&p);
 }
 
+// ---- memory ----
+
+static leat_status build(void *context, leat_error *err) {
+    const leati_tls_files *paths = context;
+    leati_tls_context *made = leati_tls_context_new(paths, err);
+    if (made == NULL)
+        return torture_code(err);
+    leati_tls *tls = leati_tls_new(made, -1, LEATI_TLS_CLIENT, "localhost", err);
+    leat_status status = tls == NULL ? torture_code(err) : LEAT_OK;
+    leati_tls_free(tls);
+    leati_tls_context_free(made);
+    return status;
+}
+
+static void test_failing_allocations(void **state) {
+    (void)state;
+    certificate_files files = member_files();
+    leati_tls_files paths = certificate_paths(&files);
+    paths.name = "our.job";
+    torture_begin();
+    torture_run(build, &paths);
+    torture_end();
+}
+
 static int set_up(void **state) {
     good = authority_new("the job's authority");
     other = authority_new("another authority");
@@ -456,12 +481,19 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_bytes),  cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_keys),         cmocka_unit_test(test_own_certificate),
-        cmocka_unit_test(test_good),         cmocka_unit_test(test_bulk),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_other_authority),
-        cmocka_unit_test(test_bare_clients), cmocka_unit_test(test_plain_clients),
-        cmocka_unit_test(test_bad_servers),  cmocka_unit_test(test_tampering),
+        cmocka_unit_test(test_first_bytes),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_own_certificate),
+        cmocka_unit_test(test_good),
+        cmocka_unit_test(test_bulk),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_other_authority),
+        cmocka_unit_test(test_bare_clients),
+        cmocka_unit_test(test_plain_clients),
+        cmocka_unit_test(test_bad_servers),
+        cmocka_unit_test(test_tampering),
+        cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -143,6 +143,7 @@ def _write(model, file, skipped=()):
             store = own_values(thing)
         for name, value in store.items():
             hdf5.put(group, name, np.asarray(value.numpy() if hasattr(value, "numpy") else value))
+            hdf5.look()
 
 
 def _check_place(path, ending, overwrite):
@@ -159,7 +160,7 @@ def weights_bytes(model, skipped=(), notes=None):
     `notes`: {name: number} that the file has beside the variables; Keras passes over them.
     """
     memory = io.BytesIO()
-    with hdf5.library().File(memory, "w") as file:
+    with hdf5.interruptible(), hdf5.library().File(memory, "w") as file:
         _write(model, file, skipped)
         file.attrs.update({_NOTE + name: value for name, value in (notes or {}).items()})
     return memory.getvalue()
@@ -307,7 +308,7 @@ def _load(model, source, where, skip_mismatch=False, skipped=()):
     """Sets the variables from an HDF5 file, a path or what can be read; all of them or, on an error, none."""
     if isinstance(source, str) and not os.path.exists(source):
         raise FileNotFoundError(f"File not found: filepath={source}")
-    with hdf5.File(source, where) as file:
+    with hdf5.interruptible(), hdf5.File(source, where) as file:
         pairs, by_themselves = _values(model, file, skip_mismatch, skipped)
     before = [(variable, variable.numpy()) for layer, _ in by_themselves for variable in own_variables(layer)]
     try:

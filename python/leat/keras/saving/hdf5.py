@@ -9,9 +9,12 @@ Happy path: `File` opens what can be read and seeked, `group` finds a place, `ar
 Failures: ValueError that names file and place. A file belongs to one thread.
 """
 
+import contextlib
 import itertools
 import math
 import os
+import signal
+import threading
 import zlib
 
 import numpy as np
@@ -24,6 +27,42 @@ _AT_ONCE = 16 << 20  # bytes
 _SMALL_CHUNK = 4 << 20  # bytes of a chunk that may be larger than its array
 
 
+_handlers = []  # that of Ctrl-C before, while `interruptible` is entered
+_came = []  # the signals since
+
+
+def _keep(number, frame):
+    _came.append((number, frame))
+
+
+def look():
+    """Runs the program's handler of Ctrl-C, if that has come."""
+    if _came:
+        kept = _came.pop()
+        _came.clear()
+        _handlers[-1](*kept)
+
+
+@contextlib.contextmanager
+def interruptible():
+    """Within it Ctrl-C is heard by `look`, and at the end: h5py calls Python back from its calls and where it frees
+    things, and an exception that is raised there is lost."""
+    before = signal.getsignal(signal.SIGINT)
+    if _handlers or threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    _handlers.append(before)
+    signal.signal(signal.SIGINT, _keep)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        try:
+            look()
+        finally:
+            _handlers.clear()
+
+
 def put(group, name, values):
     """Writes an array as a dataset; a large one some rows at a time, because Ctrl-C is not heard within one write."""
     if values.nbytes <= _AT_ONCE:
@@ -33,6 +72,7 @@ def put(group, name, values):
     rows = max(1, _AT_ONCE * len(values) // values.nbytes)
     for first in range(0, len(values), rows):
         dataset[first:first + rows] = values[first:first + rows]
+        look()
 
 
 def library():
@@ -241,6 +281,7 @@ class Array:
         rows = max(1, _AT_ONCE * len(whole) // self.nbytes)
         for first in range(0, len(whole), rows):
             whole[first:first + rows] = self._found[first:first + rows]
+            look()
         return whole
 
     def _of_chunks(self):

@@ -1,4 +1,4 @@
-"""deploy/kubernetes: every document against the schema of its kind, what refers to what, and the commands that pods run."""
+"""deploy/kubernetes: documents against the schemas of their kinds, what refers to what, and the commands that pods run."""
 
 import copy
 import subprocess

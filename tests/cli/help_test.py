@@ -9,6 +9,8 @@ from tool import LEAT, ROOT, ToolTest
 
 with open(ROOT + "/src/cli/commands.def") as table:
     COMMANDS = re.findall(r"(?m)^X\((\w+)\)", table.read())
+with open(ROOT + "/src/cli/service.def") as table:
+    PARTS = ["service " + name for name in re.findall(r"(?m)^X\((\w+)\)", table.read())]
 
 
 def distance(a, b):
@@ -44,6 +46,28 @@ class HelpTest(ToolTest):
             self.assertEqual(self.succeed(command, "--help"), text)
             self.assertEqual(self.succeed(command, "-h"), text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_every_part_has_help(self):
+        """A command that consists of parts lists them, and each has help of its own."""
+        overview = self.succeed("help", "service")
+        for part in PARTS:
+            words = part.split()
+            text = self.succeed("help", *words)
+            self.assertTrue(text.startswith("Usage: leat %s [OPTION]..." % part), text)
+            self.assertEqual(self.succeed(*words, "--help"), text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100)
+            self.assertRegex(overview, r"(?m)^  %s +\S" % words[1])
+        for keyword, arguments in (
+                ("given", ["service"]),
+                ("worker?", ["service", "wroker"]),
+                ("lists", ["service", "xyzzy"]),
+                ("worker?", ["help", "service", "workers"]),
+                ('"worker"', ["help", "run", "worker"]),
+                ("--json", ["service", "--json"]),
+                ("--watch", ["service", "status", "--wacth"]),
+                ("service drain", ["service", "drain", "-z"]),
+                ("65536", ["service", "dispatcher", "--port", "65536"])):
+            self.assertEqual(self.fail_with(2, keyword, *arguments).stdout, "")
 
     def test_usage_errors(self):
         for keyword, arguments in (

@@ -9,19 +9,23 @@ from tool import LEAT, ROOT, ToolTest
 
 with open(ROOT + "/src/cli/commands.def") as table:
     COMMANDS = re.findall(r"(?m)^X\((\w+)\)", table.read())
+with open(ROOT + "/src/cli/service.def") as table:
+    PARTS = re.findall(r"(?m)^X\((\w+)\)", table.read())
+# Parts stand behind their command.
+PAGES = [page for command in COMMANDS for page in [command, *("service " + part for part in PARTS if command == "service")]]
 
 
 class ManualTest(ToolTest):
     def options_of(self, command):
         """The options of a command as its help shows them: (letter or "", name, value, sentence)."""
-        text = self.succeed("help", command).partition("\nOptions:\n")[2]
+        text = self.succeed("help", *command.split()).partition("\nOptions:\n")[2]
         return re.findall(r"(?m)^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?  +(.+)$", text)
 
     def test_every_command_and_option(self):
         page = self.succeed("help", "--man").replace("\\-", "-").replace("\\(aq", "'").replace("\\(ga", "`")
-        sections = dict(re.findall(r"(?ms)^\.SS leat (\w+) - [^\n]+\n(.*?)(?=^\.S)", page))
-        self.assertEqual(list(sections), COMMANDS)
-        for command in COMMANDS:
+        sections = dict(re.findall(r"(?ms)^\.SS leat ([\w ]+) - [^\n]+\n(.*?)(?=^\.S)", page))
+        self.assertEqual(list(sections), PAGES)
+        for command in PAGES:
             options = self.options_of(command)
             self.assertEqual(options[-1][1], "help")
             for letter, name, value, doc in options[:-1]:
@@ -71,6 +75,16 @@ class CompletionTest(ToolTest):
             names = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)", self.succeed("help", command))
             self.assertEqual([word for word in self.completed("leat", command, "-") if word.startswith("--")], names)
         self.assertEqual(self.completed("leat", "train", "data", "--ep"), ["--epochs"])
+
+    def test_parts(self):
+        self.assertEqual(self.completed("leat", "service", ""), PARTS)
+        self.assertEqual(self.completed("leat", "service", "dr"), ["drain"])
+        self.assertEqual(self.completed("leat", "service", "status", ""), [])
+        self.assertEqual(self.completed("leat", "service", "drain", "--al"), ["--all"])
+        for part in PARTS:
+            names = re.findall(r"(?m)^  (?:-\w, |    )(--[\w-]+)", self.succeed("help", "service", part))
+            found = self.completed("leat", "service", part, "-")
+            self.assertEqual([word for word in found if word.startswith("--")], names)
 
     def test_files(self):
         """Where nothing fits, the shell completes names of files by itself."""

@@ -161,7 +161,7 @@ static const leati_option worker_rows[] = {
     WORKER_ROW("transfer-protocol", LEATI_OPTION_TEXT, transfer_protocol, "NAME", 0,
                "how elements travel; without it the best that both have"),
     WORKER_ROW("cache-bytes", LEATI_OPTION_INT, cache_bytes, "N", 1,
-               "memory for each task that trainers share; 10^10"),
+               "memory for each task that trainers share; 10 GB"),
     WORKER_ROW("snapshot-chunk-bytes", LEATI_OPTION_INT, snapshot_chunk_bytes, "N", 1,
                "longest file of distributed_save; 6 GiB"),
     LEATI_SERVICE_ACCESS(struct worker_options, access),

@@ -112,12 +112,20 @@ static void end_task(leat_worker *worker, int64_t number) {
     leati_worker_task_unref(task);
 }
 
+static leat_status ask_splits(void *context, const struct leati_message_splits *request,
+                              leat_cancel *cancel, struct leati_message_lease *lease,
+                              leat_error *err) {
+    return leati_worker_ask_patiently(context, "splits", &leati_message_splits, request,
+                                      &leati_message_lease, lease, cancel, err);
+}
+
 /* `about` is given. */
 static leat_status begin_task(leat_worker *worker, struct leati_message_task *about,
                               leat_error *err) {
     leati_worker_ways ways = {
         .context = worker,
         .dataset = leati_worker_dataset_open,
+        .splits = ask_splits,
         .bell = worker->bell,
         .memory = HELD_BYTES,
         .window_bytes = worker->options.cross_trainer_cache_size_bytes,

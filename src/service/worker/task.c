@@ -12,7 +12,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "service/worker/leases.h"
+#include "service/worker/shares.h"
 #include <inttypes.h>
+#include <leat/service.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,6 +79,7 @@ void leati_worker_task_unref(leati_worker_task *task) {
     leati_queue_gate_free(task->gate);
     leati_cancel_unref(task->cancel);
     leat_iterator_free(task->iterator);
+    leati_worker_leases_free(task->leases);
     leat_dataset_unref(task->dataset);
     leati_worker_bell_unref(task->ways.bell);
     leati_ranges_fini(&task->acked);
@@ -114,21 +118,48 @@ static leat_status check_input(const leati_worker_task *task, const leat_dataset
                       count);
 }
 
-static leat_status open_input(leati_worker_task *task, leat_error *err) {
+/* What the producer reads, while it is being opened. */
+typedef struct input {
+    leat_dataset *dataset;
+    leati_worker_leases *leases;
+    leat_iterator *iterator;
+} input;
+
+static leat_status make_input(leati_worker_task *task, input *in, leat_error *err) {
     leat_dataset *dataset = task->ways.dataset(task->ways.context, &task->about, task->cancel, err);
-    leat_iterator *iterator = NULL;
-    leat_status status = dataset == NULL ? err->code : check_input(task, dataset, err);
-    if (status == LEAT_OK) {
-        leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
-        options.num_threads = task->ways.num_threads;
-        iterator = leat_iterator_new(dataset, &options, err);
-        status = iterator == NULL ? err->code : LEAT_OK;
+    if (dataset == NULL)
+        return err->code;
+    leat_status status = check_input(task, dataset, err);
+    if (status != LEAT_OK) {
+        leat_dataset_unref(dataset);
+        return status;
     }
-    if (status == LEAT_OK)
-        leati_iterator_ask_ahead(iterator);
+    in->dataset = leati_worker_share(&task->about, dataset, err);
+    if (in->dataset == NULL)
+        return err->code;
+    leati_iterator_extras extras = {0};
+    if (task->about.policy == LEAT_SERVICE_DYNAMIC) {
+        in->leases = leati_worker_leases_new(task, in->dataset, err);
+        if (in->leases == NULL)
+            return err->code;
+        extras.splits = leati_worker_leases_splits(in->leases);
+    }
+    leat_iterator_options options = {LEAT_ITERATOR_DEFAULTS};
+    options.num_threads = task->ways.num_threads;
+    in->iterator = leati_iterator_new_with(in->dataset, &options, &extras, err);
+    if (in->iterator == NULL)
+        return err->code;
+    leati_iterator_ask_ahead(in->iterator);
+    return LEAT_OK;
+}
+
+static leat_status open_input(leati_worker_task *task, leat_error *err) {
+    input in = {0};
+    leat_status status = make_input(task, &in, err);
     leati_queue_gate_lock(task->gate);
-    task->dataset = dataset;
-    task->iterator = iterator;
+    task->dataset = in.dataset;
+    task->leases = in.leases;
+    task->iterator = in.iterator;
     leati_queue_gate_unlock(task->gate);
     return status;
 }
@@ -290,16 +321,18 @@ void leati_worker_task_stop(leati_worker_task *task) {
     leati_driver_join(task->producer);
     leati_queue_gate_lock(task->gate);
     leat_iterator *iterator = task->iterator;
+    leati_worker_leases *leases = task->leases;
     task->producer = NULL;
     task->iterator = NULL;
+    task->leases = NULL;
     leati_queue_gate_unlock(task->gate);
     leat_iterator_free(iterator);
+    leati_worker_leases_free(leases);
 }
 
 void leati_worker_task_drain(leati_worker_task *task) {
     leati_queue_gate_lock(task->gate);
     task->draining = true;
-    leati_queue_gate_wake(task->gate);
     leati_queue_gate_unlock(task->gate);
 }
 

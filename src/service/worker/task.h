@@ -115,7 +115,8 @@ typedef struct leati_worker_ways {
     int64_t memory;          /* bytes of elements that a task may hold ready */
     int64_t window_bytes;    /* of a window that trainers share */
     int num_threads;
-    const char *address; /* of the worker, for errors; borrowed as the context */
+    const char *address;     /* of the worker, for errors; borrowed as the context */
+    int64_t (*now_ns)(void); /* by which leases are measured; NULL: the clock */
 } leati_worker_ways;
 
 struct leati_worker_task {
@@ -130,7 +131,8 @@ struct leati_worker_task {
     /* The lock's. */
     void *state; /* of the runner */
     leat_dataset *dataset;
-    leat_iterator *iterator; /* the producer's, who alone opens and frees it */
+    leat_iterator *iterator;            /* the producer's, who alone opens it */
+    struct leati_worker_leases *leases; /* NULL: not DYNAMIC */
     leati_worker_reader *readers;
     int64_t num_readers;
     bool stopped, draining;

@@ -90,8 +90,8 @@ leat_status leati_worker_stream_open(void *context, leati_transport_stream *stre
                                      void **events_context, leat_error *err);
 /* Joins the senders of streams that are over; `all`: waits for every one, which were ended. */
 void leati_worker_streams_reap(leat_worker *worker, bool all);
-/* Is there a stream whose sender has more to send, or (`closed`) whose client has not closed it? With
- * the lock held. */
+/* Is there a stream whose sender has more to send, or (`closed`) whose client has not closed it?
+ * With the lock held. */
 bool leati_worker_streams_any(const leat_worker *worker, bool closed);
 
 /* ---- probes.c ---- */

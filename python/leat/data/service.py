@@ -6,7 +6,7 @@ import enum
 import json
 import weakref
 
-from leat import _native
+from leat import _native, nest
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat.data.dataset import Dataset
 from leat.data.options import AutoShardPolicy, Options
@@ -166,13 +166,8 @@ def _from_dataset_id(processing_mode, service, dataset_id, element_spec, job_nam
 
 def _check_spec(given, registered, dataset_id):
     """Raises where elements of the registered dataset are none of the spec that was given."""
-    from leat import nest
-    try:
-        nest.assert_same_structure(given, registered)
-        good = all(a.is_compatible_with(b) for a, b in zip(nest.flatten(given), nest.flatten(registered)))
-    except (ValueError, TypeError):
-        good = False
-    if not good:
+    own, its = nest.flatten(given), nest.flatten(registered)
+    if len(own) != len(its) or not all(type(a) is type(b) and a.is_compatible_with(b) for a, b in zip(own, its)):
         raise InvalidArgumentError(None, None, f"dataset {_text(dataset_id)!r} was registered with elements "
                                    f"{registered}; `element_spec` says {given}.")
 

@@ -1,0 +1,393 @@
+"""The data service within a process; what is expected is what TensorFlow 2.21 gives, in the scenarios of its tests."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import leat as tf
+
+import devices
+
+service = tf.data.experimental.service
+OFF, DYNAMIC = service.ShardingPolicy.OFF, service.ShardingPolicy.DYNAMIC
+PROTOCOL = "local"
+
+
+class Cluster:
+    """A dispatcher and workers; times are short, as in TensorFlow's tests."""
+
+    def __init__(self, workers=1, **options):
+        self.dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL, **options))
+        self.workers = [self.add_worker() for _ in range(workers)]
+
+    @property
+    def target(self):
+        return self.dispatcher.target
+
+    def worker(self):
+        config = service.WorkerConfig(self.dispatcher._address, protocol=PROTOCOL, heartbeat_interval_ms=100,
+                                      dispatcher_timeout_ms=5000)
+        return service.WorkerServer(config)
+
+    add_worker = worker
+
+    def distribute(self, dataset, mode=OFF, **arguments):
+        return dataset.apply(service._distribute(mode, self.target, task_refresh_interval_hint_ms=20, **arguments))
+
+    def range(self, stop, mode=OFF, **arguments):
+        return self.distribute(tf.data.Dataset.range(stop), mode, **arguments)
+
+    def stop(self):
+        for worker in self.workers:
+            worker.stop()
+        self.dispatcher.stop()
+
+
+@pytest.fixture
+def clusters():
+    """Makes clusters, and stops them in the end."""
+    made = []
+
+    def make(workers=1, **options):
+        made.append(Cluster(workers, **options))
+        return made[-1]
+    yield make
+    for cluster in made:
+        cluster.stop()
+
+
+def values(dataset):
+    return [value.tolist() for value in dataset.as_numpy_iterator()]
+
+
+# ---- basics ----
+
+@pytest.mark.parametrize("compression", ["AUTO", None, "SNAPPY"])
+def test_one_worker_gives_the_dataset(clusters, compression):
+    dataset = clusters().range(10, compression=compression)
+    assert values(dataset) == list(range(10))
+
+
+def test_what_a_dataset_is_called(clusters):
+    dataset = clusters().range(10)
+    assert repr(dataset) == "<_DataServiceDatasetV2 element_spec=TensorSpec(shape=(), dtype=tf.int64, name=None)>"
+    assert int(dataset.cardinality()) == tf.data.UNKNOWN_CARDINALITY
+
+
+def test_sparse_and_ragged_elements(clusters):
+    cluster = clusters()
+    sparse = tf.SparseTensor(indices=[[0]], values=tf.constant([0], tf.int32), dense_shape=[1])
+    found = list(cluster.distribute(tf.data.Dataset.from_tensors(sparse)))
+    assert len(found) == 1 and found[0].indices.numpy().tolist() == [[0]] and found[0].values.numpy().tolist() == [0]
+    ragged = tf.ragged.constant([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
+    rows = list(cluster.distribute(tf.data.Dataset.from_tensor_slices(ragged)))
+    assert [row.numpy().tolist() for row in rows] == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+def test_structures_come_back_as_they_went_in(clusters):
+    pair = collections.namedtuple("pair", "first second")
+    dataset = tf.data.Dataset.from_tensor_slices({"a": [1, 2], "b": pair(["x", "y"], np.ones((2, 3), np.float32))})
+    element = next(iter(clusters().distribute(dataset)))
+    assert isinstance(element["b"], pair) and element["b"].first.numpy() == b"x"
+    assert element["b"].second.numpy().tolist() == [1, 1, 1]
+
+
+def test_several_workers_give_the_dataset_each(clusters):
+    assert sorted(values(clusters(3).range(10))) == sorted(3 * list(range(10)))
+
+
+def test_epochs_are_alike(clusters):
+    dataset = clusters().range(3)
+    for _ in range(10):
+        assert values(dataset) == [0, 1, 2]
+
+
+def test_a_repeated_dataset(clusters):
+    assert values(clusters().range(10).repeat(5)) == 5 * list(range(10))
+
+
+def test_iterators_at_the_same_time(clusters):
+    cluster = clusters()
+    datasets = [cluster.range(10), cluster.range(10)]
+    iterators = [iter(dataset) for dataset in datasets]
+    for i in range(10):
+        assert [int(next(iterator)) for iterator in iterators] == [i, i]
+
+
+def test_a_generator_runs_in_this_process(clusters):
+    def numbers():
+        yield from range(10)
+    signature = tf.TensorSpec((), tf.int64)
+    dataset = tf.data.Dataset.from_generator(numbers, output_signature=signature)
+    assert values(clusters().distribute(dataset)) == list(range(10))
+
+
+def test_python_functions_run_in_this_process(clusters):
+    seen = []
+
+    def note(x):
+        seen.append(int(x))
+        return np.int64(x * 2)
+    dataset = tf.data.Dataset.range(4).map(lambda x: tf.numpy_function(note, [x], tf.int64))
+    assert values(clusters().distribute(dataset)) == [0, 2, 4, 6]
+    assert seen == [0, 1, 2, 3]
+
+
+def test_max_outstanding_requests(clusters):
+    dataset = clusters(5).range(10, max_outstanding_requests=1)
+    assert sorted(values(dataset)) == sorted(5 * list(range(10)))
+
+
+def test_errors_of_elements(clusters):
+    dataset = tf.data.Dataset.range(4).map(lambda x: tf.debugging.check_numerics(1 / tf.cast(x - 2, tf.float32), "bad"))
+    iterator = iter(clusters().distribute(dataset))
+    assert [float(next(iterator)) for _ in range(2)] == [-0.5, -1]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
+        next(iterator)
+    assert float(next(iterator)) == 1
+    with pytest.raises(StopIteration):
+        next(iterator)
+
+
+def test_a_service_dataset_in_a_service_dataset(clusters):
+    first, second = clusters(), clusters()
+    dataset = second.distribute(first.range(10).map(lambda x: x + 1))
+    assert values(dataset) == list(range(1, 11))
+
+
+def test_two_service_datasets_side_by_side(clusters):
+    cluster = clusters()
+    dataset = tf.data.Dataset.zip((cluster.range(5), cluster.range(9).map(lambda x: x * x)))
+    assert [(int(a), int(b)) for a, b in dataset] == [(0, 0), (1, 1), (2, 4), (3, 9), (4, 16)]
+
+
+def test_operators_above(clusters):
+    dataset = clusters().range(100).map(lambda x: x + 1, num_parallel_calls=4).batch(10).prefetch(2).take(3)
+    assert values(dataset) == [list(range(i, i + 10)) for i in (1, 11, 21)]
+
+
+def test_an_interleave_of_service_datasets(clusters):
+    cluster = clusters()
+    dataset = tf.data.Dataset.from_tensor_slices([0, 1]).interleave(lambda _: cluster.range(3), cycle_length=2)
+    assert values(dataset) == [0, 0, 1, 1, 2, 2]
+
+
+def test_in_a_function(clusters):
+    dataset = clusters().range(10)
+
+    @tf.function
+    def total():
+        sum_of_all = tf.constant(0, tf.int64)
+        for element in dataset:
+            sum_of_all += element
+        return sum_of_all
+    assert int(total()) == 45
+    assert int(total()) == 45
+
+
+def test_a_distributed_dataset(clusters):
+    strategy = devices.TWO
+    distributed = strategy.experimental_distribute_dataset(clusters().range(8, job_name="job").batch(4))
+    found = [value.numpy().tolist() for element in distributed
+             for value in strategy.experimental_local_results(element)]
+    assert found == [[0, 1], [2, 3], [4, 5], [6, 7]]
+
+
+def test_batches_that_are_dropped_and_not(clusters):
+    cluster = clusters(2)
+    batches = tf.data.Dataset.range(6).batch(4, drop_remainder=False)
+    assert sorted(map(len, values(cluster.distribute(batches)))) == [2, 2, 4, 4]
+    assert values(cluster.distribute(tf.data.Dataset.range(5).batch(6, drop_remainder=True))) == []
+
+
+def test_a_plan_of_many_megabytes(clusters):
+    rows = np.arange(1 << 19, dtype=np.float32)
+    dataset = clusters().distribute(tf.data.Dataset.from_tensors(rows))
+    assert next(iter(dataset)).numpy().sum() == rows.sum()
+
+
+def test_closing_early_is_quick(clusters):
+    cluster = clusters(3)
+    for _ in range(5):
+        iterator = iter(cluster.distribute(tf.data.Dataset.range(10 ** 9)))
+        assert int(next(iterator)) == 0
+        del iterator
+
+
+# ---- jobs ----
+
+def test_a_shared_job(clusters):
+    cluster = clusters()
+    first, second = (iter(cluster.range(1000, job_name="job")) for _ in range(2))
+    found = []
+    for _ in range(100):
+        found += [int(next(first)), int(next(second))]
+    for iterator in (first, second):
+        found += [int(value) for value in iterator]
+    assert sorted(found) == list(range(1000))
+
+
+def test_jobs_of_other_names(clusters):
+    cluster = clusters()
+    assert values(cluster.range(10, job_name="one")) == list(range(10))
+    assert values(cluster.range(10, job_name="two")) == list(range(10))
+
+
+def test_a_shared_job_of_several_epochs(clusters):
+    cluster = clusters()
+    datasets = [cluster.range(10, job_name="job") for _ in range(2)]
+    for _ in range(3):
+        found = values(datasets[0]) + values(datasets[1])
+        assert sorted(found) == list(range(10))
+
+
+def test_modes_of_one_job_differ(clusters):
+    cluster = clusters()
+    values(cluster.range(10, job_name="job"))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="job"):
+        values(cluster.range(10, job_name="job", target_workers="ANY"))
+
+
+def test_a_registered_dataset(clusters):
+    cluster = clusters()
+    dataset = tf.data.Dataset.range(10)
+    dataset_id = service.register_dataset(cluster.target, dataset)
+    assert dataset_id.shape == () and dataset_id.dtype == tf.string
+    assert values(service.from_dataset_id("parallel_epochs", cluster.target, dataset_id, dataset.element_spec)) == \
+        list(range(10))
+    assert values(service.from_dataset_id(OFF, cluster.target, dataset_id)) == list(range(10))
+    protocol, address = cluster.target.split("://")
+    assert values(service.from_dataset_id(OFF, (protocol, address), dataset_id)) == list(range(10))
+
+
+def test_names_of_jobs_belong_to_their_datasets(clusters):
+    cluster = clusters()
+    ids = [service.register_dataset(cluster.target, tf.data.Dataset.range(n)) for n in (3, 5)]
+    read = [values(service.from_dataset_id(OFF, cluster.target, one, job_name="shared")) for one in ids]
+    assert read == [[0, 1, 2], [0, 1, 2, 3, 4]]
+
+
+def test_registering_with_an_id(clusters):
+    cluster = clusters()
+    assert service.register_dataset(cluster.target, tf.data.Dataset.range(10), dataset_id="mine").numpy() == b"mine"
+    assert service.register_dataset(cluster.target, tf.data.Dataset.range(10), dataset_id="mine").numpy() == b"mine"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mine"):
+        service.register_dataset(cluster.target, tf.data.Dataset.from_tensors("text"), dataset_id="mine")
+    assert values(service.from_dataset_id(OFF, cluster.target, "mine")) == list(range(10))
+
+
+@pytest.mark.parametrize("make, expected", [
+    (lambda: tf.data.Dataset.range(10), tf.data.UNKNOWN_CARDINALITY),
+    (lambda: tf.data.Dataset.range(0), 0),
+    (lambda: tf.data.Dataset.range(10).repeat(), tf.data.INFINITE_CARDINALITY),
+    (lambda: tf.data.Dataset.range(10).filter(lambda x: True), tf.data.UNKNOWN_CARDINALITY)])
+def test_cardinality(clusters, make, expected):
+    assert int(clusters().distribute(make()).cardinality()) == expected
+
+
+# ---- which workers ----
+
+def test_workers_of_this_process(clusters):
+    cluster = clusters(2)
+    assert sorted(values(cluster.range(5, target_workers="LOCAL"))) == sorted(2 * list(range(5)))
+    assert sorted(values(cluster.range(5, target_workers="any"))) == sorted(2 * list(range(5)))
+
+
+def test_a_worker_that_joins(clusters):
+    cluster = clusters()
+    iterator = iter(cluster.range(100))
+    found = [int(next(iterator)) for _ in range(10)]
+    cluster.workers.append(cluster.add_worker())
+    found += [int(value) for value in iterator]
+    assert sorted(found) in (sorted(2 * list(range(100))), list(range(100)))
+
+
+def test_counts_of_servers(clusters):
+    cluster = clusters(3)
+    assert cluster.dispatcher._num_workers() == 3
+    iterator = iter(cluster.range(10 ** 9))
+    next(iterator)
+    assert sum(worker._num_tasks() for worker in cluster.workers) == 3
+
+
+# ---- arguments ----
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"job_name": ""}, "`job_name` must not be empty"),
+    ({"job_name": 7}, "`job_name` must be a string, but `job_name` was of type <class 'int'>. job_name=7"),
+    ({"processing_mode": "invalid"}, "Got 'invalid'")])
+def test_arguments_that_do_not_fit(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        service.distribute(**{"processing_mode": OFF, "service": "grpc://localhost:1", **arguments})
+    with pytest.raises(ValueError, match=message):
+        service.from_dataset_id(**{"processing_mode": OFF, "service": "grpc://localhost:1", "dataset_id": 0,
+                                   "element_spec": tf.TensorSpec((), tf.int64), **arguments})
+
+
+@pytest.mark.parametrize("address, message", [
+    (1, "`service` must be a string, but `service` was of type <class 'int'>. service=1"),
+    ("", "`service` must not be empty"),
+    ("grpc://a://b", "Malformed `service` string has multiple '://': grpc://a://b.")])
+def test_addresses_that_do_not_fit(address, message):
+    with pytest.raises(ValueError, match=message):
+        tf.data.Dataset.range(3).apply(service.distribute(OFF, address))
+
+
+def test_a_protocol_that_nobody_knows():
+    with pytest.raises(tf.errors.NotFoundError, match="bogus"):
+        tf.data.Dataset.range(3).apply(service.distribute(OFF, "bogus://localhost:1"))
+
+
+def test_compressions_that_do_not_fit(clusters):
+    with pytest.raises(ValueError, match=r"Invalid `compression` argument: foo. Must be one of \['AUTO', None, 'SNAPPY'\]"):
+        clusters().range(10, compression="foo")
+
+
+def test_consumers_that_do_not_fit(clusters):
+    cluster = clusters()
+    with pytest.raises(ValueError, match="`job_name` must be set when setting `num_consumers`"):
+        cluster.range(10, consumer_index=0, num_consumers=1)
+    with pytest.raises(ValueError, match="either set both"):
+        cluster.range(10, job_name="job", num_consumers=1)
+
+
+def test_ids_that_are_not_registered(clusters):
+    with pytest.raises(tf.errors.NotFoundError, match="not registered|not known"):
+        values(service.from_dataset_id(OFF, clusters().target, 0, tf.TensorSpec((), tf.int64)))
+
+
+def test_specs_that_do_not_fit(clusters):
+    cluster = clusters()
+    dataset_id = service.register_dataset(cluster.target, tf.data.Dataset.range(10))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="element_spec"):
+        service.from_dataset_id(OFF, cluster.target, dataset_id, tf.TensorSpec((), tf.string))
+
+
+def test_configurations():
+    assert service.DispatcherConfig() == (0, "grpc", None, False, None, 0, 0, None, 0)
+    assert service.DispatcherConfig(job_gc_timeout_ms=0).job_gc_timeout_ms == 1
+    with pytest.raises(ValueError, match="Cannot enable fault tolerant mode without configuring a work dir"):
+        service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
+    with pytest.raises(ValueError, match="Must specify a `dispatcher_address`"):
+        service.WorkerServer(service.WorkerConfig(None))
+    with pytest.raises(ValueError, match="non-empty trainer ID"):
+        service.CrossTrainerCache("")
+
+
+def test_servers_that_were_stopped():
+    dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL), start=False)
+    dispatcher.start()
+    dispatcher.stop()
+    dispatcher.stop()
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        dispatcher.start()
+    with service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL)) as other:
+        assert other.target.startswith("local://localhost:")
+
+
+def test_an_iterator_is_not_saved(clusters, tmp_path):
+    iterator = iter(clusters().range(10))
+    next(iterator)
+    with pytest.raises(tf.errors.FailedPreconditionError, match="exactly_once"):
+        tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "state"))

@@ -4,7 +4,10 @@
  * in the process (wire/plans.h) where the dispatcher lives in it. Failures: INVALID_ARGUMENT names
  * the operator that cannot be sent. No locks. */
 #include "service/client/registration.h"
+#include "base/alloc.h"
+#include "base/error.h"
 #include "base/sha256.h"
+#include "data/shares/splits.h"
 #include "service/wire/plans.h"
 #include <stdio.h>
 #include <string.h>
@@ -37,10 +40,45 @@ static leat_status identify(struct leati_message_dataset *out, leat_error *err) 
     return leati_messages_set_text(&out->identity, text, err);
 }
 
+static leat_status put_sources(const leati_splits_source *sources, int count,
+                               struct leati_message_dataset *out, leat_error *err) {
+    out->providers.values = leati_alloc((size_t)count, sizeof(int64_t));
+    out->in_step.values = leati_alloc((size_t)count, sizeof(int64_t));
+    if (out->providers.values == NULL || out->in_step.values == NULL)
+        return leati_no_memory(err);
+    out->providers.count = out->in_step.count = count;
+    for (int i = 0; i < count; i++) {
+        out->providers.values[i] = sources[i].splits;
+        out->in_step.values[i] = sources[i].in_step;
+    }
+    return LEAT_OK;
+}
+
+/* What DYNAMIC has to hand out, or why it cannot. */
+static leat_status find_sources(const leat_dataset *dataset, struct leati_message_dataset *out,
+                                leat_error *err) {
+    leat_error local = {0};
+    leat_dataset *plan = leati_splits_plan(dataset, &local);
+    if (plan == NULL)
+        return local.code == LEAT_UNIMPLEMENTED
+                   ? leati_messages_set_text(&out->unsplittable, local.text, err)
+                   : leati_error_pass(err, &local);
+    leati_splits_source *sources = NULL;
+    int count = 0;
+    leat_status status = leati_splits_sources(plan, &sources, &count, err);
+    if (status == LEAT_OK)
+        status = put_sources(sources, count, out, err);
+    leati_free(sources);
+    leat_dataset_unref(plan);
+    return status;
+}
+
 leat_status leati_registration_write(leati_control *control, leat_dataset *dataset,
                                      struct leati_message_dataset *out, leat_error *err) {
     *out = (struct leati_message_dataset){.cardinality = leat_dataset_cardinality(dataset)};
     leat_status status = write_spec(dataset, out, err);
+    if (status == LEAT_OK)
+        status = find_sources(dataset, out, err);
     if (status == LEAT_OK) {
         out->plan = leati_plans_write(dataset, is_here(control), err);
         status = out->plan == NULL ? err->code : identify(out, err);

@@ -45,17 +45,21 @@ static leat_status check_same(leati_core *core, const struct leati_message_datas
 
 static leat_status insert(leati_core *core, const struct leati_message_dataset *said,
                           const char *id, leat_error *err) {
-    leati_text providers = {0};
+    leati_text providers = {0}, in_step = {0};
     leat_status status = leati_dispatcher_ints_text(&said->providers, &providers, err);
+    if (status == LEAT_OK)
+        status = leati_dispatcher_ints_text(&said->in_step, &in_step, err);
     if (status == LEAT_OK)
         status = leati_database_run(
             core->database, err,
             "INSERT INTO datasets (id, identity, plan, spec, cardinality, compression,"
-            " deterministic, why_not, providers, unsplittable) VALUES (?,?,?,?,?,?,?,?,?,?)",
-            "ttttiiittt", id, said->identity, said->plan, said->spec, said->cardinality,
+            " deterministic, why_not, providers, in_step, unsplittable)"
+            " VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            "ttttiiitttt", id, said->identity, said->plan, said->spec, said->cardinality,
             said->compression, (int64_t)said->deterministic, said->why_not, providers.data,
-            said->unsplittable);
+            in_step.data, said->unsplittable);
     leati_text_fini(&providers);
+    leati_text_fini(&in_step);
     return status;
 }
 

@@ -19,7 +19,7 @@ static const char leati_schema[] =
     "CREATE TABLE meta (uid TEXT, incarnation INTEGER, next INTEGER);"
     "CREATE TABLE datasets (number INTEGER PRIMARY KEY, id TEXT UNIQUE, identity TEXT, plan TEXT,"
     " spec TEXT, cardinality INTEGER, compression INTEGER, deterministic INTEGER, why_not TEXT,"
-    " providers TEXT, unsplittable TEXT);"
+    " providers TEXT, in_step TEXT, unsplittable TEXT);"
     "CREATE TABLE workers (number INTEGER PRIMARY KEY, uid TEXT UNIQUE, address TEXT, transfers "
     "TEXT, tags TEXT, cpus INTEGER, state INTEGER, why TEXT, share INTEGER);"
     "CREATE TABLE jobs (id INTEGER PRIMARY KEY, name TEXT, dataset TEXT, policy INTEGER,"

@@ -17,7 +17,7 @@ enum { LONGEST_LEASE = 1 << 22 };
 
 /* The task, its iteration and the number of splits of the provider (-1: endless). */
 struct source {
-    int64_t iteration, visitation, splits, sharers, draining;
+    int64_t iteration, visitation, splits, sharers, draining, in_step;
 };
 
 static leat_status find_source(leati_core *core, const struct leati_message_splits *said,
@@ -26,11 +26,12 @@ static leat_status find_source(leati_core *core, const struct leati_message_spli
     leati_database_ask(
         core->database, &query,
         "SELECT t.iteration, j.visitation, json_extract(d.providers, '$[' || ? || ']'),"
-        " (SELECT count(*) FROM tasks o WHERE o.iteration = t.iteration AND o.state = 0), w.state"
+        " (SELECT count(*) FROM tasks o WHERE o.iteration = t.iteration AND o.state = 0), w.state,"
+        " json_extract(d.in_step, '$[' || ? || ']')"
         " FROM tasks t JOIN iterations i ON i.id = t.iteration JOIN jobs j ON j.id = i.job"
         " JOIN datasets d ON d.id = j.dataset JOIN workers w ON w.uid = t.worker"
         " WHERE t.id = ? AND t.attempt = ? AND t.state = 0 AND i.state = 0",
-        "iii", said->provider, said->task, said->attempt);
+        "iiii", said->provider, said->provider, said->task, said->attempt);
     bool found = leati_database_next(&query);
     /* The column is null, which has no text, for a provider that there is not. */
     bool known = found && leati_database_text(&query, 2)[0] != '\0';
@@ -41,6 +42,7 @@ static leat_status find_source(leati_core *core, const struct leati_message_spli
             .splits = leati_database_int(&query, 2),
             .sharers = leati_database_int(&query, 3),
             .draining = leati_database_int(&query, 4) != LEATI_WORKER_READY,
+            .in_step = leati_database_int(&query, 5),
         };
     LEATI_TRY(leati_database_end(&query, err));
     if (!found)
@@ -87,6 +89,8 @@ static leat_status find_cursor(leati_core *core, int64_t iteration, int64_t prov
 /* How many splits a worker gets that wants `want`. */
 static int64_t lease_length(const struct source *source, int64_t next, int64_t want) {
     int64_t length = LEATI_MIN(LEATI_MAX(want, 1), (int64_t)LONGEST_LEASE);
+    if (source->in_step)
+        length = 1;
     if (source->splits < 0)
         return LEATI_MIN(length, INT64_MAX - next);
     int64_t left = source->splits - next;

@@ -90,17 +90,12 @@ static const leati_row worker_answer_rows[] = {
 FORM(worker_answer, LIST(worker_answer, start, task));
 
 static const leati_row dataset_rows[] = {
-    ABSENT_TEXT(dataset, dataset_id),
-    ABSENT_TEXT(dataset, plan),
-    ABSENT_TEXT(dataset, spec),
-    FIELD(dataset, INT, cardinality),
-    COUNT(dataset, compression),
-    ABSENT_TEXT(dataset, identity),
-    FIELD(dataset, BOOL, deterministic),
-    ABSENT_TEXT(dataset, why_not),
-    FIELD(dataset, INTS, providers),
-    ABSENT_TEXT(dataset, unsplittable),
-    {0},
+    ABSENT_TEXT(dataset, dataset_id),    ABSENT_TEXT(dataset, plan),
+    ABSENT_TEXT(dataset, spec),          FIELD(dataset, INT, cardinality),
+    COUNT(dataset, compression),         ABSENT_TEXT(dataset, identity),
+    FIELD(dataset, BOOL, deterministic), ABSENT_TEXT(dataset, why_not),
+    FIELD(dataset, INTS, providers),     FIELD(dataset, INTS, in_step),
+    ABSENT_TEXT(dataset, unsplittable),  {0},
 };
 FORM(dataset, {0});
 

@@ -152,6 +152,7 @@ struct leati_message_dataset {
     bool deterministic;   /* so that exactly_once can be promised */
     char *why_not;        /* where it is not */
     leati_ints providers; /* for each source the number of its splits; -1: endless */
+    leati_ints in_step;   /* for each source 1 where leases are to be of one split */
     char *unsplittable;   /* why DYNAMIC cannot read it; NULL: it can */
 };
 struct leati_message_dataset_id {

@@ -160,7 +160,8 @@ static bool take_frame(leati_client_reader_task *task, leati_client_reader_part 
     if (reader->stop || task->reporting || view->kind == LEATI_FRAME_GONE)
         return false;
     if (view->kind == LEATI_FRAME_END) {
-        task->ended = true;
+        /* Of an attempt that was given to another worker meanwhile it is not the end. */
+        task->ended = task->attempt == task->place.attempt;
         return false;
     }
     part->kind = view->kind;

@@ -201,11 +201,28 @@ static leati_client_reader_task *find_due(leati_client_reader *reader, bool all)
     return NULL;
 }
 
+/* The same to a worker in this process. */
+static void give_credit(leati_client_reader *reader, leati_client_reader_task *task,
+                        const leati_frame_credit *credit) {
+    task->credit_elements += credit->elements;
+    task->credit_bytes += credit->bytes;
+    leati_queue_gate_wake(reader->gate);
+    if (credit->acked_end == credit->acked_begin || !leati_client_reader_acknowledges(reader))
+        return;
+    leati_queue_gate_unlock(reader->gate);
+    leati_client_reader_direct_ack(task, credit->acked_begin, credit->acked_end);
+    leati_queue_gate_lock(reader->gate);
+}
+
 /* Sends what is owed. The lock is held, and left meanwhile. A stream that broke is the tender's
  * matter: the next one begins with a whole window. */
 static void send_credit(leati_client_reader *reader, leati_client_reader_task *task) {
     uint8_t bytes[LEATI_FRAME_CREDIT_SIZE];
     leati_frame_credit credit = leati_client_reader_window_settle(task);
+    if (task->stream == NULL) {
+        give_credit(reader, task, &credit);
+        return;
+    }
     leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
     leati_transport_part part = {.data = bytes, .size = sizeof bytes};
     leati_queue_gate_unlock(reader->gate);

@@ -36,16 +36,6 @@ static leat_status list_tasks(const leati_client_reader *reader, leati_ints *out
     return LEAT_OK;
 }
 
-static leat_status copy_ranges(const leati_ranges *from, leati_ranges *to, leat_error *err) {
-    to->values = leati_alloc((size_t)from->count, sizeof(int64_t));
-    if (to->values == NULL)
-        return leati_no_memory(err);
-    for (int32_t i = 0; i < from->count; i++)
-        to->values[i] = from->values[i];
-    to->count = from->count;
-    return LEAT_OK;
-}
-
 /* Answers what was asked: the positions that are here, of tasks that are read no more. */
 static leat_status add_holdings(leati_client_reader *reader, leati_messages *out, leat_error *err) {
     for (int32_t i = 0; i < reader->reports.count; i++) {
@@ -58,7 +48,7 @@ static leat_status add_holdings(leati_client_reader *reader, leati_messages *out
         if (task == NULL)
             continue;
         holding->attempt = task->attempt;
-        LEATI_TRY(copy_ranges(&task->held, &holding->ranges, err));
+        LEATI_TRY(leati_ranges_copy(&task->held, &holding->ranges, err));
     }
     return LEAT_OK;
 }

@@ -13,6 +13,8 @@
 #include "service/client/reader.h"
 #include "service/wire/control.h"
 #include "service/wire/frame.h"
+#include "service/wire/ranges.h"
+#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct leati_client_reader_task leati_client_reader_task;
@@ -71,7 +73,11 @@ struct leati_client_reader_task {
     int64_t turns;                   /* coordinated: that it took so far */
     int64_t here;                    /* outcomes in line */
     leati_ranges held;               /* positions that came; exactly_once */
-    size_t held_capacity;
+    /* Read without a transport (reader_direct.c). */
+    leati_driver *direct;                  /* the tender's alone; NULL: there was none yet */
+    int64_t credit_elements, credit_bytes; /* that the worker may still give */
+    pthread_mutex_t source_lock;           /* guards `source`; not taken under the gate */
+    struct leati_worker_reader *source;
 };
 
 struct leati_client_reader {
@@ -142,8 +148,29 @@ void leati_client_reader_tasks_choose(leati_client_reader *reader);
 bool leati_client_reader_tasks_ended(const leati_client_reader *reader);
 /* The tender's thread. */
 void leati_client_reader_tend(void *context);
+/* What a worker is asked for; texts are borrowed. The gate's lock. */
+void leati_client_reader_request(const leati_client_reader_task *task,
+                                 struct leati_message_read *out);
+/* Takes what came as `part` (whose rows and bytes are set): true, it is in line; false, there is
+ * nothing to put there, or *err says why not. The gate's lock. */
+bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_reader_part *part,
+                                   leati_frame_kind kind, int64_t position, int64_t n,
+                                   const leat_error *why, leat_error *err);
+/* A stream, or what stands for it, is over; a reference to the task is given. */
+void leati_client_reader_closed(leati_client_reader_task *task, const leat_error *why);
 /* After the threads have ended, without the lock: drops tasks and channels. */
 void leati_client_reader_tasks_fini(leati_client_reader *reader);
+
+/* ---- tasks of workers in this process ---- */
+
+/* May the task be read without a transport? */
+bool leati_client_reader_direct_fits(const leati_client_reader_task *task);
+/* Begins to read; takes a reference to the task over to leati_client_reader_closed. The three are
+ * called without the gate's lock. */
+LEAT_WARN_UNUSED leat_status leati_client_reader_direct_start(leati_client_reader_task *task,
+                                                              leat_error *err);
+void leati_client_reader_direct_stop(leati_client_reader_task *task);
+void leati_client_reader_direct_ack(leati_client_reader_task *task, int64_t begin, int64_t end);
 
 /* ---- windows ---- */
 

@@ -28,7 +28,8 @@ void leati_client_reader_task_unref(leati_client_reader_task *task) {
     if (task == NULL || atomic_fetch_sub(&task->references, 1) > 1)
         return;
     leati_messages_fini(&leati_message_place, &task->place);
-    leati_free(task->held.values);
+    leati_ranges_fini(&task->held);
+    pthread_mutex_destroy(&task->source_lock);
     leati_client_reader *reader = task->reader;
     leati_free(task);
     leati_client_reader_unref(reader);
@@ -69,6 +70,7 @@ add_task(leati_client_reader *reader, const struct leati_message_place *place, l
         return NULL;
     }
     atomic_init(&task->references, 1);
+    pthread_mutex_init(&task->source_lock, NULL);
     leati_client_reader_ref(reader);
     task->reader = reader;
     task->attempt = place->attempt;
@@ -118,29 +120,13 @@ bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
 
 /* ---- what comes ---- */
 
-/* Notes that positions [begin, end) are here, for when the dispatcher asks. */
-static leat_status hold(leati_client_reader_task *task, int64_t begin, int64_t end,
-                        leat_error *err) {
-    leati_ranges *held = &task->held;
-    if (task->reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE || begin == end)
-        return LEAT_OK;
-    if (held->count > 0 && held->values[held->count - 1] == begin) {
-        held->values[held->count - 1] = end;
-        return LEAT_OK;
-    }
-    if (!leati_grow((void **)&held->values, &task->held_capacity, (size_t)held->count + 2,
-                    sizeof(int64_t)))
-        return leati_no_memory(err);
-    held->values[held->count++] = begin;
-    held->values[held->count++] = end;
-    return LEAT_OK;
-}
-
 /* Puts a part in line; the lock is held. */
 static leat_status add_part(leati_client_reader_task *task, leati_client_reader_part *part,
                             leat_error *err) {
     leati_client_reader *reader = task->reader;
-    LEATI_TRY(hold(task, part->position, part->position + part->n, err));
+    /* For when the dispatcher asks. */
+    if (reader->options.visitation == LEAT_SERVICE_EXACTLY_ONCE && part->n > 0)
+        LEATI_TRY(leati_ranges_add(&task->held, part->position, part->position + part->n, err));
     part->task = task;
     task_ref(task);
     task->failures = 0;
@@ -153,27 +139,26 @@ static leat_status add_part(leati_client_reader_task *task, leati_client_reader_
     return LEAT_OK;
 }
 
-/* The lock is held. True: the part is in line. */
-static bool take_frame(leati_client_reader_task *task, leati_client_reader_part *part,
-                       const leati_frame_view *view, leat_error *err) {
+bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_reader_part *part,
+                                   leati_frame_kind kind, int64_t position, int64_t n,
+                                   const leat_error *why, leat_error *err) {
     leati_client_reader *reader = task->reader;
-    if (reader->stop || task->reporting || view->kind == LEATI_FRAME_GONE)
+    if (reader->stop || task->reporting || kind == LEATI_FRAME_GONE)
         return false;
-    if (view->kind == LEATI_FRAME_END) {
-        /* Of an attempt that was given to another worker meanwhile it is not the end. */
-        task->ended = task->attempt == task->place.attempt;
+    if (kind == LEATI_FRAME_END) {
+        task->ended = true;
         return false;
     }
-    part->kind = view->kind;
-    part->position = view->position;
-    part->n = view->kind == LEATI_FRAME_ELEMENTS ? view->n : view->kind == LEATI_FRAME_ERROR;
-    if (view->kind == LEATI_FRAME_ERROR) {
+    part->kind = kind;
+    part->position = position;
+    part->n = kind == LEATI_FRAME_ELEMENTS ? n : kind == LEATI_FRAME_ERROR;
+    if (kind == LEATI_FRAME_ERROR) {
         part->why = leati_alloc(1, sizeof *part->why);
         if (part->why == NULL) {
             (void)leati_no_memory(err);
             return false;
         }
-        *part->why = view->why;
+        *part->why = *why;
     }
     return add_part(task, part, err) == LEAT_OK;
 }
@@ -193,7 +178,9 @@ static void on_message(void *context, leat_buffer *message) {
         part->bytes = (int64_t)leat_buffer_size(message);
     leat_buffer_unref(message);
     leati_queue_gate_lock(reader->gate);
-    bool in_line = status == LEAT_OK && take_frame(task, part, &view, &err);
+    bool in_line =
+        status == LEAT_OK && leati_client_reader_take_part(task, part, view.kind, view.position,
+                                                           view.n, &view.why, &err);
     if (!in_line && part != NULL)
         leati_client_reader_part_drop(reader, part);
     if (err.code != LEAT_OK) {
@@ -210,8 +197,7 @@ static bool may_help(const leat_error *why) {
            why->code == LEAT_CANCELLED || why->code == LEAT_NOT_FOUND;
 }
 
-static void on_closed(void *context, const leat_error *why) {
-    leati_client_reader_task *task = context;
+void leati_client_reader_closed(leati_client_reader_task *task, const leat_error *why) {
     leati_client_reader *reader = task->reader;
     leati_queue_gate_lock(reader->gate);
     leati_transport_stream *stream = task->stream;
@@ -233,6 +219,10 @@ static void on_closed(void *context, const leat_error *why) {
     if (stream != NULL)
         leati_transport_stream_unref(stream);
     leati_client_reader_task_unref(task);
+}
+
+static void on_closed(void *context, const leat_error *why) {
+    leati_client_reader_closed(context, why);
 }
 
 /* ---- the tender ---- */
@@ -278,18 +268,26 @@ static leat_status set_compression(const leati_client_reader *reader, leati_stri
     return leati_strings_copy(&snappy, 1, out, err);
 }
 
+void leati_client_reader_request(const leati_client_reader_task *task,
+                                 struct leati_message_read *out) {
+    const leati_client_reader *reader = task->reader;
+    *out = (struct leati_message_read){
+        .task = task->place.task,
+        .attempt = task->attempt,
+        .client = reader->opened.client,
+        .consumer = reader->options.consumer,
+        .round = task->turns,
+        .trainer = (char *)(uintptr_t)reader->options.trainer,
+        .credit_elements = task->window.elements,
+        .credit_bytes = task->window.bytes,
+        .acks = leati_client_reader_acknowledges(reader),
+    };
+}
+
 static leat_status write_request(leati_client_reader_task *task, leati_text *out, leat_error *err) {
-    leati_client_reader *reader = task->reader;
-    struct leati_message_read read = {.task = task->place.task,
-                                      .attempt = task->attempt,
-                                      .client = reader->opened.client,
-                                      .consumer = reader->options.consumer,
-                                      .round = task->turns,
-                                      .trainer = (char *)(uintptr_t)reader->options.trainer,
-                                      .credit_elements = task->window.elements,
-                                      .credit_bytes = task->window.bytes,
-                                      .acks = leati_client_reader_acknowledges(reader)};
-    leat_status status = set_compression(reader, &read.compression, err);
+    struct leati_message_read read;
+    leati_client_reader_request(task, &read);
+    leat_status status = set_compression(task->reader, &read.compression, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_read, &read, out, err);
     leati_strings_fini(&read.compression);
@@ -341,14 +339,12 @@ static void opened(leati_client_reader_task *task, leati_transport_stream *strea
         leati_transport_stream_unref(stream);
 }
 
-/* The lock is held, and left meanwhile. */
-static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
+/* Over the network; the lock is held, and left meanwhile. */
+static void open_remote(leati_client_reader *reader, leati_client_reader_task *task) {
     leat_error err = {0};
     leati_text request = {0};
     leati_transport_stream *stream = NULL;
-    task->attempt = task->place.attempt;
     task->state = LEATI_CLIENT_OPENING;
-    leati_client_reader_window_begin(reader, task);
     const char *chosen = choose_transfer(task);
     char *transfer = leati_strdup(chosen);
     leat_status status = chosen == NULL     ? nothing_fits(task, &err)
@@ -363,14 +359,42 @@ static void open_task(leati_client_reader *reader, leati_client_reader_task *tas
     leati_queue_gate_lock(reader->gate);
 }
 
+/* Of a worker in this process; the lock is held, and left meanwhile. */
+static void open_direct(leati_client_reader *reader, leati_client_reader_task *task) {
+    leat_error err = {0};
+    task->state = LEATI_CLIENT_READING;
+    task->credit_elements = task->window.elements;
+    task->credit_bytes = task->window.bytes;
+    task_ref(task); /* the thread's */
+    leati_queue_gate_unlock(reader->gate);
+    if (leati_client_reader_direct_start(task, &err) != LEAT_OK)
+        leati_client_reader_closed(task, &err);
+    leati_queue_gate_lock(reader->gate);
+}
+
+static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
+    task->attempt = task->place.attempt;
+    leati_client_reader_window_begin(reader, task);
+    if (leati_client_reader_direct_fits(task))
+        open_direct(reader, task);
+    else
+        open_remote(reader, task);
+}
+
 static void close_task(leati_client_reader *reader, leati_client_reader_task *task) {
-    leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
+    leati_transport_stream *stream =
+        task->stream == NULL ? NULL : leati_transport_stream_ref(task->stream);
     leat_error why = {0};
     task->state = LEATI_CLIENT_CLOSING;
+    leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
-    (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
-    leati_transport_stream_close(stream, &why);
-    leati_transport_stream_unref(stream);
+    if (stream != NULL) {
+        (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
+        leati_transport_stream_close(stream, &why);
+        leati_transport_stream_unref(stream);
+    } else {
+        leati_client_reader_direct_stop(task);
+    }
     leati_queue_gate_lock(reader->gate);
 }
 
@@ -441,6 +465,8 @@ void leati_client_reader_tasks_fini(leati_client_reader *reader) {
     while (reader->tasks != NULL) {
         leati_client_reader_task *task = reader->tasks;
         reader->tasks = task->next;
+        leati_driver_join(task->direct);
+        task->direct = NULL;
         if (task->channel != NULL)
             task->transport->disconnect(task->channel);
         task->channel = NULL;

@@ -146,7 +146,8 @@ bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_
     if (reader->stop || task->reporting || kind == LEATI_FRAME_GONE)
         return false;
     if (kind == LEATI_FRAME_END) {
-        task->ended = true;
+        /* Of an attempt that was given to another worker meanwhile it is not the end. */
+        task->ended = task->attempt == task->place.attempt;
         return false;
     }
     part->kind = kind;

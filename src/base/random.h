@@ -77,6 +77,9 @@ uint64_t leati_random_seed_epoch(void);
 
 /* Step 6: replaces an unseeded pair by fresh numbers from the operating system. */
 void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2);
+/* Are these fresh numbers, and no pair that a user's seed or the global seed gave? Wrong for one
+ * fresh pair in 2^66. */
+bool leati_random_is_fresh(int64_t seed, int64_t seed2);
 
 /* Bytes that nobody can guess, from the operating system alone: false where it has none to give.
  * Thread-safe. */

@@ -260,6 +260,9 @@ static void fresh_seeds_differ(void **state) {
     assert_memory_not_equal(pairs[0], pairs[1], sizeof pairs[0]);
     int64_t kept[2] = {0, 5};
     leati_random_fresh_seed_if_zero(&kept[0], &kept[1]);
+    assert_true(leati_random_is_fresh(pairs[0][0], pairs[0][1]));
+    assert_false(leati_random_is_fresh(INT32_MAX, 0));
+    assert_false(leati_random_is_fresh(0, INT32_MAX));
     assert_true(kept[0] == 0 && kept[1] == 5);
 }
 

@@ -116,6 +116,11 @@ void leati_random_fresh_seed_if_zero(int64_t *seed, int64_t *seed2) {
     }
 }
 
+bool leati_random_is_fresh(int64_t seed, int64_t seed2) {
+    /* Numbers that were given are reduced. */
+    return seed < 0 || seed > SEED_MODULUS || seed2 < 0 || seed2 > SEED_MODULUS;
+}
+
 bool leati_random_secret(void *out, size_t size) {
     uint8_t *to = out;
     while (size > 0) {

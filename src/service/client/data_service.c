@@ -311,6 +311,7 @@ const leati_dataset_op leati_op_data_service = {
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
+    .splits = LEATI_SPLITS_REFUSED, /* as in TensorFlow */
     .batches = LEATI_BATCHES_OTHER,
     .flags = LEATI_OP_IMPURE,
     .args_size = sizeof(struct service_args),

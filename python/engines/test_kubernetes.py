@@ -1,4 +1,4 @@
-"""deploy/kubernetes: documents against the schemas of their kinds, what refers to what, and the commands that pods run."""
+"""deploy/kubernetes: documents against their schemas, what refers to what, and the commands that pods run."""
 
 import copy
 import subprocess

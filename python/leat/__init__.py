@@ -66,7 +66,7 @@ _element_specs.DatasetSpec.value_class.at("leat.data.dataset", "Dataset")
 _element_specs.IteratorSpec.value_class.at("leat.data.traced", "TracedIterator")
 OptionalSpec.value_class.at("leat.data.optional", "Optional")
 
-_ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.torch"])
+_ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.ray", "leat.torch"])
 _ops.join("leat.dtypes")
 _native.watch_interrupts(_threading.current_thread() is _threading.main_thread())
 _os.register_at_fork(after_in_child=lambda: _native.watch_interrupts(True))

@@ -127,6 +127,8 @@ typedef struct leat_worker_options {
  * dispatcher knows the worker: DEADLINE_EXCEEDED after dispatcher_timeout_ms. */
 LEAT_API leat_worker *leat_worker_new(const leat_worker_options *options, leat_error *err);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_worker_start(leat_worker *worker, leat_error *err);
+/* Waits until it is stopped, or has left: the dispatcher had it drained (leat_service_drain), and
+ * what is still on its way goes out while it is stopped. Hears Ctrl-C: CANCELLED. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_worker_join(leat_worker *worker, leat_error *err);
 /* Takes no new tasks, gives what it has made, hands back the rest, and stops; at most
  * `timeout_ms`. DEADLINE_EXCEEDED where it was stopped before all was given. */

@@ -101,10 +101,11 @@ static bool begin_ending(struct life *life, int number) {
 static void *listen_to_signals(void *context) {
     struct life *life = context;
     int number = 0;
-    while (sigwait(&life->signals, &number) != 0) {
+    while (sigwait(&life->signals, &number) != 0 || !begin_ending(life, number)) {
+        /* It ends by itself, which is what SIGTERM asks for. */
+        if (is_interrupt(number))
+            leave_at_once(LEATI_EXIT_INTERRUPTED);
     }
-    if (!begin_ending(life, number))
-        return NULL;
     number = wait_for_signal(life, life->server->end_ms / MS_PER_S + SLACK_S);
     leati_say_error(number != 0 ? "%s: ended at once"
                                 : "%s: it has not stopped in time and is ended",
@@ -139,21 +140,31 @@ static bool take_pid_file(const leati_service_server *server, leati_lock **out) 
 
 // ---- serving ----
 
-/* What join's return means, once nobody else works on the server any more. */
-static leati_exit wait_for_end(struct life *life, leat_status joined, const leat_error *err) {
+/* What follows from how it ended, once nobody else works on the server any more. */
+static leati_exit wait_for_end(struct life *life, leat_status status, const leat_error *err) {
     pthread_mutex_lock(&life->lock);
     while (life->phase == ENDING)
         pthread_cond_wait(&life->changed, &life->lock);
-    bool asked = life->phase == ENDED;
-    life->phase = ENDED;
     int number = life->ended_by;
     leat_status ended = life->status;
+    life->phase = ENDED;
     pthread_mutex_unlock(&life->lock);
-    if (asked && is_interrupt(number))
+    if (is_interrupt(number))
         return LEATI_EXIT_INTERRUPTED;
-    if (!asked && joined != LEAT_OK)
+    if (number != 0)
+        status = ended; /* whatever join made of the stop */
+    else if (status != LEAT_OK)
         leati_say_error("%s: %s", life->server->command, err->text);
-    return (asked ? ended : joined) == LEAT_OK ? LEATI_EXIT_OK : LEATI_EXIT_FAILURE;
+    return status == LEAT_OK ? LEATI_EXIT_OK : LEATI_EXIT_FAILURE;
+}
+
+/* True where it has left without a signal, and is to be stopped here. */
+static bool claim_ending(struct life *life) {
+    pthread_mutex_lock(&life->lock);
+    bool mine = life->phase == SERVING;
+    life->phase = mine ? ENDED : life->phase;
+    pthread_mutex_unlock(&life->lock);
+    return mine;
 }
 
 static leati_exit live(struct life *life) {
@@ -168,6 +179,8 @@ static leati_exit live(struct life *life) {
     server->started(server->context);
     (void)fflush(stdout);
     status = server->join(server->server, &err);
+    if (status == LEAT_OK && claim_ending(life))
+        status = server->end(server->server, server->end_ms, &err);
     return wait_for_end(life, status, &err);
 }
 

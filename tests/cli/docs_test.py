@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from tool import BUILD, LEAT, ROOT, ToolTest
+from tool import BUILD, LEAT, ROOT, ToolTest, setting
 import unittest
 
 sys.path.insert(0, os.path.join(ROOT, "tools"))
@@ -20,13 +20,6 @@ import sources  # noqa: E402
 
 NOT_RUN = 10  # blocks of code that no test runs; turned down, never up
 BLOCKS = doc_blocks.all_blocks(ROOT)
-
-
-def setting(name):
-    """A value of the build folder's CMakeCache.txt."""
-    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
-        found = re.search(r"(?m)^%s:\w+=(.*)$" % name, file.read())
-    return found[1] if found else ""
 
 
 class DocsTest(ToolTest):

@@ -18,6 +18,13 @@ LEAT = os.path.join(BUILD, "bin", "leat")
 DIGITS = os.path.join(ROOT, "data", "digits")
 
 
+def setting(name):
+    """A value of the build folder's CMakeCache.txt."""
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as file:
+        found = re.search(r"(?m)^%s:\w+=(.*)$" % name, file.read())
+    return found[1] if found else ""
+
+
 class ToolTest(unittest.TestCase):
     """A test with a temporary folder, self.folder."""
 

@@ -317,7 +317,7 @@ leat_status leat_worker_join(leat_worker *worker, leat_error *err) {
     LEATI_ERROR_DOOR(err);
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(worker->gate);
-    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED)
+    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED && !worker->left)
         status = leati_queue_gate_wait(worker->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
     leati_queue_gate_unlock(worker->gate);
     return status;

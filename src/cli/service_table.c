@@ -62,6 +62,15 @@ static void count_cell(const struct row *row, const char *member, char *out) {
     (void)snprintf(out, CELL, "%s", text);
 }
 
+/* A number that is a name. */
+static void id_cell(const struct row *row, const char *member, char *out) {
+    const json_t *value = json_object_get(row->now, member);
+    if (json_is_integer(value))
+        (void)snprintf(out, CELL, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else
+        text_cell(row, member, out);
+}
+
 static void list_cell(const struct row *row, const char *member, char *out) {
     const json_t *list = json_object_get(row->now, member);
     char joined[CELL] = "";
@@ -140,7 +149,7 @@ static const struct column worker_columns[] = {
 };
 
 static const struct column job_columns[] = {
-    {"JOB", true, "id", count_cell},
+    {"JOB", true, "id", id_cell},
     {"NAME", false, "name", text_cell},
     {"POLICY", false, "policy", text_cell},
     {"VISITATION", false, "visitation", text_cell},
@@ -155,8 +164,8 @@ static const struct column job_columns[] = {
 };
 
 static const struct column client_columns[] = {
-    {"CLIENT", true, "id", count_cell},
-    {"JOB", true, "job", count_cell},
+    {"CLIENT", true, "id", id_cell},
+    {"JOB", true, "job", id_cell},
     {"FROM", false, "address", text_cell},
     {"ELEMENTS", true, "elements", count_cell},
     {"EL/S", true, "elements", rate_cell},

@@ -4,11 +4,12 @@ Nothing is timed: a process is waited for by what it prints or how it ends, for 
 """
 import json
 import os
+import queue
 import re
-import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from tool import BUILD, LEAT, ROOT, ToolTest, setting
@@ -31,43 +32,57 @@ class Process:
     def __init__(self, arguments, env=None, before=(), **more):
         self.process = subprocess.Popen([*before, LEAT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, **(env or {})}, **more)
-        self.said = []
+        self.said, self.lines, self.failed = [], queue.Queue(), []
+        self.threads = [threading.Thread(target=self.read_lines), threading.Thread(target=self.read_errors)]
+        for thread in self.threads:
+            thread.start()
+
+    def read_lines(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def read_errors(self):
+        self.failed.append(self.process.stderr.read())
 
     @property
     def pid(self):
         return self.process.pid
 
     def line(self, pattern):
-        """The first line that the pattern is found in: the match."""
-        selector = selectors.DefaultSelector()
-        selector.register(self.process.stdout, selectors.EVENT_READ)
-        for _ in range(1000):
-            if not selector.select(LONG):
-                break
-            line = self.process.stdout.readline()
-            if not line:
-                break
+        """The next line that the pattern is found in: the match."""
+        while True:
+            try:
+                line = self.lines.get(timeout=LONG)
+            except queue.Empty:
+                line = None
+            if line is None:
+                self.kill()
+                raise AssertionError("no line with %s; it said %s%s" % (pattern, "".join(self.said), "".join(self.failed)))
             self.said.append(line)
             found = re.search(pattern, line)
             if found:
                 return found
-        self.process.kill()
-        raise AssertionError("no line with %s; it said %s%s" % (pattern, "".join(self.said), self.process.communicate()[1]))
 
     def signal(self, number):
         self.process.send_signal(number)
 
     def end(self):
         """Waits for its end: status, and what it printed on standard error."""
-        out, err = self.process.communicate(timeout=LONG)
-        self.said.append(out)
-        return self.process.returncode, err
+        self.process.wait(timeout=LONG)
+        for thread in self.threads:
+            thread.join()
+        while not self.lines.empty():
+            self.said.append(self.lines.get() or "")
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return self.process.returncode, "".join(self.failed)
 
     def kill(self):
-        if self.process.poll() is None:
+        if self.process.returncode is None:
             self.process.kill()
         if not self.process.stdout.closed:
-            self.process.communicate()
+            self.end()
 
 
 class Reader:
@@ -83,6 +98,12 @@ class Reader:
         if line != "paused\n":
             raise AssertionError("the reader has not come so far: " + line + self.process.communicate()[1])
         return self
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        if not self.process.stdout.closed:
+            self.process.communicate()
 
     def rest(self):
         """Reads on to the end: what came, and what it said of a failure."""
@@ -133,7 +154,7 @@ class ServiceTest(ToolTest):
 
     def reader(self, service, **more):
         reader = Reader(self.reader_program, service, **more)
-        self.addCleanup(lambda: reader.process.poll() is None and reader.process.kill())
+        self.addCleanup(reader.kill)
         return reader
 
     def state(self, address, *options):

@@ -120,7 +120,7 @@ class EndingTest(ServiceTest):
         for process in (draining, watching, waiting, worker, dispatcher):
             process.signal(signal.SIGINT)
             self.assertEqual(process.end()[0], 130, process.said)
-        reader.process.kill()
+        reader.kill()
 
     @staticmethod
     def blocks_interrupts(pid):
@@ -136,7 +136,7 @@ class EndingTest(ServiceTest):
         until(lambda: self.workers_of(dispatcher.address)[worker.address] == "draining", "it drains")
         worker.signal(signal.SIGTERM)
         self.assert_ends(worker, 130, "once")
-        reader.process.kill()
+        reader.kill()
 
     def test_drain_has_a_limit(self):
         """A client that takes nothing does not keep a worker: it ends, and says that it had more."""
@@ -145,7 +145,7 @@ class EndingTest(ServiceTest):
         reader = self.reader(dispatcher.address, count=3000000).paused()
         worker.signal(signal.SIGTERM)
         self.assert_ends(worker, 1, "drain")
-        reader.process.kill()
+        reader.kill()
 
     def test_drain_by_the_dispatcher(self):
         dispatcher, workers = self.service(3)

@@ -74,7 +74,7 @@ class SlurmTest(ServiceTest):
         self.assertEqual(self.batch("sh", "-c", "exit 7").returncode, 7)
 
     def test_dispatcher_dies(self):
-        program = 'kill -9 $(pgrep -f "service dispatcher --host all --port $LEAT_SERVICE_PORT" | head -n 1); exec sleep 600'
+        program = 'kill -9 $(pgrep -f "^leat service dispatcher --host all --port $LEAT_SERVICE_PORT" | head -n 1); exec sleep 600'
         done = self.batch("sh", "-c", program)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assert_named("dispatcher", done.stderr)

@@ -9,6 +9,8 @@ import os
 import pathlib
 import random
 import shutil
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -261,6 +263,47 @@ def test_leftovers_of_killed_saves_go(tmp_path):
         "c-2.index", "checkpoint", "other-7.data-00000-of-00001"]
 
 
+def test_a_manager_that_begins_removes_leftovers(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3).save()
+    there = sorted(os.listdir(tmp_path))
+    for name in (".ckpt-2.index.leat-0.tmp", "ckpt-2.data-00000-of-00001", "ckpt-1.data-00001-of-00002"):
+        (tmp_path / name).write_bytes(b"of a killed save")
+        os.utime(tmp_path / name, (1, 1))
+    (tmp_path / "ckpt-3.data-00000-of-00001").write_bytes(b"TensorFlow is about to write its index")
+    lives = tmp_path / "ckpt-4.data-00000-of-00001"
+    lives.write_bytes(b"of a writer that lives")
+    os.utime(lives, (1, 1))
+    with open(lives, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3)
+    assert sorted(os.listdir(tmp_path)) == sorted([*there, "ckpt-3.data-00000-of-00001", lives.name])
+
+
+WRITER = """
+import sys, leat as tf
+variables = [tf.Variable(tf.fill([2000], float(sys.argv[2]))) for _ in range(3)]
+checkpoint = tf.train.Checkpoint(v=variables)
+for _ in range(int(sys.argv[3])):
+    checkpoint.write(sys.argv[1])
+"""
+
+
+def test_of_two_writers_of_one_name_one_wins_and_readers_find_one(tmp_path):
+    prefix = str(tmp_path / "c")
+    tf.train.Checkpoint(v=[tf.Variable(tf.zeros([2000])) for _ in range(3)]).write(prefix)
+    writers = [subprocess.Popen([sys.executable, "-c", WRITER, prefix, str(number), "150"]) for number in (1, 2)]
+    variables = [tf.Variable(tf.zeros([2000])) for _ in range(3)]
+    reading = tf.train.Checkpoint(v=variables)
+    while any(writer.poll() is None for writer in writers):
+        reading.read(prefix).assert_consumed()
+        assert len(np.unique([variable.numpy() for variable in variables])) == 1
+    assert [writer.wait() for writer in writers] == [0, 0]
+    reading.read(prefix).assert_consumed()
+    tf.train.Checkpoint(v=variables).write(prefix)
+    assert len(os.listdir(tmp_path)) == 2
+
+
 def test_a_manager_deletes_nothing_outside_of_its_folder(tmp_path):
     folder = tmp_path / "folder"
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
@@ -298,7 +341,7 @@ def test_the_newest_whole_one_stands_in(tmp_path, what):
     assert variable.numpy() == 1.0
 
 
-@pytest.mark.parametrize("text", [b"model_checkpoint_path", b'{"a": 1}', b"\xff\xfe", b"model_checkpoint_path: 3",
+@pytest.mark.parametrize("text", [b"", b"\n", b"model_checkpoint_path", b'{"a": 1}', b"\xff\xfe", b"model_checkpoint_path: 3",
                                   b'model_checkpoint_path: "a\\', b"x: 1e999999999999"])
 def test_a_damaged_file_checkpoint_is_named(tmp_path, text):
     tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "c")

@@ -7,6 +7,10 @@ from leat._checkpoint.objects import STATE, Counter, children, is_state, is_trac
 from leat._checkpoint.restoring import InitializationOnlyStatus, LoadStatus, OldLoadStatus, Restoring, tracked
 from leat._checkpoint.state import update_checkpoint_state
 from leat._core.tracking import grown
+from leat.errors import DataLossError
+
+
+_TRIES = 20  # at a checkpoint that is written anew again and again
 
 
 def _path(path):
@@ -91,12 +95,20 @@ class Checkpoint:
     def read(self, save_path, options=None):
         """Restores what `write` wrote; objects that are not in the checkpoint stay as they are, and those that become
         attributes later, of this object or of one below it, are restored then."""
-        file = files.open_checkpoint(_path(save_path))
-        if isinstance(file, old.OldFile):
-            return OldLoadStatus(*old.restore(self, file))
-        restoring = Restoring(file)
-        restoring.start(self)
-        return LoadStatus(self, restoring, self._counter)
+        tries = _TRIES
+        while True:
+            file = files.open_checkpoint(_path(save_path))
+            if isinstance(file, old.OldFile):
+                return OldLoadStatus(*old.restore(self, file))
+            tries -= 1
+            try:
+                restoring = Restoring(file)
+                restoring.start(self)
+                return LoadStatus(self, restoring, self._counter)
+            except DataLossError:
+                # One that another process writes anew, or removes, while it is read; nothing was set yet.
+                if not file.is_replaced() or not tries:
+                    raise
 
     def restore(self, save_path, options=None):
         """Restores what `save` or `write` wrote; NotFoundError where there is none. None: does nothing."""

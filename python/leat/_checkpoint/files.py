@@ -6,9 +6,11 @@ leaves beside is removed by the next save.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
+import time
 
 import numpy as np
 
@@ -33,11 +35,21 @@ def _not_found(prefix):
                          "checkpoint suffix (e.g. the '-1' in 'path/to/ckpt-1').")
 
 
+def _identity(prefix):
+    """What tells an index from the one that takes its place; None: there is none."""
+    try:
+        found = os.stat(prefix + ".index")
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class BundleFile:
     """A checkpoint in TensorFlow's format: `entries` is {key: (dtype's number, shape, lies in parts)}."""
 
     def __init__(self, prefix):
         self.prefix = prefix
+        self._opened = _identity(prefix)
         self._reader = _native.BundleReader.open(prefix)
         listed = self._reader.entries()
         self._numbers = {entry[0]: number for number, entry in enumerate(listed)}
@@ -63,6 +75,10 @@ class BundleFile:
         """The DType of a key, or numpy's of complex numbers; None: leat has none."""
         number = self.entries[key][0]
         return _COMPLEX.get(number) or DTYPES.get(number)
+
+    def is_replaced(self):
+        """Has another checkpoint of its name taken its place since it was opened, or is it gone?"""
+        return _identity(self.prefix) != self._opened
 
     def is_whole(self):
         """Are its data files there, as long as they have to be?"""
@@ -121,17 +137,39 @@ def _content(index, key, tensor):
     return np.ascontiguousarray(tensor.numpy()).reshape(-1).view(np.uint8)
 
 
+def _hold(place):
+    """Locks an open file for as long as it is open; OSError where somebody has it."""
+    fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _reserve(prefix):
+    """The first name for a data file that is free, as its number, and the descriptor that keeps other writers and those
+    who remove leftovers from it."""
+    for count in range(1, 100000):
+        with contextlib.suppress(FileExistsError):
+            place = os.open(data_file(prefix, count - 1, count), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
+            with contextlib.suppress(OSError):  # file systems without locks have one writer
+                _hold(place)
+            return count, place
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), prefix)
+
+
 def write(prefix, tensors):
-    """Writes a checkpoint of pairs (key, tensor), over one of its name."""
+    """Writes a checkpoint of pairs (key, tensor), over one of its name. Of several writers at a time one wins."""
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
-    used, there = _used_data(prefix), _own_files(prefix)
-    # Of an index that cannot be read any file may be what it needs: none that is there is touched.
-    taken = used if used is not None else set(there)
-    shard, count = next((count - 1, count) for count in range(1, 1000)
-                        if data_file(prefix, count - 1, count) not in taken)
-    index = _native.BundleWriter.open(shard, count)
-    pieces = [_content(index, key, tensor) for key, tensor in tensors]
-    replace_together([(data_file(prefix, shard, count), pieces), (prefix + ".index", index.index())], there)
+    _sweep_unused(prefix)
+    count, place = _reserve(prefix)
+    name = data_file(prefix, count - 1, count)
+    try:
+        index = _native.BundleWriter.open(count - 1, count)
+        pieces = [_content(index, key, tensor) for key, tensor in tensors]
+        replace_together([(name, pieces), (prefix + ".index", index.index())])
+    except BaseException:
+        _remove(name)
+        raise
+    finally:
+        os.close(place)
+    _sweep_unused(prefix)
 
 
 def remove(prefix):
@@ -141,21 +179,41 @@ def remove(prefix):
         _remove(name)
 
 
-def _sweep(path):
-    """Removes a temporary file, unless its writer lives: that one has its lock (src/file/fs_local)."""
+def _sweep(path, is_needed=lambda: False):
+    """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is asked
+    behind that."""
     with contextlib.suppress(OSError):
         place = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
-            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(place), os.lstat(path)):
+            _hold(place)
+            if os.path.samestat(os.fstat(place), os.lstat(path)) and not is_needed():
                 os.remove(path)
         finally:
             os.close(place)
 
 
-def remove_leftovers(prefix):
+def _is_needed(prefix, path):
+    """Does a checkpoint's index speak of a data file? Of an index that cannot be read any file may be what it needs."""
+    used = _used_data(prefix)
+    return used is None or path in used
+
+
+def _sweep_data(prefix, path):
+    """Removes a data file of a checkpoint that its index does not speak of."""
+    _sweep(path, lambda: _is_needed(prefix, path))
+
+
+def _sweep_unused(prefix):
+    """The same of all of its data files."""
+    used, there = _used_data(prefix), _own_files(prefix)
+    for path in there if used is not None else []:
+        if path not in used:
+            _sweep_data(prefix, path)
+
+
+def remove_leftovers(prefix, least_age=0):
     """Removes what killed saves left of checkpoints "PREFIX-number": data files that no index speaks of, and temporary
-    files."""
+    files. Of data files those of `least_age` seconds: TensorFlow holds none of its own until it has written the index."""
     folder, name = os.path.split(prefix)
     numbered = re.compile(re.escape(name) + r"-\d+")
     temporary = re.compile(rf"\.{numbered.pattern}({_DATA.pattern}|\.index)\.leat-.*\.tmp")
@@ -169,10 +227,9 @@ def remove_leftovers(prefix):
     for checkpoint, names in by_checkpoint.items():
         if len(names) == 1 and os.path.exists(checkpoint + ".index"):
             continue
-        used = _used_data(checkpoint)
-        for path in names if used is not None else []:
-            if path not in used:
-                _remove(path)
+        for path in names:
+            if not least_age or time.time() - os.stat(path).st_mtime >= least_age:
+                _sweep_data(checkpoint, path)
 
 
 def text_tensor(data):

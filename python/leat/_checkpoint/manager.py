@@ -1,5 +1,6 @@
 """``tf.train.CheckpointManager``."""
 
+import contextlib
 import os
 import time
 import warnings
@@ -30,6 +31,8 @@ class CheckpointManager:
         self._prefix = os.path.join(self.directory, checkpoint_name)
         self._step_counter, self._init_fn, self._last_step = step_counter, init_fn, None
         self._stamps, self._latest = {}, None  # the active checkpoints, oldest first: when they were saved
+        with contextlib.suppress(OSError):  # a folder that is not there yet, or may only be read
+            files.remove_leftovers(self._prefix, least_age=60)
         now = time.time()
         self._preserved = now - 1.0  # when the one was saved that stays for ever
         state = whole_state(self.directory)

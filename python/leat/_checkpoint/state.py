@@ -107,9 +107,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
                 raise DataLossError(None, None, f"{path} is damaged: {field} is {value!r}")
             known[field].append(os.path.join(directory, value) if isinstance(value, str) else value)
     if not known["model_checkpoint_path"]:
-        if text.strip():
-            raise DataLossError(None, None, f"{path} is damaged: it has no model_checkpoint_path")
-        return None
+        raise DataLossError(None, None, f"{path} is damaged: it has no model_checkpoint_path")
     return CheckpointState(known["model_checkpoint_path"][0], known["all_model_checkpoint_paths"],
                            known["all_model_checkpoint_timestamps"], (known["last_preserved_timestamp"] or [0.0])[0])
 

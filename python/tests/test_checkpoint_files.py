@@ -341,8 +341,8 @@ def test_the_newest_whole_one_stands_in(tmp_path, what):
     assert variable.numpy() == 1.0
 
 
-@pytest.mark.parametrize("text", [b"", b"\n", b"model_checkpoint_path", b'{"a": 1}', b"\xff\xfe", b"model_checkpoint_path: 3",
-                                  b'model_checkpoint_path: "a\\', b"x: 1e999999999999"])
+@pytest.mark.parametrize("text", [b"", b"\n", b"model_checkpoint_path", b'{"a": 1}', b"\xff\xfe",
+                                  b"model_checkpoint_path: 3", b'model_checkpoint_path: "a\\', b"x: 1e999999999999"])
 def test_a_damaged_file_checkpoint_is_named(tmp_path, text):
     tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "c")
     (tmp_path / "checkpoint").write_bytes(text)

@@ -143,11 +143,12 @@ def _hold(place):
 
 
 def _reserve(prefix):
-    """The first name for a data file that is free, as its number, and the descriptor that keeps other writers and those
-    who remove leftovers from it."""
+    """The first name for a data file that is free, as its number, and the descriptor that keeps other writers, and
+    those who remove leftovers, from it."""
     for count in range(1, 100000):
         with contextlib.suppress(FileExistsError):
-            place = os.open(data_file(prefix, count - 1, count), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
+            name = data_file(prefix, count - 1, count)
+            place = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
             with contextlib.suppress(OSError):  # file systems without locks have one writer
                 _hold(place)
             return count, place
@@ -180,8 +181,8 @@ def remove(prefix):
 
 
 def _sweep(path, is_needed=lambda: False):
-    """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is asked
-    behind that."""
+    """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is
+    asked behind that."""
     with contextlib.suppress(OSError):
         place = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:
@@ -193,7 +194,7 @@ def _sweep(path, is_needed=lambda: False):
 
 
 def _is_needed(prefix, path):
-    """Does a checkpoint's index speak of a data file? Of an index that cannot be read any file may be what it needs."""
+    """Does a checkpoint's index speak of a data file? One that cannot be read may need any."""
     used = _used_data(prefix)
     return used is None or path in used
 
@@ -213,7 +214,7 @@ def _sweep_unused(prefix):
 
 def remove_leftovers(prefix, least_age=0):
     """Removes what killed saves left of checkpoints "PREFIX-number": data files that no index speaks of, and temporary
-    files. Of data files those of `least_age` seconds: TensorFlow holds none of its own until it has written the index."""
+    files. Of data files those of `least_age` seconds: TensorFlow locks none before it writes the index."""
     folder, name = os.path.split(prefix)
     numbered = re.compile(re.escape(name) + r"-\d+")
     temporary = re.compile(rf"\.{numbered.pattern}({_DATA.pattern}|\.index)\.leat-.*\.tmp")

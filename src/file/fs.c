@@ -11,6 +11,7 @@
 #include "file/fs_local.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const leati_fs *const fs_table[] = {
 #define X(name) &leati_fs_##name,
@@ -114,6 +115,19 @@ leat_status leati_fs_mkdir(const char *path, leat_error *err) {
     const char *rest = NULL;
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     return status != LEAT_OK ? status : fs->mkdir(fs, rest, err);
+}
+
+char *leati_fs_whole(const char *path) {
+    const leati_fs *fs = NULL;
+    const char *rest = path;
+    char here[4096];
+    leati_text text = {0};
+    bool local = leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK && fs == &leati_fs_local;
+    /* A working folder that was removed has no path. */
+    if (!local || *rest == '/' || getcwd(here, sizeof here) == NULL)
+        return leati_strdup(path);
+    leati_text_addf(&text, "%s%s%s", here, here[1] == '\0' ? "" : "/", rest);
+    return leati_text_take(&text);
 }
 
 leat_status leati_fs_mkdirs(const char *path, leat_error *err) {

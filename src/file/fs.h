@@ -117,6 +117,9 @@ LEAT_WARN_UNUSED leat_status leati_fs_mkdir(const char *path, leat_error *err);
 /* The same with the folders above it that are missing. */
 LEAT_WARN_UNUSED leat_status leati_fs_mkdirs(const char *path, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_fs_remove(const char *path, leat_error *err);
+/* The path from the root, which means the same whoever changes the working folder; links stay as
+ * they are. Owned; NULL without memory. */
+char *leati_fs_whole(const char *path);
 /* Appends by one write, which other writers' cannot come between; makes the file. */
 LEAT_WARN_UNUSED leat_status leati_fs_append(const char *path, const void *data, size_t size,
                                              leat_error *err);

@@ -266,14 +266,43 @@ static leat_status local_list(const leati_fs *fs, const char *path, leati_list_f
     return status;
 }
 
+/* Joins the folder of `path`, as it is from the root, and its name into `out`. Whoever changes the
+ * working folder before the file is there finds it all the same. False, with errno: there is no
+ * such folder. */
+static bool resolve_folder(const char *path, char out[PATH_MAX]) {
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    const char *name = slash == NULL ? path : slash + 1;
+    size_t n = (size_t)(name - path);
+    errno = ENAMETOOLONG;
+    if (n + 2 > sizeof folder)
+        return false;
+    memcpy(folder, path, n);
+    strcpy(folder + n, n == 0 ? "." : "");
+    if (realpath(folder, out) == NULL)
+        return false;
+    size_t length = strlen(out);
+    errno = ENAMETOOLONG;
+    if (length + strlen(name) + 2 > PATH_MAX)
+        return false;
+    /* The root has its slash. */
+    if (out[length - 1] != '/')
+        out[length++] = '/';
+    strcpy(out + length, name);
+    return true;
+}
+
 static leat_status local_resolve(const leati_fs *fs, const char *path, char **out,
                                  leat_error *err) {
     (void)fs;
     char resolved[PATH_MAX];
     const char *name = realpath(path, resolved) != NULL ? resolved : path;
-    /* A file that is not there yet is what a writer is going to make. */
+    /* A file that is not there yet is what a writer is going to make; without its folder it fails
+     * at that. */
     if (name == path && errno != ENOENT)
         return leati_fs_local_fail(err, errno, path, "find it");
+    if (name == path && resolve_folder(path, resolved))
+        name = resolved;
     *out = leati_strdup(name);
     return *out != NULL ? LEAT_OK : leati_no_memory(err);
 }

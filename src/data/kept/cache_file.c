@@ -138,10 +138,11 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
     leati_cache_writer *writer = leati_alloc_zero(1, sizeof(*writer));
     if (writer == NULL)
         return leati_no_memory(err);
-    writer->prefix = leati_strdup(prefix);
+    /* All files come into one folder, whoever changes the working folder meanwhile. */
+    writer->prefix = leati_fs_whole(prefix);
     leat_status status = writer->prefix == NULL ? leati_no_memory(err) : take_lock(writer, err);
     if (status == LEAT_OK) {
-        char *path = path_of(prefix, ".data", err);
+        char *path = path_of(writer->prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED
                               : leati_atomic_open(path, false, &writer->data, err);
         leati_free(path);

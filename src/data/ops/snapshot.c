@@ -26,6 +26,7 @@
 #include "data/kept/saved_sweep.h"
 #include "data/run/apply.h"
 #include "data/run/input.h"
+#include "file/fs.h"
 #include <leat/data_ops.h>
 #include <stdio.h>
 #include <string.h>
@@ -170,7 +171,12 @@ static leat_status open_names(leati_node_state *node, struct snapshot_state *s, 
         return status;
     snprintf(s->info.hash, sizeof(s->info.hash), "%llu",
              (unsigned long long)key_of(node, s->compression));
-    s->folder = leati_saved_path(args->path, s->info.hash, err);
+    /* Its files come into one folder, whoever changes the working folder meanwhile. */
+    char *path = leati_fs_whole(args->path);
+    s->folder = path == NULL ? NULL : leati_saved_path(path, s->info.hash, err);
+    if (path == NULL)
+        (void)leati_no_memory(err);
+    leati_free(path);
     s->file_spec = s->folder == NULL ? NULL : file_spec(args, node->dataset->spec, err);
     return s->file_spec == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
 }

@@ -277,8 +277,9 @@ static void test_failures(void **state) {
                    LEAT_NOT_FOUND, "FILE");
     expect_failure(&d, (struct leati_message_task){.policy = 77, .num_shards = 1},
                    LEAT_UNIMPLEMENTED, "77");
-    expect_failure(&d, (struct leati_message_task){.shard = 2, .num_shards = 2},
-                   LEAT_INVALID_ARGUMENT, "2");
+    expect_failure(
+        &d, (struct leati_message_task){.policy = LEAT_SERVICE_DATA, .shard = 2, .num_shards = 2},
+        LEAT_INVALID_ARGUMENT, "2");
 }
 
 int main(void) {

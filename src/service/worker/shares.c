@@ -29,12 +29,16 @@ static leat_dataset *by_files(const struct leati_message_task *task, const leat_
     return share;
 }
 
+static bool is_static(const struct leati_message_task *task) {
+    return task->policy != LEAT_SERVICE_OFF && task->policy != LEAT_SERVICE_DYNAMIC;
+}
+
 leat_dataset *leati_worker_share(const struct leati_message_task *task, leat_dataset *dataset,
                                  leat_error *err) {
     leat_dataset *share = NULL;
     leat_error local = {0};
     int marked = 0;
-    if (task->shard >= task->num_shards || task->num_shards > INT32_MAX) {
+    if (is_static(task) && (task->shard >= task->num_shards || task->num_shards > INT32_MAX)) {
         leati_refuse(err, VALUE, "task %" PRId64 " is share %" PRId64 " of %" PRId64, task->task,
                      task->shard, task->num_shards);
         leat_dataset_unref(dataset);

@@ -24,16 +24,17 @@ typedef struct stream_client {
     bool more; /* credit for what came is given again at once */
     /* The gate's lock. */
     int64_t *values, *positions;
-    int64_t count, frames, errors, skips;
+    int64_t count, frames, errors, skips, bytes;
     bool ended, gone, closed;
     leat_error why; /* of the last error, or of `closed` */
     char broken[LEAT_ERROR_TEXT];
 } stream_client;
 
 static inline void stream_take(stream_client *c, const leati_frame_view *view,
-                               const leati_block *block) {
+                               const leati_block *block, int64_t bytes) {
     leati_queue_gate_lock(c->gate);
     c->frames++;
+    c->bytes += bytes;
     c->errors += view->kind == LEATI_FRAME_ERROR;
     c->skips += view->kind == LEATI_FRAME_SKIP;
     c->ended = c->ended || view->kind == LEATI_FRAME_END;
@@ -89,7 +90,7 @@ static inline void stream_message(void *context, leat_buffer *message) {
         return;
     }
     int64_t n = view.kind == LEATI_FRAME_ELEMENTS ? view.n : 1;
-    stream_take(c, &view, &block);
+    stream_take(c, &view, &block, size);
     leati_block_fini(&block);
     bool outcome = view.kind == LEATI_FRAME_ELEMENTS || view.kind == LEATI_FRAME_ERROR;
     leati_frame_credit credit = {0};

@@ -33,6 +33,21 @@ leat_compression leati_frame_codec(leati_frame_compression compression) {
     }
 }
 
+leati_frame_compression leati_frame_best(const leati_strings *names) {
+    static const char *const known[] = {
+        [LEATI_FRAME_SNAPPY] = "snappy", [LEATI_FRAME_LZ4] = "lz4", [LEATI_FRAME_ZSTD] = "zstd"};
+    for (int32_t i = 0; i < names->count; i++)
+        for (int c = LEATI_FRAME_SNAPPY; c <= LEATI_FRAME_ZSTD; c++) {
+            const leati_compress_codec *codec =
+                leati_compress_codec_of(leati_frame_codec((leati_frame_compression)c));
+            const leat_string *name = &names->values[i];
+            if (name->size == strlen(known[c]) && memcmp(name->data, known[c], name->size) == 0 &&
+                codec != NULL && codec->package == NULL)
+                return (leati_frame_compression)c;
+        }
+    return LEATI_FRAME_PLAIN;
+}
+
 /* A walk over the frame. While it measures, `copied` and `parts` count and nothing is written. */
 typedef struct builder {
     leati_frame *frame; /* NULL: measures */

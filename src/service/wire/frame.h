@@ -34,6 +34,9 @@ typedef enum leati_frame_compression {
     LEATI_FRAME_ZSTD
 } leati_frame_compression;
 
+/* The first of these names ("snappy", "lz4", "zstd") that this build can pack with; PLAIN: none. */
+leati_frame_compression leati_frame_best(const leati_strings *names);
+
 /* A frame as it is sent: parts that refer to the block's memory where rows lie one behind the
  * other. {0} is empty; `fini` drops the references. */
 typedef struct leati_frame {

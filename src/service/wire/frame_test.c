@@ -372,6 +372,17 @@ static void test_compression(void **state) {
     }
 }
 
+static void test_best(void **state) {
+    (void)state;
+    leat_string names[] = {{"pigeon", 6}, {"lz", 2}, {"lz4", 3}, {"snappy", 6}};
+    bool has = leati_compress_codec_of(LEAT_COMPRESSION_LZ4)->package == NULL;
+    leati_strings all = {names, 4}, none = {names, 2};
+    assert_int_equal(leati_frame_best(&none), LEATI_FRAME_PLAIN);
+    assert_int_equal(leati_frame_best(&(leati_strings){0}), LEATI_FRAME_PLAIN);
+    if (has)
+        assert_int_equal(leati_frame_best(&all), LEATI_FRAME_LZ4);
+}
+
 /* ---- events and credit ---- */
 
 static void test_events(void **state) {
@@ -563,11 +574,10 @@ static void test_other_specs(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_dtypes),      TEST(test_forms),       TEST(test_no_copies),
-        TEST(test_strings),     TEST(test_constant),    TEST(test_no_components),
-        TEST(test_objects),     TEST(test_compression), TEST(test_events),
-        TEST(test_credit),      TEST(test_golden),      TEST(test_damaged),
-        TEST(test_other_specs),
+        TEST(test_dtypes),   TEST(test_forms),         TEST(test_no_copies), TEST(test_strings),
+        TEST(test_constant), TEST(test_no_components), TEST(test_objects),   TEST(test_compression),
+        TEST(test_events),   TEST(test_best),          TEST(test_credit),    TEST(test_golden),
+        TEST(test_damaged),  TEST(test_other_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ struct leati_worker_stream {
     leat_worker *worker; /* borrowed: it joins the sender before it is freed */
     leati_transport_stream *stream;
     leati_worker_reader *reader;
+    leati_frame_compression compression;
     leat_cancel *cancel; /* fired when the client is gone, or the worker stops */
     leati_driver *sender;
     leati_gate *gate;
@@ -95,12 +96,13 @@ static bool wait_for_credit(leati_worker_stream *s, int64_t *elements, int64_t *
     return on;
 }
 
-static leat_status make_frame(const leati_worker_outcome *outcome, leati_frame *frame,
+static leat_status make_frame(const leati_worker_outcome *outcome,
+                              leati_frame_compression compression, leati_frame *frame,
                               leat_error *err) {
     bool told = outcome->kind == LEATI_FRAME_ERROR || outcome->kind == LEATI_FRAME_GONE;
     if (outcome->kind == LEATI_FRAME_ELEMENTS)
         return leati_frame_of_block(&outcome->block, 0, outcome->block.n, outcome->position,
-                                    LEATI_FRAME_PLAIN, frame, err);
+                                    compression, frame, err);
     return leati_frame_of_event(outcome->kind, outcome->position, told ? &outcome->why : NULL,
                                 frame, err);
 }
@@ -108,7 +110,7 @@ static leat_status make_frame(const leati_worker_outcome *outcome, leati_frame *
 static leat_status send_one(leati_worker_stream *s, leati_worker_outcome *outcome,
                             leat_error *err) {
     leati_frame frame = {0};
-    LEATI_TRY(make_frame(outcome, &frame, err));
+    LEATI_TRY(make_frame(outcome, s->compression, &frame, err));
     leat_status status =
         leati_transport_stream_write(s->stream, frame.parts, frame.num_parts, s->cancel, err);
     leati_queue_gate_lock(s->gate);
@@ -164,6 +166,7 @@ static leat_status fill(leati_worker_stream *s, leat_worker *worker,
     s->worker = worker;
     s->elements = LEATI_MIN(asked->credit_elements, INT64_MAX / 2);
     s->bytes = LEATI_MIN(asked->credit_bytes, INT64_MAX / 2);
+    s->compression = leati_frame_best(&asked->compression);
     s->cancel = leati_cancel_new(worker->cancel, err);
     if (s->cancel != NULL)
         s->gate = leati_queue_gate_new("a stream's credit", s->cancel, err);

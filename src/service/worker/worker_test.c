@@ -118,6 +118,27 @@ static void test_credit(void **state) {
     end(&s);
 }
 
+/* A client that asks for packed frames gets them, of the same elements. */
+static void test_compression(void **state) {
+    (void)state;
+    service s;
+    leat_string names[] = {{"zstd", 4}, {"snappy", 6}};
+    begin(&s, many);
+    want(&s, (struct leati_message_task){.task = 1, .attempt = 1});
+    stream_client client;
+    struct leati_message_read asked = reading(1, 4096);
+    asked.compression = (leati_strings){names, 2};
+    stream_open(&client, leat_worker_address(s.worker), &asked, true);
+    stream_wait(&client, INT64_MAX);
+    assert_int_equal(client.count, 50000);
+    for (int64_t i = 0; i < client.count; i++)
+        assert_int_equal(client.values[i], i);
+    if (leati_frame_best(&asked.compression) != LEATI_FRAME_PLAIN)
+        assert_true(client.bytes < 50000 * 8);
+    stream_close(&client);
+    end(&s);
+}
+
 /* What a reader had not acknowledged when it went away is given to the next one. */
 static void test_reader_gone(void **state) {
     (void)state;
@@ -494,6 +515,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_off),
         TEST(test_credit),
+        TEST(test_compression),
         TEST(test_reader_gone),
         TEST(test_coordinated),
         TEST(test_cached),

@@ -1,126 +1,13 @@
-/* Tasks and direct readers, without a dispatcher: the three runners, what is given back, failures,
- * and stopping. */
+/* Tasks and direct readers, without a dispatcher: first come, first served, what is given
+ * back, failures, and stopping. */
 #include "support/cmocka.h"
 
 #include "support/torture.h"
 
-#include "base/error.h"
-#include "service/worker/task.h"
-#include "support/refused.h"
+#include "support/worker_tasks.h"
 #include <leat/leat.h>
 
-/* ---- helpers ---- */
-
-static leat_dataset *open_plan(void *context, const struct leati_message_task *task,
-                               leat_cancel *cancel, leat_error *err) {
-    (void)task;
-    (void)cancel;
-    return leat_dataset_from_json(context, err);
-}
-
-typedef struct ask {
-    int64_t consumers, window_bytes;
-    bool cached;
-    int64_t *held;
-    int32_t num_held;
-} ask;
-
-static leati_worker_task *task_of(const char *plan, ask about, leat_error *err) {
-    leati_worker_bell *bell = leati_worker_bell_new(err);
-    if (bell == NULL)
-        return NULL;
-    leati_worker_ways ways = {.context = (void *)(uintptr_t)plan,
-                              .dataset = open_plan,
-                              .bell = bell,
-                              .memory = 1 << 20,
-                              .window_bytes = about.window_bytes,
-                              .num_threads = 1,
-                              .address = "here:1"};
-    struct leati_message_task said = {
-        .task = 7, .attempt = 1, .consumers = about.consumers, .cached = about.cached};
-    leati_worker_task *task = NULL;
-    if (about.num_held == 0 ||
-        leati_ranges_copy(&(leati_ranges){about.held, about.num_held}, &said.held, err) == LEAT_OK)
-        task = leati_worker_task_new(&said, &ways, err);
-    leati_worker_bell_unref(bell);
-    return task;
-}
-
-static leati_worker_task *task_for(const char *plan, ask about) {
-    leat_error err = {0};
-    leati_worker_task *task = task_of(plan, about, &err);
-    if (task == NULL)
-        fail_msg("%s", err.text);
-    return task;
-}
-
-static void end(leati_worker_task *task) {
-    leati_worker_task_stop(task);
-    leati_worker_task_unref(task);
-}
-
-static leati_worker_reader *reader_of(leati_worker_task *task, struct leati_message_read asked) {
-    leat_error err = {0};
-    leati_worker_reader *reader = leati_worker_reader_new(task, &asked, NULL, &err);
-    if (reader == NULL)
-        fail_msg("%s", err.text);
-    return reader;
-}
-
-static leati_worker_outcome next(leati_worker_reader *reader, int64_t elements) {
-    leati_worker_outcome out = {0};
-    leat_error err = {0};
-    if (leati_worker_reader_next(reader, elements, 1 << 20, &out, &err) != LEAT_OK)
-        fail_msg("%s", err.text);
-    return out;
-}
-
-static int64_t value(const leati_worker_outcome *out, int64_t i) {
-    int64_t value;
-    assert_int_equal(out->kind, LEATI_FRAME_ELEMENTS);
-    memcpy(&value, leati_column_row(&out->block.columns[0], i), sizeof value);
-    return value;
-}
-
-/* The next outcome is one element, of this value and position. */
-static void expect_one(leati_worker_reader *reader, int64_t wanted, int64_t position) {
-    leati_worker_outcome out = next(reader, 1);
-    assert_int_equal(value(&out, 0), wanted);
-    assert_int_equal(out.block.n, 1);
-    assert_int_equal(out.position, position);
-    leati_worker_outcome_fini(&out);
-}
-
-static void expect_kind(leati_worker_reader *reader, leati_frame_kind kind, int64_t position) {
-    leati_worker_outcome out = next(reader, 1);
-    assert_int_equal(out.kind, kind);
-    assert_int_equal(out.position, position);
-    leati_worker_outcome_fini(&out);
-}
-
-static void expect_failure(leati_worker_reader *reader, leat_status code, const char *keyword) {
-    leati_worker_outcome out = {0};
-    leat_error err = {0};
-    assert_int_equal(leati_worker_reader_next(reader, 1, 1, &out, &err), code);
-    assert_refused(&err, code, err.reason, keyword);
-    leati_worker_outcome_fini(&out);
-}
-
-static struct leati_message_task_report report_of(leati_worker_task *task) {
-    struct leati_message_task_report report = {0};
-    assert_int_equal(leati_worker_task_report(task, &report, &(leat_error){0}), LEAT_OK);
-    return report;
-}
-
-static bool is_done(leati_worker_task *task) {
-    struct leati_message_task_report report = report_of(task);
-    leati_ranges_fini(&report.acked);
-    return report.done;
-}
-
-#define RANGE(stop) "{\"op\": \"range\", \"args\": {\"stop\": " #stop "}}"
-static const char *const ten = RANGE(10), *const none = RANGE(0);
-static const char *const endless = "{\"op\": \"repeat\", \"input\": " RANGE(1000) "}";
+static const char *const none = RANGE(0);
 static const char *const missing =
     "{\"op\": \"text_line_dataset\", \"args\": {\"filenames\": [\"/no/such/file.txt\"]}}";
 static int trace_refuse(void *context, leat_graph *graph, leat_value *out, int capacity) {
@@ -151,7 +38,7 @@ static char *damaged(void) {
 
 static void test_shared(void **state) {
     (void)state;
-    leati_worker_task *task = task_for(ten, (ask){0});
+    leati_worker_task *task = task_for(TEN, (ask){0});
     leati_worker_reader *a = reader_of(task, (struct leati_message_read){.consumer = -1});
     leati_worker_reader *b = reader_of(task, (struct leati_message_read){.consumer = -1});
     for (int64_t i = 0; i < 10; i++)
@@ -217,7 +104,7 @@ static void test_errors(void **state) {
 /* What was sent and not acknowledged is given to another; what was acknowledged is not. */
 static void test_acks(void **state) {
     (void)state;
-    leati_worker_task *task = task_for(ten, (ask){0});
+    leati_worker_task *task = task_for(TEN, (ask){0});
     struct leati_message_read asked = {.consumer = -1, .acks = true};
     leati_worker_reader *a = reader_of(task, asked), *b = reader_of(task, asked);
     for (int64_t i = 0; i < 6; i++)
@@ -285,136 +172,11 @@ static void test_held(void **state) {
     (void)state;
     int64_t held[] = {0, 3, 5, 6, 9, 20};
     static const int64_t left[] = {3, 4, 6, 7, 8};
-    leati_worker_task *task = task_for(ten, (ask){.held = held, .num_held = 6});
+    leati_worker_task *task = task_for(TEN, (ask){.held = held, .num_held = 6});
     leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = -1});
     for (int i = 0; i < 5; i++)
         expect_one(reader, left[i], left[i]);
     expect_kind(reader, LEATI_FRAME_END, 10);
-    leati_worker_reader_close(reader);
-    end(task);
-}
-
-/* ---- coordinated ---- */
-
-static void test_rounds(void **state) {
-    (void)state;
-    leati_worker_reader *readers[3];
-    leati_worker_task *task = task_for(endless, (ask){.consumers = 3});
-    for (int64_t i = 0; i < 3; i++)
-        readers[i] = reader_of(task, (struct leati_message_read){.consumer = i});
-    /* Consumers may be some rounds apart, as far as elements are ready. */
-    for (int64_t round = 0; round < 50; round++)
-        for (int64_t i = 0; i < 3; i++)
-            expect_one(readers[(i + round) % 3], 3 * round + (i + round) % 3,
-                       3 * round + (i + round) % 3);
-    leat_error err = {0};
-    leati_worker_reader_close(readers[1]);
-    struct leati_message_read again = {.consumer = 1, .round = 0};
-    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
-    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "50");
-    again.round = 50;
-    readers[1] = reader_of(task, again);
-    expect_one(readers[1], 151, 151);
-    again.consumer = 3;
-    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
-    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "consumer_index");
-    for (int64_t i = 0; i < 3; i++)
-        leati_worker_reader_close(readers[i]);
-    end(task);
-}
-
-/* After a worker was lost, consumers may be one round apart: the first round is for some of them.
- */
-static void test_partial_round(void **state) {
-    (void)state;
-    leati_worker_task *task = task_for(endless, (ask){.consumers = 2});
-    leati_worker_reader *a =
-        reader_of(task, (struct leati_message_read){.consumer = 0, .round = 8});
-    leati_worker_reader *b =
-        reader_of(task, (struct leati_message_read){.consumer = 1, .round = 7});
-    expect_one(b, 1, 1);
-    expect_one(b, 3, 3);
-    expect_one(a, 2, 2);
-    expect_one(a, 4, 4);
-    expect_one(b, 5, 5);
-    leati_worker_reader_close(a);
-    leati_worker_reader_close(b);
-    end(task);
-}
-
-static void test_rounds_need_no_end(void **state) {
-    (void)state;
-    leati_worker_task *task = task_for(ten, (ask){.consumers = 1});
-    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = 0});
-    expect_failure(reader, LEAT_FAILED_PRECONDITION, "10");
-    struct leati_message_task_report report = report_of(task);
-    assert_int_equal(report.failed, LEAT_FAILED_PRECONDITION);
-    leati_free(report.text);
-    leati_worker_reader_close(reader);
-    end(task);
-}
-
-/* ---- a window for trainers ---- */
-
-static leati_worker_reader *trainer_of(leati_worker_task *task, const char *id) {
-    return reader_of(task,
-                     (struct leati_message_read){.consumer = -1, .trainer = (char *)(uintptr_t)id});
-}
-
-static void test_window(void **state) {
-    (void)state;
-    /* Five elements of 8 bytes. */
-    leati_worker_task *task = task_for(endless, (ask){.cached = true, .window_bytes = 40});
-    leati_worker_reader *fast = trainer_of(task, "fast"), *slow = trainer_of(task, "slow");
-    for (int64_t i = 0; i < 20; i++)
-        expect_one(fast, i, i);
-    /* SlowTrainersSkipData: the slow one goes on with what is there. */
-    leati_worker_outcome out = next(slow, 1);
-    assert_in_range(out.position, 15, 19);
-    assert_int_equal(value(&out, 0), out.position);
-    int64_t at = out.position + 1;
-    leati_worker_outcome_fini(&out);
-    /* NewTrainersStartLate: at the window's beginning. */
-    leati_worker_reader *late = trainer_of(task, "late");
-    out = next(late, 1);
-    assert_in_range(out.position, 15, 19);
-    leati_worker_outcome_fini(&out);
-    /* AlternateTrainerExtendsCache: whoever is furthest. */
-    for (; at < 40; at++)
-        expect_one(slow, at, at);
-    /* A trainer that comes again goes on where it was, or where the window begins. */
-    leati_worker_reader_close(slow);
-    slow = trainer_of(task, "slow");
-    expect_one(slow, 40, 40);
-    out = next(fast, 1);
-    assert_in_range(out.position, 35, 40);
-    leati_worker_outcome_fini(&out);
-    leati_worker_reader_close(fast);
-    leati_worker_reader_close(slow);
-    leati_worker_reader_close(late);
-    end(task);
-}
-
-static void test_window_failures(void **state) {
-    (void)state;
-    leat_error err = {0};
-    leati_worker_task *task = task_for(endless, (ask){.cached = true, .window_bytes = 7});
-    leati_worker_reader *reader = trainer_of(task, "a");
-    expect_failure(reader, LEAT_INVALID_ARGUMENT, "cross_trainer_cache_size_bytes");
-    struct leati_message_read nobody = {.consumer = -1};
-    assert_null(leati_worker_reader_new(task, &nobody, NULL, &err));
-    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "trainer_id");
-    leati_worker_reader_close(reader);
-    end(task);
-    task = task_for(ten, (ask){.cached = true, .window_bytes = 1 << 20});
-    reader = trainer_of(task, "a");
-    leati_worker_outcome out = {0};
-    leat_status status;
-    do
-        status = leati_worker_reader_next(reader, 100, 1 << 20, &out, &err);
-    while (status == LEAT_OK);
-    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "10");
-    leati_worker_outcome_fini(&out);
     leati_worker_reader_close(reader);
     end(task);
 }
@@ -452,10 +214,10 @@ static void test_file_is_missing(void **state) {
 static void test_stop(void **state) {
     (void)state;
     /* Never read. */
-    end(task_for(ten, (ask){0}));
+    end(task_for(TEN, (ask){0}));
     /* In the middle: readers are told; those that come later cannot. */
     leat_error err = {0};
-    leati_worker_task *task = task_for(endless, (ask){0});
+    leati_worker_task *task = task_for(ENDLESS, (ask){0});
     struct leati_message_read asked = {.consumer = -1};
     leati_worker_reader *reader = reader_of(task, asked);
     expect_one(reader, 0, 0);
@@ -470,7 +232,7 @@ static void test_stop(void **state) {
     leati_worker_task_unref(task);
     leati_worker_reader_close(reader);
     /* A task whose elements were all taken has not gone: it has ended. */
-    task = task_for(ten, (ask){0});
+    task = task_for(TEN, (ask){0});
     reader = reader_of(task, asked);
     for (int64_t i = 0; i < 10; i++)
         expect_one(reader, i, i);
@@ -484,7 +246,7 @@ static void test_stop(void **state) {
 static void test_cancel(void **state) {
     (void)state;
     leat_error err = {0};
-    leati_worker_task *task = task_for(ten, (ask){.consumers = 0});
+    leati_worker_task *task = task_for(TEN, (ask){.consumers = 0});
     leat_cancel *cancel = leati_cancel_new(NULL, &err);
     struct leati_message_read asked = {.consumer = -1};
     leati_worker_reader *reader = leati_worker_reader_new(task, &asked, cancel, &err);
@@ -500,7 +262,7 @@ static void test_cancel(void **state) {
 
 static leat_status make_and_read(void *context, leat_error *err) {
     const ask *a = context;
-    leati_worker_task *task = task_of(a->consumers > 0 || a->cached ? endless : ten, *a, err);
+    leati_worker_task *task = task_of(a->consumers > 0 || a->cached ? ENDLESS : TEN, *a, err);
     if (task == NULL)
         return torture_code(err);
     struct leati_message_read asked = {.consumer = a->consumers > 0 ? 0 : -1,
@@ -536,15 +298,10 @@ static void test_memory(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_shared),        TEST(test_amounts),
-        TEST(test_empty),         TEST(test_errors),
-        TEST(test_acks),          TEST(test_acked_parts),
-        TEST(test_held),          TEST(test_rounds),
-        TEST(test_partial_round), TEST(test_rounds_need_no_end),
-        TEST(test_window),        TEST(test_window_failures),
-        TEST(test_plan_fails),    TEST(test_file_is_missing),
-        TEST(test_stop),          TEST(test_cancel),
-        TEST(test_memory),
+        TEST(test_shared), TEST(test_amounts),    TEST(test_empty),
+        TEST(test_errors), TEST(test_acks),       TEST(test_acked_parts),
+        TEST(test_held),   TEST(test_plan_fails), TEST(test_file_is_missing),
+        TEST(test_stop),   TEST(test_cancel),     TEST(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,209 @@
+/* Coordinated consumers, and trainers that share a window: direct readers of tasks without a
+ * dispatcher. */
+#include "support/cmocka.h"
+
+#include "support/torture.h"
+
+#include "base/clock.h"
+#include "support/worker_tasks.h"
+
+/* ---- coordinated ---- */
+
+static void test_rounds(void **state) {
+    (void)state;
+    leati_worker_reader *readers[3];
+    leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 3});
+    for (int64_t i = 0; i < 3; i++)
+        readers[i] = reader_of(task, (struct leati_message_read){.consumer = i});
+    /* Consumers may be some rounds apart, as far as elements are ready. */
+    for (int64_t round = 0; round < 50; round++)
+        for (int64_t i = 0; i < 3; i++)
+            expect_one(readers[(i + round) % 3], 3 * round + (i + round) % 3,
+                       3 * round + (i + round) % 3);
+    leat_error err = {0};
+    leati_worker_reader_close(readers[1]);
+    struct leati_message_read again = {.consumer = 1, .round = 0};
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "50");
+    again.round = 50;
+    readers[1] = reader_of(task, again);
+    expect_one(readers[1], 151, 151);
+    again.consumer = 3;
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "consumer_index");
+    for (int64_t i = 0; i < 3; i++)
+        leati_worker_reader_close(readers[i]);
+    end(task);
+}
+
+/* After a worker was lost, consumers may be one round apart: the first round is for some of them.
+ */
+static void test_partial_round(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 2});
+    leati_worker_reader *a =
+        reader_of(task, (struct leati_message_read){.consumer = 0, .round = 8});
+    leati_worker_reader *b =
+        reader_of(task, (struct leati_message_read){.consumer = 1, .round = 7});
+    expect_one(b, 1, 1);
+    expect_one(b, 3, 3);
+    expect_one(a, 2, 2);
+    expect_one(a, 4, 4);
+    expect_one(b, 5, 5);
+    leati_worker_reader_close(a);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
+/* Holds the input back until it is let go. */
+typedef struct held_plan {
+    const char *plan;
+    leati_gate *gate;
+    bool let_go; /* the gate's lock */
+} held_plan;
+
+static leat_dataset *open_held(void *context, const struct leati_message_task *task,
+                               leat_cancel *cancel, leat_error *err) {
+    held_plan *held = context;
+    leat_status status = LEAT_OK;
+    (void)task;
+    (void)cancel;
+    leati_queue_gate_lock(held->gate);
+    while (!held->let_go && status == LEAT_OK)
+        status = leati_queue_gate_wait(held->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, err);
+    leati_queue_gate_unlock(held->gate);
+    return leat_dataset_from_json(held->plan, err);
+}
+
+/* A round that is not ready is skipped, by all consumers alike, and comes later. */
+static void test_skip(void **state) {
+    (void)state;
+    leat_error err = {0};
+    held_plan held = {.plan = ENDLESS, .gate = leati_queue_gate_new("held", NULL, &err)};
+    leati_worker_bell *bell = leati_worker_bell_new(&err);
+    leati_worker_ways ways = {.context = &held,
+                              .dataset = open_held,
+                              .bell = bell,
+                              .memory = 1 << 20,
+                              .num_threads = 1,
+                              .address = "here:1"};
+    struct leati_message_task said = {.task = 7, .attempt = 1, .consumers = 2};
+    leati_worker_task *task = leati_worker_task_new(&said, &ways, &err);
+    leati_worker_bell_unref(bell);
+    leati_worker_reader *a = reader_of(task, (struct leati_message_read){.consumer = 0});
+    leati_worker_reader *b = reader_of(task, (struct leati_message_read){.consumer = 1});
+    expect_kind(a, LEATI_FRAME_SKIP, 0);
+    expect_kind(b, LEATI_FRAME_SKIP, 0);
+    expect_kind(b, LEATI_FRAME_SKIP, 0);
+    leati_queue_gate_lock(held.gate);
+    held.let_go = true;
+    leati_queue_gate_wake(held.gate);
+    leati_queue_gate_unlock(held.gate);
+    /* What was decided for one holds for the other, ready or not. */
+    expect_kind(a, LEATI_FRAME_SKIP, 0);
+    int64_t skips[2] = {0};
+    leati_worker_reader *readers[] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        leati_worker_outcome out = next(readers[i], 1);
+        for (; out.kind == LEATI_FRAME_SKIP; out = next(readers[i], 1))
+            skips[i]++;
+        assert_int_equal(value(&out, 0), i);
+        leati_worker_outcome_fini(&out);
+    }
+    assert_int_equal(skips[0], skips[1]);
+    /* Skips are turns: a consumer that comes back has had them. */
+    leati_worker_reader_close(a);
+    struct leati_message_read again = {.consumer = 0, .round = 1};
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    leati_worker_reader_close(b);
+    end(task);
+    leati_queue_gate_free(held.gate);
+}
+
+static void test_rounds_need_no_end(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(TEN, (ask){.consumers = 1});
+    leati_worker_reader *reader = reader_of(task, (struct leati_message_read){.consumer = 0});
+    expect_failure(reader, LEAT_FAILED_PRECONDITION, "10");
+    struct leati_message_task_report report = report_of(task);
+    assert_int_equal(report.failed, LEAT_FAILED_PRECONDITION);
+    leati_free(report.text);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+/* ---- a window for trainers ---- */
+
+static leati_worker_reader *trainer_of(leati_worker_task *task, const char *id) {
+    return reader_of(task,
+                     (struct leati_message_read){.consumer = -1, .trainer = (char *)(uintptr_t)id});
+}
+
+static void test_window(void **state) {
+    (void)state;
+    /* Five elements of 8 bytes. */
+    leati_worker_task *task = task_for(ENDLESS, (ask){.cached = true, .window_bytes = 40});
+    leati_worker_reader *fast = trainer_of(task, "fast"), *slow = trainer_of(task, "slow");
+    for (int64_t i = 0; i < 20; i++)
+        expect_one(fast, i, i);
+    /* SlowTrainersSkipData: the slow one goes on with what is there. */
+    leati_worker_outcome out = next(slow, 1);
+    assert_in_range(out.position, 15, 19);
+    assert_int_equal(value(&out, 0), out.position);
+    int64_t at = out.position + 1;
+    leati_worker_outcome_fini(&out);
+    /* NewTrainersStartLate: at the window's beginning. */
+    leati_worker_reader *late = trainer_of(task, "late");
+    out = next(late, 1);
+    assert_in_range(out.position, 15, 19);
+    leati_worker_outcome_fini(&out);
+    /* AlternateTrainerExtendsCache: whoever is furthest. */
+    for (; at < 40; at++)
+        expect_one(slow, at, at);
+    /* A trainer that comes again goes on where it was, or where the window begins. */
+    leati_worker_reader_close(slow);
+    slow = trainer_of(task, "slow");
+    expect_one(slow, 40, 40);
+    out = next(fast, 1);
+    assert_in_range(out.position, 35, 40);
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(fast);
+    leati_worker_reader_close(slow);
+    leati_worker_reader_close(late);
+    end(task);
+}
+
+static void test_window_failures(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leati_worker_task *task = task_for(ENDLESS, (ask){.cached = true, .window_bytes = 7});
+    leati_worker_reader *reader = trainer_of(task, "a");
+    expect_failure(reader, LEAT_INVALID_ARGUMENT, "cross_trainer_cache_size_bytes");
+    struct leati_message_read nobody = {.consumer = -1};
+    assert_null(leati_worker_reader_new(task, &nobody, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "trainer_id");
+    leati_worker_reader_close(reader);
+    end(task);
+    task = task_for(TEN, (ask){.cached = true, .window_bytes = 1 << 20});
+    reader = trainer_of(task, "a");
+    leati_worker_outcome out = {0};
+    leat_status status;
+    do
+        status = leati_worker_reader_next(reader, 100, 1 << 20, &out, &err);
+    while (status == LEAT_OK);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "10");
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(reader);
+    end(task);
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_rounds), TEST(test_partial_round),
+        TEST(test_skip),   TEST(test_rounds_need_no_end),
+        TEST(test_window), TEST(test_window_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

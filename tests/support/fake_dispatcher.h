@@ -135,12 +135,18 @@ static inline void fake_worker(fake_dispatcher *fake, leati_transport_call *call
     fake->draining = said.draining;
     fake_note(fake, &said);
     bool parks = !fake_differs(fake, &said, &answer) && said.wait_ms > 0;
-    if (parks)
+    leati_transport_call *before = NULL;
+    if (parks) {
+        before = fake->parked;
         fake->parked = call;
+    }
     leati_queue_gate_wake(fake->gate);
     leati_queue_gate_unlock(fake->gate);
     if (!parks)
         fake_answer(call, &leati_message_worker_answer, &answer);
+    /* One that another thread has parked meanwhile. */
+    if (before != NULL)
+        fake_answer(before, &leati_message_worker_answer, &(struct leati_message_worker_answer){0});
     /* Texts and ranges are the test's. */
     leati_free(answer.start.items);
     leati_messages_fini(&leati_message_worker, &said);

@@ -1,4 +1,4 @@
-# What leat is built on. oneDNN, gloo, MPI, NCCL, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy and libmicrohttpd may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, gloo, gRPC, MPI, NCCL, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy and libmicrohttpd may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -6,11 +6,11 @@ find_package(Threads REQUIRED)
 pkg_check_modules(LEAT_DEPS REQUIRED IMPORTED_TARGET libjpeg spng libisal zlib jansson libxxhash)
 find_path(LEAT_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
 
-set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: gloo icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: gloo grpc icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
 separate_arguments(without UNIX_COMMAND "${LEAT_WITHOUT}")
 foreach(word IN LISTS without)
-    if(NOT word MATCHES "^(gloo|icu|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
-        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of gloo icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+    if(NOT word MATCHES "^(gloo|grpc|icu|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
+        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of gloo grpc icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
     endif()
 endforeach()
 # Looks for the modules of an optional library; sets LEAT_<name>_FOUND.
@@ -47,6 +47,15 @@ if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread" AND NOT "gloo" IN_
     if(LEAT_GLOO_INCLUDE AND LEAT_GLOO_LIBRARY)
         set(LEAT_HAVE_GLOO TRUE)
         list(APPEND LEAT_LINK_NAMES gloo stdc++)
+    endif()
+endif()
+# Without gRPC a data service stays within a process. It is linked to a module of its own, libleat_grpc.so, which the
+# library loads when a service first listens or connects. The thread sanitizer does not see into it.
+set(LEAT_HAVE_GRPC FALSE)
+if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread")
+    leat_find_library(GRPC grpc++>=1.51)
+    if(LEAT_GRPC_FOUND)
+        set(LEAT_HAVE_GRPC TRUE)
     endif()
 endif()
 # Without MPI processes that mpirun starts exchange values as others do. The sanitizers see into it no further than its leaks.
@@ -121,6 +130,7 @@ message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "libmicrohttpd: ${LEAT_MICROHTTPD_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 message(STATUS "gloo: ${LEAT_HAVE_GLOO}")
+message(STATUS "gRPC: ${LEAT_HAVE_GRPC}")
 message(STATUS "MPI: ${LEAT_HAVE_MPI}")
 message(STATUS "NCCL: ${LEAT_HAVE_NCCL}")
 

@@ -23,6 +23,14 @@ target_link_libraries(leat_python PRIVATE leat_static)
 # leat's own symbols stay inside: a program that links the library too has two that do not meet.
 target_link_options(leat_python PRIVATE LINKER:--exclude-libs,ALL)
 
+# The module with gRPC lies beside the extension, which loads it when a service first listens or connects.
+if(TARGET leat_grpc)
+    add_custom_command(TARGET leat_python POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:leat_grpc> ${package}/libleat_grpc.so VERBATIM)
+    add_dependencies(leat_python leat_grpc)
+    install(TARGETS leat_grpc LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
+endif()
+
 # A link for each file: the stubs below lie among them and not among the sources. What a file was renamed from goes.
 file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/python/leat/*.py ${PROJECT_SOURCE_DIR}/python/leat/py.typed)

@@ -19,7 +19,7 @@
 
 enum { LONG_MS = 60000, MB = 1 << 20, TEXT = 600, SLOW_LIMIT = 256 };
 
-static const char *const protocols[] = {"local"};
+static const char *const protocols[] = {"local", "grpc"};
 
 static const leati_transport *protocol; /* of the running test */
 

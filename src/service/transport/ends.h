@@ -84,6 +84,10 @@ void leati_transport_count_copied(size_t bytes);
 void leati_transport_put_error(leati_writer *out, const leat_error *error);
 void leati_transport_get_error(const void *bytes, size_t size, leat_error *out);
 
+enum { LEATI_TRANSPORT_MOST_CONNECTIONS = 16 };
+
 extern const leati_transport leati_transport_local;
+/* "grpc", loaded when first asked for (remote.c). */
+const leati_transport *leati_transport_find_grpc(leat_error *err);
 
 #endif

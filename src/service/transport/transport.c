@@ -1,5 +1,4 @@
-/* What the protocols share, and which protocols there are. No locks: what is here has no state but
- * two counters. */
+/* What the protocols share, and which protocols there are. Its one lock is that of the tuning. */
 #include "service/transport/transport.h"
 
 #include "base/alloc.h"
@@ -10,19 +9,30 @@
 #include "data/values/values.h"
 #include "service/transport/ends.h"
 
+#include <pthread.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, HIGHEST_PORT = 65535 };
+enum {
+    ALIGNMENT = 64,
+    HIGHEST_PORT = 65535,
+    LEAST_SILENCE_MS = 100,
+    LEAST_CHUNK = 4096,
+    MOST_CHUNK = 64 << 20
+};
 
 static atomic_llong copied; /* bytes */
 static atomic_int forks;
+static pthread_mutex_t tuned_lock = PTHREAD_MUTEX_INITIALIZER;
+static leati_transport_tuning tuned = {LEATI_TRANSPORT_TUNING_DEFAULTS}; /* tuned_lock */
 
 static void before_fork(void) {
+    pthread_mutex_lock(&tuned_lock);
 }
 
 static void after_fork(bool child) {
     if (child)
         atomic_fetch_add(&forks, 1);
+    pthread_mutex_unlock(&tuned_lock);
 }
 
 LEATI_FORK_PART(transports, before_fork, after_fork);
@@ -30,10 +40,35 @@ LEATI_FORK_PART(transports, before_fork, after_fork);
 const leati_transport *leati_transport_find(const char *name, leat_error *err) {
     if (strcmp(name, "local") == 0)
         return &leati_transport_local;
+    if (strcmp(name, "grpc") == 0)
+        return leati_transport_find_grpc(err);
     leati_fail(err, LEAT_NOT_FOUND,
                "no protocol is called \"%.100s\"; expected grpc or local, as in grpc://host:port",
                name);
     return NULL;
+}
+
+leat_status leati_transport_tune(const leati_transport_tuning *tuning, leat_error *err) {
+    if (tuning->connections < 1 || tuning->connections > LEATI_TRANSPORT_MOST_CONNECTIONS)
+        return leati_refuse(err, VALUE, "expected 1 to %d connections; found %d",
+                            LEATI_TRANSPORT_MOST_CONNECTIONS, tuning->connections);
+    if (tuning->silence_ms < LEAST_SILENCE_MS)
+        return leati_refuse(err, VALUE, "expected a silence_ms of %d at least; found %d",
+                            LEAST_SILENCE_MS, tuning->silence_ms);
+    if (tuning->chunk_bytes < LEAST_CHUNK || tuning->chunk_bytes > MOST_CHUNK)
+        return leati_refuse(err, VALUE, "expected chunk_bytes of %d to %d; found %d", LEAST_CHUNK,
+                            MOST_CHUNK, tuning->chunk_bytes);
+    pthread_mutex_lock(&tuned_lock);
+    tuned = *tuning;
+    pthread_mutex_unlock(&tuned_lock);
+    return LEAT_OK;
+}
+
+leati_transport_tuning leati_transport_tuned(void) {
+    pthread_mutex_lock(&tuned_lock);
+    leati_transport_tuning copy = tuned;
+    pthread_mutex_unlock(&tuned_lock);
+    return copy;
 }
 
 /* ---- forks ---- */

@@ -134,6 +134,20 @@ typedef struct leati_transport {
  * name that nobody has, UNIMPLEMENTED where leat was built or installed without it. */
 const leati_transport *leati_transport_find(const char *name, leat_error *err);
 
+/* How connections between processes are made; for what is opened later, in the whole process. */
+typedef struct leati_transport_tuning {
+    int connections;    /* of a channel, over which its streams are dealt out: 1 to 16 */
+    int silence_ms;     /* who does not answer for so long is gone */
+    int chunk_bytes;    /* of a large message that go before others have their turn */
+    bool shared_memory; /* large messages within a host */
+} leati_transport_tuning;
+#define LEATI_TRANSPORT_TUNING_DEFAULTS                                                            \
+    .connections = 4, .silence_ms = 20000, .chunk_bytes = 1 << 20, .shared_memory = true
+/* INVALID_ARGUMENT for what is out of range. */
+LEAT_WARN_UNUSED leat_status leati_transport_tune(const leati_transport_tuning *tuning,
+                                                  leat_error *err);
+leati_transport_tuning leati_transport_tuned(void);
+
 /* Bytes of messages that this process has copied in user memory since its start, sent and received:
  * for benchmarks and tests. */
 int64_t leati_transport_bytes_copied(void);

@@ -241,7 +241,7 @@ static void tokens_are_compared(void **state) {
     }
     f.channel = connect_with(&f, "secret of the tests");
     assert_int_equal(call(&f, "Echo", "x", NULL, LONG_MS, NULL, &err), LEAT_OK);
-    assert_int_equal(f.server_seen.calls, 1);
+    wait_for(&f.server_seen, &f.server_seen.calls, 1);
     end(&f);
 }
 
@@ -276,6 +276,11 @@ static leat_status everything(void *context, leat_error *err) {
         const leati_transport_part parts[] = {{"ab", 2, NULL}, {"c", 1, NULL}};
         status = stream == NULL ? torture_code(err)
                                 : leati_transport_stream_write(stream, parts, 2, NULL, err);
+        /* What other threads had no memory for has ended the stream. */
+        if (stream != NULL && status == LEAT_UNAVAILABLE) {
+            wait_for(&c, &c.closed, 1);
+            status = leati_error_pass(err, &c.why);
+        }
         leati_transport_stream_unref(stream);
     }
     if (channel != NULL)
@@ -288,7 +293,7 @@ static leat_status everything(void *context, leat_error *err) {
 
 static void failing_memory(void **state) {
     (void)state;
-    torture_run(everything, NULL);
+    torture_run_tolerant(everything, NULL);
 }
 
 static int no_protocol(void) {

@@ -147,6 +147,12 @@ if(NOT LEAT_SANITIZE)
         C_VISIBILITY_PRESET default)
 endif()
 
+# The web page with a state that a test of python/tests says.
+if(LEAT_MICROHTTPD_FOUND)
+    leat_objects_up_to(web objects)
+    leat_test_program(tests/web_serve ${PROJECT_SOURCE_DIR}/tests/web/serve.c ${objects})
+endif()
+
 # Suites of tests/conform_test as one test, or dealt to several that run at a time: leat_conform(NAME PARTS LABELS SUITE...).
 function(leat_conform name parts labels)
     foreach(part RANGE 1 ${parts})

@@ -340,7 +340,8 @@ static leat_status open_mesh(mesh *m, leat_error *err) {
         return err->code;
     m->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (m->wake < 0)
-        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED, "rank %d has no file descriptor", m->rank);
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                          "rank %d has no file descriptor; raise the limit (ulimit -n)", m->rank);
     m->inputs = leati_alloc_zero((size_t)num_ranks, sizeof *m->inputs);
     leati_mesh_link *links = leati_alloc((size_t)num_ranks, sizeof *links);
     if (m->inputs == NULL || links == NULL) {
@@ -379,6 +380,8 @@ leati_collective *leati_coll_mesh_new(leati_store *store, int rank, int num_rank
     if (open_mesh(m, &local) != LEAT_OK) {
         leati_fail(err, local.code, "connecting rank %d with the others by TLS: %s", rank,
                    local.text);
+        /* The others would wait for this rank. */
+        leati_store_abort(store, &local);
         close_all(&m->base);
         return NULL;
     }

@@ -246,8 +246,9 @@ static bool serve_guest(opening *o, guest *g) {
     return false;
 }
 
-/* Everybody who has come, with a wait before it. */
-static void turn(opening *o) {
+/* Everybody who has come, with a wait before it. Without a descriptor for the next one it fails, as
+ * it would be asked for ever. */
+static leat_status turn(opening *o, leat_error *err) {
     struct pollfd polled[1 + STRANGERS] = {{.fd = o->listening, .events = POLLIN}};
     int count = o->num_guests;
     for (int i = 0; i < count; i++) {
@@ -255,7 +256,7 @@ static void turn(opening *o) {
         polled[1 + i].events = o->guests[i].waits;
     }
     if (poll(polled, (nfds_t)count + 1, SLICE_MS) < 0)
-        return;
+        return LEAT_OK;
     int64_t late_ns = leati_now_ns() - GREETING_MS * INT64_C(1000000);
     /* From the last on, since those behind one that is removed move up. */
     for (int i = count - 1; i >= 0; i--) {
@@ -271,6 +272,9 @@ static void turn(opening *o) {
     int connection = polled[0].revents == 0 ? -1 : accept4(o->listening, NULL, NULL, SOCK_CLOEXEC);
     if (connection >= 0)
         let_in(o, connection);
+    else if (polled[0].revents != 0 && leati_wire_lacks_descriptors("listening for others", err))
+        return err->code;
+    return LEAT_OK;
 }
 
 // ---- all ----
@@ -293,7 +297,7 @@ static leat_status open_all(opening *o, leat_error *err) {
             return explain(o, &local, err);
     }
     while (o->missing > 0) {
-        turn(o);
+        LEATI_TRY(turn(o, err));
         LEATI_TRY(check(o, "all higher ranks", err));
     }
     return LEAT_OK;

@@ -277,7 +277,10 @@ static void test_missing(void **state) {
     finish();
     for (int r = 0; r < 2; r++) {
         assert_null(ranks[r].collective);
-        assert_refused(&ranks[r].err, LEAT_DEADLINE_EXCEEDED, LEAT_REASON_NONE, "TLS");
+        /* The first of them ends the job for the other. */
+        assert_true(ranks[r].err.code == LEAT_ABORTED ||
+                    ranks[r].err.code == LEAT_DEADLINE_EXCEEDED);
+        assert_true(refused_names(leat_error_message(&ranks[r].err), "connected"));
     }
 }
 
@@ -305,7 +308,8 @@ static void test_bad_card(void **state) {
     finish();
     for (int r = 0; r < 2; r++) {
         assert_null(ranks[r].collective);
-        assert_refused(&ranks[r].err, LEAT_INTERNAL, LEAT_REASON_NONE, "2");
+        assert_true(ranks[r].err.code == LEAT_ABORTED || ranks[r].err.code == LEAT_INTERNAL);
+        assert_true(refused_names(leat_error_message(&ranks[r].err), "listens"));
     }
 }
 

@@ -42,7 +42,7 @@ int leati_store_door_accept(leati_store_door *door, int64_t now);
  * door for a tenth of a second. `tell` (NULL: nobody) has the connection before, borrowed. */
 void leati_store_door_refuse(leati_store_door *door, int64_t now,
                              void (*tell)(void *context, int connection), void *context);
-/* The other end of a connection, a stranger's, took this much of the processor's time: until a
+/* The other end of a connection, a stranger's, took this much of the processor's time: until two
  * hundred times as much has passed, connections from its address are closed at once, so that they
  * take one per cent of a core at most. */
 void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now);

@@ -364,7 +364,11 @@ void leati_wire_host_towards(const char *address, const char *where, char *out, 
         int way = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
         if (way < 0)
             continue;
-        if (connect(way, at->ai_addr, at->ai_addrlen) == 0)
+        int code;
+        do
+            code = connect(way, at->ai_addr, at->ai_addrlen);
+        while (code != 0 && errno == EINTR);
+        if (code == 0)
             leati_wire_own_host(way, out, size);
         close(way);
     }
@@ -562,7 +566,8 @@ int leati_wire_listen_anywhere(const char *host, char *address, size_t size, lea
     if (listening < 0 || getsockname(listening, (struct sockaddr *)&own, &own_size) != 0 ||
         getnameinfo((const struct sockaddr *)&own, own_size, NULL, 0, port, sizeof port,
                     NI_NUMERICSERV) != 0) {
-        leati_fail(err, LEAT_UNAVAILABLE, "listening at %s: %s", host, strerror(errno));
+        if (!leati_wire_lacks_descriptors("listening for others", err))
+            leati_fail(err, LEAT_UNAVAILABLE, "listening at %s: %s", host, strerror(errno));
         if (listening >= 0)
             close(listening);
         return -1;

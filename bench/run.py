@@ -192,7 +192,7 @@ CASES = {
     "allreduce": (allreduce("threads", 0.8), "sum of 100 MB between two replicas, beside memcpy by both of as many bytes"),
     "allreduce_shared": (allreduce("shared", 2.0), "the same between two processes by shared memory; the limit is by gloo"),
     "allreduce_gloo": (allreduce("gloo", 0.9, "limit_gloo"), "the same by gloo; the limit is a program of gloo alone"),
-    "allreduce_tls": (allreduce("tls", 0.3), "the same over TLS; the limit is by gloo, in the clear"),
+    "allreduce_tls": (allreduce("tls", 0.15), "the same over TLS; the limit is by gloo, in the clear"),
     "overlap": (overlap("gloo"), "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
     "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),

@@ -20,8 +20,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Bytes of a sum that are exchanged at once, and those that each rank sends to all. */
-enum { PIECE = 1 << 20, SMALL = 1 << 16, KNOWN_MS = 1000 };
+/* Bytes of a sum that are exchanged at once (each exchange waits for the slowest rank, whose core
+ * others may want), and of one that each rank sends to all. */
+enum { PIECE = 1 << 22, SMALL = 1 << 16, KNOWN_MS = 1000 };
 
 typedef struct mesh {
     leati_collective base;

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "cli/say.h"
+#include "core/json.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -49,9 +50,20 @@ static void copy_clean(const char *text, char *out) {
     out[size] = '\0';
 }
 
+/* A text in either of its forms (core/json.h), as far as it fits. */
+static void copy_text(const json_t *value, char *out) {
+    char *bytes = NULL;
+    size_t size = 0;
+    leat_error err = {0};
+    out[0] = '\0';
+    if ((json_is_string(value) || json_is_object(value)) &&
+        leati_json_to_string(value, &bytes, &size, &err) == LEAT_OK)
+        copy_clean(bytes, out);
+    leati_free(bytes);
+}
+
 static void text_cell(const struct row *row, const char *member, char *out) {
-    const char *text = json_string_value(json_object_get(row->now, member));
-    copy_clean(text != NULL ? text : "", out);
+    copy_text(json_object_get(row->now, member), out);
 }
 
 static void count_cell(const struct row *row, const char *member, char *out) {
@@ -73,14 +85,14 @@ static void id_cell(const struct row *row, const char *member, char *out) {
 
 static void list_cell(const struct row *row, const char *member, char *out) {
     const json_t *list = json_object_get(row->now, member);
-    char joined[CELL] = "";
+    leati_text joined = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        size_t used = strlen(joined);
-        (void)snprintf(joined + used, sizeof joined - used, "%s%s", i > 0 ? "," : "",
-                       text != NULL ? text : "");
+        char text[CELL] = "";
+        copy_text(json_array_get(list, i), text);
+        leati_text_addf(&joined, "%s%s", i > 0 ? "," : "", text);
     }
-    copy_clean(joined, out);
+    copy_clean(joined.size > 0 && !joined.failed ? joined.data : "", out);
+    leati_text_fini(&joined);
 }
 
 static void share_cell(const struct row *row, const char *member, char *out) {
@@ -123,9 +135,9 @@ static void mib_rate_cell(const struct row *row, const char *member, char *out) 
 
 static void slowest_cell(const struct row *row, const char *member, char *out) {
     const json_t *slowest = json_object_get(row->now, member);
-    const char *name = json_string_value(json_object_get(slowest, "operator"));
-    char text[CELL + 8] = "";
-    if (name != NULL)
+    char text[CELL + 8] = "", name[CELL] = "";
+    copy_text(json_object_get(slowest, "operator"), name);
+    if (name[0] != '\0')
         (void)snprintf(text, sizeof text, "%.34s %.0f%%", name,
                        100 * json_number_value(json_object_get(slowest, "share")));
     copy_clean(text, out);

@@ -43,7 +43,8 @@ class Process:
         self.lines.put(None)
 
     def read_errors(self):
-        self.failed.append(self.process.stderr.read())
+        for line in self.process.stderr:
+            self.failed.append(line)
 
     @property
     def pid(self):

@@ -70,9 +70,11 @@ class ServingTest(ServiceTest):
         """It goes on while the dispatcher is away."""
         dispatcher = self.dispatcher()
         port = dispatcher.address.partition(":")[2]
-        watching = self.start("service", "status", "--dispatcher", dispatcher.address, "--watch", "--interval", "0.05", "--json")
+        watching = self.start("service", "status", "--dispatcher", dispatcher.address, "--watch", "--interval", "0.05", "--json",
+                              "--timeout", "1")
         watching.line('"incarnation"')
         dispatcher.kill()
+        until(lambda: watching.failed, "it says that nobody answers")
         again = self.dispatcher("--port", port)
         self.worker(again.address)
         watching.line('"ready"')

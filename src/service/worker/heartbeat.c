@@ -222,7 +222,8 @@ static leat_status take_answer(leat_worker *worker, struct leati_message_worker_
         status = begin_task(worker, &start[i], err);
     if (answer->leave) {
         leati_queue_gate_lock(worker->gate);
-        worker->left = true;
+        /* What it says from now on must not make it one of the workers again. */
+        worker->draining = worker->left = true;
         leati_queue_gate_wake(worker->gate);
         leati_queue_gate_unlock(worker->gate);
     }

@@ -166,12 +166,15 @@ static bool drains(leati_worker_task *task) {
     return draining;
 }
 
-/* With the lock held, which is left while the dispatcher is asked. */
-static leat_status find_lease(leati_worker_leases *l, int provider, lease *out, leat_error *err) {
+/* With the lock held, which is left while the dispatcher is asked. A worker that drains works off
+ * what it was given ahead, which nobody else has, and asks for nothing more. */
+static leat_status find_lease(leati_worker_leases *l, int provider, bool draining, lease *out,
+                              leat_error *err) {
     source *s = &l->sources[provider];
     bool found = false;
     LEATI_TRY(take_ahead(l, s, out, &found, err));
-    if (found)
+    out->none = out->none || (!found && draining);
+    if (found || draining)
         return LEAT_OK;
     out->want = s->want;
     leati_queue_gate_unlock(l->gate);
@@ -189,13 +192,12 @@ static leat_status next_lease(void *context, int provider, int64_t repetition, i
     /* The task's own is fired with whatever cancels its iterator. */
     (void)cancel;
     *none = true;
-    if (drains(l->task))
-        return LEAT_OK;
+    bool draining = drains(l->task);
     int64_t now = l->task->ways.now_ns != NULL ? l->task->ways.now_ns() : leati_now_ns();
     leati_queue_gate_lock(l->gate);
     adapt(&l->sources[provider], now);
-    status = find_lease(l, provider, &got, err);
-    if (status == LEAT_OK && got.status == LEAT_OK && !got.none)
+    status = find_lease(l, provider, draining, &got, err);
+    if (status == LEAT_OK && got.status == LEAT_OK && !got.none && !draining)
         status = want_ahead(l, &l->sources[provider], &got, err);
     leati_queue_gate_unlock(l->gate);
     LEATI_TRY(status);

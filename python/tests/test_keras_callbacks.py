@@ -1,5 +1,6 @@
 """keras.callbacks that touch files, servers and averages: BackupAndRestore, SwapEMAWeights, RemoteMonitor."""
 
+import fcntl
 import http.server
 import json
 import os
@@ -248,6 +249,21 @@ def test_safetensors_checkpoints(tmp_path):
     other.load_weights(tmp_path / "2.safetensors")
     for found, expected in zip(other.get_weights(), made.get_weights(), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_what_killed_trainings_left_goes_whatever_its_name(tmp_path):
+    def names():
+        return sorted(path.name for path in tmp_path.iterdir())
+    left = ".m-03-0.1250.keras.leat-0.tmp"
+    others = [".m-0.5.h5.leat-0.tmp", ".x-03-0.5.keras.leat-0.tmp", "m-03-.keras"]
+    lives = tmp_path / ".m-04-0.2500.keras.leat-1.tmp"
+    for name in (left, *others, lives.name):
+        (tmp_path / name).write_bytes(b"cut")
+    with open(lives, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        fit(model(), [keras.callbacks.ModelCheckpoint(tmp_path / "m-{epoch:02d}-{loss:.4f}.keras")], 1)
+    found = names()
+    assert left not in found and {*others, lives.name} <= set(found) and len(found) == len(others) + 2
 
 
 def test_the_best_by_what_is_no_number(tmp_path):

@@ -1,4 +1,4 @@
-"""Files that are begun under a relative name come to where it led then, whoever changes the working folder meanwhile."""
+"""Files that are begun under a relative name come to where it led then, whoever changes the folder meanwhile."""
 
 import os
 

@@ -7,7 +7,6 @@ leaves beside is removed by the next save.
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import time
@@ -17,7 +16,7 @@ import numpy as np
 from leat import _native, dtypes
 from leat._checkpoint import old
 from leat._core.tensor import constant
-from leat._files.replacing import replace_together
+from leat._files.replacing import hold, replace_together, sweep
 from leat.errors import DataLossError, NotFoundError
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})")
@@ -137,11 +136,6 @@ def _content(index, key, tensor):
     return np.ascontiguousarray(tensor.numpy()).reshape(-1).view(np.uint8)
 
 
-def _hold(place):
-    """Locks an open file for as long as it is open; OSError where somebody has it."""
-    fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 def _reserve(prefix):
     """The first name for a data file that is free, as its number, and the descriptor that keeps other writers, and
     those who remove leftovers, from it."""
@@ -150,7 +144,7 @@ def _reserve(prefix):
             name = data_file(prefix, count - 1, count)
             place = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
             with contextlib.suppress(OSError):  # file systems without locks have one writer
-                _hold(place)
+                hold(place)
             return count, place
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), prefix)
 
@@ -180,19 +174,6 @@ def remove(prefix):
         _remove(name)
 
 
-def _sweep(path, is_needed=lambda: False):
-    """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is
-    asked behind that."""
-    with contextlib.suppress(OSError):
-        place = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        try:
-            _hold(place)
-            if os.path.samestat(os.fstat(place), os.lstat(path)) and not is_needed():
-                os.remove(path)
-        finally:
-            os.close(place)
-
-
 def _is_needed(prefix, path):
     """Does a checkpoint's index speak of a data file? One that cannot be read may need any."""
     used = _used_data(prefix)
@@ -201,7 +182,7 @@ def _is_needed(prefix, path):
 
 def _sweep_data(prefix, path):
     """Removes a data file of a checkpoint that its index does not speak of."""
-    _sweep(path, lambda: _is_needed(prefix, path))
+    sweep(path, lambda: _is_needed(prefix, path))
 
 
 def _sweep_unused(prefix):
@@ -222,7 +203,7 @@ def remove_leftovers(prefix, least_age=0):
     for found in os.listdir(folder or "."):
         path, cut = os.path.join(folder, found), _DATA.search(found)
         if temporary.fullmatch(found):
-            _sweep(path)
+            sweep(path)
         elif cut is not None and cut.end() == len(found) and numbered.fullmatch(found[:cut.start()]):
             by_checkpoint.setdefault(os.path.join(folder, found[:cut.start()]), []).append(path)
     for checkpoint, names in by_checkpoint.items():

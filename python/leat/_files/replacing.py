@@ -1,6 +1,9 @@
 """Files that appear whole or not at all, alone or together. The library writes them (``leat_files_replace``)."""
 
+import contextlib
+import fcntl
 import os
+import re
 
 from leat import _native
 
@@ -26,3 +29,30 @@ def replace_together(files, outdated=()):
     """
     _native.replace_files([(os.fsencode(path), _pieces(content)) for path, content in files],
                           [os.fsencode(path) for path in outdated])
+
+
+def hold(place):
+    """Locks an open file for as long as it is open; OSError where somebody has it."""
+    fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def sweep(path, is_needed=lambda: False):
+    """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is
+    asked behind that."""
+    with contextlib.suppress(OSError):
+        place = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            hold(place)
+            if os.path.samestat(os.fstat(place), os.lstat(path)) and not is_needed():
+                os.remove(path)
+        finally:
+            os.close(place)
+
+
+def sweep_temporaries(folder, names):
+    """Removes what killed writers left of files in a folder whose names match the regular expression."""
+    temporary = re.compile(rf"\.(?:{names})\.leat-[-0-9]+\.tmp", re.DOTALL)
+    with contextlib.suppress(OSError):
+        for found in os.listdir(folder or "."):
+            if temporary.fullmatch(found):
+                sweep(os.path.join(folder, found))

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from leat._files.replacing import sweep_temporaries
 from leat.keras import ops
 from leat.keras._training.compiled import CompileMetrics
 from leat.keras.callbacks.base import Callback, _rate, _say
@@ -210,6 +211,13 @@ class ModelCheckpoint(MonitorCallback):
             self._set_monitor_op()
         if self.save_freq == "epoch":
             self._save(epoch, None, logs or {})
+
+    def on_train_begin(self, logs=None):
+        """Removes what a killed training left of files whose names need not come again."""
+        folder, name = os.path.split(self.filepath)
+        if self._is_chief and "{" not in folder:
+            sweep_temporaries(folder, "".join(".*" if at % 2 else re.escape(part)
+                                              for at, part in enumerate(re.split(r"({[^{}]*})", name))))
 
     def _is_wanted(self, epoch, logs, path):
         if not self.save_best_only:

@@ -200,7 +200,8 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
                                                   NULL, &(leat_error){0});
         (void)woken;
     }
-    if (taken == LEATI_WORKER_TAKEN)
+    /* Other readers wait for what the producer makes, not for what this one took. */
+    if (taken == LEATI_WORKER_TAKEN && task->waits_for_room)
         leati_queue_gate_wake(task->gate);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);

@@ -186,6 +186,15 @@ static leat_status add_skip(rounds *r, int64_t round, leat_error *err) {
     return LEAT_OK;
 }
 
+static leati_worker_taken decide_skip(leati_worker_task *task, consumer *c,
+                                      leati_worker_outcome *out, leat_error *err) {
+    if (add_skip(task->state, c->round, err) != LEAT_OK)
+        return LEATI_WORKER_FAILED;
+    /* The others wait for the same round. */
+    leati_queue_gate_wake(task->gate);
+    return skip(c, out);
+}
+
 static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *reader,
                                int64_t elements, int64_t bytes, leati_worker_outcome *out,
                                leati_worker_chunks *dropped, leat_error *err) {
@@ -205,7 +214,7 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
     if (r->skip_at_ns == LEATI_NO_DEADLINE)
         r->skip_at_ns = now + SKIP_AFTER_NS;
     if (now >= r->skip_at_ns && c->round == first_open(task))
-        return add_skip(r, c->round, err) == LEAT_OK ? skip(c, out) : LEATI_WORKER_FAILED;
+        return decide_skip(task, c, out, err);
     /* One that came back with a later round than the others waits for them. */
     if (c->round == first_open(task))
         reader->skip_at_ns = r->skip_at_ns;

@@ -197,9 +197,12 @@ static leati_worker_chunk *make_chunk(leati_worker_task *task, leat_error *err) 
 static bool may_go_on(leati_worker_task *task) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task) &&
-           !task->runner->room(task))
+           !task->runner->room(task)) {
+        task->waits_for_room = true;
         status = leati_queue_gate_wait(task->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL,
                                        &(leat_error){0});
+    }
+    task->waits_for_room = false;
     return status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task);
 }
 

@@ -136,6 +136,7 @@ struct leati_worker_task {
     leati_worker_reader *readers;
     int64_t num_readers;
     bool stopped, draining;
+    bool waits_for_room;             /* the producer does */
     bool ended;                      /* the input has */
     leat_error *failure;             /* the task's own: told to every reader */
     const leat_error *out_of_memory; /* the same where there was no memory for one; static */

@@ -122,7 +122,8 @@ char *leati_fs_whole(const char *path) {
     const char *rest = path;
     char here[4096];
     leati_text text = {0};
-    bool local = leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK && fs == &leati_fs_local;
+    bool local =
+        leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK && fs == &leati_fs_local;
     /* A working folder that was removed has no path. */
     if (!local || *rest == '/' || getcwd(here, sizeof here) == NULL)
         return leati_strdup(path);

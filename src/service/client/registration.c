@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "data/shares/shares.h"
 #include "data/shares/splits.h"
 #include "service/wire/plans.h"
 #include <stdio.h>
@@ -73,12 +74,21 @@ static leat_status find_sources(const leat_dataset *dataset, struct leati_messag
     return status;
 }
 
+static leat_status say_why_not_deterministic(const leat_dataset *dataset,
+                                             struct leati_message_dataset *out, leat_error *err) {
+    char why[400] = "";
+    out->deterministic = leati_shares_deterministic(dataset, why, sizeof why);
+    return out->deterministic ? LEAT_OK : leati_messages_set_text(&out->why_not, why, err);
+}
+
 leat_status leati_registration_write(leati_control *control, leat_dataset *dataset,
                                      struct leati_message_dataset *out, leat_error *err) {
     *out = (struct leati_message_dataset){.cardinality = leat_dataset_cardinality(dataset)};
     leat_status status = write_spec(dataset, out, err);
     if (status == LEAT_OK)
         status = find_sources(dataset, out, err);
+    if (status == LEAT_OK)
+        status = say_why_not_deterministic(dataset, out, err);
     if (status == LEAT_OK) {
         out->plan = leati_plans_write(dataset, is_here(control), err);
         status = out->plan == NULL ? err->code : identify(out, err);

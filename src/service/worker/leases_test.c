@@ -274,7 +274,7 @@ static void test_failures(void **state) {
     dealer d;
     begin(&d, RANGE(20), 0);
     expect_failure(&d, (struct leati_message_task){.policy = LEAT_SERVICE_FILE, .num_shards = 5},
-                   LEAT_NOT_FOUND, "FILE");
+                   LEAT_NOT_FOUND, "range");
     expect_failure(&d, (struct leati_message_task){.policy = 77, .num_shards = 1},
                    LEAT_UNIMPLEMENTED, "77");
     expect_failure(

@@ -313,24 +313,19 @@ def test_counts_of_servers(clusters):
 
 # ---- arguments ----
 
-@pytest.mark.parametrize("arguments, message", [
-    ({"job_name": ""}, "`job_name` must not be empty"),
-    ({"job_name": 7}, "`job_name` must be a string, but `job_name` was of type <class 'int'>. job_name=7"),
-    ({"processing_mode": "invalid"}, "Got 'invalid'")])
-def test_arguments_that_do_not_fit(arguments, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("arguments, word", [({"job_name": ""}, "job_name"), ({"job_name": 7}, "job_name"),
+                                             ({"processing_mode": "invalid"}, "processing")])
+def test_arguments_that_do_not_fit(arguments, word):
+    with pytest.raises(ValueError, match=word):
         service.distribute(**{"processing_mode": OFF, "service": "grpc://localhost:1", **arguments})
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=word):
         service.from_dataset_id(**{"processing_mode": OFF, "service": "grpc://localhost:1", "dataset_id": 0,
                                    "element_spec": tf.TensorSpec((), tf.int64), **arguments})
 
 
-@pytest.mark.parametrize("address, message", [
-    (1, "`service` must be a string, but `service` was of type <class 'int'>. service=1"),
-    ("", "`service` must not be empty"),
-    ("grpc://a://b", "Malformed `service` string has multiple '://': grpc://a://b.")])
-def test_addresses_that_do_not_fit(address, message):
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("address", [1, "", "grpc://a://b"])
+def test_addresses_that_do_not_fit(address):
+    with pytest.raises(ValueError, match="service"):
         tf.data.Dataset.range(3).apply(service.distribute(OFF, address))
 
 
@@ -340,20 +335,20 @@ def test_a_protocol_that_nobody_knows():
 
 
 def test_compressions_that_do_not_fit(clusters):
-    with pytest.raises(ValueError, match=r"Invalid `compression` argument: foo. Must be one of \['AUTO', None, 'SNAPPY'\]"):
+    with pytest.raises(ValueError, match="compression"):
         clusters().range(10, compression="foo")
 
 
 def test_consumers_that_do_not_fit(clusters):
     cluster = clusters()
-    with pytest.raises(ValueError, match="`job_name` must be set when setting `num_consumers`"):
+    with pytest.raises(ValueError, match="num_consumers"):
         cluster.range(10, consumer_index=0, num_consumers=1)
-    with pytest.raises(ValueError, match="either set both"):
+    with pytest.raises(ValueError, match="num_consumers"):
         cluster.range(10, job_name="job", num_consumers=1)
 
 
 def test_ids_that_are_not_registered(clusters):
-    with pytest.raises(tf.errors.NotFoundError, match="not registered|not known"):
+    with pytest.raises(tf.errors.NotFoundError, match="id"):
         values(service.from_dataset_id(OFF, clusters().target, 0, tf.TensorSpec((), tf.int64)))
 
 
@@ -367,11 +362,11 @@ def test_specs_that_do_not_fit(clusters):
 def test_configurations():
     assert service.DispatcherConfig() == (0, "grpc", None, False, None, 0, 0, None, 0)
     assert service.DispatcherConfig(job_gc_timeout_ms=0).job_gc_timeout_ms == 1
-    with pytest.raises(ValueError, match="Cannot enable fault tolerant mode without configuring a work dir"):
+    with pytest.raises(ValueError, match="work_dir"):
         service.DispatchServer(service.DispatcherConfig(fault_tolerant_mode=True))
-    with pytest.raises(ValueError, match="Must specify a `dispatcher_address`"):
+    with pytest.raises(ValueError, match="dispatcher_address"):
         service.WorkerServer(service.WorkerConfig(None))
-    with pytest.raises(ValueError, match="non-empty trainer ID"):
+    with pytest.raises(ValueError, match="trainer"):
         service.CrossTrainerCache("")
 
 
@@ -391,3 +386,33 @@ def test_an_iterator_is_not_saved(clusters, tmp_path):
     next(iterator)
     with pytest.raises(tf.errors.FailedPreconditionError, match="exactly_once"):
         tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "state"))
+
+
+def test_saving_by_workers_is_not_there_yet(clusters, tmp_path):
+    cluster = clusters()
+    with pytest.raises(tf.errors.UnimplementedError, match="distributed_save"):
+        tf.data.experimental.distributed_save(tf.data.Dataset.range(10), str(tmp_path / "saved"), cluster.target)
+
+
+def test_no_worker_of_this_process():
+    """A client whose only worker is in another process asks for LOCAL."""
+    with service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL)) as dispatcher:
+        dataset = tf.data.Dataset.range(3).apply(service.distribute(OFF, dispatcher.target, target_workers="LOCAL"))
+        worker = service.WorkerServer(service.WorkerConfig(dispatcher._address, protocol=PROTOCOL))
+        assert values(dataset) == [0, 1, 2]
+        worker.stop()
+
+
+# ---- in step ----
+
+@pytest.mark.parametrize("num_workers, num_consumers", [(1, 1), (1, 3), (3, 1), (3, 2)])
+def test_coordinated_reads(clusters, num_workers, num_consumers):
+    """In each step all consumers read the same worker: their values follow each other."""
+    cluster = clusters(num_workers)
+    consumers = [iter(cluster.distribute(tf.data.Dataset.range(10 ** 9).repeat(), job_name="job", consumer_index=i,
+                                         num_consumers=num_consumers)) for i in range(num_consumers)]
+    rounds = [[int(next(consumer)) for consumer in consumers] for _ in range(30)]
+    for step in rounds:
+        assert step == list(range(step[0], step[0] + num_consumers)), step
+    firsts = sorted(step[0] for step in rounds)
+    assert firsts[:num_workers] == [0] * num_workers

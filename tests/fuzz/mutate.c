@@ -69,12 +69,21 @@ static json_t *any_number(places *p) {
     return json_real(which == count ? 0.5 : 1e30);
 }
 
+/* One that runs by itself: nothing is asked of other processes. */
+static const leati_dataset_op *any_operator(places *p) {
+    size_t count = 0;
+    const leati_dataset_op *const *ops = leati_plan_ops(&count), *op = NULL;
+    do
+        op = ops[draw(p, (uint32_t)count)];
+    while ((op->flags & LEATI_OP_REMOTE) != 0);
+    return op;
+}
+
 static const char *any_word(places *p) {
     size_t count = 0;
-    const leati_dataset_op *const *ops = leati_plan_ops(&count);
     const leati_tensor_op *const *tensor_ops = NULL;
     switch (draw(p, 3)) {
-    case 0: return ops[draw(p, (uint32_t)count)]->name;
+    case 0: return any_operator(p)->name;
     case 1: return leat_dtype_name((leat_dtype)(1 + draw(p, LEAT_NUM_DTYPES - 1)));
     default:
         tensor_ops = leati_graph_ops(&count);
@@ -132,9 +141,7 @@ static void set_argument(places *p, json_t *node) {
 
 /* The node becomes the input of a new one. */
 static json_t *wrapped(places *p, json_t *node) {
-    size_t count = 0;
-    const leati_dataset_op *const *ops = leati_plan_ops(&count);
-    const leati_dataset_op *op = ops[draw(p, (uint32_t)count)];
+    const leati_dataset_op *op = any_operator(p);
     json_t *args = json_object(), *inputs = json_array();
     for (const leati_row *row = op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
         if ((row->flags & LEATI_REQUIRED) != 0 || draw(p, 3) == 0)

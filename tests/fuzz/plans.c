@@ -86,7 +86,8 @@ void fuzz_each_case(void (*use)(const char *text)) {
     size_t count = 0;
     const leati_dataset_op *const *ops = leati_plan_ops(&count);
     for (size_t i = 0; i < count; i++)
-        use_cases(ops[i]->name, use);
+        if ((ops[i]->flags & LEATI_OP_REMOTE) == 0)
+            use_cases(ops[i]->name, use);
     use_cases("compositions", use);
     for (size_t i = 0; i < sizeof of_files / sizeof *of_files; i++)
         use(of_files[i]);

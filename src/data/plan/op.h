@@ -51,7 +51,9 @@ enum {
     LEATI_OP_SEED_GENERATOR = 8, /* the node's shared state is a leati_seed_generator */
     LEATI_OP_OWN_INPUTS = 16,    /* check makes the inputs; a written plan leaves them out */
     LEATI_OP_READS_FILES = 32,   /* waits for files: worth a thread of its own */
-    LEATI_OP_NEVER_FAILS = 64    /* gives no errors but those of its inputs */
+    LEATI_OP_NEVER_FAILS = 64,   /* gives no errors but those of its inputs */
+    LEATI_OP_REMOTE = 128        /* other processes make its elements; suites that run operators by
+                                    themselves leave it to the tests of these processes */
 };
 
 /* How the elements of a worker's share are those of its share of the files: what the policy FILE

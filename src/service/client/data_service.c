@@ -307,13 +307,14 @@ const leati_dataset_op leati_op_data_service = {
     .version = 1,
     .doc = "The elements of a registered dataset, which workers of a data service make. Not saved: "
            "what the service gave to whom stands in no state.",
+    .names = "experimental.service.distribute experimental.service.from_dataset_id",
     .shown = "_DataServiceDatasetV2",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
     .splits = LEATI_SPLITS_REFUSED, /* as in TensorFlow */
     .batches = LEATI_BATCHES_OTHER,
-    .flags = LEATI_OP_IMPURE,
+    .flags = LEATI_OP_IMPURE | LEATI_OP_REMOTE,
     .args_size = sizeof(struct service_args),
     .rows = service_rows,
     .check = service_check,

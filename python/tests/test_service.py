@@ -416,3 +416,53 @@ def test_coordinated_reads(clusters, num_workers, num_consumers):
         assert step == list(range(step[0], step[0] + num_consumers)), step
     firsts = sorted(step[0] for step in rounds)
     assert firsts[:num_workers] == [0] * num_workers
+
+
+# ---- dynamic sharding ----
+
+def numbers(*args):
+    return tf.data.Dataset.range(*args)
+
+
+@pytest.mark.parametrize("make, expected", [
+    (lambda: numbers(100), list(range(100))),
+    (lambda: tf.data.Dataset.from_tensor_slices([5, 1, 2, 4, 3]), [1, 2, 3, 4, 5]),
+    (lambda: numbers(10).interleave(lambda x: tf.data.Dataset.from_tensors(x)), list(range(10))),
+    (lambda: numbers(10).interleave(lambda x: tf.data.Dataset.from_tensors(x), num_parallel_calls=4), list(range(10))),
+    (lambda: numbers(5).flat_map(lambda x: tf.data.Dataset.from_tensors(x).repeat(3)), sorted(3 * list(range(5)))),
+    (lambda: numbers(5).repeat(3), sorted(3 * list(range(5)))),
+    (lambda: numbers(5).shuffle(5).repeat(3), sorted(3 * list(range(5)))),
+    (lambda: numbers(10).concatenate(numbers(10, 20)), list(range(20))),
+    (lambda: numbers(10).batch(3).unbatch(), list(range(10)))])
+def test_each_element_comes_once(clusters, make, expected):
+    assert sorted(values(clusters(3).distribute(make(), DYNAMIC))) == expected
+
+
+def test_repeating_after_distribution(clusters):
+    assert sorted(values(clusters(3).range(5, DYNAMIC).repeat(4))) == sorted(4 * list(range(5)))
+
+
+def test_zipped_sources_on_one_worker(clusters):
+    dataset = tf.data.Dataset.zip((numbers(10), numbers(10, 30)))
+    found = [(int(a), int(b)) for a, b in clusters().distribute(dataset, DYNAMIC)]
+    assert found == [(i, i + 10) for i in range(10)]
+
+
+def test_chosen_from_datasets(clusters):
+    datasets = [tf.data.Dataset.from_tensor_slices([word] * 3) for word in ("a", "b", "c")]
+    chosen = tf.data.Dataset.choose_from_datasets(datasets, numbers(3).repeat(3))
+    assert sorted(values(clusters().distribute(chosen, DYNAMIC))) == sorted(3 * [b"a", b"b", b"c"])
+
+
+def test_what_cannot_be_split(clusters):
+    cluster = clusters()
+    with pytest.raises(tf.errors.UnimplementedError, match="data_service"):
+        values(cluster.distribute(cluster.range(3), DYNAMIC))
+
+
+def test_modes_of_one_name(clusters):
+    cluster = clusters()
+    both = tf.data.Dataset.zip((cluster.range(3), cluster.range(3, DYNAMIC)))
+    assert [(int(a), int(b)) for a, b in both] == [(0, 0), (1, 1), (2, 2)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="job"):
+        values(tf.data.Dataset.zip((cluster.range(3, job_name="one"), cluster.range(3, DYNAMIC, job_name="one"))))

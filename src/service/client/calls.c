@@ -14,6 +14,32 @@
 
 enum { PATIENCE_MS = 60 * 60 * 1000 };
 
+/* A dispatcher to be asked by the calling thread, whose Ctrl-C ends the waits. */
+typedef struct talk {
+    leati_control control;
+    leat_cancel *cancel;
+    leati_stop_scope before;
+} talk;
+
+static leat_status talk_begin(talk *t, const char *service, const leat_service_security *security,
+                              leat_error *err) {
+    t->cancel = leati_cancel_new(NULL, err);
+    if (t->cancel == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = leati_control_open(service, security, t->cancel, &t->control, err);
+    if (status != LEAT_OK)
+        leati_cancel_unref(t->cancel);
+    else
+        t->before = leati_cancel_enter(t->cancel);
+    return status;
+}
+
+static void talk_end(talk *t) {
+    leati_stop_leave(t->before);
+    leati_control_close(&t->control);
+    leati_cancel_unref(t->cancel);
+}
+
 static leat_status check_text(const char *text, const char *what, leat_error *err) {
     return text != NULL && text[0] != '\0'
                ? LEAT_OK
@@ -64,7 +90,7 @@ char *leat_service_register(const char *service, leat_dataset *dataset, const ch
                             const char *dataset_id, const leat_service_security *security,
                             leat_error *err) {
     LEATI_ERROR_DOOR(err);
-    leati_control control;
+    talk t;
     int64_t number = 0;
     char *id = NULL;
     if (dataset == NULL) {
@@ -73,10 +99,10 @@ char *leat_service_register(const char *service, leat_dataset *dataset, const ch
     }
     if (number_of(compression, &number, err) != LEAT_OK ||
         (dataset_id != NULL && check_text(dataset_id, "dataset_id", err) != LEAT_OK) ||
-        leati_control_open(service, security, NULL, &control, err) != LEAT_OK)
+        talk_begin(&t, service, security, err) != LEAT_OK)
         return NULL;
-    leat_status status = ask_register(&control, dataset, number, dataset_id, &id, err);
-    leati_control_close(&control);
+    leat_status status = ask_register(&t.control, dataset, number, dataset_id, &id, err);
+    talk_end(&t);
     return status == LEAT_OK ? id : NULL;
 }
 
@@ -126,18 +152,18 @@ leat_dataset *leat_service_from_dataset_id(const char *service, const char *data
                                            const leat_service_options *options, leat_error *err) {
     LEATI_ERROR_DOOR(err);
     leat_service_options own;
-    leati_control control;
+    talk t;
     if (read_options(&own, options, err) != LEAT_OK ||
         check_text(dataset_id, "dataset_id", err) != LEAT_OK ||
-        leati_control_open(service, &own.security, NULL, &control, err) != LEAT_OK)
+        talk_begin(&t, service, &own.security, err) != LEAT_OK)
         return NULL;
     struct leati_message_dataset_id said = {.dataset_id = (char *)(uintptr_t)dataset_id,
                                             .brief = true};
     struct leati_message_dataset known = {0};
-    leat_status status = leati_control_ask(&control, "get_dataset", &leati_message_dataset_id,
+    leat_status status = leati_control_ask(&t.control, "get_dataset", &leati_message_dataset_id,
                                            &said, &leati_message_dataset, &known,
                                            leati_clock_deadline_ns(PATIENCE_MS), err);
-    leati_control_close(&control);
+    talk_end(&t);
     leat_dataset *dataset =
         status == LEAT_OK ? make(&known, service, dataset_id, spec, &own, err) : NULL;
     leati_messages_fini(&leati_message_dataset, &known);
@@ -177,16 +203,16 @@ leat_status leat_service_save(const char *service, leat_dataset *dataset, const 
 char *leat_service_status(const char *service, int64_t timeout_ms,
                           const leat_service_security *security, leat_error *err) {
     LEATI_ERROR_DOOR(err);
-    leati_control control;
+    talk t;
     leat_buffer *answer = NULL;
     int64_t deadline = leati_clock_deadline_ns(timeout_ms);
-    if (leati_control_open(service, security, NULL, &control, err) != LEAT_OK)
+    if (talk_begin(&t, service, security, err) != LEAT_OK)
         return NULL;
-    leat_status status = leati_control_greet(&control, deadline, err);
+    leat_status status = leati_control_greet(&t.control, deadline, err);
     if (status == LEAT_OK)
-        status = control.transport->call(control.channel, "status", "{}", 2, deadline, NULL,
-                                         &answer, err);
-    leati_control_close(&control);
+        status = t.control.transport->call(t.control.channel, "status", "{}", 2, deadline, t.cancel,
+                                           &answer, err);
+    talk_end(&t);
     if (status != LEAT_OK)
         return NULL;
     char *text = leati_strndup(leat_buffer_data(answer), leat_buffer_size(answer));
@@ -199,14 +225,14 @@ char *leat_service_status(const char *service, int64_t timeout_ms,
 leat_status leat_service_drain(const char *service, const char *worker, int64_t timeout_ms,
                                const leat_service_security *security, leat_error *err) {
     LEATI_ERROR_DOOR(err);
-    leati_control control;
+    talk t;
     struct leati_message_drain said = {.worker = (char *)(uintptr_t)worker};
     int64_t deadline = leati_clock_deadline_ns(timeout_ms);
-    LEATI_TRY(leati_control_open(service, security, NULL, &control, err));
-    leat_status status = leati_control_greet(&control, deadline, err);
+    LEATI_TRY(talk_begin(&t, service, security, err));
+    leat_status status = leati_control_greet(&t.control, deadline, err);
     if (status == LEAT_OK)
-        status = leati_control_call(&control, "drain", &leati_message_drain, &said, NULL, NULL,
+        status = leati_control_call(&t.control, "drain", &leati_message_drain, &said, NULL, NULL,
                                     deadline, err);
-    leati_control_close(&control);
+    talk_end(&t);
     return status;
 }

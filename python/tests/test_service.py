@@ -1,6 +1,9 @@
 """The data service within a process; what is expected is what TensorFlow 2.21 gives, in the scenarios of its tests."""
 
 import collections
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -58,7 +61,7 @@ def clusters():
 
 
 def values(dataset):
-    return [value.tolist() for value in dataset.as_numpy_iterator()]
+    return [np.asarray(value).tolist() for value in dataset.as_numpy_iterator()]
 
 
 # ---- basics ----
@@ -416,6 +419,25 @@ def test_coordinated_reads(clusters, num_workers, num_consumers):
         assert step == list(range(step[0], step[0] + num_consumers)), step
     firsts = sorted(step[0] for step in rounds)
     assert firsts[:num_workers] == [0] * num_workers
+
+
+# ---- waits ----
+
+def interrupted(function):
+    """Ctrl-C ends the call."""
+    threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        function()
+
+
+def test_ctrl_c_ends_waits(clusters):
+    cluster = clusters(0)
+    dataset = cluster.range(3)
+    interrupted(cluster.dispatcher.join)
+    interrupted(lambda: values(dataset))  # for a worker
+    cluster.dispatcher.stop()
+    interrupted(lambda: cluster.range(3))  # for a dispatcher
+    interrupted(lambda: values(dataset))
 
 
 # ---- dynamic sharding ----

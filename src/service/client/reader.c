@@ -145,8 +145,12 @@ leati_client_reader *leati_client_reader_open(const leati_client_reader_options 
                              ? LEAT_RESOURCE_EXHAUSTED
                              : leati_control_open(options->service, options->security,
                                                   reader->cancel, &reader->control, err);
-    if (status == LEAT_OK)
+    if (status == LEAT_OK) {
+        /* Iterators are opened where nobody listens, since that seldom waits. */
+        leati_stop_scope before = leati_cancel_enter(reader->cancel);
         status = join(reader, err);
+        leati_stop_leave(before);
+    }
     if (status == LEAT_OK)
         status = start(reader, err);
     if (status == LEAT_OK)

@@ -17,7 +17,7 @@
 #include "run/thread.h"
 #include "service/dispatcher/core.h"
 #include "service/dispatcher/page.h"
-#include "service/transport/transport.h"
+#include "service/transport/ends.h"
 #include "service/wire/control.h"
 #include <stdio.h>
 #include <string.h>
@@ -302,11 +302,20 @@ leat_status leat_dispatcher_start(leat_dispatcher *dispatcher, leat_error *err) 
 leat_status leat_dispatcher_join(leat_dispatcher *dispatcher, leat_error *err) {
     LEATI_ERROR_DOOR(err);
     leat_status status = LEAT_OK;
+    leati_transport_wait wait;
+    /* Whom Ctrl-C tells, on a thread that is asked. */
+    leat_cancel *cancel = leati_cancel_new(NULL, err);
+    if (cancel == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leati_stop_scope before = leati_cancel_enter(cancel);
+    leati_transport_wait_begin(&wait, dispatcher->gate, cancel);
     leati_queue_gate_lock(dispatcher->gate);
     while (dispatcher->state == SERVING && status == LEAT_OK)
-        status =
-            leati_queue_gate_wait(dispatcher->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
+        status = leati_transport_wait_once(&wait, LEATI_NO_DEADLINE, err);
     leati_queue_gate_unlock(dispatcher->gate);
+    leati_transport_wait_end(&wait);
+    leati_stop_leave(before);
+    leati_cancel_unref(cancel);
     return status;
 }
 

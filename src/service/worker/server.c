@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/random.h"
+#include "service/transport/ends.h"
 #include "service/worker/worker.h"
 #include <stdio.h>
 #include <string.h>
@@ -305,7 +306,9 @@ leat_status leat_worker_start(leat_worker *worker, leat_error *err) {
     if (!first)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "a worker that was stopped cannot be started again; make another");
+    leati_stop_scope before = leati_cancel_enter(worker->cancel);
     leat_status status = begin(worker, err);
+    leati_stop_leave(before);
     if (status == LEAT_OK)
         LEATI_TELL(SERVICE, INFO, "worker %s serves", worker->address);
     else
@@ -316,10 +319,20 @@ leat_status leat_worker_start(leat_worker *worker, leat_error *err) {
 leat_status leat_worker_join(leat_worker *worker, leat_error *err) {
     LEATI_ERROR_DOOR(err);
     leat_status status = LEAT_OK;
+    leati_transport_wait wait;
+    /* Whom Ctrl-C tells, on a thread that is asked. */
+    leat_cancel *cancel = leati_cancel_new(NULL, err);
+    if (cancel == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leati_stop_scope before = leati_cancel_enter(cancel);
+    leati_transport_wait_begin(&wait, worker->gate, cancel);
     leati_queue_gate_lock(worker->gate);
-    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED && !worker->left)
-        status = leati_queue_gate_wait(worker->gate, LEATI_WAIT_PEER, LEATI_NO_DEADLINE, NULL, err);
+    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED)
+        status = leati_transport_wait_once(&wait, LEATI_NO_DEADLINE, err);
     leati_queue_gate_unlock(worker->gate);
+    leati_transport_wait_end(&wait);
+    leati_stop_leave(before);
+    leati_cancel_unref(cancel);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "service/client/reader.h"
 #include "support/fake_service.h"
-#include <stdlib.h>
 
 static leati_client_reader_options options_of(const fake_service *service, const leat_spec *spec) {
     return (leati_client_reader_options){.service = service->target,
@@ -75,11 +74,6 @@ static void test_one_worker_gives_its_elements_in_order(void **state) {
     assert_int_equal(service.workers[0].asked.client, 3);
     fake_stop(&service);
     leat_spec_unref(spec);
-}
-
-static int compare(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static void test_several_workers_give_all_of_theirs(void **state) {
@@ -175,6 +169,198 @@ static void test_the_window_holds_back_what_is_not_taken(void **state) {
     leat_spec_unref(spec);
 }
 
+/* Opening fails with this code, and says `word`. */
+static void expect_refused(fake_service *service, leat_status code, const char *word) {
+    leat_error err = {0};
+    leat_spec *spec = numbers();
+    leati_client_reader_options options = options_of(service, spec);
+    leati_client_reader *reader = leati_client_reader_open(&options, NULL, &err);
+    assert_null(reader);
+    assert_int_equal(err.code, code);
+    assert_non_null(strstr(err.text, word));
+    leat_spec_unref(spec);
+    fake_stop(service);
+}
+
+static void test_what_the_dispatcher_refuses_is_told(void **state) {
+    (void)state;
+    fake_service service;
+    fake_start(&service, 0, 0);
+    service.refuses = LEAT_NOT_FOUND;
+    expect_refused(&service, LEAT_NOT_FOUND, "refused");
+}
+
+static void test_another_program_on_the_port_is_named(void **state) {
+    (void)state;
+    fake_service service;
+    fake_start(&service, 0, 0);
+    service.stranger = true;
+    expect_refused(&service, LEAT_FAILED_PRECONDITION, service.address);
+}
+
+static void test_another_protocol_is_refused(void **state) {
+    (void)state;
+    fake_service service;
+    fake_start(&service, 0, 0);
+    service.protocol = LEATI_SERVICE_PROTOCOL + 1;
+    expect_refused(&service, LEAT_FAILED_PRECONDITION, "protocol");
+}
+
+static void test_a_client_that_was_forgotten_ends_with_an_error(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[20];
+    int num_errors;
+    leat_spec *spec = numbers();
+    fake_start(&service, 1, 10);
+    service.workers[0].listed = false;
+    service.forgets = LEAT_NOT_FOUND;
+    leati_client_reader_options options = options_of(&service, spec);
+    leati_client_reader *reader = open_reader(&options);
+    assert_int_equal(read_all(reader, 1, values, 20, &num_errors), 0);
+    assert_int_equal(num_errors, 1);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
+static void test_a_worker_that_gives_nothing_holds_up_nobody(void **state) {
+    (void)state;
+    fake_service service;
+    leati_block block = {0};
+    leat_error err = {0};
+    int64_t waited = 0, n = 0;
+    leat_spec *spec = numbers();
+    fake_start(&service, 3, -1);
+    service.workers[0].silent = true;
+    leati_client_reader_options options = options_of(&service, spec);
+    options.max_outstanding = 1;
+    leati_client_reader *reader = open_reader(&options);
+    for (; n < 50; n += block.n)
+        assert_int_equal(
+            leati_client_reader_take(reader, 5, LEATI_NO_DEADLINE, &block, &waited, &err),
+            LEATI_CLIENT_ROWS);
+    leati_block_fini(&block);
+    /* Nor does closing wait for it. */
+    int64_t start = leati_now_ns();
+    leati_client_reader_close(reader);
+    assert_true(leati_now_ns() - start < 1000 * 1000 * 1000);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
+static void test_a_deadline_ends_a_wait_and_nothing_else(void **state) {
+    (void)state;
+    fake_service service;
+    leati_block block = {0};
+    leat_error err = {0};
+    int64_t waited = 0, values[20];
+    int num_errors;
+    leat_spec *spec = numbers();
+    fake_start(&service, 1, 10);
+    service.workers[0].listed = false;
+    leati_client_reader_options options = options_of(&service, spec);
+    leati_client_reader *reader = open_reader(&options);
+    assert_int_equal(
+        leati_client_reader_take(reader, 5, leati_clock_deadline_ns(10), &block, &waited, &err),
+        LEATI_CLIENT_FAILED);
+    assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
+    assert_true(waited > 0);
+    leati_block_fini(&block);
+    service.workers[0].listed = service.finished = true;
+    fake_change(&service);
+    assert_int_equal(read_all(reader, 5, values, 20, &num_errors), 10);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
+/* Reads `n` elements, which must come. */
+static void read_some(leati_client_reader *reader, int64_t n, int64_t *values) {
+    leati_block block = {0};
+    leat_error err = {0};
+    int64_t waited = 0, have = 0;
+    while (have < n) {
+        assert_int_equal(
+            leati_client_reader_take(reader, n - have, LEATI_NO_DEADLINE, &block, &waited, &err),
+            LEATI_CLIENT_ROWS);
+        for (int64_t i = 0; i < block.n; i++)
+            values[have++] = *(int64_t *)leati_column_row(&block.columns[0], i);
+    }
+    leati_block_fini(&block);
+}
+
+static void test_a_task_that_moves_is_reported_first(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[40];
+    int num_errors;
+    leat_spec *spec = numbers();
+    fake_start(&service, 2, 20);
+    /* The second worker takes the first one's task over. */
+    fake_worker *from = &service.workers[0], *to = &service.workers[1];
+    from->count = 12;
+    from->silent = to->listed = false;
+    to->task = from->task;
+    to->attempt = 2;
+    leati_client_reader_options options = options_of(&service, spec);
+    options.visitation = LEAT_SERVICE_EXACTLY_ONCE;
+    options.max_outstanding = 4;
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 5, values);
+    /* The dispatcher asks; what the client says is what it has taken and what has come. */
+    pthread_mutex_lock(&service.lock);
+    from->listed = false;
+    service.report = from->task;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    pthread_mutex_lock(&service.lock);
+    while (service.beat.holding.count == 0)
+        pthread_cond_wait(&service.changed, &service.lock);
+    const struct leati_message_holding *said = service.beat.holding.items;
+    assert_int_equal(said->task, from->task);
+    assert_int_equal(said->ranges.count, 2);
+    int64_t held = said->ranges.values[1];
+    assert_int_equal(said->ranges.values[0], 0);
+    assert_in_range(held, 5, 12);
+    to->next = held;
+    to->base = 0;
+    to->listed = service.finished = true;
+    service.report = 0;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    int64_t rest = read_all(reader, 3, values + 5, 35, &num_errors);
+    assert_int_equal(num_errors, 0);
+    assert_int_equal(5 + rest, 20);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(values[i], i);
+    assert_int_equal(to->asked.attempt, 2);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
+static void test_consumers_take_turns_over_workers(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[12];
+    leat_spec *spec = numbers();
+    fake_start(&service, 3, -1);
+    service.workers[1].skips_at = 2; /* its third turn is passed over */
+    leati_client_reader_options options = options_of(&service, spec);
+    options.consumer = 0;
+    options.consumers = 1;
+    leati_client_reader *reader = open_reader(&options);
+    /* The tasks are known when the first element comes. */
+    read_some(reader, 12, values);
+    const int64_t expected[12] = {0, 1000, 2000, 1, 1001, 2001, 2, 2002, 3, 1002, 2003, 4};
+    for (int i = 0; i < 12; i++)
+        assert_int_equal(values[i], expected[i]);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_worker_gives_its_elements_in_order),
@@ -182,7 +368,14 @@ int main(void) {
         cmocka_unit_test(test_an_element_that_failed_stands_in_its_place),
         cmocka_unit_test(test_a_broken_stream_is_opened_again),
         cmocka_unit_test(test_the_window_holds_back_what_is_not_taken),
+        cmocka_unit_test(test_what_the_dispatcher_refuses_is_told),
+        cmocka_unit_test(test_another_program_on_the_port_is_named),
+        cmocka_unit_test(test_another_protocol_is_refused),
+        cmocka_unit_test(test_a_client_that_was_forgotten_ends_with_an_error),
+        cmocka_unit_test(test_a_worker_that_gives_nothing_holds_up_nobody),
+        cmocka_unit_test(test_a_deadline_ends_a_wait_and_nothing_else),
+        cmocka_unit_test(test_a_task_that_moves_is_reported_first),
+        cmocka_unit_test(test_consumers_take_turns_over_workers),
     };
-    (void)compare;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

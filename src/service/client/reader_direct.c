@@ -73,6 +73,17 @@ static leat_status read_on(leati_client_reader_task *task, leati_worker_reader *
     return status;
 }
 
+/* What was taken and is not acknowledged yet would be given again where this reader left. */
+static void wait_for_acknowledgements(leati_client_reader_task *task) {
+    leati_client_reader *reader = task->reader;
+    leat_status status = LEAT_OK;
+    leati_queue_gate_lock(reader->gate);
+    while (task->state == LEATI_CLIENT_READING && status == LEAT_OK)
+        status = leati_queue_gate_wait(reader->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL,
+                                       &(leat_error){0});
+    leati_queue_gate_unlock(reader->gate);
+}
+
 static void set_source(leati_client_reader_task *task, leati_worker_reader *source) {
     pthread_mutex_lock(&task->source_lock);
     task->source = source;
@@ -109,7 +120,8 @@ static void read_task(void *context) {
     leati_free(address);
     set_source(task, source);
     if (source != NULL)
-        (void)read_on(task, source, &err);
+        if (read_on(task, source, &err) == LEAT_OK && leati_client_reader_acknowledges(reader))
+            wait_for_acknowledgements(task);
     set_source(task, NULL);
     leati_worker_reader_close(source);
     leati_client_reader_closed(task, &err);

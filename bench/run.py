@@ -127,6 +127,10 @@ def allreduce(kind, floor, limit=None):
                       **({"limit": [limit, c.seconds]} if limit else {})}
 
 
+def service_transport(kind, floor):
+    return lambda c: {"leat": ["leat_service_transport", c.seconds, *kind.split()], "floor": lambda rate: floor}
+
+
 def mirrored(part):
     return lambda c: {"leat": ["leat_mirrored", c.seconds, part], "floor": lambda limit: 1.0}
 
@@ -193,6 +197,11 @@ CASES = {
     "allreduce_shared": (allreduce("shared", 2.0), "the same between two processes by shared memory; the limit is by gloo"),
     "allreduce_gloo": (allreduce("gloo", 0.9, "limit_gloo"), "the same by gloo; the limit is a program of gloo alone"),
     "allreduce_tls": (allreduce("tls", 0.15), "the same over TLS; the limit is by gloo, in the clear"),
+    "service_transport_large": (service_transport("large 4", 0.1),
+                                "messages of 1 MiB of a data service between two processes over gRPC, on 4 connections, beside a pair of Unix sockets"),
+    "service_transport_large_1": (service_transport("large 1", 0.08), "the same on one connection"),
+    "service_transport_small": (service_transport("small", 1.0), "the same of 100 bytes; the pair of sockets has a write for each"),
+    "service_transport_calls": (service_transport("calls", 0.03), "calls of 100 bytes over gRPC, one after the other, beside a pair of sockets"),
     "overlap": (overlap("gloo"), "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
     "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),

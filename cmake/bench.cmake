@@ -16,7 +16,7 @@ foreach(source IN LISTS programs)
     add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
     set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    if(name MATCHES "^leat_(operators|origins|allreduce)$")
+    if(name MATCHES "^leat_(operators|origins|allreduce|service_transport)$")
         # They use operators of their own, or collectives, which only the library's own headers show.
         target_sources(bench_${name} PRIVATE ${LEAT_OBJECTS})
         target_link_libraries(bench_${name} PRIVATE leati_build)

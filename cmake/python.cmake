@@ -36,7 +36,8 @@ file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPEND
     ${PROJECT_SOURCE_DIR}/python/leat/*.py ${PROJECT_SOURCE_DIR}/python/leat/py.typed)
 file(GLOB_RECURSE old LIST_DIRECTORIES true RELATIVE ${PROJECT_BINARY_DIR}/python ${package}/*)
 foreach(name IN LISTS old)
-    if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/${name} AND NOT name IN_LIST entries)
+    if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/${name} AND NOT name IN_LIST entries
+            AND NOT name STREQUAL leat/libleat_grpc.so)
         file(REMOVE ${PROJECT_BINARY_DIR}/python/${name})
     endif()
 endforeach()

@@ -103,6 +103,9 @@ function(leat_units)
     endforeach()
     file(CONFIGURE OUTPUT ${program}.def CONTENT "${table}" @ONLY)
     leat_test_program(units/${U_NAME} ${PROJECT_SOURCE_DIR}/tests/units/runner.c ${U_SOURCES} ${U_OBJECTS})
+    if(TARGET leat_grpc) # which tests of services load
+        add_dependencies(t_units_${U_NAME} leat_grpc)
+    endif()
     target_compile_definitions(t_units_${U_NAME} PRIVATE LEATI_UNITS="${program}.def")
 endfunction()
 

@@ -10,10 +10,9 @@
 
 /* What a record is; append only. */
 typedef enum leati_chunk_kind {
-    LEATI_CHUNK_FIRST = 1,  /* begins a message of `total` bytes */
-    LEATI_CHUNK_MORE = 2,   /* goes on with it */
-    LEATI_CHUNK_END = 3,    /* the sender ends the stream; the body is a failure, or empty */
-    LEATI_CHUNK_SHARED = 4, /* a message in shared memory (shared.h) */
+    LEATI_CHUNK_FIRST = 1, /* begins a message of `total` bytes */
+    LEATI_CHUNK_MORE = 2,  /* goes on with it */
+    LEATI_CHUNK_END = 3,   /* the sender ends the stream; the body is a failure, or empty */
     LEATI_CHUNK_NUM_KINDS
 } leati_chunk_kind;
 

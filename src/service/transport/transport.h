@@ -136,13 +136,12 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err);
 
 /* How connections between processes are made; for what is opened later, in the whole process. */
 typedef struct leati_transport_tuning {
-    int connections;    /* of a channel, over which its streams are dealt out: 1 to 16 */
-    int silence_ms;     /* who does not answer for so long is gone */
-    int chunk_bytes;    /* of a large message that go before others have their turn */
-    bool shared_memory; /* large messages within a host */
+    int connections; /* of a channel, over which its streams are dealt out: 1 to 16 */
+    int silence_ms;  /* who does not answer for so long is gone */
+    int chunk_bytes; /* of a large message that go before others have their turn */
 } leati_transport_tuning;
 #define LEATI_TRANSPORT_TUNING_DEFAULTS                                                            \
-    .connections = 4, .silence_ms = 20000, .chunk_bytes = 1 << 20, .shared_memory = true
+    .connections = 4, .silence_ms = 20000, .chunk_bytes = 1 << 20
 /* INVALID_ARGUMENT for what is out of range. */
 LEAT_WARN_UNUSED leat_status leati_transport_tune(const leati_transport_tuning *tuning,
                                                   leat_error *err);

@@ -24,7 +24,7 @@ static const struct {
 };
 
 /* What gRPC, and c-ares below it, do not free when they end. Asked by the checker of leaks. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) {
     return "leak:libcares.so\nleak:gpr_realloc\n";
 }

@@ -493,6 +493,10 @@ typedef struct leat_dataset_options {
      * where that keeps 40 dB against exact; "fast": as small as the result allows, with plain
      * colours. Copied. */
     const char *picture_quality;
+    /* While an iterator lives, a web page at this port of the machine itself shows what its
+     * operators do; 0: any port that is free, which the log names. Iterators of one port share a
+     * page. Where the port is taken, a line of the log says so and the iterator goes on. */
+    int64_t watch;
 } leat_dataset_options;
 #define LEAT_DATASET_DEFAULTS                                                                      \
     .size = sizeof(leat_dataset_options), .deterministic = LEAT_CHOICE_DEFAULT,                    \
@@ -501,7 +505,7 @@ typedef struct leat_dataset_options {
     .map_parallelization = LEAT_CHOICE_DEFAULT, .noop_elimination = LEAT_CHOICE_DEFAULT,           \
     .shuffle_and_repeat_fusion = LEAT_CHOICE_DEFAULT, .autotune = LEAT_CHOICE_DEFAULT,             \
     .cpu_budget = LEAT_UNSET, .ram_budget = LEAT_UNSET, .initial_parallelism = LEAT_UNSET,         \
-    .min_parallelism = LEAT_UNSET, .private_threadpool_size = LEAT_UNSET
+    .min_parallelism = LEAT_UNSET, .private_threadpool_size = LEAT_UNSET, .watch = LEAT_UNSET
 LEAT_API leat_dataset *leat_dataset_with_options(leat_dataset *input,
                                                  const leat_dataset_options *options,
                                                  leat_error *err);

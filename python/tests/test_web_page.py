@@ -53,9 +53,19 @@ class Browser:
     def wait(self, condition):
         """Until a condition of the page is true: the browser looks at it, as often as it draws."""
         script = """const done = arguments[0];
-            const look = () => { let found = false; try { found = %s; } catch {} found ? done(found) : setTimeout(look, 20); };
+            const look = () => {
+                let found = false;
+                try { found = %s; } catch {}
+                found ? done(found) : setTimeout(look, 20);
+            };
             look();""" % condition
-        return self.send("/execute/async", {"script": script, "args": []})
+        while True:
+            try:
+                return self.send("/execute/async", {"script": script, "args": []})
+            except urllib.error.HTTPError as error:
+                # Another page came meanwhile: it is looked at in its turn.
+                if "unloaded" not in error.read().decode():
+                    raise
 
     def mistakes(self):
         """What scripts and the policy of the page complain about. That a server is gone is no mistake of the page's."""
@@ -114,15 +124,17 @@ def serve():
 
 def service(second, incarnation="one", **changes):
     """A data service's state after so many seconds: a thousand elements in each."""
-    worker = {"uid": "a", "address": "10.0.0.7:7001", "state": "ready", "tasks": 2, "elements": 1000 * second, "busy": 0.6,
-              "slowest": {"operator": "map \"decode\"", "share": 0.8}, "heard_ms": 300}
+    worker = {"uid": "a", "address": "10.0.0.7:7001", "state": "ready", "tasks": 2, "elements": 1000 * second,
+              "busy": 0.6, "slowest": {"operator": "map \"decode\"", "share": 0.8}, "heard_ms": 300}
     lost = {"uid": "b", "address": "10.0.0.8:7001", "state": "lost", "why": "no heartbeat for 31 s", "elements": 5}
     evil = {"uid": "c", "address": "no<img src=x onerror=alert(1)>", "state": "ready", "elements": 1}
     return {"kind": "service", "name": "train <i>", "now_ms": 1700000000000 + 1000 * second, "uptime_ms": 1000 * second,
             "incarnation": incarnation, "actions": ["drain"], "workers": [worker, lost, evil],
             "totals": {"elements": 1000 * second, "buffered": 17, "stall": 0.25},
-            "jobs": [{"id": 1, "name": "resnet", "policy": "DYNAMIC", "elements": 1000 * second, "splits_given": 3, "splits_total": 9}],
-            "clients": [{"id": 1, "job": "resnet", "address": "10.0.1.1:1", "stall": 0.5, "elements_per_s": 990}], **changes}
+            "jobs": [{"id": 1, "name": "resnet", "policy": "DYNAMIC", "elements": 1000 * second, "splits_given": 3,
+                      "splits_total": 9}],
+            "clients": [{"id": 1, "job": "resnet", "address": "10.0.1.1:1", "stall": 0.5, "elements_per_s": 990}],
+            **changes}
 
 
 def cell(table, row, label):
@@ -189,7 +201,8 @@ def test_draining(browser, serve):
     browser.run("document.getElementById('ask-yes').click()")
     browser.wait("document.getElementById('notice').className === 'bad'")
     assert "<b>no<img" in browser.run("return document.getElementById('notice').textContent")
-    server.say(service(2, workers=[{"address": "10.0.0.7:7001", "uid": "a", "state": "draining", "why": "asked for", "elements": 1}]))
+    draining = {"address": "10.0.0.7:7001", "uid": "a", "state": "draining", "why": "asked for", "elements": 1}
+    server.say(service(2, workers=[draining]))
     browser.wait("document.querySelectorAll('#workers button').length === 0")
     assert browser.mistakes() == []
 
@@ -223,13 +236,15 @@ def test_the_token(browser, serve):
 def test_a_pipeline(browser, serve):
     """One card per iterator; rates and what an operator does come from the differences."""
     def state(second):
-        root = {"name": "prefetch", "depth": 0, "elements": 10 * second, "busy_ms": 0, "waiting_ms": 900 * second, "full_ms": 0,
-                "threads": 1, "buffered": 2, "buffer_limit": 8, "bytes": 2048}
-        source = {"name": "map \"decode\"", "depth": 1, "elements": 10 * second, "busy_ms": 950 * second, "waiting_ms": 0,
-                  "full_ms": 0, "threads": 1, "buffered": 0, "buffer_limit": 0, "bytes": 0}
-        pipeline = {"id": 7, "name": "digits", "elements": 10 * second, "waiting_ms": 400 * second, "operators": [root, source],
-                    "slowest": {"operator": "map \"decode\"", "share": 0.95}, "autotune": "prefetch: 2 -> 8"}
-        return {"kind": "pipeline", "pid": 42, "now_ms": 1700000000000 + 1000 * second, "name": "digits", "pipelines": [pipeline],
+        root = {"name": "prefetch", "depth": 0, "elements": 10 * second, "busy_ms": 0, "waiting_ms": 900 * second,
+                "full_ms": 0, "threads": 1, "buffered": 2, "buffer_limit": 8, "bytes": 2048}
+        source = {"name": "map \"decode\"", "depth": 1, "elements": 10 * second, "busy_ms": 950 * second,
+                  "waiting_ms": 0, "full_ms": 0, "threads": 1, "buffered": 0, "buffer_limit": 0, "bytes": 0}
+        pipeline = {"id": 7, "name": "digits", "elements": 10 * second, "waiting_ms": 400 * second,
+                    "operators": [root, source], "slowest": {"operator": "map \"decode\"", "share": 0.95},
+                    "autotune": "prefetch: 2 -> 8"}
+        return {"kind": "pipeline", "pid": 42, "now_ms": 1700000000000 + 1000 * second, "name": "digits",
+                "pipelines": [pipeline],
                 "totals": {"elements": 10 * second, "buffered": 2, "waiting_ms": 400 * second, "consumers": 1}}
     server = serve(state(1))
     browser.open(server.url)

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cli/print.h"
+#include <leat/data_ops.h>
 #include <string.h>
 
 #define MAX_PLAN ((size_t)256 << 20)
@@ -68,10 +69,18 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
     leat_status status = read_plan(path, &dataset, err);
     if (status != LEAT_OK)
         return status;
-    if (options->limit == 0 && leat_dataset_cardinality(dataset) == LEAT_INFINITE_CARDINALITY) {
+    if (options->limit == 0 && !options->watched &&
+        leat_dataset_cardinality(dataset) == LEAT_INFINITE_CARDINALITY) {
         leat_dataset_unref(dataset);
         return leati_refuse(err, VALUE,
                             "the pipeline has no end; say how many elements with --limit N");
+    }
+    if (options->watched) {
+        leat_dataset_options shown = {LEAT_DATASET_DEFAULTS};
+        shown.watch = options->port;
+        dataset = leat_dataset_with_options(dataset, &shown, err);
+        if (dataset == NULL)
+            return err->code;
     }
     leat_iterator_options how = {LEAT_ITERATOR_DEFAULTS, .num_threads = (int)options->threads};
     how.rewrites = !options->no_rewrites;

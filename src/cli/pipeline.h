@@ -9,6 +9,8 @@ typedef struct leati_pipeline_options {
     int64_t threads; /* 0: the shared pool */
     leat_seed seed;  /* the global seed */
     bool no_rewrites;
+    bool watched; /* a web page shows it, at `port` */
+    int64_t port;
 } leati_pipeline_options;
 
 /* Their rows, for the table of a command whose options contain them as member `m` of struct `s`. */

@@ -14,7 +14,7 @@ struct options_args {
     int8_t deterministic, apply_default_optimizations, inject_prefetch, map_and_batch_fusion,
         map_fusion, map_parallelization, noop_elimination, shuffle_and_repeat_fusion, enabled;
     int64_t cpu_budget, ram_budget, initial_parallelism, min_parallelism,
-        experimental_external_state_policy, private_threadpool_size, auto_shard_policy;
+        experimental_external_state_policy, private_threadpool_size, auto_shard_policy, watch;
     char *dataset_name, *picture_quality;
     struct options_without_effect {
         int64_t autotune_algorithm, num_devices, max_intra_op_parallelism;
@@ -82,6 +82,9 @@ static const leati_row options_rows[] = {
          "How exactly a JPEG is decoded that is resized at once: \"exact\", the default, as "
          "decoding, cropping and resizing one after the other; \"balanced\": smaller where that "
          "keeps 40 dB against exact; \"fast\": as small as the result allows."),
+    NUMBER("watch", watch,
+           "While an iterator lives, a web page at this port of the machine itself shows what its "
+           "operators do; 0: any port that is free, which the log names."),
     UNUSED_NUMBER("autotune.autotune_algorithm", autotune_algorithm),
     UNUSED_NUMBER("experimental_distribute.num_devices", num_devices),
     UNUSED_NUMBER("threading.max_intra_op_parallelism", max_intra_op_parallelism),
@@ -114,6 +117,7 @@ static const struct range {
      LEATI_STATE_FAIL},
     {"threading.private_threadpool_size", offsetof(struct options_args, private_threadpool_size), 0,
      4096},
+    {"watch", offsetof(struct options_args, watch), 0, 65535},
 };
 
 /* Not in the rows' own bounds: the number that stands for "not set" lies outside of them. */
@@ -205,6 +209,7 @@ leat_dataset *leat_dataset_with_options(leat_dataset *input, const leat_dataset_
     /* The C enumeration has 0 for what is not set and the policies from 1 on. */
     args.experimental_external_state_policy =
         o.external_state == 0 ? LEATI_OPTION_NOT_SET : (int64_t)o.external_state - 1;
+    args.watch = number(o.watch);
     args.dataset_name = (char *)o.dataset_name; /* the constructor copies them */
     args.picture_quality = (char *)(uintptr_t)o.picture_quality;
     return leati_dataset_new(&leati_op_with_options, &args, &input, 1, err);

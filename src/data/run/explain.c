@@ -160,21 +160,31 @@ static void add_verdict(walk *w, double inside) {
     leati_text_addf(&w->text, "\n");
 }
 
-void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
-                                 char *text, size_t size) {
+void leati_explain_slowest(const leati_iteration *iteration, const leati_node_state *top,
+                           char *name, size_t size, double *share) {
     int64_t now_ns = leati_now_ns();
     walk w = {.elapsed = (double)(now_ns - iteration->started_ns) / 1e9,
               .pool = iteration->pool,
               .now_ns = now_ns};
-    text[0] = '\0';
+    name[0] = '\0';
     leati_state_tree_lock();
     for (const leati_node_state *child = top->children; child != NULL; child = child->sibling)
         rank_tree(&w, child);
     if (w.first.name != NULL && w.elapsed > 0) {
-        snprintf(text, size, "%.48s computed %.0f %% of the time", w.first.name,
-                 100 * w.first.busy / w.elapsed);
+        snprintf(name, size, "%s", w.first.name);
+        *share = w.first.busy / w.elapsed;
     }
     leati_state_tree_unlock();
+}
+
+void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
+                                 char *text, size_t size) {
+    char name[64];
+    double share = 0;
+    text[0] = '\0';
+    leati_explain_slowest(iteration, top, name, sizeof name, &share);
+    if (name[0] != '\0')
+        snprintf(text, size, "%.48s computed %.0f %% of the time", name, 100 * share);
 }
 
 char *leati_explain(const leati_iteration *iteration, const leati_node_state *top,

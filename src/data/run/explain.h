@@ -13,4 +13,8 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
 void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
                                  char *text, size_t size);
 
+/* The same as its name and its share of the time; the name is empty where none has computed. */
+void leati_explain_slowest(const leati_iteration *iteration, const leati_node_state *top,
+                           char *name, size_t size, double *share);
+
 #endif

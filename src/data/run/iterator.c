@@ -119,6 +119,15 @@ static leat_status open_plan(leat_iterator *iterator, const leat_iterator_option
     return leati_iterator_open_tree(iterator, err);
 }
 
+/* Where the plan's options say so, a page shows the iterator while it lives. */
+static void show(leat_iterator *iterator) {
+    int64_t port = leati_plan_number(iterator->dataset, "watch");
+    const char *name = leati_plan_text(iterator->dataset, "dataset_name");
+    if (port != LEATI_OPTION_NOT_SET)
+        iterator->watch = leati_watch_begin(&iterator->iteration, &iterator->top,
+                                            name != NULL ? name : "", (int)port);
+}
+
 /* `inside` is the function's call that makes it, NULL: a user does. */
 static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_options *options,
                                    const leati_call_context *inside,
@@ -152,6 +161,8 @@ static leat_iterator *iterator_new(leat_dataset *dataset, const leat_iterator_op
         leat_iterator_free(iterator);
         return NULL;
     }
+    if (inside == NULL)
+        show(iterator);
     return iterator;
 }
 
@@ -202,6 +213,7 @@ void leat_iterator_cancel(leat_iterator *iterator) {
 void leat_iterator_free(leat_iterator *iterator) {
     if (iterator == NULL)
         return;
+    leati_watch_end(iterator->watch);
     leati_iterator_close_tree(iterator);
     leat_buffer_unref(iterator->iteration.origins);
     leati_budget_unref(iterator->iteration.budget);
@@ -231,7 +243,9 @@ leati_tail leati_iterator_peek(leat_iterator *iterator, int64_t *available, leat
     /* What is impure is asked for no more than the user will get. */
     bool more = iterator->alone || leati_input_pure(&iterator->input);
     int64_t want = more ? iterator->want : 1;
+    leati_counter_set(&iterator->top.counters.since_ns, start);
     leati_tail tail = leati_input_peek(&iterator->input, want, NULL, available, err);
+    leati_counter_set(&iterator->top.counters.since_ns, 0);
     int64_t spent = leati_now_ns() - start;
     leati_counter_add(&iterator->top.counters.busy_ns, spent);
     adapt(iterator, spent);

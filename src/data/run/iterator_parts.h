@@ -6,6 +6,7 @@
 #include "data/run/input.h"
 #include "data/run/iterator.h"
 #include "data/run/own.h"
+#include "data/run/watch.h"
 
 struct leat_iterator {
     leati_iteration iteration;
@@ -17,6 +18,7 @@ struct leat_iterator {
     leat_cancel *cancel;       /* of the user; the iteration's is that of the tree that is open */
     leati_own *own;            /* NULL: that of an iterator around it counts */
     leati_snapshots snapshots; /* of the input, in each tree */
+    leati_watch *watch;        /* NULL: it is not shown on a page */
     int64_t want;
     int64_t deadline_ms;
     int64_t taken;

@@ -5,9 +5,8 @@
  * failure is a lack of memory. */
 #include "data/run/metrics.h"
 #include "base/clock.h"
-#include "base/text.h"
+#include "web/metrics.h"
 #include <stdio.h>
-#include <string.h>
 
 #define COUNTER(FIELD) offsetof(leati_counters, FIELD)
 
@@ -41,36 +40,37 @@ static const struct family {
 enum { PLACE_SIZE = 256 };
 
 typedef struct walk {
-    leati_text text;
+    leati_text *text;
     const struct family *family;
-    const char *pipeline;
+    const leati_metrics_pipeline *pipeline;
 } walk;
 
-static void add_label(leati_text *text, const char *name, const char *value) {
-    leati_text_addf(text, "%s=\"", name);
-    /* The three characters that the format wants escaped in labels. */
-    for (const char *at = value; *at != '\0'; at++) {
-        const char *escaped = *at == '\\'   ? "\\\\"
-                              : *at == '"'  ? "\\\""
-                              : *at == '\n' ? "\\n"
-                                            : NULL;
-        leati_text_add(text, escaped != NULL ? escaped : at, escaped != NULL ? 2 : 1);
+/* The labels of a sample, at most four; their number. `number` is room for the iterator's. */
+static int add_labels(const walk *w, const leati_node_state *node, const char *place,
+                      char number[24], leati_web_label *labels) {
+    int count = 0;
+    labels[count++] = (leati_web_label){"pipeline", w->pipeline->name};
+    if (node != NULL) {
+        labels[count++] = (leati_web_label){"operator", node->name};
+        labels[count++] = (leati_web_label){"place", place};
     }
-    leati_text_add(text, "\"", 1);
+    if (w->pipeline->id >= 0) {
+        snprintf(number, 24, "%lld", (long long)w->pipeline->id);
+        labels[count++] = (leati_web_label){"iterator", number};
+    }
+    return count;
 }
 
-static void add_tree(walk *w, const leati_node_state *node, const char *place) {
+static void add_tree(const walk *w, const leati_node_state *node, const char *place) {
     const void *field = (const char *)&node->counters + w->family->counter;
     int64_t value = leati_counter_get(field);
-    leati_text_addf(&w->text, "%s{", w->family->name);
-    add_label(&w->text, "pipeline", w->pipeline);
-    add_label(&w->text, ",operator", node->name);
-    add_label(&w->text, ",place", place);
+    leati_web_label labels[4];
+    char number[24];
+    int count = add_labels(w, node, place, number, labels), input = 0;
     if (w->family->nanoseconds)
-        leati_text_addf(&w->text, "} %.9f\n", (double)value / 1e9);
+        leati_web_metrics_number(w->text, w->family->name, labels, count, (double)value / 1e9);
     else
-        leati_text_addf(&w->text, "} %lld\n", (long long)value);
-    int input = 0;
+        leati_web_metrics_integer(w->text, w->family->name, labels, count, value);
     for (const leati_node_state *child = node->children; child != NULL; child = child->sibling) {
         char below[PLACE_SIZE];
         snprintf(below, sizeof(below), "%.240s.%d", place, input++);
@@ -78,39 +78,69 @@ static void add_tree(walk *w, const leati_node_state *node, const char *place) {
     }
 }
 
-static void add_head(walk *w, const char *name, const char *type, const char *help) {
-    leati_text_addf(&w->text, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+/* ---- what a pipeline has one of ---- */
+
+static double seconds(const leati_metrics_pipeline *p) {
+    return (double)(leati_now_ns() - p->iteration->started_ns) / 1e9;
 }
 
-static void add_value(walk *w, const char *name, const char *type, const char *help, double value) {
-    add_head(w, name, type, help);
-    leati_text_addf(&w->text, "%s{", name);
-    add_label(&w->text, "pipeline", w->pipeline);
-    leati_text_addf(&w->text, "} %.17g\n", value);
+static double next_seconds(const leati_metrics_pipeline *p) {
+    return (double)leati_counter_get(&p->top->counters.busy_ns) / 1e9;
+}
+
+static double memory(const leati_metrics_pipeline *p) {
+    return (double)leati_budget_used(p->iteration->budget);
+}
+
+static double memory_limit(const leati_metrics_pipeline *p) {
+    return (double)leati_budget_limit(p->iteration->budget);
+}
+
+static const struct single {
+    const char *name, *type, *help;
+    double (*value)(const leati_metrics_pipeline *pipeline);
+} singles[] = {
+    {"leat_pipeline_seconds", "gauge", "Time since the iterator was made.", seconds},
+    {"leat_pipeline_next_seconds_total", "counter",
+     "Time that the consumer spent in calls of next.", next_seconds},
+    {"leat_pipeline_memory_bytes", "gauge", "Bytes held within the memory budget.", memory},
+    {"leat_pipeline_memory_limit_bytes", "gauge", "The memory budget.", memory_limit},
+};
+
+void leati_metrics_write(const leati_metrics_pipeline *pipelines, int count, leati_text *out) {
+    walk w = {.text = out};
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+        w.family = &families[i];
+        leati_web_metrics_head(out, w.family->name, w.family->type, w.family->help);
+        for (int p = 0; p < count; p++) {
+            w.pipeline = &pipelines[p];
+            leati_state_tree_lock();
+            const leati_node_state *root = pipelines[p].top->children;
+            for (; root != NULL; root = root->sibling)
+                add_tree(&w, root, "0");
+            leati_state_tree_unlock();
+        }
+    }
+    for (size_t i = 0; i < sizeof(singles) / sizeof(singles[0]); i++) {
+        leati_web_metrics_head(out, singles[i].name, singles[i].type, singles[i].help);
+        for (int p = 0; p < count; p++) {
+            leati_web_label labels[4];
+            char number[24];
+            w.pipeline = &pipelines[p];
+            int used = add_labels(&w, NULL, NULL, number, labels);
+            leati_web_metrics_number(out, singles[i].name, labels, used,
+                                     singles[i].value(&pipelines[p]));
+        }
+    }
 }
 
 char *leati_metrics(const leati_iteration *iteration, const leati_node_state *top,
                     const char *pipeline, leat_error *err) {
-    walk w = {.pipeline = pipeline};
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
-        w.family = &families[i];
-        add_head(&w, w.family->name, w.family->type, w.family->help);
-        leati_state_tree_lock();
-        for (const leati_node_state *root = top->children; root != NULL; root = root->sibling)
-            add_tree(&w, root, "0");
-        leati_state_tree_unlock();
-    }
-    add_value(&w, "leat_pipeline_seconds", "gauge", "Time since the iterator was made.",
-              (double)(leati_now_ns() - iteration->started_ns) / 1e9);
-    add_value(&w, "leat_pipeline_next_seconds_total", "counter",
-              "Time that the consumer spent in calls of next.",
-              (double)leati_counter_get(&top->counters.busy_ns) / 1e9);
-    add_value(&w, "leat_pipeline_memory_bytes", "gauge", "Bytes held within the memory budget.",
-              (double)leati_budget_used(iteration->budget));
-    add_value(&w, "leat_pipeline_memory_limit_bytes", "gauge", "The memory budget.",
-              (double)leati_budget_limit(iteration->budget));
-    char *text = leati_text_take(&w.text);
-    if (text == NULL)
+    leati_text text = {0};
+    const leati_metrics_pipeline one = {iteration, top, pipeline, -1};
+    leati_metrics_write(&one, 1, &text);
+    char *all = leati_text_take(&text);
+    if (all == NULL)
         leati_no_memory(err);
-    return text;
+    return all;
 }

@@ -133,7 +133,6 @@ export class Table {
         const cell = lines[index].children[at];
         cell.hidden = hidden;
         cell.classList.toggle("missing", column.has !== undefined && !column.has(entry));
-        if (hidden) continue;
         if (column.fill) column.fill(cell, entry);
         else setText(cell, column.text(entry));
       }

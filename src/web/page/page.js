@@ -139,9 +139,12 @@ function ask({ title, text, yes }) {
   setText(at("ask-title"), title);
   setText(at("ask-text"), text);
   setText(at("ask-yes"), yes);
-  dialog.returnValue = "no";
   dialog.showModal();
-  return new Promise(resolve => dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true }));
+  // Not by the event `close`, which comes later and may be that of the question before.
+  return new Promise(resolve => {
+    dialog.querySelector("form").onsubmit = event => resolve(event.submitter !== null && event.submitter.value === "yes");
+    dialog.oncancel = () => resolve(false);
+  });
 }
 
 async function act(action, argument, question) {

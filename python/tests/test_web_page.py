@@ -65,7 +65,8 @@ class Browser:
 
     def mistakes(self):
         """What scripts and the policy of the page complain about. That a server is gone is no mistake of the page's."""
-        return [line for line in self.send("/se/log", {"type": "browser"}) if line["source"] != "network"]
+        return [line for line in self.send("/se/log", {"type": "browser"})
+                if line["source"] not in ("network", "recommendation")]
 
     def close(self):
         try:

@@ -1,4 +1,4 @@
-"""leat.ray on a real local cluster of Ray: workers that are killed come back, their number follows, and nothing is left."""
+"""leat.ray on a local cluster of Ray: workers that are killed come back, their number follows, nothing is left."""
 
 import os
 import pathlib

@@ -65,7 +65,7 @@ class HelpTest(ToolTest):
                 ('"worker"', ["help", "run", "worker"]),
                 ("--json", ["service", "--json"]),
                 ("--watch", ["service", "status", "--wacth"]),
-                ("service drain", ["service", "drain", "-z"]),
+                ("-z", ["service", "drain", "-z"]),
                 ("65536", ["service", "dispatcher", "--port", "65536"])):
             self.assertEqual(self.fail_with(2, keyword, *arguments).stdout, "")
 

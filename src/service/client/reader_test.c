@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "service/client/reader.h"
 #include "support/fake_service.h"
+#include "support/refused.h"
 
 static leati_client_reader_options options_of(const fake_service *service, const leat_spec *spec) {
     return (leati_client_reader_options){.service = service->target,
@@ -176,8 +177,7 @@ static void expect_refused(fake_service *service, leat_status code, const char *
     leati_client_reader_options options = options_of(service, spec);
     leati_client_reader *reader = leati_client_reader_open(&options, NULL, &err);
     assert_null(reader);
-    assert_int_equal(err.code, code);
-    assert_non_null(strstr(err.text, word));
+    assert_refused(&err, code, err.reason, word);
     leat_spec_unref(spec);
     fake_stop(service);
 }

@@ -39,9 +39,10 @@ typedef enum leat_service_targets {
 } leat_service_targets;
 
 /* Who may connect, for servers and clients. Files are PEM; texts are borrowed for the call that
- * takes them. Without a token and without certificates a server listens on the loopback only,
- * unless `host` says otherwise. NULL anywhere: what LEAT_SERVICE_TOKEN, LEAT_SERVICE_TLS_CERT,
- * LEAT_SERVICE_TLS_KEY and LEAT_SERVICE_TLS_CA say, if anything. */
+ * takes them. Without a token and without tls_ca a server listens on the loopback only, unless
+ * `host` says otherwise; with one of them on every interface. NULL anywhere: what
+ * LEAT_SERVICE_TOKEN, LEAT_SERVICE_TLS_CERT, LEAT_SERVICE_TLS_KEY and LEAT_SERVICE_TLS_CA say, if
+ * anything. */
 typedef struct leat_service_security {
     const char *token;    /* 16 characters or more, the same for all processes of the service */
     const char *tls_cert; /* this side's certificate and key: both or neither */

@@ -134,7 +134,8 @@ static bool is_loopback(const char *host) {
 void leati_service_say_listening(const char *command, const leati_service_place *place,
                                  const leat_service_security *security) {
     bool token = security->token != NULL, tls = security->tls_cert != NULL;
-    bool loopback = place->host != NULL ? is_loopback(place->host) : !token && !tls;
+    bool loopback =
+        place->host != NULL ? is_loopback(place->host) : !token && security->tls_ca == NULL;
     const char *who = security->tls_ca != NULL
                           ? token ? "who has the token and a certificate" : "who has a certificate"
                       : token ? "who has the token"

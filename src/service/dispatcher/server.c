@@ -62,7 +62,7 @@ static leat_status copy_texts(leat_dispatcher *d, const leat_dispatcher_options 
                               leat_error *err) {
     leati_transport_security who = leati_control_security(&o->security);
     LEATI_TRY(copy_text(&d->protocol, o->protocol == NULL ? "grpc" : o->protocol, err));
-    LEATI_TRY(copy_text(&d->host, o->host, err));
+    LEATI_TRY(copy_text(&d->host, leati_control_host(o->host, &who), err));
     LEATI_TRY(copy_text(&d->folder, o->work_dir, err));
     LEATI_TRY(copy_text(&d->token, who.token, err));
     LEATI_TRY(copy_text(&d->tls_cert, who.tls_cert, err));

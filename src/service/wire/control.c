@@ -68,6 +68,11 @@ leati_transport_security leati_control_security(const leat_service_security *giv
     };
 }
 
+const char *leati_control_host(const char *host, const leati_transport_security *security) {
+    bool guarded = security->token != NULL || security->tls_ca != NULL;
+    return host != NULL || !guarded ? host : "all";
+}
+
 leat_status leati_control_open(const char *service, const leat_service_security *security,
                                leat_cancel *cancel, leati_control *out, leat_error *err) {
     char *protocol = NULL, *address = NULL;

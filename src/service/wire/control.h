@@ -25,6 +25,9 @@ LEAT_WARN_UNUSED leat_status leati_control_address(const char *service, char **p
 /* Whom `given` (may be NULL) and the environment's LEAT_SERVICE_* say that this process is;
  * borrowed from both. */
 leati_transport_security leati_control_security(const leat_service_security *given);
+/* Where a server listens: `host`, or where none is given, every interface if strangers are kept out
+ * by a token or by certificates, else the loopback (NULL). Borrowed. */
+const char *leati_control_host(const char *host, const leati_transport_security *security);
 
 /* Does not connect yet. INVALID_ARGUMENT, NOT_FOUND for a protocol that nobody knows. */
 LEAT_WARN_UNUSED leat_status leati_control_open(const char *service,

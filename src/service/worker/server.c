@@ -146,11 +146,11 @@ static void on_call(void *context, leati_transport_call *call, const char *metho
 static leat_status listen(leat_worker *worker, int *port, leat_error *err) {
     const leat_worker_options *o = &worker->options;
     leati_transport_listen_options where = {
-        .host = o->host,
         .port = o->port,
         .security = {o->security.token, o->security.tls_cert, o->security.tls_key,
                      o->security.tls_ca},
     };
+    where.host = leati_control_host(o->host, &where.security);
     leati_transport_handler handler = {
         .context = worker, .call = on_call, .open = leati_worker_stream_open};
     worker->transport = leati_transport_find(o->protocol, err);

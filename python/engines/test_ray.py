@@ -1,7 +1,6 @@
 """leat.ray on a local cluster of Ray: workers that are killed come back, their number follows, nothing is left."""
 
 import os
-import pathlib
 import subprocess
 import sys
 import textwrap
@@ -165,6 +164,5 @@ def test_without_ray():
         except ImportError as error:
             print(error)
     """)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          cwd=pathlib.Path(__file__).parent)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert "pip install ray" in done.stdout, done.stderr

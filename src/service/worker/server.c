@@ -327,7 +327,7 @@ leat_status leat_worker_join(leat_worker *worker, leat_error *err) {
     leati_stop_scope before = leati_cancel_enter(cancel);
     leati_transport_wait_begin(&wait, worker->gate, cancel);
     leati_queue_gate_lock(worker->gate);
-    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED)
+    while (status == LEAT_OK && worker->state != LEATI_WORKER_STOPPED && !worker->left)
         status = leati_transport_wait_once(&wait, LEATI_NO_DEADLINE, err);
     leati_queue_gate_unlock(worker->gate);
     leati_transport_wait_end(&wait);

@@ -365,6 +365,30 @@ static void test_exactly_once_asks_clients_first(void **state) {
     close_world(&world);
 }
 
+static void test_splits_are_left_when_the_only_worker_drains(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_client_answer heard;
+    open_world(&world, NULL);
+    register_dataset(&world, ", \"providers\": [100]");
+    struct leati_message_opened opened = open_job(&world, "a", ", \"policy\": 1");
+    struct leati_message_task task = one_start(&world, 1, "");
+    struct leati_message_lease given = lease(&world, task.task, 1, 0, 0, 7);
+    struct asked drain;
+    ask(&world, "drain", "{}", &drain);
+    turn(&world, 1);
+    done(&drain);
+    assert_true(lease(&world, task.task, 1, 0, 1, 7).none);
+    task_done(&world, 1, task);
+    client_says(&world, opened.client, "", &heard);
+    assert_false(heard.finished);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    /* The next worker goes on where it stopped. */
+    struct leati_message_task next = one_start(&world, 2, "");
+    assert_int_equal(lease(&world, next.task, 1, 0, 0, 7).begin, given.end);
+    close_world(&world);
+}
+
 static void test_a_restart_forgets_nothing(void **state) {
     (void)state;
     struct world world = {0};
@@ -572,6 +596,7 @@ int main(void) {
         cmocka_unit_test(test_leases_are_disjoint_and_come_again),
         cmocka_unit_test(test_a_lost_worker_under_at_most_once),
         cmocka_unit_test(test_exactly_once_asks_clients_first),
+        cmocka_unit_test(test_splits_are_left_when_the_only_worker_drains),
         cmocka_unit_test(test_a_restart_forgets_nothing),
         cmocka_unit_test(test_a_second_dispatcher_is_refused),
         cmocka_unit_test(test_what_is_refused),

@@ -251,7 +251,7 @@ static leat_status copy_task(leati_core *core, int64_t from, int64_t iteration,
     if (status == LEAT_OK)
         status = leati_database_run(
             core->database, err,
-            "INSERT INTO tasks SELECT ?, ?, 2, NULL, shard, shards, seed, ?, 0, -1, ?, NULL, 0"
+            "INSERT INTO tasks SELECT ?, ?, 2, NULL, shard, shards, seed, ?, 0, -1, ?, NULL, 0, 0"
             " FROM tasks WHERE id = ?",
             "iiiti", task, iteration, (int64_t)LEATI_TASK_WAITING,
             held.size == 0 ? "[]" : held.data, from);

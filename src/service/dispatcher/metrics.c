@@ -1,7 +1,9 @@
 /* What the dispatcher knows as metrics of Prometheus. Names begin with leat_service_;
  * docs/SERVICE.md lists them. No locks. */
 #include "web/metrics.h"
+#include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "service/dispatcher/parts.h"
 
 #define PREFIX "leat_service_"
@@ -73,6 +75,27 @@ static void of_clients(const leati_core *core, leati_text *text) {
                              "Elements that clients have and did not take yet.", (double)buffered);
 }
 
+/* The most that one of the active passes wants. */
+static leat_status of_wanted(leati_core *core, leati_text *text, leat_error *err) {
+    leati_ints iterations;
+    int64_t most = 0;
+    LEATI_TRY(leati_dispatcher_ids(core,
+                                   "SELECT json_group_array(id) FROM iterations WHERE state = ?",
+                                   LEATI_ITERATION_ACTIVE, &iterations, err));
+    leat_status status = LEAT_OK;
+    for (int32_t i = 0; i < iterations.count && status == LEAT_OK; i++) {
+        int64_t wanted = 0;
+        status = leati_dispatcher_workers_wanted(core, iterations.values[i], &wanted, err);
+        most = LEATI_MAX(most, wanted);
+    }
+    leati_free(iterations.values);
+    if (status == LEAT_OK)
+        leati_web_metrics_single(text, PREFIX "workers_wanted", "gauge",
+                                 "Workers that would keep clients from waiting; 0: not known yet.",
+                                 (double)most);
+    return status;
+}
+
 leat_status leati_core_metrics(leati_core *core, leati_text *text, leat_error *err) {
     head(text, PREFIX "workers", "gauge", "Workers by state.");
     LEATI_TRY(
@@ -96,6 +119,7 @@ leat_status leati_core_metrics(leati_core *core, leati_text *text, leat_error *e
                       "SELECT p.iteration, sum(p.next) FROM providers p JOIN iterations i"
                       " ON i.id = p.iteration WHERE i.state = 0 GROUP BY p.iteration",
                       err));
+    LEATI_TRY(of_wanted(core, text, err));
     of_workers(core, text);
     of_clients(core, text);
     return text->failed ? leati_no_memory(err) : LEAT_OK;

@@ -182,6 +182,11 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_rounds(leati_core *core,
 /* The round that is proposed to the clients of an iteration; -1: none. */
 int64_t leati_dispatcher_proposed(const leati_core *core, int64_t iteration);
 
+/* How many workers would keep an iteration's clients from waiting, by what both say; 0: not known
+ * yet. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_workers_wanted(leati_core *core, int64_t iteration,
+                                                             int64_t *out, leat_error *err);
+
 /* ---- the methods ---- */
 
 /* Handles a request: its answer is added to `asked->out`, or `asked->keeps` is set. */

@@ -133,13 +133,22 @@ static double wanted_rate(const leati_core *core, int64_t iteration, int64_t *cl
     return rate;
 }
 
+leat_status leati_dispatcher_workers_wanted(leati_core *core, int64_t iteration, int64_t *out,
+                                            leat_error *err) {
+    int64_t clients, elements;
+    double making = 0, rate = wanted_rate(core, iteration, &clients, &elements);
+    LEATI_TRY(element_ns(core, iteration, &making, err));
+    *out =
+        making > 0 && rate > 0 ? (int64_t)LEATI_MIN(ceil(making * rate), (double)MOST_WORKERS) : 0;
+    return LEAT_OK;
+}
+
 static leat_status put_job(leati_core *core, const leati_query *query, json_t *object,
                            leat_error *err) {
     static const char *const policies[] = {"off",  "dynamic",      "file",
                                            "data", "file_or_data", "hint"};
     static const char *const levels[] = {"at_most_once", "at_least_once", "exactly_once"};
-    int64_t iteration = leati_database_int(query, 0), clients = 0, elements = 0;
-    double making = 0;
+    int64_t iteration = leati_database_int(query, 0), clients = 0, elements = 0, wanted = 0;
     put_int(object, "id", iteration);
     put_text(object, "name", leati_database_text(query, 1));
     put_text(object, "dataset", leati_database_text(query, 2));
@@ -147,14 +156,13 @@ static leat_status put_job(leati_core *core, const leati_query *query, json_t *o
     put_text(object, "visitation", levels[leati_database_int(query, 4) % 3]);
     put_int(object, "epoch", leati_database_int(query, 5));
     put_text(object, "state", leati_database_int(query, 6) == 0 ? "active" : "finished");
-    LEATI_TRY(element_ns(core, iteration, &making, err));
-    double rate = wanted_rate(core, iteration, &clients, &elements);
+    LEATI_TRY(leati_dispatcher_workers_wanted(core, iteration, &wanted, err));
+    (void)wanted_rate(core, iteration, &clients, &elements);
     put_int(object, "clients", clients);
     put_int(object, "elements", elements);
     put_int(object, "splits_given", leati_database_int(query, 7));
-    if (making > 0 && rate > 0)
-        put_int(object, "optimal_workers",
-                (int64_t)LEATI_MIN(ceil(making * rate), (double)MOST_WORKERS));
+    if (wanted > 0)
+        put_int(object, "optimal_workers", wanted);
     return LEAT_OK;
 }
 

@@ -125,9 +125,12 @@ static leat_status give(leati_core *core, const struct leati_message_splits *sai
         return LEAT_OK;
     LEATI_TRY(find_cursor(core, source.iteration, said->provider, &repetition, &next, err));
     *out = (struct leati_message_lease){.none = true};
-    /* A worker that drains begins nothing, no repetition either. */
-    if (said->repetition < repetition || source.draining)
+    if (said->repetition < repetition)
         return LEAT_OK;
+    /* A worker that drains begins nothing, no repetition either. */
+    if (source.draining)
+        return leati_database_run(core->database, err, "UPDATE tasks SET cut = 1 WHERE id = ?", "i",
+                                  said->task);
     if (said->repetition > repetition)
         next = 0;
     int64_t length = lease_length(&source, next, said->want);

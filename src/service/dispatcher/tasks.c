@@ -111,7 +111,7 @@ static leat_status add_task(leati_core *core, const leati_core_iteration *iterat
     core->changed = true;
     return leati_database_run(core->database, err,
                               "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL,"
-                              " 0)",
+                              " 0, 0)",
                               "iitiiiii", task, iteration->id, worker, share, shares,
                               (iteration->repetition << 20) + seed, (int64_t)LEATI_TASK_ACTIVE,
                               started);
@@ -203,7 +203,11 @@ static leat_status finish(leati_core *core, const leati_core_iteration *iteratio
     int64_t active = 0, waiting = 0, done = 0;
     LEATI_TRY(count(core, iteration->id, LEATI_TASK_ACTIVE, &active, err));
     LEATI_TRY(count(core, iteration->id, LEATI_TASK_WAITING, &waiting, err));
-    LEATI_TRY(count(core, iteration->id, LEATI_TASK_DONE, &done, err));
+    /* A stream that ended because its worker drains says nothing of what is left. */
+    LEATI_TRY(leati_database_number(core->database, 0, &done, err,
+                                    "SELECT count(*) FROM tasks WHERE iteration = ? AND state = 1"
+                                    " AND cut = 0",
+                                    "i", iteration->id));
     int64_t wanted =
         iteration->policy >= LEAT_SERVICE_FILE ? (int64_t)core->options.num_worker_addresses : 1;
     if (active + waiting > 0 || done < wanted)

@@ -135,7 +135,7 @@ class OpsTest(ToolTest):
         import json
         tables = json.loads(self.succeed("ops", "--json"))
         listed = self.succeed("ops")
-        for key, path in (("dataset_operators", ("src/data/ops.def", "src/service/ops.def")), ("layers", "src/train/layers.def"),
+        for key, path in (("dataset_operators", "src/data/ops.def"), ("layers", "src/train/layers.def"),
                           ("strategies", "src/dist/strategies.def"), ("losses", "src/train/losses.def"),
                           ("optimizers", "src/train/optimizers.def"), ("metrics", "src/train/metrics.def")):
             with open(ROOT + "/" + path) as file:

@@ -80,8 +80,13 @@ class LogTest(ToolTest):
                            "launch", "-n", "2", "--", LEAT, "train", DIGITS, "-e", "1")
         self.assertTrue(all("shared memory" in line for line in lines) or any("no shared memory" in line for line in lines), lines)
 
+    def test_service(self):
+        read = [LEAT, "run", "--count", self.write("plan.json", PLAN)]
+        self.tells("service", ["service: dispatcher grpc://localhost:", "service: worker 127.0.0.1:"],
+                   "launch", "-n", "1", "--service", "1", "--", *read)
+
     def test_every_category_has_a_test(self):
-        tested = {"data", "file", "image", "exec", "coll", "dist"}
+        tested = {"data", "file", "image", "exec", "coll", "dist", "service"}
         self.assertEqual(tested, set(CATEGORIES))
         overview = self.succeed("help")
         for category in CATEGORIES:

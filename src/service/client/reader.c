@@ -216,6 +216,8 @@ static void give_credit(leati_client_reader *reader, leati_client_reader_task *t
     leati_queue_gate_unlock(reader->gate);
     leati_client_reader_direct_ack(task, credit->acked_begin, credit->acked_end);
     leati_queue_gate_lock(reader->gate);
+    if (task->ended)
+        leati_queue_gate_wake(reader->gate);
 }
 
 /* Sends what is owed. The lock is held, and left meanwhile. A stream that broke is the tender's
@@ -223,8 +225,11 @@ static void give_credit(leati_client_reader *reader, leati_client_reader_task *t
 static void send_credit(leati_client_reader *reader, leati_client_reader_task *task) {
     uint8_t bytes[LEATI_FRAME_CREDIT_SIZE];
     leati_frame_credit credit = leati_client_reader_window_settle(task);
+    /* Closed before that, the worker would have others read what is being acknowledged. */
+    task->acking++;
     if (task->stream == NULL) {
         give_credit(reader, task, &credit);
+        task->acking--;
         return;
     }
     leati_transport_stream *stream = leati_transport_stream_ref(task->stream);
@@ -235,6 +240,7 @@ static void send_credit(leati_client_reader *reader, leati_client_reader_task *t
     leat_status status = leati_transport_stream_write(stream, &part, 1, reader->cancel, &late);
     leati_transport_stream_unref(stream);
     leati_queue_gate_lock(reader->gate);
+    task->acking--;
     /* The tender may have to close a task whose last elements are acknowledged now. */
     if (status != LEAT_OK || task->ended)
         leati_queue_gate_wake(reader->gate);
@@ -262,10 +268,10 @@ static void note_taken(leati_client_reader *reader, leati_client_reader_part *pa
     leati_client_reader_task *task = part->task;
     /* The bytes of a message are given back with its last element. */
     bool last = part->taken + n == part->n;
-    if (leati_client_reader_window_breaks(task, part->position) &&
-        task->state == LEATI_CLIENT_READING)
+    if (part->attempt == task->attempt && task->state == LEATI_CLIENT_READING &&
+        leati_client_reader_window_breaks(task, part->position))
         send_credit(reader, task);
-    leati_client_reader_window_took(task, part->position, n, last ? part->bytes : 0);
+    leati_client_reader_window_took(part, n);
     part->taken += n;
     part->position += n;
     task->here -= n;
@@ -279,28 +285,58 @@ static void note_taken(leati_client_reader *reader, leati_client_reader_part *pa
         put_back(reader, part);
 }
 
+/* Passes over what the consumer got before, from a stream that broke before it was acknowledged:
+ * true, and the part is given back. */
+static bool pass_over(leati_client_reader *reader, leati_client_reader_part *part) {
+    int64_t until = 0;
+    if (!leati_ranges_look(&part->task->taken, part->position, &until))
+        return false;
+    int64_t n = LEATI_MIN(part->n - part->taken, until - part->position);
+    reader->taken -= n;
+    note_taken(reader, part, n);
+    return true;
+}
+
+/* How many of up to `n` outcomes from the part's position on the consumer did not get before. */
+static int64_t count_new(const leati_client_reader_part *part, int64_t n) {
+    int64_t until = 0;
+    (void)leati_ranges_look(&part->task->taken, part->position, &until);
+    return LEATI_MIN(n, until - part->position);
+}
+
+/* Notes that they are taken, where they must not come twice. */
+static leat_status note_new(leati_client_reader *reader, leati_client_reader_part *part, int64_t n,
+                            leat_error *err) {
+    if (reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE ||
+        leati_client_reader_is_coordinated(reader))
+        return LEAT_OK;
+    return leati_ranges_add(&part->task->taken, part->position, part->position + n, err);
+}
+
 /* Hands out of a part; the lock is held. */
 static leati_client_reader_outcome hand_out(leati_client_reader *reader,
                                             leati_client_reader_part *part, int64_t want,
                                             leati_block *out, leat_error *err) {
     leati_client_reader_task *task = part->task;
-    if (part->kind == LEATI_FRAME_ERROR) {
-        (void)leati_error_pass(err, part->why);
-        note_taken(reader, part, 1);
-        return LEATI_CLIENT_FAILED;
-    }
-    int64_t n = LEATI_MIN(want, part->n - part->taken);
-    if (leati_client_reader_is_coordinated(reader))
+    bool failed = part->kind == LEATI_FRAME_ERROR;
+    int64_t n = count_new(part, LEATI_MIN(want, part->n - part->taken));
+    if (failed || leati_client_reader_is_coordinated(reader))
         n = 1;
-    leat_status status = leati_block_slice(&part->rows, part->taken, n, out, err);
+    leat_status status =
+        failed ? LEAT_OK : leati_block_slice(&part->rows, part->taken, n, out, err);
+    if (status == LEAT_OK)
+        status = note_new(reader, part, n, err);
     if (status != LEAT_OK) {
+        leati_block_clear(out);
         put_back(reader, part);
         return LEATI_CLIENT_FAILED;
     }
+    if (failed)
+        (void)leati_error_pass(err, part->why);
     note_taken(reader, part, n);
     if (leati_client_reader_window_is_due(task, false))
         send_credit(reader, task);
-    return LEATI_CLIENT_ROWS;
+    return failed ? LEATI_CLIENT_FAILED : LEATI_CLIENT_ROWS;
 }
 
 /* What ended the iteration, told once. */
@@ -317,6 +353,8 @@ static leati_client_reader_outcome take(leati_client_reader *reader, int64_t wan
                                         leat_error *err) {
     for (;;) {
         leati_client_reader_part *part = next_part(reader);
+        if (part != NULL && pass_over(reader, part))
+            continue;
         if (part != NULL)
             return hand_out(reader, part, want, out, err);
         if (reader->failed)

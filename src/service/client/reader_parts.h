@@ -27,6 +27,8 @@ typedef struct leati_client_reader_part {
     leati_block rows;
     leat_error *why;  /* of ERROR; owned */
     int64_t position; /* of the first row that is left, or of the error */
+    int64_t attempt;  /* of the task, to which the position belongs */
+    int64_t opening;  /* of the task's streams, whose credit it used */
     int64_t n, taken; /* outcomes */
     int64_t bytes;    /* of the message */
 } leati_client_reader_part;
@@ -58,6 +60,8 @@ struct leati_client_reader_task {
     leati_client_reader *reader;      /* a reference */
     struct leati_message_place place; /* as the dispatcher said last */
     int64_t attempt;                  /* that the stream reads */
+    int64_t opening;                  /* number of the stream */
+    int acking;                       /* acknowledgements that are being sent */
     leati_client_reader_stream_state state;
     leati_transport_stream *stream; /* READING and CLOSING; owned */
     const leati_transport *transport;
@@ -73,6 +77,7 @@ struct leati_client_reader_task {
     int64_t turns;                   /* coordinated: that it took so far */
     int64_t here;                    /* outcomes in line */
     leati_ranges held;               /* positions that came; exactly_once */
+    leati_ranges taken;              /* those of them that the consumer got; exactly_once */
     /* Read without a transport (reader_direct.c). */
     leati_driver *direct;                  /* the tender's alone; NULL: there was none yet */
     int64_t credit_elements, credit_bytes; /* that the worker may still give */
@@ -178,9 +183,9 @@ void leati_client_reader_window_begin(leati_client_reader *reader, leati_client_
 /* A message came. */
 void leati_client_reader_window_came(leati_client_reader_task *task, int64_t elements,
                                      int64_t bytes);
-/* The consumer took so much, in positions from `position` on. */
-void leati_client_reader_window_took(leati_client_reader_task *task, int64_t position,
-                                     int64_t elements, int64_t bytes);
+/* The consumer took so much of the part, from its position on; the bytes of its message are given
+ * back with its last element. */
+void leati_client_reader_window_took(const leati_client_reader_part *part, int64_t elements);
 /* The consumer is about to wait: windows that were used up since they grew are too small. */
 void leati_client_reader_windows_grow(leati_client_reader *reader);
 /* Must what was taken before be acknowledged first, because these positions do not follow it? */

@@ -37,7 +37,7 @@ leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *re
             if (part == NULL || part->kind != LEATI_FRAME_SKIP)
                 return part;
             /* The worker had nothing for any consumer in this round. */
-            leati_client_reader_window_took(task, part->position, 1, part->bytes);
+            leati_client_reader_window_took(part, 1);
             leati_client_reader_part_drop(reader, part);
         }
         leati_client_reader_round_next(reader, task);

@@ -29,6 +29,7 @@ void leati_client_reader_task_unref(leati_client_reader_task *task) {
         return;
     leati_messages_fini(&leati_message_place, &task->place);
     leati_ranges_fini(&task->held);
+    leati_ranges_fini(&task->taken);
     pthread_mutex_destroy(&task->source_lock);
     leati_client_reader *reader = task->reader;
     leati_free(task);
@@ -111,9 +112,9 @@ leat_status leati_client_reader_tasks_update(leati_client_reader *reader,
 }
 
 bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
+    /* Once all was given, nothing is on its way here of a task that is not being read. */
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
-        if (!task->ended && !task->passed &&
-            (task->unlisted_ns == 0 || task->state != LEATI_CLIENT_IDLE))
+        if (!task->ended && !task->passed && task->state != LEATI_CLIENT_IDLE)
             return false;
     return true;
 }
@@ -128,6 +129,8 @@ static leat_status add_part(leati_client_reader_task *task, leati_client_reader_
     if (reader->options.visitation == LEAT_SERVICE_EXACTLY_ONCE && part->n > 0)
         LEATI_TRY(leati_ranges_add(&task->held, part->position, part->position + part->n, err));
     part->task = task;
+    part->attempt = task->attempt;
+    part->opening = task->opening;
     task_ref(task);
     task->failures = 0;
     leati_client_reader_window_came(task, part->n, part->bytes);
@@ -205,11 +208,16 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
     bool wanted = task->state == LEATI_CLIENT_READING || task->state == LEATI_CLIENT_OPENING;
     task->stream = NULL;
     task->state = LEATI_CLIENT_IDLE;
-    if (wanted && !task->ended && !reader->stop) {
+    /* The last acknowledgements may not have come through. Then the worker has the task still, and
+     * gives what they were for again; else it says that all was taken. */
+    bool unsure = task->ended && leati_client_reader_acknowledges(reader);
+    if (unsure)
+        task->ended = false;
+    if ((wanted || unsure) && !task->ended && !reader->stop) {
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         /* Where all was given nobody waits for a worker that has left. */
         task->ended = reader->finished;
-        if (!reader->finished && !may_help(why)) {
+        if (wanted && !reader->finished && !may_help(why)) {
             leat_error failure = *why;
             (void)leati_prefix(&failure, "worker %s", task->place.address);
             leati_client_reader_fail(reader, &failure);
@@ -375,6 +383,7 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
 
 static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
     task->attempt = task->place.attempt;
+    task->opening++;
     leati_client_reader_window_begin(reader, task);
     if (leati_client_reader_direct_fits(task))
         open_direct(reader, task);
@@ -382,27 +391,31 @@ static void open_task(leati_client_reader *reader, leati_client_reader_task *tas
         open_remote(reader, task);
 }
 
+/* Has all come, and been acknowledged where the worker wants to know? */
+static bool is_done_with(const leati_client_reader_task *task) {
+    return task->ended && (!leati_client_reader_acknowledges(task->reader) ||
+                           (task->here == 0 && task->acking == 0 &&
+                            task->window.acked_begin == task->window.acked_end));
+}
+
 static void close_task(leati_client_reader *reader, leati_client_reader_task *task) {
     leati_transport_stream *stream =
         task->stream == NULL ? NULL : leati_transport_stream_ref(task->stream);
+    /* Acknowledgements that were written last are delivered before the stream ends. */
+    bool orderly = !reader->stop && is_done_with(task);
     leat_error why = {0};
     task->state = LEATI_CLIENT_CLOSING;
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
     if (stream != NULL) {
-        (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
+        if (!orderly)
+            (void)leati_fail(&why, LEAT_CANCELLED, "the client reads the task no more");
         leati_transport_stream_close(stream, &why);
         leati_transport_stream_unref(stream);
     } else {
         leati_client_reader_direct_stop(task);
     }
     leati_queue_gate_lock(reader->gate);
-}
-
-/* Has all come, and been acknowledged where the worker wants to know? */
-static bool is_done_with(const leati_client_reader_task *task) {
-    return task->ended && (!leati_client_reader_acknowledges(task->reader) ||
-                           (task->here == 0 && task->window.acked_begin == task->window.acked_end));
 }
 
 static bool is_to_be_closed(const leati_client_reader *reader, const leati_client_reader_task *task,

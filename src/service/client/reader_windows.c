@@ -46,14 +46,20 @@ void leati_client_reader_window_came(leati_client_reader_task *task, int64_t ele
     task->window.came_bytes += bytes;
 }
 
-void leati_client_reader_window_took(leati_client_reader_task *task, int64_t position,
-                                     int64_t elements, int64_t bytes) {
-    leati_client_reader_window *window = &task->window;
-    window->owed_elements += elements;
-    window->owed_bytes += bytes;
+void leati_client_reader_window_took(const leati_client_reader_part *part, int64_t elements) {
+    const leati_client_reader_task *task = part->task;
+    leati_client_reader_window *window = &part->task->window;
+    /* The credit of an earlier stream ended with it. */
+    if (part->opening == task->opening) {
+        window->owed_elements += elements;
+        window->owed_bytes += part->taken + elements == part->n ? part->bytes : 0;
+    }
+    /* Another attempt may have other elements at these positions, which did not come yet. */
+    if (part->attempt != task->attempt)
+        return;
     if (window->acked_end == window->acked_begin)
-        window->acked_begin = position;
-    window->acked_end = position + elements;
+        window->acked_begin = part->position;
+    window->acked_end = part->position + elements;
 }
 
 void leati_client_reader_windows_grow(leati_client_reader *reader) {

@@ -172,6 +172,7 @@ void leati_core_close(leati_core *core) {
     leati_free(core->workers);
     leati_free(core->clients);
     leati_free(core->losses);
+    leati_free(core->idle);
     leati_free(core->awaits);
     leati_free(core->proposals);
     leati_database_close(core->database);

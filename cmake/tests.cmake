@@ -25,7 +25,7 @@ target_include_directories(leati_test_build INTERFACE ${PROJECT_SOURCE_DIR}/test
 target_link_libraries(leati_test_build INTERFACE leati_build PkgConfig::CMOCKA)
 # Compiling the tests' own code in full would take twice as long, and longer than it makes them faster.
 target_compile_options(leati_test_build INTERFACE $<$<CONFIG:Release>:-O1> ${LEAT_OVERRIDING})
-set(LEAT_THREAD_ROOMS run coll exec data dist service train)
+set(LEAT_THREAD_ROOMS run coll exec data dist service train web)
 set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
 set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_processes|multi_worker)" golden/modes fuzz
     "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy)" "coll/(store|faults|processes)"

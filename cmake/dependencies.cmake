@@ -84,7 +84,7 @@ leat_find_library(OPENSSL openssl>=3.0)
 if(LEAT_OPENSSL_FOUND)
     list(APPEND LEAT_LINK_NAMES ${LEAT_OPENSSL_LIBRARIES})
 endif()
-# Without SQLite sql_dataset is refused at construction.
+# Without SQLite sql_dataset is refused at construction, and a dispatcher when it starts.
 leat_find_library(SQLITE sqlite3)
 if(LEAT_SQLITE_FOUND)
     list(APPEND LEAT_LINK_NAMES ${LEAT_SQLITE_LIBRARIES})

@@ -14,13 +14,11 @@
 #include "file/lock.h"
 #include "service/dispatcher/schema.h"
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#ifdef LEATI_HAVE_SQLITE
-#include <sqlite3.h>
 
 enum { MOST_STATEMENTS = 256, UID_SIZE = 33 };
 
@@ -339,13 +337,3 @@ const char *leati_database_uid(const leati_database *database) {
 int64_t leati_database_incarnation(const leati_database *database) {
     return database->incarnation;
 }
-
-#else
-/* Without SQLite nothing opens, so nothing else is called. */
-leati_database *leati_database_open(const char *folder, leat_error *err) {
-    (void)folder;
-    (void)leati_fail(err, LEAT_UNIMPLEMENTED,
-                     "this leat was built without SQLite, which the dispatcher keeps its state in");
-    return NULL;
-}
-#endif

@@ -81,9 +81,15 @@ class LogTest(ToolTest):
         self.assertTrue(all("shared memory" in line for line in lines) or any("no shared memory" in line for line in lines), lines)
 
     def test_service(self):
-        read = [LEAT, "run", "--count", self.write("plan.json", PLAN)]
-        self.tells("service", ["service: dispatcher grpc://localhost:", "service: worker 127.0.0.1:"],
-                   "launch", "-n", "1", "--service", "1", "--", *read)
+        """A dispatcher says where it listens, and ends when it is told to."""
+        for levels, expected in (("debug:service", ["service"]), ("debug:data", [])):
+            serving = subprocess.Popen([LEAT, "service", "dispatcher"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       env={**os.environ, "LEAT_LOG": levels})
+            self.assertIn("grpc://localhost:", serving.stdout.readline())
+            serving.terminate()
+            _, told = serving.communicate(timeout=240)
+            self.assertEqual(serving.returncode, 0)
+            self.assertEqual(re.findall(r"leat: info: (\w+): dispatcher grpc://localhost:", told), expected)
 
     def test_every_category_has_a_test(self):
         tested = {"data", "file", "image", "exec", "coll", "dist", "service"}

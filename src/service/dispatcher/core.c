@@ -112,6 +112,22 @@ static leat_status read_clients(leati_core *core, leat_error *err) {
     return status == LEAT_OK ? ended : status;
 }
 
+/* Who was asked before the start, and did not answer, is asked again. */
+static leat_status read_awaits(leati_core *core, leat_error *err) {
+    leati_query query;
+    leati_database_ask(core->database, &query,
+                       "SELECT t.id, t.iteration FROM tasks t"
+                       " JOIN iterations i ON i.id = t.iteration JOIN jobs j ON j.id = i.job"
+                       " WHERE t.state = 3 AND i.state = 0 AND j.visitation = 2",
+                       "");
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && leati_database_next(&query))
+        status = leati_dispatcher_await_clients(core, leati_database_int(&query, 1),
+                                                leati_database_int(&query, 0), err);
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    return status == LEAT_OK ? ended : status;
+}
+
 leati_core *leati_core_open(const leat_dispatcher_options *options, int64_t now_ns,
                             leat_error *err) {
     leati_core *core = leati_alloc_zero(1, sizeof *core);
@@ -129,6 +145,8 @@ leati_core *leati_core_open(const leat_dispatcher_options *options, int64_t now_
         core->database = leati_database_open(core->folder, err);
         status = core->database == NULL ? err->code : read_clients(core, err);
     }
+    if (status == LEAT_OK)
+        status = read_awaits(core, err);
     if (status != LEAT_OK) {
         leati_core_close(core);
         return NULL;

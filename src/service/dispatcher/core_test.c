@@ -321,7 +321,8 @@ static void test_exactly_once_asks_clients_first(void **state) {
     struct leati_message_client_answer heard;
     struct leati_message_worker_answer said;
     char more[256];
-    open_world(&world, NULL);
+    const char *folder = scratch_path("asked");
+    open_world(&world, folder);
     register_dataset(&world, ", \"deterministic\": true, \"providers\": [100]");
     struct leati_message_opened opened =
         open_job(&world, "a", ", \"policy\": 1, \"visitation\": 2");
@@ -338,6 +339,12 @@ static void test_exactly_once_asks_clients_first(void **state) {
     client_says(&world, opened.client, "", &heard);
     assert_int_equal(heard.report.count, 1);
     assert_int_equal(heard.report.values[0], task.task);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    /* A dispatcher that starts again asks again. */
+    close_world(&world);
+    open_world(&world, folder);
+    client_says(&world, opened.client, "", &heard);
+    assert_int_equal(heard.report.count, 1);
     leati_messages_fini(&leati_message_client_answer, &heard);
     (void)snprintf(more, sizeof more,
                    ", \"holding\": [{\"task\": %lld, \"attempt\": 1, \"ranges\": [0, 3, 5, 6]}]",

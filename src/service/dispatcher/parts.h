@@ -151,6 +151,10 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_left(leati_core *core, i
 /* A task that its worker will not go on with: it ends, or waits for another worker. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task,
                                                           const char *worker, leat_error *err);
+/* Every client of the iteration is asked what it holds of the task, before another worker gives it.
+ */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_await_clients(leati_core *core, int64_t iteration,
+                                                            int64_t task, leat_error *err);
 /* The share of a worker's address under static policies: which of the configured addresses, or
  * NOT_FOUND; FAILED_PRECONDITION where another worker has it. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_share_of(leati_core *core, const char *address,

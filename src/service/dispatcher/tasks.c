@@ -258,9 +258,8 @@ leat_status leati_dispatcher_assign_changed(leati_core *core, leat_error *err) {
 
 /* ---- tasks whose worker goes ---- */
 
-/* Every client of the iteration is asked what it holds. */
-static leat_status await_clients(leati_core *core, int64_t iteration, int64_t task,
-                                 leat_error *err) {
+leat_status leati_dispatcher_await_clients(leati_core *core, int64_t iteration, int64_t task,
+                                           leat_error *err) {
     int64_t until = core->now_ns + core->options.worker_timeout_ms * (int64_t)LEATI_CORE_NS_PER_MS;
     for (size_t i = 0; i < core->num_clients; i++) {
         if (core->clients[i]->iteration != iteration)
@@ -303,7 +302,7 @@ leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task, const c
                                   "i", task);
     }
     if (iteration.visitation == LEAT_SERVICE_EXACTLY_ONCE)
-        LEATI_TRY(await_clients(core, id, task, err));
+        LEATI_TRY(leati_dispatcher_await_clients(core, id, task, err));
     return leati_database_run(
         core->database, err,
         "UPDATE tasks SET state = 3, worker = NULL, attempt = attempt + 1 WHERE id = ?", "i", task);

@@ -128,6 +128,20 @@ static leat_status note_acked(leati_core *core, const struct leati_message_task_
     return status;
 }
 
+/* Has the next attempt the same elements at the same positions? Else what was acknowledged of this
+ * one says nothing about it. */
+static leat_status positions_stay(leati_core *core, int64_t task, bool *stay, leat_error *err) {
+    int64_t found = 0;
+    LEATI_TRY(leati_database_number(core->database, 0, &found, err,
+                                    "SELECT d.deterministic FROM tasks t"
+                                    " JOIN iterations i ON i.id = t.iteration"
+                                    " JOIN jobs j ON j.id = i.job"
+                                    " JOIN datasets d ON d.id = j.dataset WHERE t.id = ?",
+                                    "i", task));
+    *stay = found == 1;
+    return LEAT_OK;
+}
+
 /* Is the task this worker's, at work, in this attempt? */
 static leat_status is_at_work(leati_core *core, const char *uid,
                               const struct leati_message_task_report *report, bool *is,
@@ -143,11 +157,13 @@ static leat_status is_at_work(leati_core *core, const char *uid,
 
 static leat_status note_report(leati_core *core, const char *uid,
                                const struct leati_message_task_report *report, leat_error *err) {
-    bool is = false;
+    bool is = false, stay = false;
     LEATI_TRY(is_at_work(core, uid, report, &is, err));
     if (!is)
         return LEAT_OK;
     if (report->acked.count > 0)
+        LEATI_TRY(positions_stay(core, report->task, &stay, err));
+    if (stay)
         LEATI_TRY(note_acked(core, report, err));
     if (!report->done && report->failed == 0)
         return LEAT_OK;

@@ -9,6 +9,7 @@ struct leati_worker_bell {
     atomic_long references;
     leati_gate *gate;
     leat_cancel *end;       /* of waits */
+    leat_cancel *around;    /* the lock's: the parent of `listening`, a reference, or NULL */
     leat_cancel *listening; /* the lock's: the parked call's, a reference, or NULL */
     bool rung;              /* the lock's */
 };
@@ -40,6 +41,7 @@ void leati_worker_bell_unref(leati_worker_bell *bell) {
         return;
     leati_queue_gate_free(bell->gate);
     leati_cancel_unref(bell->listening);
+    leati_cancel_unref(bell->around);
     leati_cancel_unref(bell->end);
     leati_free(bell);
 }
@@ -62,6 +64,9 @@ leat_cancel *leati_worker_bell_listen(leati_worker_bell *bell, leat_cancel *arou
         return NULL;
     leati_queue_gate_lock(bell->gate);
     leat_cancel *before = bell->listening;
+    /* Tasks that readers hold ring after the worker is gone; a parent outlives its children. */
+    if (bell->around == NULL)
+        bell->around = leati_cancel_ref(around);
     bell->listening = leati_cancel_ref(next);
     bell->rung = false;
     leati_queue_gate_unlock(bell->gate);

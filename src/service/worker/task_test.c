@@ -286,6 +286,21 @@ static leat_status make_and_read(void *context, leat_error *err) {
     return status;
 }
 
+/* A reader rings after the worker, whose cancellation the heartbeat heard, is gone. */
+static void test_bell_of_a_worker_that_is_gone(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_cancel *around = leati_cancel_new(NULL, &err);
+    leati_worker_bell *bell = leati_worker_bell_new(&err);
+    leat_cancel *listening = leati_worker_bell_listen(bell, around, &err);
+    assert_non_null(listening);
+    leati_cancel_unref(around);
+    leati_worker_bell_ring(bell);
+    assert_true(leati_cancel_fired(listening));
+    leati_cancel_unref(listening);
+    leati_worker_bell_unref(bell);
+}
+
 /* Which allocation fails depends on the scheduler; what an iterator can do without may fail. */
 static void test_memory(void **state) {
     (void)state;
@@ -298,10 +313,19 @@ static void test_memory(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_shared), TEST(test_amounts),    TEST(test_empty),
-        TEST(test_errors), TEST(test_acks),       TEST(test_acked_parts),
-        TEST(test_held),   TEST(test_plan_fails), TEST(test_file_is_missing),
-        TEST(test_stop),   TEST(test_cancel),     TEST(test_memory),
+        TEST(test_shared),
+        TEST(test_amounts),
+        TEST(test_empty),
+        TEST(test_errors),
+        TEST(test_acks),
+        TEST(test_acked_parts),
+        TEST(test_held),
+        TEST(test_plan_fails),
+        TEST(test_file_is_missing),
+        TEST(test_stop),
+        TEST(test_cancel),
+        TEST(test_memory),
+        TEST(test_bell_of_a_worker_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,95 @@
+"""What each level of visitation promises while workers are stopped, drained and replaced at random positions of an epoch.
+
+Every element is accounted for. LEAT_VISITS is the number of trials of each kind, LEAT_VISITS_FROM the first one's seed.
+"""
+
+import collections
+import os
+import random
+import threading
+
+import pytest
+
+import leat as tf
+
+service = tf.data.experimental.service
+TRIALS = int(os.environ.get("LEAT_VISITS", "1"))
+FIRST = int(os.environ.get("LEAT_VISITS_FROM", "0"))
+ELEMENTS = 8000
+LEVELS = ("at_most_once", "at_least_once", "exactly_once")
+
+
+class Service:
+    """A dispatcher and three workers, of which one goes, and another one comes, when `change` is called."""
+
+    def __init__(self, protocol, seed):
+        self.random = random.Random(seed)
+        self.protocol = protocol
+        self.dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=protocol, worker_timeout_ms=1000))
+        self.made = 0
+        self.workers = [self.worker() for _ in range(3)]
+        self.drains = []
+
+    def worker(self):
+        self.made += 1
+        return service.WorkerServer(service.WorkerConfig(self.dispatcher._address, protocol=self.protocol, heartbeat_interval_ms=100))
+
+    def change(self):
+        i = self.random.randrange(len(self.workers))
+        worker = self.workers[i]
+        if self.random.random() < 0.4:
+            # It waits for the client to read, which is this thread.
+            self.drains.append(threading.Thread(target=worker._server.drain, args=(60_000,)))
+            self.drains[-1].start()
+        else:
+            worker.stop()
+        self.workers[i] = self.worker()
+
+    def stop(self):
+        for drain in self.drains:
+            drain.join()
+        for worker in self.workers:
+            worker.stop()
+        self.dispatcher.stop()
+
+
+def count(protocol, level, mode, seed):
+    """How many workers there were, and how often each element came."""
+    running = Service(protocol, seed)
+    dataset = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2)
+    dataset = dataset.apply(service._distribute(mode, running.dispatcher.target, task_refresh_interval_hint_ms=20, visitation=level))
+    changes = set(running.random.sample(range(ELEMENTS), running.random.randrange(1, 6)))
+    seen = collections.Counter()
+    for i, value in enumerate(dataset):
+        seen[int(value) // 2] += 1
+        if i in changes:
+            running.change()
+    running.stop()
+    return running.made, seen
+
+
+@pytest.mark.parametrize("protocol", ["local", "grpc"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_dynamic(protocol, level):
+    for seed in range(FIRST, FIRST + TRIALS):
+        seen = count(protocol, level, service.ShardingPolicy.DYNAMIC, seed)[1]
+        assert set(seen) <= set(range(ELEMENTS)), seed
+        if level != "at_most_once":
+            assert len(seen) == ELEMENTS, seed
+        if level != "at_least_once":
+            assert set(seen.values()) == {1}, seed
+
+
+@pytest.mark.parametrize("protocol", ["local", "grpc"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_off(protocol, level):
+    """Every worker gives the dataset: whole, from however many of them; never more often than there were workers."""
+    for seed in range(FIRST, FIRST + TRIALS):
+        made, seen = count(protocol, level, service.ShardingPolicy.OFF, seed)
+        assert set(seen) <= set(range(ELEMENTS)), seed
+        if level != "at_most_once":
+            assert len(seen) == ELEMENTS, seed
+        if level == "exactly_once":
+            assert len(set(seen.values())) == 1, seed
+        if level != "at_least_once":
+            assert max(seen.values()) <= made, seed

@@ -1,4 +1,4 @@
-"""What each level of visitation promises while workers are stopped, drained and replaced at random positions of an epoch.
+"""What each level of visitation promises while workers are stopped, drained and replaced in the middle of an epoch.
 
 Every element is accounted for. LEAT_VISITS is the number of trials of each kind, LEAT_VISITS_FROM the first one's seed.
 """
@@ -32,7 +32,8 @@ class Service:
 
     def worker(self):
         self.made += 1
-        return service.WorkerServer(service.WorkerConfig(self.dispatcher._address, protocol=self.protocol, heartbeat_interval_ms=100))
+        config = service.WorkerConfig(self.dispatcher._address, protocol=self.protocol, heartbeat_interval_ms=100)
+        return service.WorkerServer(config)
 
     def change(self):
         i = self.random.randrange(len(self.workers))
@@ -57,7 +58,8 @@ def count(protocol, level, mode, seed):
     """How many workers there were, and how often each element came."""
     running = Service(protocol, seed)
     dataset = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2)
-    dataset = dataset.apply(service._distribute(mode, running.dispatcher.target, task_refresh_interval_hint_ms=20, visitation=level))
+    dataset = dataset.apply(service._distribute(mode, running.dispatcher.target, task_refresh_interval_hint_ms=20,
+                                                visitation=level))
     changes = set(running.random.sample(range(ELEMENTS), running.random.randrange(1, 6)))
     seen = collections.Counter()
     for i, value in enumerate(dataset):

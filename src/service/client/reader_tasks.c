@@ -112,9 +112,9 @@ leat_status leati_client_reader_tasks_update(leati_client_reader *reader,
 }
 
 bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
-    /* Once all was given, nothing is on its way here of a task that is not being read. */
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
-        if (!task->ended && !task->passed && task->state != LEATI_CLIENT_IDLE)
+        if (!task->ended && !task->passed &&
+            (task->unlisted_ns == 0 || task->state != LEATI_CLIENT_IDLE))
             return false;
     return true;
 }

@@ -11,11 +11,12 @@
  * TensorFlow's does.
  *
  * Failures: the dispatcher's refusals when it is opened; errors of elements where they stand. An
- * iterator's state would have to hold what the service gave to whom: FAILED_PRECONDITION. Locks:
- * the reader's. */
+ * iterator's state would have to hold what the service gave to whom: UNIMPLEMENTED, as in
+ * TensorFlow. Locks: the reader's. */
 #include "service/client/data_service.h"
 #include "base/random.h"
 #include "data/run/state.h"
+#include "service/client/credentials.h"
 #include "service/client/reader.h"
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct service_args {
     int64_t target_workers, visitation, task_refresh_interval_hint_ms;
     leat_spec *spec;
     int64_t cardinality;
+    leat_object *credentials;
 };
 
 /* Of the node: what all iterators share. */
@@ -127,6 +129,11 @@ static const leati_row service_rows[] = {
      .minimum = LEAT_UNKNOWN_CARDINALITY,
      .maximum = INT64_MAX,
      .doc = "Number of elements of the registered dataset; -1 endless, -2 unknown."},
+    {.name = "credentials",
+     .type = LEATI_ROW_OBJECT,
+     .flags = LEATI_CONSTRUCT,
+     ROW(credentials),
+     .doc = "Token and certificates that the constructor was given, which no plan shows."},
     {0},
 };
 
@@ -227,6 +234,7 @@ static leat_status begin(leati_node_state *node, struct service_state *s, leat_e
         .compression = args->compression,
         .trainer = args->trainer_id,
         .refresh_ms = args->task_refresh_interval_hint_ms,
+        .security = leati_client_credentials(args->credentials),
         .spec = args->spec,
         .name = node->name,
     };
@@ -271,9 +279,9 @@ static leati_tail service_pull(leati_node_state *node, void *state, int64_t want
 }
 
 static leat_status refuse_state(const leati_node_state *node, leat_error *err) {
-    return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "%s: what a data service gave to whom is not in an iterator's state; ask for "
-                      "visitation exactly_once, under which it is",
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "%s: what a data service gave to whom is not in an iterator's state, so it "
+                      "cannot be saved; save elements that were read, with save() or snapshot()",
                       node->name);
 }
 
@@ -354,5 +362,9 @@ leat_dataset *leati_data_service_new(const char *service, const char *dataset_id
         .spec = (leat_spec *)(uintptr_t)spec,
         .cardinality = cardinality,
     };
-    return leati_dataset_new(&leati_op_data_service, &args, NULL, 0, err);
+    if (leati_client_credentials_new(&options->security, &args.credentials, err) != LEAT_OK)
+        return NULL;
+    leat_dataset *dataset = leati_dataset_new(&leati_op_data_service, &args, NULL, 0, err);
+    leati_object_unref(args.credentials);
+    return dataset;
 }

@@ -19,9 +19,10 @@ static void check(bool good, const leat_error *err) {
         fail_msg("%s", err->text);
 }
 
-static void start(service *s, int workers) {
+static void start_with(service *s, int workers, const char *token) {
     leat_error err = {0};
     leat_dispatcher_options options = {LEAT_DISPATCHER_DEFAULTS, .protocol = "local"};
+    options.security.token = token;
     *s = (service){.num_workers = workers};
     s->dispatcher = leat_dispatcher_new(&options, &err);
     check(s->dispatcher != NULL, &err);
@@ -30,10 +31,15 @@ static void start(service *s, int workers) {
     for (int i = 0; i < workers; i++) {
         leat_worker_options worker = {LEAT_WORKER_DEFAULTS, .protocol = "local",
                                       .dispatcher_address = s->target};
+        worker.security.token = token;
         s->workers[i] = leat_worker_new(&worker, &err);
         check(s->workers[i] != NULL, &err);
         check(leat_worker_start(s->workers[i], &err) == LEAT_OK, &err);
     }
+}
+
+static void start(service *s, int workers) {
+    start_with(s, workers, NULL);
 }
 
 static void stop(service *s) {
@@ -118,11 +124,43 @@ static void test_repeat_asks_for_the_next_repetition(void **state) {
     stop(&s);
 }
 
+/* The token that the program gives reaches all that reads, and stands in no plan. */
+static void test_a_token_that_is_given_in_code(void **state) {
+    (void)state;
+    static const char token[] = "a token of twenty-four ch";
+    service s;
+    int counts[10];
+    leat_error err = {0};
+    leat_service_options options = {LEAT_SERVICE_DEFAULTS};
+    start_with(&s, 1, token);
+    assert_null(leat_service_distribute(range(10), s.target, &options, &err));
+    assert_int_equal(err.code, LEAT_UNAUTHENTICATED);
+    options.security.token = token;
+    leat_dataset *dataset = leat_service_distribute(range(10), s.target, &options, &err);
+    check(dataset != NULL, &err);
+    dataset = leat_dataset_take(dataset, 7, &err);
+    check(dataset != NULL, &err);
+    char *json = leat_dataset_to_json(dataset, &err);
+    check(json != NULL, &err);
+    assert_null(strstr(json, token));
+    assert_null(strstr(json, "credentials"));
+    assert_int_equal(count(dataset, counts, 10, true), 7);
+    leat_dataset *again = leat_dataset_from_json(json, &err);
+    check(again != NULL, &err);
+    leat_text_free(json);
+    assert_null(leat_iterator_new(again, NULL, &err));
+    assert_int_equal(err.code, LEAT_UNAUTHENTICATED);
+    leat_dataset_unref(again);
+    leat_dataset_unref(dataset);
+    stop(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_worker_gives_the_dataset_in_order),
         cmocka_unit_test(test_each_of_several_workers_gives_the_whole_dataset),
         cmocka_unit_test(test_repeat_asks_for_the_next_repetition),
+        cmocka_unit_test(test_a_token_that_is_given_in_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,13 +111,16 @@ static void read_task(void *context) {
     struct leati_message_read asked;
     leati_queue_gate_lock(reader->gate);
     leati_client_reader_request(task, &asked);
-    char *address = leati_strdup(task->place.address);
+    char *address = leati_strdup(task->place.address), *worker = leati_strdup(asked.worker);
     leati_queue_gate_unlock(reader->gate);
+    bool known = address != NULL && (worker != NULL || asked.worker == NULL);
+    asked.worker = worker;
     leati_worker_reader *source =
-        address == NULL ? NULL : leati_worker_reader_open(address, &asked, reader->cancel, &err);
-    if (address == NULL)
+        known ? leati_worker_reader_open(address, &asked, reader->cancel, &err) : NULL;
+    if (!known)
         (void)leati_no_memory(&err);
     leati_free(address);
+    leati_free(worker);
     set_source(task, source);
     if (source != NULL)
         if (read_on(task, source, &err) == LEAT_OK && leati_client_reader_acknowledges(reader))

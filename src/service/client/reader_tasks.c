@@ -290,6 +290,7 @@ void leati_client_reader_request(const leati_client_reader_task *task,
         .credit_elements = task->window.elements,
         .credit_bytes = task->window.bytes,
         .acks = leati_client_reader_acknowledges(reader),
+        .worker = task->place.worker,
     };
 }
 

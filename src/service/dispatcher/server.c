@@ -185,7 +185,8 @@ static leat_status refuse_stream(void *context, leati_transport_stream *stream, 
     (void)size;
     (void)events;
     (void)events_context;
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
+    /* Who asks may mean the worker that had this address before, and tries again. */
+    return leati_fail(err, strcmp(method, "read") == 0 ? LEAT_UNAVAILABLE : LEAT_UNIMPLEMENTED,
                       "a dispatcher has no stream \"%.60s\"; elements come from workers", method);
 }
 

@@ -80,6 +80,7 @@ struct leati_message_read {
     int64_t credit_elements, credit_bytes;
     bool acks;                 /* the visitation level asks for them */
     leati_strings compression; /* that it can unpack, best first; none: as it is */
+    char *worker; /* uid of the one that is meant; NULL: whoever answers at its address */
 };
 
 /* From client to worker, behind the first message: more credit, and what the program has taken. */

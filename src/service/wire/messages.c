@@ -217,6 +217,7 @@ static const leati_row read_rows[] = {
     COUNT(read, credit_bytes),
     FIELD(read, BOOL, acks),
     FIELD(read, STRINGS, compression),
+    ABSENT_TEXT(read, worker),
     {0},
 };
 FORM(read, {0});

@@ -80,10 +80,18 @@ static size_t index_of(const leat_worker *worker, int64_t task) {
     return i;
 }
 
-leati_worker_task *leati_worker_find_task(void *context, int64_t task, int64_t attempt,
+leati_worker_task *leati_worker_find_task(void *context, const struct leati_message_read *asked,
                                           leat_error *err) {
     leat_worker *worker = context;
     leati_worker_task *found = NULL;
+    int64_t task = asked->task, attempt = asked->attempt;
+    /* Addresses are used again, and so are the numbers of tasks, by other dispatchers. */
+    if (asked->worker != NULL && strcmp(asked->worker, worker->uid) != 0) {
+        leati_fail(err, LEAT_UNAVAILABLE,
+                   "worker %s, which was asked for, is gone; another one has its address %s now",
+                   asked->worker, worker->address);
+        return NULL;
+    }
     leati_queue_gate_lock(worker->gate);
     size_t i = index_of(worker, task);
     if (i < worker->num_tasks && worker->tasks[i]->about.attempt == attempt)

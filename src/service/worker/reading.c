@@ -73,7 +73,7 @@ static leati_worker_task *find_task(const char *address, const struct leati_mess
     pthread_mutex_lock(&registry_lock);
     const leati_worker_entry *entry = find_entry(address);
     if (entry != NULL)
-        task = entry->find(entry->worker, asked->task, asked->attempt, err);
+        task = entry->find(entry->worker, asked, err);
     else
         leati_fail(err, LEAT_NOT_FOUND, "no worker of this process has the address %s", address);
     pthread_mutex_unlock(&registry_lock);
@@ -130,6 +130,7 @@ leati_worker_reader *leati_worker_reader_new(leati_worker_task *task,
     reader->task = leati_worker_task_ref(task);
     reader->asked = *asked;
     reader->asked.compression = (leati_strings){0};
+    reader->asked.worker = NULL;
     reader->asked.trainer = leati_strdup(asked->trainer);
     reader->skip_at_ns = LEATI_NO_DEADLINE;
     leat_status status = asked->trainer != NULL && reader->asked.trainer == NULL

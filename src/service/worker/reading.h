@@ -60,8 +60,10 @@ bool leati_worker_is_here(const char *address);
 /* ---- for the worker ---- */
 
 struct leati_worker_task;
-/* Finds a task of a worker, a new reference; UNAVAILABLE where it has none of that number. */
-typedef struct leati_worker_task *(*leati_worker_find)(void *worker, int64_t task, int64_t attempt,
+/* Finds a task of a worker, a new reference; UNAVAILABLE where it has not the one that is asked
+ * for. */
+typedef struct leati_worker_task *(*leati_worker_find)(void *worker,
+                                                       const struct leati_message_read *asked,
                                                        leat_error *err);
 /* A worker is known by its address, in this process, from now on until it is withdrawn; withdraw
  * waits for a find that runs. `entry` is embedded in the worker. */

@@ -160,7 +160,7 @@ static leat_status check_method(const char *method, leat_error *err) {
 
 static leat_status fill(leati_worker_stream *s, leat_worker *worker,
                         const struct leati_message_read *asked, leat_error *err) {
-    leati_worker_task *task = leati_worker_find_task(worker, asked->task, asked->attempt, err);
+    leati_worker_task *task = leati_worker_find_task(worker, asked, err);
     if (task == NULL)
         return err->code;
     s->worker = worker;

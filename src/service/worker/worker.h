@@ -69,8 +69,9 @@ LEAT_WARN_UNUSED leat_status leati_worker_ask_patiently(
 /* All tasks, each with a reference. Owned (leati_worker_tasks_drop); NULL without memory. */
 leati_worker_task **leati_worker_tasks_copy(leat_worker *worker, size_t *count, leat_error *err);
 void leati_worker_tasks_drop(leati_worker_task **tasks, size_t count);
-/* A new reference to the task of that number; UNAVAILABLE where the worker has none. */
-leati_worker_task *leati_worker_find_task(void *worker, int64_t task, int64_t attempt,
+/* A new reference to the task that is asked for; UNAVAILABLE where the worker has none, or another
+ * worker is meant. */
+leati_worker_task *leati_worker_find_task(void *worker, const struct leati_message_read *asked,
                                           leat_error *err);
 
 /* ---- datasets.c ---- */

@@ -220,6 +220,14 @@ static void test_unknown_task(void **state) {
     stream_wait_closed(&client);
     assert_refused(&client.why, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "1");
     stream_close(&client);
+    /* The task of another dispatcher's worker, which had this address before. */
+    asked = reading(1, 1);
+    asked.attempt = 2;
+    asked.worker = (char *)(uintptr_t) "0123";
+    stream_open(&client, leat_worker_address(s.worker), &asked, true);
+    stream_wait_closed(&client);
+    assert_refused(&client.why, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "0123");
+    stream_close(&client);
     end(&s);
 }
 

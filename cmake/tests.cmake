@@ -56,6 +56,10 @@ function(leat_test)
     endif()
     # The C library fills what it gives out, and what it gets back: whoever reads it finds no zeros, nor what was there.
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} ENVIRONMENT "MALLOC_PERTURB_=165")
+    if(T_NAME MATCHES "^cli/service" AND LEAT_SANITIZE STREQUAL "address")
+        set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT
+            "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/cli/leaks.supp")
+    endif()
     # Those that take longest begin first: one of them at the end would leave the other cores idle. Of the others ctest remembers how
     # long they took.
     list(LENGTH LEAT_LONGEST cost)

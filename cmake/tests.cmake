@@ -28,7 +28,7 @@ target_compile_options(leati_test_build INTERFACE $<$<CONFIG:Release>:-O1> ${LEA
 set(LEAT_THREAD_ROOMS run coll exec data dist service train web)
 set(LEAT_GOLDEN_PARTS tfdata distribute nn image)
 set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_processes|multi_worker)" golden/modes fuzz
-    "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy)" "coll/(store|faults|processes)"
+    "python/(examples|process|workers|package|distribute)" "cli/(examples|train|accuracy|service)" "coll/(store|faults|processes)"
     "train/.*multi_worker" tools/check image/decode golden)
 
 # What `make check`, and the builds for threads and by the other compiler, leave to the rest of `make test`: sweeps over failing
@@ -51,15 +51,15 @@ function(leat_test)
             list(APPEND T_LABELS full)
         endif()
     endforeach()
+    # Processes that talk by gRPC, into which no sanitizer sees.
+    if(T_NAME MATCHES "^cli/(service|slurm)")
+        list(APPEND T_LABELS once)
+    endif()
     if(NOT T_TIMEOUT)
         set(T_TIMEOUT 300)
     endif()
     # The C library fills what it gives out, and what it gets back: whoever reads it finds no zeros, nor what was there.
     set_tests_properties(${T_NAME} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT} ENVIRONMENT "MALLOC_PERTURB_=165")
-    if(T_NAME MATCHES "^cli/service" AND LEAT_SANITIZE STREQUAL "address")
-        set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT
-            "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/tests/cli/leaks.supp")
-    endif()
     # Those that take longest begin first: one of them at the end would leave the other cores idle. Of the others ctest remembers how
     # long they took.
     list(LENGTH LEAT_LONGEST cost)

@@ -187,6 +187,30 @@ def test_a_cache_that_was_filled_in_turns():
     assert numbers(restored) == rows
 
 
+@pytest.mark.parametrize("mode", ["auto", "data"])
+@pytest.mark.parametrize("last", [lambda d: d.cache(), lambda d: d.shuffle(9, seed=2), lambda d: d.prefetch(1)])
+def test_a_cache_that_two_places_filled_at_once(mode, last):
+    """Both found it empty, and so drew an order each; whoever computes that again finds it full by then."""
+    def make():
+        dataset = Dataset.range(6).shuffle(6, seed=4).cache().shuffle(3, seed=5)
+        return last(Dataset.zip((dataset, dataset)).map(lambda a, b: 10 * a + b))
+    for count in range(7):
+        dataset = make()
+        iterator = iter(dataset)
+        for _ in range(count):
+            next(iterator)
+        states = [iterator.save(mode)]
+        tails = [numbers(iterator)]
+        # What is kept by now is what comes of the next iterators.
+        iterator = iter(dataset)
+        states.append(iterator.save(mode))
+        tails.append(numbers(iterator))
+        for state, tail in zip(states, tails):
+            restored = iter(make())
+            restored.restore(state)
+            assert numbers(restored) == tail
+
+
 def test_states_of_one_snapshot(tmp_path):
     """Of two iterators that go on from states of one unfinished run the first one writes; a state whose files were
     given up for an earlier one's goes on without writing."""

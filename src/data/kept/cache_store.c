@@ -26,6 +26,11 @@ struct leati_cache_store {
 /* How a state tells of the store. */
 enum { STORE_EMPTY = 0, STORE_ORIGIN, STORE_ROWS };
 
+const char *leati_cache_prefix(const leat_dataset *dataset) {
+    const char *filename = ((const leati_cache_args *)dataset->args)->filename;
+    return filename == NULL || filename[0] == 0 ? NULL : filename;
+}
+
 static leati_cache_store *store_new(leat_error *err) {
     leati_cache_store *store = leati_alloc_zero(1, sizeof(*store));
     if (store == NULL) {
@@ -76,6 +81,14 @@ leati_cache_rows *leati_cache_store_get(leati_cache_store *store) {
     leati_cache_rows *rows = store->rows == NULL ? NULL : leati_cache_rows_ref(store->rows);
     pthread_mutex_unlock(&store->lock);
     return rows;
+}
+
+bool leati_cache_store_empty(const leat_dataset *dataset, void *state) {
+    if (leati_cache_prefix(dataset) != NULL)
+        return false; /* whether there are files is nothing that a state tells */
+    leati_cache_rows *rows = leati_cache_store_get(((leati_cache_shared *)state)->store);
+    leati_cache_rows_unref(rows);
+    return rows == NULL;
 }
 
 static void put(leati_cache_store *store, leati_cache_rows *rows) {

@@ -16,10 +16,19 @@ typedef struct leati_cache_shared {
     leati_cache_fill *fill;   /* what random access has read */
 } leati_cache_shared;
 
+/* The arguments of the operator cache. */
+typedef struct leati_cache_args {
+    char *filename;
+} leati_cache_args;
+
+/* Prefix of its files, borrowed; NULL: it is in memory. */
+const char *leati_cache_prefix(const leat_dataset *dataset);
+
 /* The slots of the operator cache. */
 void *leati_cache_store_share(const leat_dataset *dataset, leat_error *err);
 void leati_cache_store_unshare(void *shared);
 void leati_cache_store_settle(void *own, void *shared);
+bool leati_cache_store_empty(const leat_dataset *dataset, void *state);
 LEAT_WARN_UNUSED leat_status leati_cache_store_save(const leat_dataset *dataset, void *state,
                                                     leati_writer *out, leati_save_cost *cost,
                                                     leat_error *err);

@@ -20,15 +20,11 @@
 #include <leat/data_ops.h>
 #include <string.h>
 
-struct cache_args {
-    char *filename;
-};
-
 static const leati_row cache_row_table[] = {
     {.name = "filename",
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
-     .offset = offsetof(struct cache_args, filename),
+     .offset = offsetof(leati_cache_args, filename),
      .doc = "Prefix of the files of the cache; none or empty: in memory."},
     {0},
 };
@@ -49,12 +45,6 @@ struct cache_state {
     leati_cache_writer *writer; /* in files */
     leati_cache_reader *reader;
 };
-
-/* NULL: in memory. */
-static const char *prefix_of(const leat_dataset *dataset) {
-    const char *filename = ((const struct cache_args *)dataset->args)->filename;
-    return filename == NULL || filename[0] == 0 ? NULL : filename;
-}
 
 /* ---- epochs ---- */
 
@@ -99,7 +89,7 @@ static leat_status complete_store(leati_node_state *node, struct cache_state *s,
 /* Opens, and begins another epoch. */
 static leat_status begin_epoch(leati_node_state *node, void *state, leat_error *err) {
     struct cache_state *s = state;
-    const char *prefix = prefix_of(node->dataset);
+    const char *prefix = leati_cache_prefix(node->dataset);
     forget(node, s);
     s->mode = CACHE_WRITE;
     if (prefix == NULL) {
@@ -138,7 +128,7 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
         status = status == LEAT_FAILED_PRECONDITION ? LEAT_OK : status; /* cannot be saved */
     }
     s->begun = s->begun || status == LEAT_OK;
-    if (status == LEAT_OK && prefix_of(node->dataset) == NULL && s->rows == NULL) {
+    if (status == LEAT_OK && leati_cache_prefix(node->dataset) == NULL && s->rows == NULL) {
         leati_cache_rows *rows = leati_cache_rows_new(err);
         if (rows == NULL)
             return LEAT_RESOURCE_EXHAUSTED;
@@ -155,9 +145,9 @@ static leat_status begin_list(leati_node_state *node, struct cache_state *s, lea
 /* The files are begun when the first element is asked for. */
 static leat_status begin_writing(leati_node_state *node, struct cache_state *s, leat_error *err) {
     LEATI_TRY(begin_list(node, s, err));
-    if (prefix_of(node->dataset) == NULL || s->writer != NULL || s->complete)
+    if (leati_cache_prefix(node->dataset) == NULL || s->writer != NULL || s->complete)
         return LEAT_OK;
-    return leati_cache_writer_open(prefix_of(node->dataset), &s->writer, err);
+    return leati_cache_writer_open(leati_cache_prefix(node->dataset), &s->writer, err);
 }
 
 static leat_status give_up(leati_node_state *node, struct cache_state *s, leat_status status,
@@ -438,7 +428,7 @@ static leat_status restore_file_position(const leati_node_state *node, struct ca
 
 static leat_status restore_reading(leati_node_state *node, struct cache_state *s, leati_reader *in,
                                    leat_error *err) {
-    if (prefix_of(node->dataset) != NULL)
+    if (leati_cache_prefix(node->dataset) != NULL)
         return restore_file_position(node, s, in, err);
     int64_t position = 0, rows = 0;
     uint64_t from = 0;
@@ -493,7 +483,7 @@ static leat_status restore_writing(leati_node_state *node, struct cache_state *s
     LEATI_TRY(leati_get_bytes(in, &origin, &size, err));
     LEATI_TRY(restore_origin(node, s, origin, size, err));
     s->mode = done ? CACHE_PASS : s->mode;
-    if (prefix_of(node->dataset) == NULL)
+    if (leati_cache_prefix(node->dataset) == NULL)
         LEATI_TRY(take_store(node, s, origin, size, &taken, err));
     /* All that was to be kept is there: what was taken need not be computed. */
     if (taken) {
@@ -537,7 +527,7 @@ static void cache_close(leati_node_state *node, void *state) {
 
 static leat_status cache_at(leati_access *access, const int64_t *indices, int64_t n,
                             leati_block *out, leat_error *err) {
-    if (prefix_of(access->node.dataset) != NULL) {
+    if (leati_cache_prefix(access->node.dataset) != NULL) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
                           "random access is not implemented for a cache in files; cache in memory");
     }
@@ -545,7 +535,7 @@ static leat_status cache_at(leati_access *access, const int64_t *indices, int64_
 }
 
 static leat_status cache_indexable(const leat_dataset *dataset, leat_error *err) {
-    return prefix_of(dataset) == NULL
+    return leati_cache_prefix(dataset) == NULL
                ? LEAT_OK
                : leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "a cache in files does not support random access; cache in memory, or "
@@ -566,13 +556,14 @@ const leati_dataset_op leati_op_cache = {
     .splits = LEATI_SPLITS_THROUGH,
     .batches = LEATI_BATCHES_SAME,
     .flags = LEATI_OP_SHARED_DRAW,
-    .args_size = sizeof(struct cache_args),
+    .args_size = sizeof(leati_cache_args),
     .rows = cache_row_table,
     .share = leati_cache_store_share,
     .unshare = leati_cache_store_unshare,
     .shared_settle = leati_cache_store_settle,
     .shared_save = leati_cache_store_save,
     .shared_restore = leati_cache_store_restore,
+    .shared_empty = leati_cache_store_empty,
     .state_size = sizeof(struct cache_state),
     .open = begin_epoch,
     .pull = cache_pull,
@@ -595,6 +586,6 @@ leat_dataset *leat_dataset_cache(leat_dataset *input, leat_error *err) {
 leat_dataset *leat_dataset_cache_to_file(leat_dataset *input, const char *filename,
                                          leat_error *err) {
     LEATI_ERROR_DOOR(err);
-    struct cache_args args = {.filename = (char *)(uintptr_t)filename}; /* copied */
+    leati_cache_args args = {.filename = (char *)(uintptr_t)filename}; /* copied */
     return leati_dataset_new(&leati_op_cache, &args, &input, 1, err);
 }

@@ -207,6 +207,9 @@ typedef struct leati_dataset_op {
                                leati_save_cost *cost, leat_error *err);
     leat_status (*shared_restore)(const leat_dataset *dataset, void *own, void *shared,
                                   leati_reader *in, bool *unfinished, leat_error *err);
+    /* Is it still empty, so that each place of the node that opens now runs the input itself? NULL:
+     * never. Thread-safe. */
+    bool (*shared_empty)(const leat_dataset *dataset, void *state);
     /* Lines for explain about how the node runs, each with `name` in front. NULL: none. */
     void (*remark)(const leat_dataset *dataset, const char *name, leati_text *text);
     /* Run side. `state` is zeroed memory of state_size that the framework owns; close always runs,

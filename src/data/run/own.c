@@ -150,14 +150,23 @@ static leat_status count_uses(const leat_dataset *dataset, void *context, leat_e
     return leati_dataset_visit_captured(dataset, count_uses, count, err);
 }
 
+/* A state without places that were not open yet has not told them that the node was empty: they
+ * would read what is kept by then, and not draw. That matters where its places differ. */
+static bool fills(const leati_own *own, const struct own_state *s) {
+    void *state =
+        s->node->op->shared_empty == NULL ? NULL : leati_own_shared(own, s->node, &(leat_error){0});
+    return state != NULL && s->node->op->shared_empty(s->node, state) &&
+           !leati_own_replays(own, s->copy->inputs[0]);
+}
+
 bool leati_own_replays(const leati_own *own, const leat_dataset *dataset) {
     bool replays = dataset->replayable;
     for (size_t i = 0; own != NULL && i < own->count && replays; i++) {
-        struct count count = {.node = own->states[i].node};
+        const struct own_state *s = &own->states[i];
+        struct count count = {.node = s->node};
         /* Most nodes are used once, and so need no count. */
-        bool counted =
-            own->states[i].uses > 1 && count_uses(dataset, &count, &(leat_error){0}) == LEAT_OK;
-        replays = !counted || count.uses == 0 || count.uses == own->states[i].uses;
+        bool counted = s->uses > 1 && count_uses(dataset, &count, &(leat_error){0}) == LEAT_OK;
+        replays = !counted || count.uses == 0 || (count.uses == s->uses && !fills(own, s));
     }
     return replays;
 }

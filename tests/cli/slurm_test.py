@@ -23,9 +23,17 @@ while words and words[0].startswith("--"):
 with open(os.environ["STEPS"], "a") as file:
     file.write("%s %s\n" % (options.get("--job-name", "?"), " ".join("%s=%s" % item for item in sorted(options.items()))))
 tasks = int(options.get("--ntasks", os.environ["SLURM_NTASKS"]))
-running = [subprocess.Popen(words, env={**os.environ, "SLURM_PROCID": str(i)}) for i in range(tasks)]
+running, asked = [], []
+def hand_on(number, frame):
+    asked.append(number)
+    for one in running:
+        one.send_signal(number)
 for number in (signal.SIGTERM, signal.SIGINT):
-    signal.signal(number, lambda number, frame: [one.send_signal(number) for one in running])
+    signal.signal(number, hand_on)
+for i in range(tasks):
+    running.append(subprocess.Popen(words, env={**os.environ, "SLURM_PROCID": str(i)}))
+    for number in asked:
+        running[-1].send_signal(number)
 sys.exit(next((code for code in [one.wait() for one in running] if code), 0))
 '''
 SCONTROL = '#!/bin/sh\n[ "$1 $2" = "show hostnames" ] || exit 1\necho "$3" | tr , "\\n"\n'

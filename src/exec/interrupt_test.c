@@ -99,7 +99,7 @@ static leat_tensor numbers(leat_dtype dtype, leat_shape shape, uint32_t seed) {
         case LEAT_INT32: ((int32_t *)tensor.data)[i] = (int32_t)(seed >> 24); break;
         case LEAT_INT64: ((int64_t *)tensor.data)[i] = seed >> 24; break;
         case LEAT_STRING:
-            ((leat_string *)tensor.data)[i] = (leat_string){"0123456789" + (seed >> 24) % 10, 1};
+            ((leat_string *)tensor.data)[i] = (leat_string){&"0123456789"[(seed >> 24) % 10], 1};
             break;
         default: ((uint8_t *)tensor.data)[i] = (uint8_t)(seed >> 24);
         }

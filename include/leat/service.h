@@ -85,7 +85,7 @@ LEAT_API leat_dispatcher *leat_dispatcher_new(const leat_dispatcher_options *opt
  * lives on the folder, or it was stopped before; DATA_LOSS for a damaged database. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_dispatcher_start(leat_dispatcher *dispatcher,
                                                             leat_error *err);
-/* Waits until it is stopped. Hears leat_cancel_all (Ctrl-C): CANCELLED. */
+/* Waits until it is stopped. CANCELLED where leat_interrupt_set's function says so (Ctrl-C). */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_dispatcher_join(leat_dispatcher *dispatcher,
                                                            leat_error *err);
 /* Ends serving; what was acknowledged is in the database. Any number of times. */

@@ -123,6 +123,13 @@ leat_status leati_dispatcher_ask_register(leati_core *core, leati_core_asked *as
 
 /* ---- asking for one ---- */
 
+leat_status leati_dispatcher_unknown_dataset(const char *id, leat_error *err) {
+    return leati_fail(err, LEAT_NOT_FOUND,
+                      "dataset id \"%.100s\" is not known to the dispatcher; register the "
+                      "dataset first (register_dataset)",
+                      id == NULL ? "" : id);
+}
+
 static leat_status read_row(const leati_query *query, struct leati_message_dataset *out,
                             leat_error *err) {
     char **const texts[] = {&out->plan, &out->spec, &out->identity, &out->why_not,
@@ -148,10 +155,7 @@ static leat_status find(leati_core *core, const char *id, struct leati_message_d
     if (leati_database_next(&query))
         status = read_row(&query, out, err);
     else if (leati_database_end(&query, err) == LEAT_OK)
-        return leati_fail(err, LEAT_NOT_FOUND,
-                          "dataset id \"%.100s\" is not known to the dispatcher; register the "
-                          "dataset first (register_dataset)",
-                          id == NULL ? "" : id);
+        return leati_dispatcher_unknown_dataset(id, err);
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;
 }

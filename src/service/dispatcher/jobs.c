@@ -33,11 +33,7 @@ static leat_status find_dataset(leati_core *core, const char *id, struct dataset
                        leati_database_text(&query, 3));
     }
     LEATI_TRY(leati_database_end(&query, err));
-    return found ? LEAT_OK
-                 : leati_fail(err, LEAT_NOT_FOUND,
-                              "dataset id \"%.100s\" is not known to the dispatcher; register the "
-                              "dataset first (register_dataset)",
-                              id == NULL ? "" : id);
+    return found ? LEAT_OK : leati_dispatcher_unknown_dataset(id, err);
 }
 
 static bool is_static(int64_t policy) {

@@ -128,6 +128,9 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_ids(leati_core *core, const char *
                                                   int64_t argument, leati_ints *out,
                                                   leat_error *err);
 
+/* NOT_FOUND for a dataset that nobody has registered. */
+leat_status leati_dispatcher_unknown_dataset(const char *id, leat_error *err);
+
 /* ---- iterations ---- */
 
 /* The rows of an iteration with its job and dataset. */

@@ -15,10 +15,8 @@
  *     client             a client's heartbeat, answered as a worker's: which tasks it reads
  *     release            a client leaves
  *     splits             a worker asks for a lease on splits of a source (DYNAMIC)
- *     workers            which workers there are, for static sharding and for people
  *     status             everything, as the page shows it (web/state.md)
  *     drain              a worker is to end its tasks and leave
- *     save               distributed_save: write a dataset into a folder
  *     restore            a saved iterator goes on: an iteration like an earlier one
  *
  * Asked of a worker: streams of `read` (wire/frame.h), and `status`. */

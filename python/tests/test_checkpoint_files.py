@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import leat as tf
+from leat._checkpoint import files
 
 RECORDED = pathlib.Path(__file__).resolve().parents[2] / "tests/checkpoints"
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -302,6 +303,23 @@ def test_of_two_writers_of_one_name_one_wins_and_readers_find_one(tmp_path):
     reading.read(prefix).assert_consumed()
     tf.train.Checkpoint(v=variables).write(prefix)
     assert len(os.listdir(tmp_path)) == 2
+
+
+def test_a_name_swept_before_it_is_locked_is_reserved_anew(tmp_path, monkeypatch):
+    prefix, made, opened = str(tmp_path / "c"), [], os.open
+
+    def open_and_sweep(path, flags, *rest):
+        place = opened(path, flags, *rest)
+        if flags & os.O_EXCL and not made:
+            os.remove(path)
+        made.append(path)
+        return place
+
+    monkeypatch.setattr(os, "open", open_and_sweep)
+    count, place = files._reserve(prefix)
+    assert len(made) == 2
+    assert os.path.samestat(os.fstat(place), os.stat(files.data_file(prefix, count - 1, count)))
+    os.close(place)
 
 
 def test_a_manager_deletes_nothing_outside_of_its_folder(tmp_path):

@@ -16,7 +16,7 @@ import numpy as np
 from leat import _native, dtypes
 from leat._checkpoint import old
 from leat._core.tensor import constant
-from leat._files.replacing import hold, replace_together, sweep
+from leat._files.replacing import keep, replace_together, sweep
 from leat.errors import DataLossError, NotFoundError
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})")
@@ -140,12 +140,15 @@ def _reserve(prefix):
     """The first name for a data file that is free, as its number, and the descriptor that keeps other writers, and
     those who remove leftovers, from it."""
     for count in range(1, 100000):
-        with contextlib.suppress(FileExistsError):
-            name = data_file(prefix, count - 1, count)
-            place = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
-            with contextlib.suppress(OSError):  # file systems without locks have one writer
-                hold(place)
-            return count, place
+        name = data_file(prefix, count - 1, count)
+        while True:
+            try:
+                place = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC)
+            except FileExistsError:
+                break
+            if keep(place, name):
+                return count, place
+            os.close(place)
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), prefix)
 
 

@@ -36,6 +36,17 @@ def hold(place):
     fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def keep(place, path):
+    """Locks a file that was just made and that sweep may have found before its lock: waits for that one. Is it still
+    there under its path?"""
+    with contextlib.suppress(OSError):  # file systems without locks have one writer
+        fcntl.flock(place, fcntl.LOCK_EX)
+    try:
+        return os.path.samestat(os.fstat(place), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
 def sweep(path, is_needed=lambda: False):
     """Removes a file of a save, unless its writer lives: that one has its lock (src/file/fs_local). `is_needed` is
     asked behind that."""

@@ -4,11 +4,7 @@ import glob as _glob
 import os
 
 from leat import errors
-
-
-def _path(path):
-    """A path of text, bytes or os.PathLike as text; "file://" is taken off."""
-    return os.fsdecode(path).removeprefix("file://")
+from leat._core.paths import local as _path
 
 
 def _raise(error, path):

@@ -146,8 +146,9 @@ def _tqdm_bar(progress, wanted):
 
 
 def _write(text):
+    """Writes to sys.stdout at once; what its encoding lacks, such as a path that is no UTF-8, as escapes."""
     try:
         sys.stdout.write(text)
-    except UnicodeEncodeError:  # a terminal without the bar's character
-        sys.stdout.write(text.replace("━", "-").encode("ascii", "replace").decode())
+    except UnicodeEncodeError:
+        sys.stdout.write(text.replace("━", "-").encode("ascii", "backslashreplace").decode())
     sys.stdout.flush()

@@ -4,6 +4,7 @@
  * Either belongs to one thread at a time: a call that meets another one in progress raises
  * ValueError. The files of tensors are written by Python, which decides when which file appears. */
 #include "native.h"
+#include <string.h>
 
 typedef struct native_bundle {
     PyObject_HEAD leat_bundle *bundle;
@@ -33,14 +34,16 @@ static int take(bool *busy) {
 /* open(prefix) */
 static PyObject *bundle_open(PyObject *class, PyObject *args) {
     (void)class;
-    const char *prefix = NULL;
+    PyObject *prefix = NULL;
     leat_error err = {0};
     leat_bundle *bundle = NULL;
-    if (!PyArg_ParseTuple(args, "s", &prefix))
+    if (!PyArg_ParseTuple(args, "O&", native_path, &prefix))
         return NULL;
+    const char *path = native_chars(prefix);
     Py_BEGIN_ALLOW_THREADS;
-    bundle = leat_bundle_open(prefix, &err);
+    bundle = leat_bundle_open(path, &err);
     Py_END_ALLOW_THREADS;
+    Py_DECREF(prefix);
     if (bundle == NULL)
         return native_raise(&err);
     native_bundle *self = (native_bundle *)PyType_GenericAlloc(bundle_type, 0);
@@ -55,10 +58,16 @@ static PyObject *bundle_open(PyObject *class, PyObject *args) {
 /* (name, dtype's number, shape, is_sliced, file's number, its end there) of one tensor. */
 static PyObject *describe(const leat_bundle_entry *entry) {
     PyObject *shape = native_shape(&entry->shape);
-    return shape == NULL ? NULL
-                         : Py_BuildValue("(siNOiL)", entry->name, entry->dtype_number, shape,
-                                         entry->is_sliced ? Py_True : Py_False, entry->shard,
-                                         (long long)(entry->offset + entry->bytes));
+    /* Names come out of a file, which may hold anything. */
+    PyObject *name =
+        PyUnicode_DecodeUTF8(entry->name, (Py_ssize_t)strlen(entry->name), "surrogateescape");
+    if (shape != NULL && name != NULL)
+        return Py_BuildValue("(NiNOiL)", name, entry->dtype_number, shape,
+                             entry->is_sliced ? Py_True : Py_False, entry->shard,
+                             (long long)(entry->offset + entry->bytes));
+    Py_XDECREF(shape);
+    Py_XDECREF(name);
+    return NULL;
 }
 
 static PyObject *bundle_entries(PyObject *object, PyObject *unused) {
@@ -165,7 +174,7 @@ static PyObject *writer_add(PyObject *object, PyObject *args) {
     leat_error err = {0};
     leat_buffer *bytes = NULL;
     leat_status status = LEAT_OK;
-    if (!PyArg_ParseTuple(args, "sO", &name, &given))
+    if (!PyArg_ParseTuple(args, "O&O", native_name, &name, &given))
         return NULL;
     const leat_tensor *tensor = native_tensor_of(given);
     if (tensor == NULL || take(&self->busy) != 0)

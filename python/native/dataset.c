@@ -178,9 +178,9 @@ static PyObject *dataset_json(PyObject *self, PyObject *unused) {
 }
 
 static PyObject *dataset_label(PyObject *self, PyObject *text) {
-    const char *label = PyUnicode_AsUTF8AndSize(text, NULL);
+    const char *label = NULL;
     leat_error err = {0};
-    if (label == NULL)
+    if (native_name(text, &label) == 0)
         return NULL;
     leat_dataset *dataset = leat_dataset_ref(native_dataset_of(self));
     leat_dataset *labelled = leat_dataset_label(dataset, label, &err);
@@ -263,25 +263,31 @@ static PyObject *dataset_reduce(PyObject *self, PyObject *args) {
     return list;
 }
 
-/* save(path, compression, shard function or None, checkpoint or None, interval) */
+/* save(compression, shard function or None, interval, path, checkpoint or None) */
 static PyObject *dataset_save(PyObject *self, PyObject *args) {
-    const char *path = NULL;
-    PyObject *shard = NULL;
+    PyObject *shard = NULL, *path = NULL, *checkpoint = NULL;
     long long interval = 0;
     leat_dataset *dataset = native_dataset_of(self);
     leat_dataset_save_options options = {LEAT_DATASET_SAVE_DEFAULTS};
     leat_error err = {0};
     leat_status status = LEAT_OK;
-    if (!PyArg_ParseTuple(args, "szOzL", &path, &options.compression, &shard, &options.checkpoint,
-                          &interval))
+    if (!PyArg_ParseTuple(args, "zOLO&O&", &options.compression, &shard, &interval, native_path,
+                          &path, native_path_or_none, &checkpoint))
         return NULL;
+    const char *chars = native_chars(path);
+    options.checkpoint = native_chars(checkpoint);
     if (interval != 0)
         options.checkpoint_interval = interval;
-    if (shard != Py_None && (options.shard_func = native_function_of(shard)) == NULL)
+    bool is_plain = shard == Py_None || (options.shard_func = native_function_of(shard)) != NULL;
+    if (is_plain) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = leat_dataset_save(dataset, chars, &options, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    Py_DECREF(path);
+    Py_XDECREF(checkpoint);
+    if (!is_plain)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    status = leat_dataset_save(dataset, path, &options, &err);
-    Py_END_ALLOW_THREADS;
     if (status != LEAT_OK)
         return native_raise(&err);
     Py_RETURN_NONE;
@@ -323,7 +329,7 @@ static PyMethodDef dataset_methods[] = {
     {"at", dataset_at, METH_O, "at(index) -> list of tensors."},
     {"single", dataset_single, METH_NOARGS, "single() -> list of tensors."},
     {"reduce", dataset_reduce, METH_VARARGS, "reduce((spec, tensors), function) -> list."},
-    {"save", dataset_save, METH_VARARGS, "save(path, compression, shard, checkpoint, interval)."},
+    {"save", dataset_save, METH_VARARGS, "save(compression, shard, interval, path, checkpoint)."},
     {"value", dataset_value, METH_NOARGS, "The dataset as a tensor of dtype object."},
     {0},
 };

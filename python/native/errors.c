@@ -39,8 +39,9 @@ static uint64_t keep(PyObject *exception) {
     return last_number;
 }
 
+/* Bytes of names that are no UTF-8 are there as escapes. */
 static PyObject *text_of(const char *text) {
-    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "backslashreplace");
 }
 
 /* Takes the exception that the error carries out of the table; NULL: none. The text is its note. */
@@ -115,6 +116,12 @@ PyObject *native_raise(const leat_error *err) {
         Py_DECREF(own);
     }
     return NULL;
+}
+
+void native_refuse(const char *what, const char *text, const char *advice) {
+    leat_error err = {0};
+    leat_error_set(&err, LEAT_INVALID_ARGUMENT, "%.400s %s; %s", text, what, advice);
+    native_raise(&err);
 }
 
 /* "ValueError: text" of an exception, cut to the array. */

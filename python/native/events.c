@@ -14,23 +14,26 @@ static PyTypeObject *events_type;
 /* open(folder, suffix, max_queue, flush_millis): None and -1 are the defaults */
 static PyObject *events_open(PyObject *class, PyObject *args) {
     (void)class;
-    const char *folder = NULL;
+    PyObject *folder = NULL, *suffix = NULL;
     long long max_queue = 0, flush_millis = 0;
-    const char *suffix = NULL;
     leat_event_options options = {LEAT_EVENT_DEFAULTS};
     leat_error err = {0};
     leat_event_writer *writer = NULL;
-    if (!PyArg_ParseTuple(args, "szLL", &folder, &suffix, &max_queue, &flush_millis))
+    if (!PyArg_ParseTuple(args, "O&O&LL", native_path, &folder, native_path_or_none, &suffix,
+                          &max_queue, &flush_millis))
         return NULL;
     if (suffix != NULL)
-        options.suffix = suffix;
+        options.suffix = native_chars(suffix);
     if (max_queue >= 0)
         options.max_queue = max_queue;
     if (flush_millis >= 0)
         options.flush_millis = flush_millis;
+    const char *path = native_chars(folder);
     Py_BEGIN_ALLOW_THREADS;
-    writer = leat_event_writer_open(folder, &options, &err);
+    writer = leat_event_writer_open(path, &options, &err);
     Py_END_ALLOW_THREADS;
+    Py_DECREF(folder);
+    Py_XDECREF(suffix);
     if (writer == NULL)
         return native_raise(&err);
     native_events *self = (native_events *)PyType_GenericAlloc(events_type, 0);
@@ -64,8 +67,8 @@ static PyObject *events_write(PyObject *object, PyObject *args) {
     Py_ssize_t size = 0;
     PyObject *value = NULL;
     int buckets = -1;
-    if (!PyArg_ParseTuple(args, "sLy#Oi", &tag, &step, &metadata.metadata.data, &size, &value,
-                          &buckets))
+    if (!PyArg_ParseTuple(args, "O&Ly#Oi", native_name, &tag, &step, &metadata.metadata.data, &size,
+                          &value, &buckets))
         return NULL;
     metadata.metadata.size = (size_t)size;
     leat_event_writer *writer = usable(self);

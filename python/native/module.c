@@ -177,6 +177,8 @@ static PyMethodDef methods[] = {
     {"service_status", native_service_status, METH_VARARGS, "What a dispatcher knows, as JSON."},
     {"service_drain", native_service_drain, METH_VARARGS, "Has workers drain."},
     {"status_name", status_name, METH_O, "The name of a status code."},
+    {"path_bytes", native_path_bytes, METH_O, "path_bytes(path) -> bytes of a path of any kind."},
+    {"text_bytes", native_text_bytes, METH_O, "text_bytes(text) -> bytes of a string tensor."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
     {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},

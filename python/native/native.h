@@ -27,6 +27,28 @@ leat_status native_catch(leat_error *err);
 /* A KeyboardInterrupt that native_catch saw is no longer what a cancelled call is about. */
 void native_forget_interrupt(void);
 PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
+/* Raises InvalidArgumentError, which says of a text (ASCII) what is wrong with it, and what helps.
+ */
+void native_refuse(const char *what, const char *text, const char *advice);
+
+/* ---- texts.c ---- */
+
+/* For "O&", into a PyObject * that is NULL before: the bytes of a path of text, bytes or
+ * os.PathLike. The caller owns them. */
+int native_path(PyObject *object, void *out);
+/* The same; of None, NULL. */
+int native_path_or_none(PyObject *object, void *out);
+/* For "O&", into a const char *: a name in UTF-8, borrowed from the text. */
+int native_name(PyObject *object, void *out);
+/* The same; of None, NULL. */
+int native_name_or_none(PyObject *object, void *out);
+/* What bytes hold, borrowed; NULL of NULL. */
+const char *native_chars(PyObject *bytes);
+/* path_bytes(path): what native_path makes of it. */
+PyObject *native_path_bytes(PyObject *module, PyObject *path);
+/* text_bytes(text): UTF-8, in which surrogates that os.fsdecode made are the bytes they stand for.
+ */
+PyObject *native_text_bytes(PyObject *module, PyObject *text);
 
 /* ---- interrupts.c ---- */
 

@@ -15,23 +15,25 @@ typedef struct native_writer {
 
 static PyTypeObject *writer_type;
 
-/* open(path, compression, level, in_place) */
+/* open(compression, path, level, in_place) */
 static PyObject *writer_open(PyObject *class, PyObject *args) {
     (void)class;
-    const char *path = NULL, *compression = NULL;
+    PyObject *path = NULL;
+    const char *compression = NULL;
     int level = 0, in_place = 0;
     leat_tfrecord_writer_options options = {LEAT_TFRECORD_WRITER_DEFAULTS};
     leat_error err = {0};
     leat_tfrecord_writer *writer = NULL;
-    if (!PyArg_ParseTuple(args, "ssip", &path, &compression, &level, &in_place))
+    if (!PyArg_ParseTuple(args, "sO&ip", &compression, native_path, &path, &level, &in_place))
         return NULL;
-    if (leat_compression_from_name(compression, &options.compression, &err) != LEAT_OK)
-        return native_raise(&err);
     options.level = level == 0 ? LEAT_UNSET : level;
     options.in_place = in_place != 0;
+    const char *chars = native_chars(path);
     Py_BEGIN_ALLOW_THREADS;
-    writer = leat_tfrecord_writer_open(path, &options, &err);
+    if (leat_compression_from_name(compression, &options.compression, &err) == LEAT_OK)
+        writer = leat_tfrecord_writer_open(chars, &options, &err);
     Py_END_ALLOW_THREADS;
+    Py_DECREF(path);
     if (writer == NULL)
         return native_raise(&err);
     native_writer *self = (native_writer *)PyType_GenericAlloc(writer_type, 0);
@@ -124,7 +126,7 @@ static void writer_dealloc(PyObject *object) {
 
 static PyMethodDef writer_methods[] = {
     {"open", writer_open, METH_VARARGS | METH_STATIC,
-     "open(path, compression, level, in_place) -> RecordWriter."},
+     "open(compression, path, level, in_place) -> RecordWriter."},
     {"write", writer_write, METH_O, "write(bytes): one record."},
     {"close", writer_close, METH_NOARGS, "Finishes the file."},
     {"discard", writer_discard, METH_NOARGS, "Gives the file up."},

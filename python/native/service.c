@@ -48,8 +48,7 @@ static int read_texts(PyObject *list, const char ***out, size_t *count) {
         return -1;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
-        (*out)[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(list, i), NULL);
-        if ((*out)[i] == NULL) {
+        if (native_name(PyList_GetItem(list, i), &(*out)[i]) == 0) {
             PyMem_Free(*out);
             return -1;
         }

@@ -124,8 +124,7 @@ static int read_devices(PyObject *devices, const char ***names, int *count) {
         return -1;
     }
     for (Py_ssize_t i = 0; i < size; i++) {
-        (*names)[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(devices, i), NULL);
-        if ((*names)[i] == NULL) {
+        if (native_name(PyList_GetItem(devices, i), &(*names)[i]) == 0) {
             PyMem_Free(*names);
             return -1;
         }

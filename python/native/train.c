@@ -26,8 +26,8 @@ static PyObject *part_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     static const char *const names[] = {"sort", "name", "config", NULL};
     const char *sort = NULL, *name = NULL, *config = NULL;
     leat_error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sz|z", (char **)(uintptr_t)names, &sort, &name,
-                                     &config))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO&|z", (char **)(uintptr_t)names, &sort,
+                                     native_name_or_none, &name, &config))
         return NULL;
     leat_part *part = leat_part_new(sort, name, config, &err);
     if (part == NULL)

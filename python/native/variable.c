@@ -26,8 +26,9 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
     const char *name = NULL;
     int trainable = 1, sync_on_read = 0, aggregation = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|zppiO", (char **)(uintptr_t)names, &initial,
-                                     &name, &trainable, &sync_on_read, &aggregation, &like))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O&ppiO", (char **)(uintptr_t)names, &initial,
+                                     native_name_or_none, &name, &trainable, &sync_on_read,
+                                     &aggregation, &like))
         return NULL;
     const leat_tensor *tensor = native_tensor_of(initial);
     if (tensor == NULL)

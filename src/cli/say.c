@@ -9,6 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Characters that tell a terminal what to do become escapes: names of files come from strangers.
+ * `out` has room for four times the text. */
+static void escape(const char *text, char *out) {
+    for (; *text != 0; text++)
+        if (((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') || *text == 0x7f)
+            out += sprintf(out, "\\x%02x", (unsigned)*text);
+        else
+            *out++ = *text;
+    *out = 0;
+}
+
 void leati_say_error(const char *format, ...) {
     char text[1024];
     va_list list;
@@ -17,7 +28,9 @@ void leati_say_error(const char *format, ...) {
     va_end(list);
     /* So that on a terminal the message stands behind what was printed before it. */
     (void)fflush(stdout);
-    fprintf(stderr, "leat: %s\n", text);
+    char shown[4 * sizeof text];
+    escape(text, shown);
+    fprintf(stderr, "leat: %s\n", shown);
 }
 
 void leati_say_failure(const leat_error *err) {

@@ -129,7 +129,9 @@ json_t *leati_json_parse(const char *text, size_t size, leat_error *err) {
     if (json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0' ||
         leati_alloc_refused() > 0)
         return leati_json_no_memory(err);
-    leati_refuse(err, VALUE, "JSON, line %d, column %d: %s", error.line, error.column, error.text);
+    bool is_bytes = json_error_code(&error) == json_error_invalid_utf8;
+    leati_refuse(err, VALUE, "JSON, line %d, column %d: %s%s", error.line, error.column, error.text,
+                 is_bytes ? "; a string that is no UTF-8 is written as {\"hex\": \"00ff\"}" : "");
     return NULL;
 }
 

@@ -46,6 +46,25 @@ class RunTest(ToolTest):
         self.assertEqual(first, self.succeed("run", "--seed=5", shuffled))
         self.assertEqual(sorted(first.split()), [str(i) for i in range(10)])
 
+    def test_names_that_are_no_utf8(self):
+        folder = os.path.join(os.fsencode(self.folder), b"\xff\xfe")
+        os.mkdir(folder)
+        lines, plan = os.path.join(folder, b"\xe9.txt"), os.path.join(folder, b"\xe9.json")
+        with open(lines, "wb") as file:
+            file.write(b"a\nb\n")
+        with open(plan, "w") as file:
+            json.dump({"op": "text_line_dataset", "args": {"filenames": [{"hex": lines.hex()}]}}, file)
+        self.assertEqual(self.succeed("run", plan), "b'a'\nb'b'\n")
+        with open(plan, "wb") as file:
+            file.write(b'{"op": "text_line_dataset", "args": {"filenames": ["%s"]}}' % lines)
+        done = subprocess.run([LEAT, "run", plan], capture_output=True, cwd=ROOT)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b'"hex"', done.stderr)
+        self.assertIn(plan, done.stderr)
+
+    def test_control_characters_of_names(self):
+        self.fail_with(1, r"a\x1b[31m\x7fb", "run", "a\x1b[31m\x7fb")
+
     def test_bad_plans(self):
         self.fail_with(1, "nowhere.json", "run", "nowhere.json")
         self.fail_with(1, "plan.json: ", "run", self.write("plan.json", "{"))

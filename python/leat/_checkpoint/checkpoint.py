@@ -6,16 +6,12 @@ from leat._checkpoint import files, graph, old
 from leat._checkpoint.objects import STATE, Counter, children, is_state, is_trackable, is_variable, nodes_of
 from leat._checkpoint.restoring import InitializationOnlyStatus, LoadStatus, OldLoadStatus, Restoring, tracked
 from leat._checkpoint.state import update_checkpoint_state
+from leat._core.paths import local as _path
 from leat._core.tracking import grown
 from leat.errors import DataLossError
 
 
 _TRIES = 20  # at a checkpoint that is written anew again and again
-
-
-def _path(path):
-    path = os.fspath(path)
-    return os.fsdecode(path) if isinstance(path, bytes) else path
 
 
 class Checkpoint:

@@ -7,6 +7,7 @@ import warnings
 
 from leat._checkpoint import files
 from leat._checkpoint.state import whole_state, write_state
+from leat._core.paths import local
 
 
 class CheckpointManager:
@@ -24,11 +25,10 @@ class CheckpointManager:
         if checkpoint_interval is not None and step_counter is None:
             raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
         self.checkpoint = checkpoint
-        directory = os.fspath(directory)
-        self.directory = os.fsdecode(directory) if isinstance(directory, bytes) else directory
+        self.directory = local(directory)
         self.checkpoint_interval = checkpoint_interval
         self._keep, self._every_hours = max_to_keep, keep_checkpoint_every_n_hours
-        self._prefix = os.path.join(self.directory, checkpoint_name)
+        self._prefix = os.path.join(self.directory, os.fsdecode(checkpoint_name))
         self._step_counter, self._init_fn, self._last_step = step_counter, init_fn, None
         self._stamps, self._latest = {}, None  # the active checkpoints, oldest first: when they were saved
         with contextlib.suppress(OSError):  # a folder that is not there yet, or may only be read

@@ -4,6 +4,7 @@ import os
 
 from leat._checkpoint import files
 from leat._checkpoint.state import latest_checkpoint
+from leat._core.paths import local
 from leat.errors import NotFoundError
 
 
@@ -35,8 +36,7 @@ class CheckpointReader:
 
 
 def _of_file_or_folder(path):
-    path = os.fspath(path)
-    path = os.fsdecode(path) if isinstance(path, bytes) else path
+    path = local(path)
     found = latest_checkpoint(path) if os.path.isdir(path) else path
     if not found:
         raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")

@@ -7,12 +7,14 @@ import time
 import warnings
 
 from leat._checkpoint import files
+from leat._core.paths import local
 from leat._files.replacing import replace
 from leat.errors import DataLossError, OpError
 
 NAME = "checkpoint"
 _POLL = 1.0  # seconds from one look into a folder to the next
 _LINE = re.compile(r"\s*(\w+)\s*:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[-+.\w]+)\s*")
+_BYTES = re.compile("[\udc80-\udcff]")  # which are no UTF-8, as os.fsdecode has them
 _ESCAPES = {"n": 10, "r": 13, "t": 9, "\\": 92, '"': 34, "'": 39}
 
 
@@ -28,20 +30,22 @@ class CheckpointState:
 
 
 def write_state(directory, path, paths, timestamps=(), preserved=None, filename=NAME):
-    """Writes the file; paths in it are those from the folder."""
+    """Writes the file; paths in it are those from the folder. Its text is UTF-8 whatever the names are."""
     def line(field, name):
-        return f"{field}: {json.dumps(os.path.relpath(name, directory), ensure_ascii=False)}\n"
+        quoted = json.dumps(os.path.relpath(name, directory), ensure_ascii=False)
+        return f"{field}: {_BYTES.sub(lambda found: f'{chr(92)}{ord(found[0]) - 0xdc00:03o}', quoted)}\n"
     text = line("model_checkpoint_path", path)
     text += "".join(line("all_model_checkpoint_paths", name) for name in paths)
     text += "".join(f"all_model_checkpoint_timestamps: {stamp!r}\n" for stamp in timestamps)
     text += "" if preserved is None else f"last_preserved_timestamp: {preserved!r}\n"
-    replace(os.path.join(directory, filename), text.encode("utf-8", "surrogateescape"))
+    replace(os.path.join(directory, filename), text.encode())
 
 
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
                             all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
     """Writes the file that names a folder's latest checkpoint (``tf.train.update_checkpoint_state``)."""
-    paths = list(all_model_checkpoint_paths or [])
+    save_dir, model_checkpoint_path = local(save_dir), local(model_checkpoint_path)
+    paths = [local(path) for path in all_model_checkpoint_paths or []]
     if model_checkpoint_path not in paths:
         paths.append(model_checkpoint_path)
     stamps = list(all_model_checkpoint_timestamps or [])
@@ -92,7 +96,7 @@ def _fields(path, text):
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a folder; None where there is none. DataLossError, with its name, for a damaged file."""
-    directory = os.fspath(checkpoint_dir)
+    directory = local(checkpoint_dir)
     path = os.path.join(directory, latest_filename or NAME)
     try:
         with open(path, "rb") as file:
@@ -161,7 +165,7 @@ def whole_state(directory, latest_filename=None):
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
     """The name of a folder's latest checkpoint; None where there is none. Where the one that the file "checkpoint"
     names is gone or damaged, the newest whole one, with a warning."""
-    state = whole_state(os.fspath(checkpoint_dir), latest_filename)
+    state = whole_state(local(checkpoint_dir), latest_filename)
     return None if state is None else state.model_checkpoint_path
 
 

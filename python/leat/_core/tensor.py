@@ -323,7 +323,7 @@ def _of_array(array, dtype, is_owned=True):
 
 def _to_bytes(value):
     if isinstance(value, str):
-        return value.encode()
+        return _native.text_bytes(value)
     if isinstance(value, bytes):
         return value
     if isinstance(value, Tensor) and value.dtype is dtypes.string:

@@ -1,7 +1,5 @@
 """``tf.io.TFRecordWriter`` and its options."""
 
-import os
-
 from leat import _native
 from leat._core.tensor import Tensor
 from leat.errors import FailedPreconditionError
@@ -54,7 +52,7 @@ class TFRecordWriter:
     def __init__(self, path, options=None):
         compression = TFRecordOptions.get_compression_type_string(options)
         level = options.compression_level if isinstance(options, TFRecordOptions) else None
-        self._native = _native.RecordWriter.open(os.fsdecode(path), compression, level or 0, False)
+        self._native = _native.RecordWriter.open(compression, path, level or 0, False)
 
     def _open(self):
         if self._native is None:
@@ -66,7 +64,7 @@ class TFRecordWriter:
         if isinstance(record, Tensor):
             record = record.numpy()
         if isinstance(record, str):
-            record = record.encode()
+            record = _native.text_bytes(record)
         elif not isinstance(record, bytes):
             record = bytes(memoryview(record))
         self._open().write(record)

@@ -27,8 +27,8 @@ def replace_together(files, outdated=()):
     Then the files `outdated` are removed. Whoever reads the last file first finds all that is new or all that was
     there, wherever the process is killed.
     """
-    _native.replace_files([(os.fsencode(path), _pieces(content)) for path, content in files],
-                          [os.fsencode(path) for path in outdated])
+    _native.replace_files([(_native.path_bytes(path), _pieces(content)) for path, content in files],
+                          [_native.path_bytes(path) for path in outdated])
 
 
 def hold(place):

@@ -8,6 +8,7 @@ its function are made when they are first used.
 
 import json
 import math
+import re
 
 import numpy as np
 
@@ -131,8 +132,15 @@ def literal(tensor):
     return {"dtype": tensor.dtype.name, "shape": list(tensor._shape), "data": [plain_value(value) for value in values]}
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 def plain_value(value):
     """A number, text or bytes as the JSON of plans."""
+    if isinstance(value, str):
+        # Surrogates, which stand for bytes of names that are no UTF-8, are no JSON.
+        return value if value.isascii() or _SURROGATE.search(value) is None else plain_value(
+            _native.text_bytes(value))
     if isinstance(value, bytes):
         plain = value.isascii() and all(32 <= byte < 127 for byte in value)
         return value.decode() if plain else {"hex": value.hex()}

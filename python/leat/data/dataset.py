@@ -407,17 +407,17 @@ def _plain(op, argument, value):
         value = value.tolist()
     if isinstance(value, DType):
         return value.name
-    if isinstance(value, bytes):
+    if isinstance(value, (bytes, str)) and kind != "list of strings":
         return plain_value(value)
     if isinstance(value, (list, tuple)):
         return [_plain(op, {"type": kind.removeprefix("list of ").removesuffix("s")}, item) for item in value]
-    if kind == "list of strings" and isinstance(value, str):
-        return [value]
+    if isinstance(value, (bytes, str)):
+        return [plain_value(value)]
     if kind.startswith("list of") and isinstance(value, (int, float)) and not isinstance(value, bool):
         return [value]
     if kind == "integer" and isinstance(value, float):
         raise TypeError(f"{op}: {argument.get('name', 'an item')} is {value!r}; expected an integer")
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or isinstance(value, (bool, int, float)):
         return value
     raise TypeError(f"{op}: {argument.get('name', 'an item')} is {value!r}; expected {kind}")
 

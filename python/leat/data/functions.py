@@ -1,6 +1,7 @@
 """How the functions that users give to operators become functions of the library, and what is written around them."""
 
 import inspect
+import os
 
 import numpy as np
 
@@ -252,9 +253,9 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         shard, _ = trace.trace_or_call(shard_func, dataset.element_spec, "save(shard_func)",
                                        lambda: _first_element(dataset))
     if checkpoint_args is not None:
-        checkpoint = str(checkpoint_args.get("directory", path)) + "/checkpoint"
+        checkpoint = os.path.join(os.fsdecode(checkpoint_args.get("directory", path)), "checkpoint")
         interval = int(checkpoint_args.get("step_counter_interval") or checkpoint_args.get("checkpoint_interval") or 0)
-    dataset._plan("save").save(str(path), compression, shard, checkpoint, interval)
+    dataset._plan("save").save(compression, shard, interval, path, checkpoint)
 
 
 def from_list(elements, name=None):

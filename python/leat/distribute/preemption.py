@@ -11,6 +11,7 @@ import time
 
 from leat import dtypes
 from leat._checkpoint.objects import nodes_of
+from leat._core.paths import local
 from leat._structures.variables import Variable
 from leat.distribute import agreement
 from leat.errors import InvalidArgumentError
@@ -66,7 +67,7 @@ class PreemptionCheckpointHandler:
         else:
             self._reader = self._writer = CheckpointManager(given, checkpoint_dir, max_to_keep=1)
             if not self._is_chief:
-                self._own_folder = os.path.join(os.fspath(checkpoint_dir), f"workertemp_{cluster_resolver.task_id}")
+                self._own_folder = os.path.join(local(checkpoint_dir), f"workertemp_{cluster_resolver.task_id}")
                 self._writer = CheckpointManager(given, self._own_folder, max_to_keep=1)
         self._runs = Variable(0, dtype=dtypes.int64, trainable=False, name="checkpointed_runs")
         self._reader.checkpoint.checkpointed_runs = self._runs

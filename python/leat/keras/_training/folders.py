@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from leat import image, io, strings
+from leat._core.paths import local
 from leat._graph import ops
 from leat.data import AUTOTUNE, Dataset
 from leat.errors import UnimplementedError
@@ -142,7 +143,7 @@ def _of_folder(directory, labels, label_mode, class_names, formats, batch_size, 
         labels = label_mode = None
     if seed is None:
         seed = np.random.randint(1e6)
-    directory = os.fspath(directory)
+    directory = local(directory)
     paths, labels, names = _index(directory, labels, formats, class_names, shuffle, seed, follow_links, verbose)
     if label_mode == "binary" and len(names) != 2:
         raise ValueError('When passing `label_mode="binary"`, there must be exactly 2 class_names. Received: '

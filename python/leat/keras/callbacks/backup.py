@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 
+from leat._core.paths import local
 from leat.keras.callbacks.base import Callback
 from leat.keras.saving import files
 
@@ -27,7 +28,7 @@ class BackupAndRestore(Callback):
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Invalid value for argument `save_freq`. Received: save_freq={save_freq}. Expected "
                              "either 'epoch' or an integer value.")
-        self.backup_dir, self.save_freq = os.fspath(backup_dir), save_freq
+        self.backup_dir, self.save_freq = local(backup_dir), save_freq
         self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
         self._weights = os.path.join(self.backup_dir, "latest.weights.h5")
         self._metadata = os.path.join(self.backup_dir, "training_metadata.json")

@@ -3,17 +3,16 @@
 import csv
 import math
 import os
-import sys
 
 import numpy as np
 
+from leat._core.paths import local
 from leat.keras import config
-from leat.utils import Progbar
+from leat.utils import Progbar, _write
 
 
 def _say(text):
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    _write(text + "\n")
 
 
 def _rate(optimizer):
@@ -320,7 +319,7 @@ class CSVLogger(Callback):
 
     def __init__(self, filename, separator=",", append=False):
         super().__init__()
-        self.filename, self.sep, self.append = os.fspath(filename), separator, append
+        self.filename, self.sep, self.append = local(filename), separator, append
         self.keys = self.writer = self.csv_file = None
         self.append_header = True
 

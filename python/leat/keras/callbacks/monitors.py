@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from leat._core.paths import local
 from leat._files.replacing import sweep_temporaries
 from leat.keras import ops
 from leat.keras._training.compiled import CompileMetrics
@@ -178,7 +179,7 @@ class ModelCheckpoint(MonitorCallback):
     def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False,
                  mode="auto", save_freq="epoch", initial_value_threshold=None):
         super().__init__(monitor, mode, initial_value_threshold)
-        self.filepath, self.verbose, self.save_freq = os.fspath(filepath), verbose, save_freq
+        self.filepath, self.verbose, self.save_freq = local(filepath), verbose, save_freq
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         self._seen = self._epoch = 0
         self._last = None

@@ -9,6 +9,7 @@ import time
 import numpy as np
 
 from leat import dtypes, summary
+from leat._core.paths import local
 from leat._core.tensor import constant
 from leat._files.replacing import replace
 from leat._graph import ops
@@ -87,7 +88,7 @@ class TensorBoard(Callback):
                  write_steps_per_second=False, update_freq="epoch", profile_batch=0, embeddings_freq=0,
                  embeddings_metadata=None):
         super().__init__()
-        self.log_dir = os.fspath(log_dir)
+        self.log_dir = local(log_dir)
         self.histogram_freq, self.write_graph, self.write_images = histogram_freq, write_graph, write_images
         self.write_steps_per_second = write_steps_per_second
         self.update_freq = 1 if update_freq == "batch" else update_freq

@@ -10,6 +10,7 @@ import os
 import numpy as np
 
 from leat import debugging, dtypes, errors
+from leat._core.paths import local
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import loading
@@ -126,7 +127,7 @@ class _Lookup(Numbering):
         self.mask_token, self.oov_token, self.pad_to_max_tokens = mask_token, oov_token, pad_to_max_tokens
         self.sparse, self._token_dtype, self.built = False, token_dtype, True
         self.idf_weights, self._tokens, self._table = None, [], None
-        self.input_vocabulary = None if isinstance(vocabulary, str) else _listed(vocabulary)
+        self.input_vocabulary = None if isinstance(vocabulary, (str, bytes, os.PathLike)) else _listed(vocabulary)
         self.input_idf_weights = _listed(idf_weights)
         self._is_static = vocabulary is not None
         if vocabulary is not None:
@@ -166,8 +167,9 @@ class _Lookup(Numbering):
             raise ValueError("`idf_weights` must be set if output_mode is 'tf_idf'." if idf_weights is None else
                              "`idf_weights` should only be set if output_mode is `'tf_idf'`. Received: "
                              f"output_mode={self.output_mode} and idf_weights={idf_weights}")
-        is_file = isinstance(vocabulary, str)
+        is_file = isinstance(vocabulary, (str, bytes, os.PathLike))
         if is_file:
+            vocabulary = local(vocabulary)
             loading.refuse_path(f"{type(self).__name__} '{self.name}'", vocabulary)
             if not os.path.exists(vocabulary):
                 raise ValueError(f"Vocabulary file {vocabulary} does not exist.")

@@ -8,6 +8,7 @@ place in it.
 import html
 import os
 
+from leat._core.paths import local
 from leat.errors import UnimplementedError
 
 _CHAR, _LINE, _PAD, _GAP, _DROP = 7.2, 18, 10, 24, 44  # pixels: width of a letter, lines, margins, between boxes, ranks
@@ -196,7 +197,7 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
                          "the model on a batch of data.")
     if rankdir not in ("TB", "LR"):
         raise ValueError(f'rankdir is "TB" or "LR". Received: {rankdir!r}')
-    if to_file is not None and not os.fspath(to_file).endswith(".svg"):
+    if to_file is not None and not local(to_file).endswith(".svg"):
         raise ValueError(f"leat draws SVG; name a file that ends in `.svg`. Received: to_file={to_file}")
     options = (show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable)
     nodes, edges, _, _ = _graph(model, options, expand_nested)
@@ -209,7 +210,7 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
     _order(ranks, lines)
     text = _svg(ranks, lines, rankdir == "LR")
     if to_file is not None:
-        replace(os.fspath(to_file), text.encode())
+        replace(local(to_file), text.encode())
     return text
 
 

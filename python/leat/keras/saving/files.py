@@ -15,6 +15,7 @@ import zipfile
 import numpy as np
 
 from leat import errors
+from leat._core.paths import local
 from leat._files import json_text, limits
 from leat._files.replacing import replace
 from leat.keras._base import loading, registry, tables
@@ -186,7 +187,7 @@ def _named(model, skipped=()):
 
 def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_to_skip=None):
     """Writes weights and states of generators; into a `.weights.h5` file the optimizer's variables too."""
-    path = os.fspath(filepath)
+    path = local(filepath)
     is_safetensors = path.endswith(".safetensors")
     if max_shard_size is not None:
         raise NotImplementedError(f"save_weights: max_shard_size={max_shard_size} is not supported, the weights are "
@@ -205,7 +206,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_t
 def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     """Writes configuration and weights (``keras.saving.save_model``)."""
     is_file = hasattr(filepath, "write")
-    path = "" if is_file else os.fspath(filepath)
+    path = "" if is_file else local(filepath)
     _refuse_old_arguments(path, kwargs)
     if zipped is False:
         raise NotImplementedError("save: zipped=False is not supported, a model is one file; leave it at None")
@@ -350,7 +351,7 @@ def load_weights_file(model, path):
 def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
     """Sets weights from a `.weights.h5`, `.keras` or `.safetensors` file; ValueError where they do not fit, and nothing
     is set."""
-    path, skipped = os.fspath(filepath), objects_to_skip or ()
+    path, skipped = local(filepath), objects_to_skip or ()
     if not model.built:
         raise ValueError("You are loading weights into a model that has not yet been built. Try building the model "
                          "first by calling it on some data or by using `build()`.")
@@ -382,7 +383,7 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     if hasattr(filepath, "read"):
         with Archive(filepath, "the file") as archive:
             return _loaded(archive, custom_objects, compile, safe_mode)
-    path = os.fspath(filepath)
+    path = local(filepath)
     if not path.endswith(".keras") and not zipfile.is_zipfile(path):
         raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` files; weights alone are "
                          "loaded into a model by `load_weights`")

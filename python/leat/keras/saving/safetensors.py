@@ -11,6 +11,7 @@ import os
 import numpy as np
 
 from leat import dtypes
+from leat._core.paths import local
 from leat._files import json_text, limits
 
 _NAMES = {"bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",
@@ -97,7 +98,7 @@ def decode(where, data):
 
 def load(path):
     """{name: array} of a file. FileNotFoundError; ValueError."""
-    path = os.fspath(path)
+    path = local(path)
     limits.check("total_bytes", os.path.getsize(path), path, "bytes of the file")
     with open(path, "rb") as file:
         return decode(path, file.read())

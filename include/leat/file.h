@@ -197,8 +197,9 @@ typedef struct leat_file_content {
  * On failure what was there is unchanged, and the new files are removed, those under their own
  * names too. Temporary files of a killed process are removed when the same path is written again;
  * a new file that has its name but not its last file is for the caller to name as outdated, or to
- * write again. A path that is a link is followed. May be called from several threads; several
- * writers of one path do not wait for each other, and the last stays.
+ * write again. A path that is a link is replaced itself, and what it led to stays: that belongs to
+ * other files. (Give the path behind it to write through it.) May be called from several threads;
+ * several writers of one path do not wait for each other, and the last stays.
  *
  * Errors name the path: NOT_FOUND (no such folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED (a full
  * disk, memory), FAILED_PRECONDITION (a folder), ABORTED (another machine that shares the disk, but

@@ -107,7 +107,7 @@ static leat_status open_temporary(leati_output *output, leat_error *err) {
 }
 
 /* Decides between a temporary file and the path itself, and opens it. */
-static leat_status open_sink(leati_output *output, bool in_place, leat_error *err) {
+static leat_status open_sink(leati_output *output, leati_atomic_mode mode, leat_error *err) {
     leati_stat st;
     leat_error ignored = {0};
     leat_status status = output->fs->stat(output->fs, output->target, &st, &ignored);
@@ -117,7 +117,7 @@ static leat_status open_sink(leati_output *output, bool in_place, leat_error *er
                                   "cannot write it: it is a folder; name a file in it");
     }
     /* A pipe or device must not be replaced by a plain file. */
-    if (in_place || (status == LEAT_OK && st.kind == LEATI_PATH_OTHER))
+    if (mode == LEATI_ATOMIC_IN_PLACE || (status == LEAT_OK && st.kind == LEATI_PATH_OTHER))
         return output->fs->create(output->fs, output->target, false, &output->sink, err);
     return open_temporary(output, err);
 }
@@ -128,7 +128,7 @@ static void free_output(leati_output *output) {
     leati_free(output);
 }
 
-leat_status leati_atomic_open(const char *path, bool in_place, leati_output **out,
+leat_status leati_atomic_open(const char *path, leati_atomic_mode mode, leati_output **out,
                               leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
@@ -139,10 +139,10 @@ leat_status leati_atomic_open(const char *path, bool in_place, leati_output **ou
     if (output == NULL)
         return leati_no_memory(err);
     output->fs = fs;
-    /* Links are followed first: the file behind them is replaced, not the link. */
-    status = fs->resolve(fs, rest, &output->target, err);
+    /* Where links are followed, the file behind them is replaced, not the link. */
+    status = fs->resolve(fs, rest, mode != LEATI_ATOMIC_PART, &output->target, err);
     if (status == LEAT_OK)
-        status = open_sink(output, in_place, err);
+        status = open_sink(output, mode, err);
     if (status != LEAT_OK)
         free_output(output);
     else
@@ -255,10 +255,10 @@ void leati_atomic_discard(leati_output *output) {
     errno = number;
 }
 
-leat_status leati_atomic_write_file(const char *path, const void *data, size_t size,
-                                    leat_error *err) {
+static leat_status write_whole(const char *path, leati_atomic_mode mode, const void *data,
+                               size_t size, leat_error *err) {
     leati_output *output = NULL;
-    leat_status status = leati_atomic_open(path, false, &output, err);
+    leat_status status = leati_atomic_open(path, mode, &output, err);
     if (status != LEAT_OK)
         return status;
     status = leati_atomic_write(output, data, size, err);
@@ -267,4 +267,14 @@ leat_status leati_atomic_write_file(const char *path, const void *data, size_t s
         return status;
     }
     return leati_atomic_commit(output, err);
+}
+
+leat_status leati_atomic_write_file(const char *path, const void *data, size_t size,
+                                    leat_error *err) {
+    return write_whole(path, LEATI_ATOMIC_FILE, data, size, err);
+}
+
+leat_status leati_atomic_write_part(const char *path, const void *data, size_t size,
+                                    leat_error *err) {
+    return write_whole(path, LEATI_ATOMIC_PART, data, size, err);
 }

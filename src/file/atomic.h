@@ -11,10 +11,20 @@
  * time; several writers of one path do not wait for each other, and the last commit stays. */
 typedef struct leati_output leati_output;
 
-/* Starts a file. A path that is a link is followed; one that exists and is no plain file (a pipe, a
- * device) is written in place whatever `in_place` says; a folder is FAILED_PRECONDITION. Owned. */
-LEAT_WARN_UNUSED leat_status leati_atomic_open(const char *path, bool in_place, leati_output **out,
-                                               leat_error *err);
+typedef enum leati_atomic_mode {
+    /* A file that says all by itself. A path that is a link is followed. */
+    LEATI_ATOMIC_FILE = 0,
+    /* One of several files that belong together. A path that is a link is replaced itself: the
+     * file behind it belongs to files beside that one, which know nothing of these. */
+    LEATI_ATOMIC_PART,
+    LEATI_ATOMIC_IN_PLACE, /* no temporary file; a link is followed */
+} leati_atomic_mode;
+
+/* Starts a file. Folders on the way may be links in every mode. A path that exists and is no plain
+ * file (a pipe, a device) is written in place in every mode; a folder is FAILED_PRECONDITION.
+ * Owned. */
+LEAT_WARN_UNUSED leat_status leati_atomic_open(const char *path, leati_atomic_mode mode,
+                                               leati_output **out, leat_error *err);
 
 /* Appends bytes. After a failure every further write and commit fails in the same way. */
 LEAT_WARN_UNUSED leat_status leati_atomic_write(leati_output *output, const void *data, size_t size,
@@ -48,6 +58,10 @@ void leati_atomic_discard(leati_output *output);
 
 /* Writes `size` bytes as the whole atomic file `path`: open, write, commit. */
 LEAT_WARN_UNUSED leat_status leati_atomic_write_file(const char *path, const void *data,
+                                                     size_t size, leat_error *err);
+
+/* The same of a part. */
+LEAT_WARN_UNUSED leat_status leati_atomic_write_part(const char *path, const void *data,
                                                      size_t size, leat_error *err);
 
 #endif

@@ -20,7 +20,7 @@ static void appears_on_commit(void **state) {
     const char *path = scratch_path("out");
     leati_output *output = NULL;
     leat_error err = {0};
-    assert_int_equal(leati_atomic_open(path, false, &output, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, LEATI_ATOMIC_FILE, &output, &err), LEAT_OK);
     assert_int_equal(leati_atomic_write(output, "hello ", 6, &err), LEAT_OK);
     assert_int_equal(access(path, F_OK), -1);
     assert_int_equal(leati_atomic_write(output, "world", 5, &err), LEAT_OK);
@@ -33,7 +33,8 @@ static void discard_leaves_the_old(void **state) {
     (void)state;
     const char *path = scratch_write("out", "old", 3);
     leati_output *output = NULL;
-    assert_int_equal(leati_atomic_open(path, false, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, LEATI_ATOMIC_FILE, &output, &(leat_error){0}),
+                     LEAT_OK);
     assert_int_equal(leati_atomic_write(output, "new", 3, &(leat_error){0}), LEAT_OK);
     assert_int_equal(scratch_count(), 2);
     leati_atomic_discard(output);
@@ -53,8 +54,9 @@ static void sizes(void **state) {
         data[i] = (uint8_t)(i * 7 + i / 251);
     for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
         leati_output *output = NULL;
-        assert_int_equal(leati_atomic_open(scratch_path("big"), false, &output, &(leat_error){0}),
-                         LEAT_OK);
+        assert_int_equal(
+            leati_atomic_open(scratch_path("big"), LEATI_ATOMIC_FILE, &output, &(leat_error){0}),
+            LEAT_OK);
         for (size_t at = 0; at < total; at += steps[s]) {
             size_t part = total - at < steps[s] ? total - at : steps[s];
             assert_int_equal(leati_atomic_write(output, data + at, part, &(leat_error){0}),
@@ -82,6 +84,30 @@ static void links_are_followed(void **state) {
     assert_true(S_ISLNK(st.st_mode));
 }
 
+/* A part of several files takes the place of the link, whatever that leads to: a file of others,
+ * nothing, itself. Folders on the way are still followed. */
+static void parts_replace_links(void **state) {
+    (void)state;
+    static const char *const targets[] = {"real", "gone", "link"};
+    struct stat st;
+    assert_int_equal(mkdir(scratch_path("folder"), 0700), 0);
+    assert_int_equal(symlink("folder", scratch_path("way")), 0);
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        const char *path = scratch_write("folder/real", "old", 3);
+        assert_int_equal(symlink(targets[i], scratch_path("folder/link")), 0);
+        assert_int_equal(
+            leati_atomic_write_part(scratch_path("way/link"), "new", 3, &(leat_error){0}), LEAT_OK);
+        expect_content(path, "old");
+        expect_content(scratch_path("folder/link"), "new");
+        assert_int_equal(lstat(scratch_path("folder/link"), &st), 0);
+        assert_true(S_ISREG(st.st_mode));
+        assert_int_equal(lstat(scratch_path("way"), &st), 0);
+        assert_true(S_ISLNK(st.st_mode));
+        assert_int_equal(unlink(scratch_path("folder/link")), 0);
+    }
+    assert_int_equal(scratch_count(), 2);
+}
+
 static void names_of_full_length(void **state) {
     (void)state;
     char name[256];
@@ -99,7 +125,7 @@ static void full_disk(void **state) {
     leati_output *output = NULL;
     leat_error err = {0};
     static uint8_t data[70000];
-    assert_int_equal(leati_atomic_open("/dev/full", false, &output, &err), LEAT_OK);
+    assert_int_equal(leati_atomic_open("/dev/full", LEATI_ATOMIC_FILE, &output, &err), LEAT_OK);
     assert_int_equal(leati_atomic_write(output, data, sizeof data, &err), LEAT_RESOURCE_EXHAUSTED);
     assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "/dev/full");
     memset(&err, 0, sizeof err);
@@ -136,7 +162,8 @@ static void in_place(void **state) {
     (void)state;
     const char *path = scratch_write("out", "longer than new", 15);
     leati_output *output = NULL;
-    assert_int_equal(leati_atomic_open(path, true, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, LEATI_ATOMIC_IN_PLACE, &output, &(leat_error){0}),
+                     LEAT_OK);
     assert_int_equal(leati_atomic_write(output, "new", 3, &(leat_error){0}), LEAT_OK);
     assert_int_equal(scratch_count(), 1);
     assert_int_equal(leati_atomic_commit(output, &(leat_error){0}), LEAT_OK);
@@ -147,7 +174,8 @@ static void in_place(void **state) {
 
 static leati_output *start(const char *path) {
     leati_output *output = NULL;
-    assert_int_equal(leati_atomic_open(path, false, &output, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(leati_atomic_open(path, LEATI_ATOMIC_FILE, &output, &(leat_error){0}),
+                     LEAT_OK);
     assert_int_equal(leati_atomic_write(output, "part", 4, &(leat_error){0}), LEAT_OK);
     return output;
 }
@@ -297,6 +325,7 @@ int main(void) {
         TEST(discard_leaves_the_old),
         TEST(sizes),
         TEST(links_are_followed),
+        TEST(parts_replace_links),
         TEST(names_of_full_length),
         TEST(full_disk),
         TEST(bad_places),

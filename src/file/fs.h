@@ -65,8 +65,10 @@ struct leati_fs {
     leat_status (*stat)(const leati_fs *fs, const char *path, leati_stat *out, leat_error *err);
     leat_status (*list)(const leati_fs *fs, const char *path, leati_list_function function,
                         void *context, leat_error *err);
-    /* The name behind links, for the part of the path that exists; *out owned. */
-    leat_status (*resolve)(const leati_fs *fs, const char *path, char **out, leat_error *err);
+    /* The name behind links, for the part of the path that exists; `last`: also of the last name,
+     * else of its folder alone. *out owned. */
+    leat_status (*resolve)(const leati_fs *fs, const char *path, bool last, char **out,
+                           leat_error *err);
     /* Writing. `exclusive`: ALREADY_EXISTS if it is there. */
     leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive,
                           leati_file_sink **out, leat_error *err);

@@ -292,14 +292,14 @@ static bool resolve_folder(const char *path, char out[PATH_MAX]) {
     return true;
 }
 
-static leat_status local_resolve(const leati_fs *fs, const char *path, char **out,
+static leat_status local_resolve(const leati_fs *fs, const char *path, bool last, char **out,
                                  leat_error *err) {
     (void)fs;
     char resolved[PATH_MAX];
-    const char *name = realpath(path, resolved) != NULL ? resolved : path;
+    const char *name = last && realpath(path, resolved) != NULL ? resolved : path;
     /* A file that is not there yet is what a writer is going to make; without its folder it fails
      * at that. */
-    if (name == path && errno != ENOENT)
+    if (last && name == path && errno != ENOENT)
         return leati_fs_local_fail(err, errno, path, "find it");
     if (name == path && resolve_folder(path, resolved))
         name = resolved;

@@ -430,7 +430,7 @@ leat_status leat_index_write(const char *path, int64_t *records, leat_error *err
     if (status == LEAT_OK)
         status = index_path(path, &name, err);
     if (status == LEAT_OK)
-        status = leati_atomic_open(name, false, &b.output, err);
+        status = leati_atomic_open(name, LEATI_ATOMIC_PART, &b.output, err);
     leati_free(name);
     if (status != LEAT_OK)
         return status;

@@ -26,7 +26,7 @@ static leat_status write_one(const leat_file_content *file, leati_output *output
 static leat_status write_all(const leat_file_content *files, int count, leati_output **outputs,
                              leat_error *err) {
     for (int i = 0; i < count; i++) {
-        LEATI_TRY(leati_atomic_open(files[i].path, false, &outputs[i], err));
+        LEATI_TRY(leati_atomic_open(files[i].path, LEATI_ATOMIC_PART, &outputs[i], err));
         LEATI_TRY(write_one(&files[i], outputs[i], err));
     }
     return LEAT_OK;

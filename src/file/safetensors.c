@@ -137,7 +137,7 @@ leat_status leati_safetensors_write(const char *path, const leati_named_tensor *
     leati_output *output = NULL;
     leat_status status = make_header(tensors, count, notes, num_notes, &header, err);
     if (status == LEAT_OK)
-        status = leati_atomic_open(path, false, &output, err);
+        status = leati_atomic_open(path, LEATI_ATOMIC_FILE, &output, err);
     if (status == LEAT_OK) {
         status = write_all(output, header, tensors, count, err);
         if (status == LEAT_OK)

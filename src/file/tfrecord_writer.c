@@ -42,7 +42,8 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
             leati_compress_packer_new(chosen.compression, chosen.level, write_through, writer, err);
         good = writer->packer != NULL;
     }
-    if (!good || leati_atomic_open(path, chosen.in_place, &writer->output, err) != LEAT_OK) {
+    leati_atomic_mode mode = chosen.in_place ? LEATI_ATOMIC_IN_PLACE : LEATI_ATOMIC_FILE;
+    if (!good || leati_atomic_open(path, mode, &writer->output, err) != LEAT_OK) {
         /* It takes a writer of which parts are missing. */
         leat_tfrecord_writer_discard(writer);
         return NULL;

@@ -239,7 +239,8 @@ static void first_failure_is_kept(void **state) {
         leati_output *output = NULL;
         leat_error first = {0}, err = {0};
         scratch_write("out", "old", 3);
-        assert_int_equal(leati_atomic_open(scratch_path("out"), false, &output, &err), LEAT_OK);
+        assert_int_equal(leati_atomic_open(scratch_path("out"), LEATI_ATOMIC_FILE, &output, &err),
+                         LEAT_OK);
         assert_int_equal(leati_atomic_write(output, "some", large ? 0 : 4, &err), LEAT_OK);
         calls_arm(CALL_WRITE, 1, EIO);
         leat_status status = large ? leati_atomic_write(output, data, sizeof data, &first)

@@ -184,8 +184,12 @@ def _is_needed(prefix, path):
 
 
 def _sweep_data(prefix, path):
-    """Removes a data file of a checkpoint that its index does not speak of."""
-    sweep(path, lambda: _is_needed(prefix, path))
+    """Removes a data file of a checkpoint that its index does not speak of. One that is a link has no writer, and what
+    it leads to stays."""
+    if not os.path.islink(path):
+        sweep(path, lambda: _is_needed(prefix, path))
+    elif not _is_needed(prefix, path):
+        _remove(path)
 
 
 def _sweep_unused(prefix):

@@ -8,7 +8,7 @@ import warnings
 
 from leat._checkpoint import files
 from leat._core.paths import local
-from leat._files.replacing import replace
+from leat._files.replacing import replace_together
 from leat.errors import DataLossError, OpError
 
 NAME = "checkpoint"
@@ -38,7 +38,7 @@ def write_state(directory, path, paths, timestamps=(), preserved=None, filename=
     text += "".join(line("all_model_checkpoint_paths", name) for name in paths)
     text += "".join(f"all_model_checkpoint_timestamps: {stamp!r}\n" for stamp in timestamps)
     text += "" if preserved is None else f"last_preserved_timestamp: {preserved!r}\n"
-    replace(os.path.join(directory, filename), text.encode())
+    replace_together([(os.path.join(directory, filename), text.encode())])  # the names are those of this folder
 
 
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,

@@ -1,6 +1,7 @@
 """Files that appear whole or not at all, alone or together. The library writes them (``leat_files_replace``)."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -13,10 +14,14 @@ def _pieces(content):
 
 
 def replace(path, content):
-    """Writes a file beside its place and moves it there: a failure leaves what was there. OSError names the path.
+    """Writes a file beside its place and moves it there: a failure leaves what was there. OSError names the path. A
+    link is followed.
 
     `content`: bytes or what else is a buffer, or a list of them, which follow one another in the file.
     """
+    path = os.path.realpath(path) if os.path.islink(path) else path
+    if os.path.islink(path):
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     replace_together([(path, content)])
 
 
@@ -25,7 +30,7 @@ def replace_together(files, outdated=()):
 
     The others get their names before the last and are to have names that the last file of before does not speak of.
     Then the files `outdated` are removed. Whoever reads the last file first finds all that is new or all that was
-    there, wherever the process is killed.
+    there, wherever the process is killed. What is a link is replaced itself; what it led to belongs to other files.
     """
     _native.replace_files([(_native.path_bytes(path), _pieces(content)) for path, content in files],
                           [_native.path_bytes(path) for path in outdated])

@@ -144,7 +144,7 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
     if (status == LEAT_OK) {
         char *path = path_of(writer->prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED
-                              : leati_atomic_open(path, false, &writer->data, err);
+                              : leati_atomic_open(path, LEATI_ATOMIC_PART, &writer->data, err);
         leati_free(path);
     }
     if (status == LEAT_OK)
@@ -202,7 +202,7 @@ static leat_status write_index(leati_cache_writer *writer, leat_error *err) {
     if (path == NULL || index.failed)
         status = leati_no_memory(err);
     else
-        status = leati_atomic_write_file(path, index.data, index.size, err);
+        status = leati_atomic_write_part(path, index.data, index.size, err);
     leati_free(path);
     leati_writer_fini(&index);
     return status;

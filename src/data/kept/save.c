@@ -247,7 +247,7 @@ static leat_status keep_spec(const struct saving *s, const char *path, const lea
     if (copy != NULL && leati_fs_stat(run, &stat, &local) == LEAT_OK &&
         leati_fs_stat(copy, &stat, &local) == LEAT_NOT_FOUND) {
         status =
-            leati_atomic_write_file(copy, leat_buffer_data(buffer), leat_buffer_size(buffer), err);
+            leati_atomic_write_part(copy, leat_buffer_data(buffer), leat_buffer_size(buffer), err);
     }
     leat_buffer_unref(buffer);
     leati_free(copy);
@@ -265,11 +265,11 @@ static leat_status write_spec(const struct saving *s, leat_error *err) {
         own == NULL ? LEAT_RESOURCE_EXHAUSTED
                     : leati_tensor_proto_put_spec(&spec, leat_dataset_spec(s->dataset), err);
     if (status == LEAT_OK)
-        status = leati_atomic_write_file(own, spec.data, spec.size, err);
+        status = leati_atomic_write_part(own, spec.data, spec.size, err);
     if (status == LEAT_OK)
         status = keep_spec(s, path, &spec, err);
     if (status == LEAT_OK)
-        status = leati_atomic_write_file(path, spec.data, spec.size, err);
+        status = leati_atomic_write_part(path, spec.data, spec.size, err);
     leati_writer_fini(&spec);
     leati_free(own);
     leati_free(run);

@@ -223,7 +223,7 @@ leat_status leati_saved_info_write(const char *folder, const leati_saved_info *i
     if (info->finalized)
         leati_tensor_proto_put_number_field(&out, INFO_FINALIZED, 1);
     leat_status status =
-        out.failed ? leati_no_memory(err) : leati_atomic_write_file(path, out.data, out.size, err);
+        out.failed ? leati_no_memory(err) : leati_atomic_write_part(path, out.data, out.size, err);
     leati_writer_fini(&out);
     leati_free(path);
     return status;

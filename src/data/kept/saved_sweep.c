@@ -35,7 +35,7 @@ static char *from_anywhere(const char *path) {
     if (leati_fs_of(path, &fs, &rest, &ignored) != LEAT_OK || fs != &leati_fs_local ||
         rest[0] == '/')
         return leati_strdup(path);
-    char *found = fs->resolve(fs, ".", &here, &ignored) == LEAT_OK
+    char *found = fs->resolve(fs, ".", true, &here, &ignored) == LEAT_OK
                       ? leati_saved_path(here, rest, &ignored)
                       : NULL;
     leati_free(here);

@@ -2,8 +2,8 @@
 
 h5py reads the file and leat.keras decides what it may ask for, so the target is Python's, for atheris, which follows
 leat's own lines; HDF5's library is not followed. Whatever the bytes are, a model either takes them as its weights or
-refuses them by a ValueError or TypeError, and then no variable has changed; no other file is opened. One file in memory
-is read again and again.
+refuses them by a ValueError or TypeError, and then no variable has changed; no other file is opened. One file in memory,
+which has no name in any folder and so ends with the process however that ends, is read again and again.
 """
 
 import os
@@ -16,9 +16,7 @@ import numpy as np
 with atheris.instrument_imports(include=["leat.keras.saving", "leat._files"]):
     from leat import keras
     from leat.keras import layers
-
-FOLDER = "/dev/shm" if os.path.isdir("/dev/shm") else os.environ.get("TMPDIR", "/tmp")
-PATH = os.path.join(FOLDER, "leat-fuzz-%d.weights.h5" % os.getpid())
+    from leat.keras.saving.files import load_weights_file, weights_bytes
 
 
 def model():
@@ -40,27 +38,32 @@ def seeds(folder):
 class Target:
     def __init__(self):
         self.model = model()
-        self.model.save_weights(PATH)
-        self.model.load_weights(PATH)  # what is imported late is there from now on
+        self.file = os.memfd_create("weights")
+        self.path = "/proc/self/fd/%d" % self.file
+        self.write(weights_bytes(self.model))
+        load_weights_file(self.model, self.path)  # what is imported late is there from now on
         self.variables = self.model.variables
         self.before = [variable.numpy() for variable in self.variables]
         self.opened = []
         sys.addaudithook(lambda event, args: self.opened.append(args[0]) if event == "open" else None)
 
+    def write(self, data):
+        os.ftruncate(self.file, 0)
+        os.pwrite(self.file, data, 0)
+
     def __call__(self, data):
-        with open(PATH, "wb") as file:
-            file.write(data)
+        self.write(data)
         self.opened.clear()
         try:
-            self.model.load_weights(PATH)
+            load_weights_file(self.model, self.path)
         except (ValueError, TypeError, NotImplementedError):
             for variable, old in zip(self.variables, self.before):
                 if not np.array_equal(variable.numpy(), old):
-                    raise RuntimeError("%s is refused and changed %s" % (PATH, variable.path)) from None
+                    raise RuntimeError("what is refused has changed %s" % variable.path) from None
         else:
             for variable, old in zip(self.variables, self.before):
                 variable.assign(old)
-        outside = [one for one in self.opened if not isinstance(one, int) and os.fspath(one) != PATH
+        outside = [one for one in self.opened if not isinstance(one, int) and os.fspath(one) != self.path
                    and not str(one).endswith((".py", ".pyc"))]  # a traceback's lines
         if outside:
             raise RuntimeError("opened %s" % outside)

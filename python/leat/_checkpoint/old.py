@@ -65,8 +65,11 @@ class OldFile:
     def dtype(self, key):
         """The DType of a name."""
         kind = self.found[key][0].get("kind")
-        return (dtypes.int64 if kind == "counter" else dtypes.string if kind != "variable" else
-                dtypes.as_dtype(self.found[key][0]["dtype"]))
+        try:
+            return (dtypes.int64 if kind == "counter" else dtypes.string if kind != "variable" else
+                    dtypes.as_dtype(self.found[key][0]["dtype"]))
+        except (KeyError, TypeError):
+            raise DataLossError(None, None, f"{self.prefix}.index is damaged: the dtype of {key}") from None
 
     def is_whole(self):
         """It is, once it was read."""

@@ -58,6 +58,7 @@ enum {
     /* Of a tensor operation: the run may compute it (graph/ops/control/computed.c). */
     LEATI_TENSOR = 64,
     LEATI_ABSENT = 128, /* STRING, FLOAT: null means none (0), whatever the default is */
+    LEATI_PLACE = 256,  /* where something is, not what: no part of fingerprints */
 };
 
 typedef struct leati_row {

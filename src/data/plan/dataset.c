@@ -400,7 +400,8 @@ uint64_t leat_dataset_fingerprint(const leat_dataset *dataset) {
          row++) {
         /* What construction filled in (a fresh seed) differs from process to process; states carry
          * it themselves. */
-        hash = row->flags & LEATI_CONSTRUCT ? hash : hash_row(row, dataset->args, hash);
+        hash = row->flags & (LEATI_CONSTRUCT | LEATI_PLACE) ? hash
+                                                            : hash_row(row, dataset->args, hash);
     }
     for (int i = 0; i < dataset->num_inputs; i++) {
         uint64_t input = leat_dataset_fingerprint(dataset->inputs[i]);

@@ -10,14 +10,18 @@
  * for no more than they will use. The reader itself keeps elements under way all the same, as
  * TensorFlow's does.
  *
- * Failures: the dispatcher's refusals when it is opened; errors of elements where they stand. An
- * iterator's state would have to hold what the service gave to whom: UNIMPLEMENTED, as in
- * TensorFlow. Locks: the reader's. */
+ * A state says what was taken; who goes on from it reads the rest as a job of its own, whose later
+ * repetitions are those that follow, for iterators that are opened afterwards, too.
+ *
+ * Failures: the dispatcher's refusals when it is opened or restored; errors of elements where they
+ * stand; UNIMPLEMENTED for the state of a job of which no account is kept. Locks: the reader's; the
+ * node's, a leaf, which guards what iterators share. */
 #include "service/client/data_service.h"
 #include "base/random.h"
 #include "data/run/state.h"
 #include "service/client/credentials.h"
 #include "service/client/reader.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,12 +39,17 @@ struct service_args {
 
 /* Of the node: what all iterators share. */
 struct service_shared {
-    atomic_llong next;     /* the number of the next repetition */
     char name[NAME_BYTES]; /* of the job, where the user gave none */
+    pthread_mutex_t lock;
+    int64_t next; /* the lock's: the number of the next repetition */
+    char *job;    /* the lock's: of the job that was restored last, owned; NULL: none was */
 };
 
 struct service_state {
     leati_client_reader *reader;
+    int64_t repetition;
+    char *job;     /* that it reads, owned */
+    bool restored; /* its repetitions are its own, not the next ones that are shared */
     bool done;
 };
 
@@ -54,7 +63,7 @@ static const leati_row service_rows[] = {
      .doc = "The id that the dataset was registered under."},
     {.name = "service",
      .type = LEATI_ROW_STRING,
-     .flags = LEATI_REQUIRED,
+     .flags = LEATI_REQUIRED | LEATI_PLACE,
      ROW(service),
      .doc = "The dispatcher's address, \"host:port\" or \"grpc://host:port\"."},
     {.name = "processing_mode",
@@ -202,31 +211,34 @@ static void *service_share(const leat_dataset *dataset, leat_error *err) {
         return NULL;
     }
     (void)dataset;
-    atomic_init(&shared->next, 0);
+    pthread_mutex_init(&shared->lock, NULL);
     (void)snprintf(shared->name, sizeof shared->name, "alone %016llx", (unsigned long long)drawn);
     return shared;
 }
 
-static void service_unshare(void *shared) {
+static void service_unshare(void *context) {
+    struct service_shared *shared = context;
+    pthread_mutex_destroy(&shared->lock);
+    leati_free(shared->job);
     leati_free(shared);
 }
 
 /* ---- run side ---- */
 
-static leat_status begin(leati_node_state *node, struct service_state *s, leat_error *err) {
+/* Opens a reader of the state's job and repetition; `saved` (may be NULL) is what it goes on from.
+ */
+static leat_status open_reader(leati_node_state *node, struct service_state *s,
+                               const struct leati_message_restore *saved, leat_error *err) {
     const struct service_args *args = args_of(node->dataset);
-    struct service_shared *shared = leati_dataset_shared(node->dataset, err);
-    if (shared == NULL)
-        return err->code;
     leati_client_reader_options options = {
         .service = args->service,
         .dataset_id = args->dataset_id,
-        .job_name = args->job_name != NULL ? args->job_name : shared->name,
+        .job_name = s->job,
         .alone = args->job_name == NULL,
         .policy = (leat_service_policy)args->processing_mode,
         .visitation = (leat_service_visitation)args->visitation,
         .targets = (leat_service_targets)args->target_workers,
-        .repetition = atomic_fetch_add(&shared->next, 1),
+        .repetition = s->repetition,
         .consumer = args->consumer_index,
         .consumers = args->num_consumers,
         .max_outstanding = args->max_outstanding_requests,
@@ -237,10 +249,38 @@ static leat_status begin(leati_node_state *node, struct service_state *s, leat_e
         .security = leati_client_credentials(args->credentials),
         .spec = args->spec,
         .name = node->name,
+        .saved = saved,
     };
     s->done = false;
     s->reader = leati_client_reader_open(&options, node->iteration->cancel, err);
     return s->reader == NULL ? err->code : LEAT_OK;
+}
+
+/* The next repetition: the iterator's own where it was restored, else that of the node. */
+static leat_status choose_repetition(leati_node_state *node, struct service_state *s,
+                                     leat_error *err) {
+    const struct service_args *args = args_of(node->dataset);
+    struct service_shared *shared = leati_dataset_shared(node->dataset, err);
+    if (shared == NULL)
+        return err->code;
+    if (s->restored) {
+        s->repetition++;
+        return LEAT_OK;
+    }
+    pthread_mutex_lock(&shared->lock);
+    const char *name = shared->job != NULL      ? shared->job
+                       : args->job_name != NULL ? args->job_name
+                                                : shared->name;
+    leati_free(s->job);
+    s->job = leati_strdup(name);
+    s->repetition = shared->next++;
+    pthread_mutex_unlock(&shared->lock);
+    return s->job == NULL ? leati_no_memory(err) : LEAT_OK;
+}
+
+static leat_status begin(leati_node_state *node, struct service_state *s, leat_error *err) {
+    LEATI_TRY(choose_repetition(node, s, err));
+    return open_reader(node, s, NULL, err);
 }
 
 static leat_status service_open(leati_node_state *node, void *state, leat_error *err) {
@@ -278,26 +318,64 @@ static leati_tail service_pull(leati_node_state *node, void *state, int64_t want
                                             : LEATI_END;
 }
 
-static leat_status refuse_state(const leati_node_state *node, leat_error *err) {
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "%s: what a data service gave to whom is not in an iterator's state, so it "
-                      "cannot be saved; save elements that were read, with save() or snapshot()",
-                      node->name);
-}
-
 static leat_status service_save(leati_node_state *node, void *state, leati_writer *out,
                                 leati_save_cost *cost, leat_error *err) {
-    (void)state;
-    (void)out;
+    struct service_state *s = state;
+    (void)node;
     (void)cost;
-    return refuse_state(node, err);
+    leati_put_int(out, s->repetition);
+    leati_put_uint(out, s->done);
+    return leati_client_reader_save(s->reader, out, err);
+}
+
+/* Iterators that are opened from now on follow the one that was restored. */
+static leat_status share_job(leati_node_state *node, const struct service_state *s,
+                             leat_error *err) {
+    struct service_shared *shared = leati_dataset_shared(node->dataset, err);
+    char *job = shared == NULL ? NULL : leati_strdup(s->job);
+    if (shared == NULL)
+        return err->code;
+    if (job == NULL)
+        return leati_no_memory(err);
+    pthread_mutex_lock(&shared->lock);
+    char *before = shared->job;
+    shared->job = job;
+    shared->next = s->repetition + 1;
+    pthread_mutex_unlock(&shared->lock);
+    leati_free(before);
+    return LEAT_OK;
+}
+
+static leat_status go_on(leati_node_state *node, struct service_state *s, int64_t repetition,
+                         const struct leati_message_restore *saved, leat_error *err) {
+    end(s);
+    s->repetition = repetition;
+    LEATI_TRY(open_reader(node, s, saved, err));
+    char *job = leati_strdup(leati_client_reader_job(s->reader));
+    if (job == NULL)
+        return leati_no_memory(err);
+    leati_free(s->job);
+    s->job = job;
+    s->restored = true;
+    return share_job(node, s, err);
 }
 
 static leat_status service_restore(leati_node_state *node, void *state, leati_reader *in,
                                    leat_error *err) {
-    (void)state;
-    (void)in;
-    return refuse_state(node, err);
+    struct service_state *s = state;
+    struct leati_message_restore saved;
+    int64_t repetition = 0;
+    uint64_t done = 0;
+    LEATI_TRY(leati_get_int(in, &repetition, err));
+    LEATI_TRY(leati_get_uint(in, &done, err));
+    if (repetition < 0 || repetition == INT64_MAX || done > 1)
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "the state of a data service holds no repetition where one is expected");
+    LEATI_TRY(leati_client_reader_saved(in, &saved, err));
+    leat_status status = go_on(node, s, repetition, &saved, err);
+    leati_messages_fini(&leati_message_restore, &saved);
+    s->done = done != 0;
+    return status;
 }
 
 static leat_status service_reset(leati_node_state *node, void *state, leat_error *err) {
@@ -313,8 +391,10 @@ static void service_close(leati_node_state *node, void *state) {
 const leati_dataset_op leati_op_data_service = {
     .name = "data_service",
     .version = 1,
-    .doc = "The elements of a registered dataset, which workers of a data service make. Not saved: "
-           "what the service gave to whom stands in no state.",
+    .doc = "The elements of a registered dataset, which workers of a data service make. Saved, "
+           "under the visitation levels exactly_once and at_least_once, as the dispatcher's name "
+           "and what was taken of each worker's stream; restoring has workers make these streams "
+           "again from their beginnings, without what was taken.",
     .names = "experimental.service.distribute experimental.service.from_dataset_id",
     .shown = "_DataServiceDatasetV2",
     .num_inputs = 0,

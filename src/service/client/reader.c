@@ -83,6 +83,7 @@ void leati_client_reader_unref(leati_client_reader *reader) {
     leati_queue_gate_free(reader->gate);
     leati_cancel_unref(reader->cancel);
     leat_spec_unref(reader->spec);
+    leati_messages_fini(&leati_message_restored, &reader->opened);
     leati_free(reader->reports.values);
     while (reader->spare != NULL) {
         leati_client_reader_part *part = reader->spare;
@@ -93,14 +94,9 @@ void leati_client_reader_unref(leati_client_reader *reader) {
     leati_free(reader);
 }
 
-static leat_status join(leati_client_reader *reader, leat_error *err) {
+static leat_status join(leati_client_reader *reader, char *client, leat_error *err) {
     const leati_client_reader_options *options = &reader->options;
-    uint8_t random[16];
-    char client[2 * sizeof random + 1];
-    if (!leati_random_secret(random, sizeof random))
-        return leati_fail(err, LEAT_INTERNAL, "the system gives no random numbers");
-    for (size_t i = 0; i < sizeof random; i++)
-        (void)snprintf(client + 2 * i, 3, "%02x", random[i]);
+    struct leati_message_opened opened = {0};
     struct leati_message_open open = {.client = client,
                                       .dataset_id = (char *)(uintptr_t)options->dataset_id,
                                       .job_name = (char *)(uintptr_t)options->job_name,
@@ -112,9 +108,34 @@ static leat_status join(leati_client_reader *reader, leat_error *err) {
                                       .target_workers = options->targets,
                                       .cached = options->trainer != NULL,
                                       .alone = options->alone};
-    return leati_control_ask(&reader->control, "open_iteration", &leati_message_open, &open,
-                             &leati_message_opened, &reader->opened,
+    LEATI_TRY(leati_control_ask(&reader->control, "open_iteration", &leati_message_open, &open,
+                                &leati_message_opened, &opened, leati_clock_deadline_ns(OPEN_MS),
+                                err));
+    reader->opened.client = opened.client;
+    reader->opened.iteration = opened.iteration;
+    reader->opened.job = opened.job;
+    return LEAT_OK;
+}
+
+static leat_status go_on(leati_client_reader *reader, char *client, leat_error *err) {
+    struct leati_message_restore restore = *reader->options.saved;
+    restore.client = client;
+    return leati_control_ask(&reader->control, "restore", &leati_message_restore, &restore,
+                             &leati_message_restored, &reader->opened,
                              leati_clock_deadline_ns(OPEN_MS), err);
+}
+
+static leat_status become_client(leati_client_reader *reader, leat_error *err) {
+    uint8_t random[16];
+    char client[2 * sizeof random + 1];
+    if (!leati_random_secret(random, sizeof random))
+        return leati_fail(err, LEAT_INTERNAL, "the system gives no random numbers");
+    for (size_t i = 0; i < sizeof random; i++)
+        (void)snprintf(client + 2 * i, 3, "%02x", random[i]);
+    leat_status status =
+        reader->options.saved != NULL ? go_on(reader, client, err) : join(reader, client, err);
+    reader->options.saved = NULL;
+    return status;
 }
 
 static leat_status start(leati_client_reader *reader, leat_error *err) {
@@ -148,7 +169,7 @@ leati_client_reader *leati_client_reader_open(const leati_client_reader_options 
     if (status == LEAT_OK) {
         /* Iterators are opened where nobody listens, since that seldom waits. */
         leati_stop_scope before = leati_cancel_enter(reader->cancel);
-        status = join(reader, err);
+        status = become_client(reader, err);
         leati_stop_leave(before);
     }
     if (status == LEAT_OK)
@@ -161,7 +182,9 @@ leati_client_reader *leati_client_reader_open(const leati_client_reader_options 
 
 /* Tells the dispatcher, if it is there. */
 static void leave(leati_client_reader *reader) {
-    struct leati_message_release release = {.client = reader->opened.client};
+    struct leati_message_release release = {.client = reader->opened.client,
+                                            .elements = reader->taken,
+                                            .unused = reader->taken == 0 && !reader->saved};
     reader->control.cancel = NULL;
     if (release.client != 0 &&
         leati_control_call(&reader->control, "release", &leati_message_release, &release, NULL,
@@ -289,7 +312,8 @@ static void note_taken(leati_client_reader *reader, leati_client_reader_part *pa
  * true, and the part is given back. */
 static bool pass_over(leati_client_reader *reader, leati_client_reader_part *part) {
     int64_t until = 0;
-    if (!leati_ranges_look(&part->task->taken, part->position, &until))
+    if (reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE ||
+        !leati_ranges_look(&part->task->taken, part->position, &until))
         return false;
     int64_t n = LEATI_MIN(part->n - part->taken, until - part->position);
     reader->taken -= n;
@@ -300,15 +324,16 @@ static bool pass_over(leati_client_reader *reader, leati_client_reader_part *par
 /* How many of up to `n` outcomes from the part's position on the consumer did not get before. */
 static int64_t count_new(const leati_client_reader_part *part, int64_t n) {
     int64_t until = 0;
+    if (part->task->reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE)
+        return n;
     (void)leati_ranges_look(&part->task->taken, part->position, &until);
     return LEATI_MIN(n, until - part->position);
 }
 
-/* Notes that they are taken, where they must not come twice. */
+/* Notes that they are taken, for states, and where they must not come twice. */
 static leat_status note_new(leati_client_reader *reader, leati_client_reader_part *part, int64_t n,
                             leat_error *err) {
-    if (reader->options.visitation != LEAT_SERVICE_EXACTLY_ONCE ||
-        leati_client_reader_is_coordinated(reader))
+    if (!leati_client_reader_keeps_account(reader))
         return LEAT_OK;
     return leati_ranges_add(&part->task->taken, part->position, part->position + n, err);
 }

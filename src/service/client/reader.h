@@ -4,8 +4,10 @@
 #ifndef LEATI_SERVICE_CLIENT_READER_H
 #define LEATI_SERVICE_CLIENT_READER_H
 
+#include "base/bytes.h"
 #include "core/block.h"
 #include "run/cancel.h"
+#include "service/wire/messages.h"
 #include <leat/service.h>
 
 /* What to read. All texts are borrowed for the reader's life. */
@@ -26,6 +28,8 @@ typedef struct leati_client_reader_options {
     const leat_service_security *security;
     const leat_spec *spec; /* of the elements; a reference is taken */
     const char *name;      /* of the operator, for waits and logs */
+    /* A saved reader goes on; NULL: an iteration is joined. Borrowed while it opens. */
+    const struct leati_message_restore *saved;
 } leati_client_reader_options;
 
 typedef struct leati_client_reader leati_client_reader;
@@ -49,6 +53,18 @@ typedef enum leati_client_reader_outcome {
 leati_client_reader_outcome leati_client_reader_take(leati_client_reader *reader, int64_t want,
                                                      int64_t deadline_ns, leati_block *out,
                                                      int64_t *waited_ns, leat_error *err);
+
+/* Writes what it took so far, from which another reader goes on: UNIMPLEMENTED, with a way out,
+ * where the service keeps no account of what is given. On the thread that takes. */
+LEAT_WARN_UNUSED leat_status leati_client_reader_save(leati_client_reader *reader,
+                                                      leati_writer *out, leat_error *err);
+/* Reads that again, as what is asked of the dispatcher (leati_messages_fini). DATA_LOSS. */
+LEAT_WARN_UNUSED leat_status leati_client_reader_saved(leati_reader *in,
+                                                       struct leati_message_restore *out,
+                                                       leat_error *err);
+/* The job whose next repetition follows: the one that was joined, or of a reader that goes on
+ * another one that nobody else knows. Borrowed. */
+const char *leati_client_reader_job(const leati_client_reader *reader);
 
 /* For explain: what it reads from and holds now. */
 typedef struct leati_client_reader_figures {

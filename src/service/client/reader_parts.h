@@ -77,7 +77,8 @@ struct leati_client_reader_task {
     int64_t turns;                   /* coordinated: that it took so far */
     int64_t here;                    /* outcomes in line */
     leati_ranges held;               /* positions that came; exactly_once */
-    leati_ranges taken;              /* those of them that the consumer got; exactly_once */
+    leati_ranges taken;              /* that the consumer got, where an account is kept */
+    int64_t total;                   /* of its outcomes, once it came to its end; else -1 */
     /* Read without a transport (reader_direct.c). */
     leati_driver *direct;                  /* the tender's alone; NULL: there was none yet */
     int64_t credit_elements, credit_bytes; /* that the worker may still give */
@@ -91,7 +92,7 @@ struct leati_client_reader {
     leat_spec *spec;       /* owned */
     leat_cancel *cancel;   /* child of the iterator's; owned */
     leati_control control; /* the heart's, after open */
-    struct leati_message_opened opened;
+    struct leati_message_restored opened; /* `holding` and `job_name` of one that goes on */
     leati_gate *gate;
     leati_driver *heart, *tender;
     /* All that follows: the gate. */
@@ -112,6 +113,7 @@ struct leati_client_reader {
     int64_t told_ns, told_waited_ns, told_taken; /* at the last heartbeat */
     int64_t round, agreed, proposed;             /* coordinated */
     bool consumer_waits;
+    bool saved; /* a state was written */
 };
 
 /* Does the worker want to hear what was taken? */
@@ -121,6 +123,12 @@ static inline bool leati_client_reader_acknowledges(const leati_client_reader *r
 
 static inline bool leati_client_reader_is_coordinated(const leati_client_reader *reader) {
     return reader->options.consumers > 0;
+}
+
+/* Is it noted which positions the consumer got? */
+static inline bool leati_client_reader_keeps_account(const leati_client_reader *reader) {
+    return reader->options.visitation != LEAT_SERVICE_AT_MOST_ONCE &&
+           !leati_client_reader_is_coordinated(reader) && reader->options.trainer == NULL;
 }
 
 void leati_client_reader_ref(leati_client_reader *reader);
@@ -199,6 +207,12 @@ leati_frame_credit leati_client_reader_window_settle(leati_client_reader_task *t
 
 /* The heart's thread. */
 void leati_client_reader_beat(void *context);
+
+/* ---- states ---- */
+
+/* Sets what was taken of a task by the reader that this one goes on from. */
+LEAT_WARN_UNUSED leat_status leati_client_reader_task_begin(leati_client_reader_task *task,
+                                                            leat_error *err);
 
 /* ---- coordinated reads ---- */
 

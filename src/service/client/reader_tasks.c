@@ -76,7 +76,9 @@ add_task(leati_client_reader *reader, const struct leati_message_place *place, l
     task->reader = reader;
     task->attempt = place->attempt;
     task->parts.last = &task->parts.first;
-    if (copy_place(place, &task->place, err) != LEAT_OK) {
+    task->total = -1;
+    if (copy_place(place, &task->place, err) != LEAT_OK ||
+        leati_client_reader_task_begin(task, err) != LEAT_OK) {
         leati_client_reader_task_unref(task);
         return NULL;
     }
@@ -151,6 +153,7 @@ bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_
     if (kind == LEATI_FRAME_END) {
         /* Of an attempt that was given to another worker meanwhile it is not the end. */
         task->ended = task->attempt == task->place.attempt;
+        task->total = task->ended ? position : task->total;
         return false;
     }
     part->kind = kind;

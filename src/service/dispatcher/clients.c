@@ -28,7 +28,12 @@ leati_core_client *leati_dispatcher_client_note(leati_core *core, int64_t id, in
         return NULL;
     }
     *client = (leati_core_client){
-        .id = id, .iteration = iteration, .consumer = consumer, .heard_ns = core->now_ns};
+        .id = id,
+        .iteration = iteration,
+        .consumer = consumer,
+        .heard_ns = core->now_ns,
+        .joined_ns = core->now_ns,
+    };
     client->last.agreed = -1;
     client->lost_told = (int64_t)core->num_losses;
     core->clients[core->num_clients++] = client;
@@ -58,6 +63,29 @@ void leati_dispatcher_client_forget(leati_core *core, leati_core_client *client)
     leati_free(client->kept.bytes);
     leati_messages_fini(&leati_message_client, &client->last);
     leati_free(client);
+}
+
+/* ---- what it took ---- */
+
+/* One that was killed before another one came never takes anything again, so that the two do not
+ * share the iteration. */
+leat_status leati_dispatcher_client_took(leati_core *core, leati_core_client *client,
+                                         int64_t elements, leat_error *err) {
+    if (elements <= client->elements)
+        return LEAT_OK;
+    client->elements = elements;
+    client->took_ns = core->now_ns;
+    for (size_t i = 0; i < core->num_clients && !client->shared; i++) {
+        leati_core_client *other = core->clients[i];
+        if (other == client || other->iteration != client->iteration ||
+            other->took_ns <= client->joined_ns || client->took_ns <= other->joined_ns)
+            continue;
+        client->shared = other->shared = true;
+        LEATI_TRY(leati_database_run(core->database, err,
+                                     "UPDATE iterations SET shared = 1 WHERE id = ?", "i",
+                                     client->iteration));
+    }
+    return LEAT_OK;
 }
 
 /* ---- what it holds of tasks that move ---- */
@@ -246,6 +274,7 @@ static leat_status hear(leati_core *core, leati_core_asked *asked,
     for (int64_t i = 0; i < said->holding.count; i++)
         LEATI_TRY(note_holding(core, client->id, &holding[i], err));
     int64_t wait_ms = said->wait_ms;
+    LEATI_TRY(leati_dispatcher_client_took(core, client, said->elements, err));
     leati_messages_fini(&leati_message_client, &client->last);
     client->last = *said;
     *said = (struct leati_message_client){0};

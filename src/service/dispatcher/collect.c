@@ -90,7 +90,7 @@ static leat_status collect_clients(leati_core *core, leat_error *err) {
         LEATI_TELL(SERVICE, INFO, "client %lld at %s is lost", (long long)client->id, client->peer);
         LEATI_TRY(leati_database_run(core->database, err,
                                      "UPDATE clients SET state = 2 WHERE id = ?", "i", client->id));
-        LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, err));
+        LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, false, err));
         leati_dispatcher_client_forget(core, client);
         core->assigns = true;
     }
@@ -114,7 +114,8 @@ static leat_status drop_iteration(leati_core *core, int64_t iteration, leat_erro
         "DELETE FROM leases WHERE task IN (SELECT id FROM tasks WHERE iteration = ?)",
         "DELETE FROM tasks WHERE iteration = ?",
         "DELETE FROM providers WHERE iteration = ?",
-        "UPDATE iterations SET state = 2 WHERE id = ? AND state = 0",
+        "UPDATE iterations SET state = 2 WHERE id = ? AND (state = 0"
+        " OR (SELECT alone FROM jobs WHERE jobs.id = iterations.job) = 1)",
     };
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         LEATI_TRY(leati_database_run(core->database, err, statements[i], "i", iteration));
@@ -123,15 +124,44 @@ static leat_status drop_iteration(leati_core *core, int64_t iteration, leat_erro
     return LEAT_OK;
 }
 
-leat_status leati_dispatcher_iteration_left(leati_core *core, int64_t iteration, leat_error *err) {
-    int64_t readers = 0, goes = 0;
+/* Nobody reads it again, but a state that was saved of it may go on elsewhere: workers end its
+ * tasks, and what was given to whom stays. */
+static leat_status park_iteration(leati_core *core, int64_t iteration, leat_error *err) {
+    core->changed = true;
+    return leati_database_run(core->database, err,
+                              "UPDATE iterations SET state = 1 WHERE id = ? AND state = 0", "i",
+                              iteration);
+}
+
+static int64_t count_readers(const leati_core *core, int64_t iteration) {
+    int64_t readers = 0;
     for (size_t i = 0; i < core->num_clients; i++)
         readers += core->clients[i]->iteration == iteration;
-    LEATI_TRY(leati_database_number(core->database, 0, &goes, err,
-                                    "SELECT j.alone = 1 AND j.visitation < 2 FROM iterations i"
-                                    " JOIN jobs j ON j.id = i.job WHERE i.id = ?",
-                                    "i", iteration));
-    return goes == 1 && readers <= 1 ? drop_iteration(core, iteration, err) : LEAT_OK;
+    return readers;
+}
+
+leat_status leati_dispatcher_iteration_left(leati_core *core, int64_t iteration, bool unused,
+                                            leat_error *err) {
+    int64_t visitation = 0, alone = 0, clients = 0;
+    if (count_readers(core, iteration) > 1)
+        return LEAT_OK;
+    leati_query query;
+    leati_database_ask(core->database, &query,
+                       "SELECT j.visitation, j.alone, (SELECT count(*) FROM clients c"
+                       " WHERE c.iteration = i.id) FROM iterations i JOIN jobs j ON j.id = i.job"
+                       " WHERE i.id = ?",
+                       "i", iteration);
+    if (leati_database_next(&query)) {
+        visitation = leati_database_int(&query, 0);
+        alone = leati_database_int(&query, 1);
+        clients = leati_database_int(&query, 2);
+    }
+    LEATI_TRY(leati_database_end(&query, err));
+    if (visitation == LEAT_SERVICE_AT_MOST_ONCE)
+        return alone ? drop_iteration(core, iteration, err) : LEAT_OK;
+    if (unused && clients == 1)
+        return drop_iteration(core, iteration, err);
+    return alone ? park_iteration(core, iteration, err) : LEAT_OK;
 }
 
 /* Since when an iteration has been without clients; it is noted where that is new. 0 without
@@ -165,7 +195,7 @@ static leat_status collect_iterations(leati_core *core, leat_error *err) {
     LEATI_TRY(leati_dispatcher_ids(
         core,
         "SELECT json_group_array(i.id) FROM iterations i JOIN jobs j ON j.id = i.job"
-        " WHERE i.state < 2 AND j.visitation < 2 AND (j.policy != 1 OR ? = 1)"
+        " WHERE i.state < 2 AND j.visitation < 2 AND (j.policy != 1 OR j.alone = 1 OR ? = 1)"
         " AND EXISTS (SELECT 1 FROM tasks t WHERE t.iteration = i.id)"
         " AND EXISTS (SELECT 1 FROM clients c WHERE c.iteration = i.id)"
         " AND NOT EXISTS (SELECT 1 FROM clients c WHERE c.iteration = i.id AND c.state = 0)",

@@ -141,7 +141,7 @@ static leat_status make_job(leati_core *core, const struct leati_message_open *s
         said->target_workers, (int64_t)said->cached, (int64_t)said->alone);
 }
 
-static leat_status find_or_make_iteration(leati_core *core, int64_t job, int64_t repetition,
+leat_status leati_dispatcher_iteration_of(leati_core *core, int64_t job, int64_t repetition,
                                           int64_t *out, leat_error *err) {
     LEATI_TRY(leati_database_number(
         core->database, 0, out, err,
@@ -150,15 +150,14 @@ static leat_status find_or_make_iteration(leati_core *core, int64_t job, int64_t
     if (*out != 0)
         return LEAT_OK;
     LEATI_TRY(leati_dispatcher_new_id(core, out, err));
-    return leati_database_run(core->database, err, "INSERT INTO iterations VALUES (?, ?, ?, 0)",
+    return leati_database_run(core->database, err, "INSERT INTO iterations VALUES (?, ?, ?, 0, 0)",
                               "iii", *out, job, repetition);
 }
 
 /* ---- clients ---- */
 
-/* Who asks again, because an answer was lost, is the same client. */
-static leat_status find_client(leati_core *core, const char *uid, struct leati_message_opened *out,
-                               leat_error *err) {
+leat_status leati_dispatcher_client_again(leati_core *core, const char *uid,
+                                          struct leati_message_opened *out, leat_error *err) {
     leati_query query;
     leati_database_ask(core->database, &query,
                        "SELECT c.id, c.iteration, i.job FROM clients c"
@@ -171,8 +170,9 @@ static leat_status find_client(leati_core *core, const char *uid, struct leati_m
     return leati_database_end(&query, err);
 }
 
-static leat_status add_client(leati_core *core, leati_core_asked *asked, const char *uid,
-                              int64_t consumer, struct leati_message_opened *out, leat_error *err) {
+leat_status leati_dispatcher_client_add(leati_core *core, const leati_core_asked *asked,
+                                        const char *uid, int64_t consumer,
+                                        struct leati_message_opened *out, leat_error *err) {
     LEATI_TRY(leati_dispatcher_new_id(core, &out->client, err));
     LEATI_TRY(leati_database_run(core->database, err, "INSERT INTO clients VALUES (?, ?, ?, ?, 0)",
                                  "itii", out->client, uid, out->iteration, consumer));
@@ -182,7 +182,7 @@ static leat_status add_client(leati_core *core, leati_core_asked *asked, const c
         return LEAT_RESOURCE_EXHAUSTED;
     (void)snprintf(client->peer, sizeof client->peer, "%s", asked->peer);
     core->changed = true;
-    return leati_messages_write(&leati_message_opened, out, &asked->out, err);
+    return LEAT_OK;
 }
 
 static leat_status open_iteration(leati_core *core, leati_core_asked *asked,
@@ -192,7 +192,7 @@ static leat_status open_iteration(leati_core *core, leati_core_asked *asked,
     if (said->client == NULL || said->dataset_id == NULL || said->job_name == NULL)
         return leati_refuse(err, VALUE,
                             "open_iteration: client, dataset_id or job_name is missing");
-    LEATI_TRY(find_client(core, said->client, &opened, err));
+    LEATI_TRY(leati_dispatcher_client_again(core, said->client, &opened, err));
     if (opened.client != 0)
         return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
     LEATI_TRY(find_dataset(core, said->dataset_id, &dataset, err));
@@ -200,9 +200,11 @@ static leat_status open_iteration(leati_core *core, leati_core_asked *asked,
     LEATI_TRY(find_job(core, said, &opened.job, err));
     if (opened.job == 0)
         LEATI_TRY(make_job(core, said, &opened.job, err));
-    LEATI_TRY(find_or_make_iteration(core, opened.job, said->repetition, &opened.iteration, err));
+    LEATI_TRY(leati_dispatcher_iteration_of(core, opened.job, said->repetition, &opened.iteration, err));
     LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
-    return add_client(core, asked, said->client, said->consumer, &opened, err);
+    LEATI_TRY(
+        leati_dispatcher_client_add(core, asked, said->client, said->consumer, &opened, err));
+    return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
 }
 
 leat_status leati_dispatcher_ask_open(leati_core *core, leati_core_asked *asked, leat_error *err) {
@@ -222,110 +224,11 @@ leat_status leati_dispatcher_ask_release(leati_core *core, leati_core_asked *ask
                                  said.client));
     leati_core_client *client = leati_dispatcher_client_find(core, said.client);
     if (client != NULL) {
-        LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, err));
+        LEATI_TRY(leati_dispatcher_client_took(core, client, said.elements, err));
+        LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, said.unused, err));
         leati_dispatcher_client_forget(core, client);
     }
     core->assigns = true;
     leati_text_add(&asked->out, "{}", 2);
     return LEAT_OK;
-}
-
-/* ---- a saved iterator goes on ---- */
-
-/* Copies the streams of an iteration: each goes on as a new task, which gives what its leases had,
- * without what `holding` says. */
-static leat_status copy_task(leati_core *core, int64_t from, int64_t iteration,
-                             const struct leati_message_restore *said, leat_error *err) {
-    int64_t task = 0;
-    LEATI_TRY(leati_dispatcher_new_id(core, &task, err));
-    const struct leati_message_holding *holding = said->holding.items;
-    leati_text held = {0};
-    leat_status status = LEAT_OK;
-    for (int64_t i = 0; i < said->holding.count && held.size == 0 && status == LEAT_OK; i++)
-        if (holding[i].task == from)
-            status = leati_dispatcher_ints_text(&holding[i].ranges, &held, err);
-    if (status == LEAT_OK)
-        status = leati_database_run(
-            core->database, err,
-            "INSERT INTO tasks SELECT ?, ?, 2, NULL, shard, shards, seed, ?, 0, -1, ?, NULL, 0, 0"
-            " FROM tasks WHERE id = ?",
-            "iiiti", task, iteration, (int64_t)LEATI_TASK_WAITING,
-            held.size == 0 ? "[]" : held.data, from);
-    if (status == LEAT_OK)
-        status = leati_database_run(core->database, err,
-                                    "INSERT INTO leases SELECT ?, provider, repetition, sequence,"
-                                    " first, last FROM leases WHERE task = ?",
-                                    "ii", task, from);
-    leati_text_fini(&held);
-    return status;
-}
-
-static leat_status copy_tasks(leati_core *core, const struct leati_message_restore *said,
-                              int64_t iteration, leat_error *err) {
-    leati_ints tasks;
-    LEATI_TRY(leati_dispatcher_ids(core,
-                                   "SELECT json_group_array(id) FROM tasks WHERE iteration = ?",
-                                   said->iteration, &tasks, err));
-    leat_status status = LEAT_OK;
-    for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)
-        status = copy_task(core, tasks.values[i], iteration, said, err);
-    leati_free(tasks.values);
-    return status;
-}
-
-static leat_status check_restorable(leati_core *core, const struct leati_message_restore *said,
-                                    leati_core_iteration *from, leat_error *err) {
-    int64_t clients = 0;
-    if (said->service == NULL || strcmp(said->service, leati_database_uid(core->database)) != 0)
-        return leati_fail(err, LEAT_NOT_FOUND,
-                          "the saved iterator read from another dispatcher; it goes on where the "
-                          "dispatcher keeps its work_dir and fault_tolerant_mode");
-    LEATI_TRY(leati_dispatcher_iteration_find(core, said->iteration, from, err));
-    if (from->visitation != LEAT_SERVICE_EXACTLY_ONCE)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "only iterators with visitation exactly_once can be restored");
-    LEATI_TRY(leati_database_number(core->database, 0, &clients, err,
-                                    "SELECT count(*) FROM clients WHERE iteration = ?", "i",
-                                    said->iteration));
-    if (clients > 1)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "the saved iterator shared its job with %lld others, whose elements are "
-                          "not in its state; give each client a job_name of its own",
-                          (long long)clients - 1);
-    return LEAT_OK;
-}
-
-static leat_status restore(leati_core *core, leati_core_asked *asked,
-                           const struct leati_message_restore *said, leat_error *err) {
-    struct leati_message_opened opened = {0};
-    leati_core_iteration from = {0};
-    if (said->client == NULL)
-        return leati_refuse(err, VALUE, "restore: client is missing");
-    LEATI_TRY(find_client(core, said->client, &opened, err));
-    if (opened.client != 0)
-        return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
-    LEATI_TRY(check_restorable(core, said, &from, err));
-    LEATI_TRY(leati_dispatcher_new_id(core, &opened.job, err));
-    LEATI_TRY(leati_database_run(core->database, err,
-                                 "INSERT INTO jobs SELECT ?, name || ' ' || ?, dataset, policy,"
-                                 " visitation, consumers, targets, cached, alone, 1 FROM jobs"
-                                 " WHERE id = ?",
-                                 "iii", opened.job, opened.job, from.job));
-    LEATI_TRY(find_or_make_iteration(core, opened.job, from.repetition, &opened.iteration, err));
-    LEATI_TRY(copy_tasks(core, said, opened.iteration, err));
-    LEATI_TRY(leati_database_run(core->database, err,
-                                 "INSERT INTO providers SELECT ?, provider, repetition, next"
-                                 " FROM providers WHERE iteration = ?",
-                                 "ii", opened.iteration, said->iteration));
-    LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
-    return add_client(core, asked, said->client, -1, &opened, err);
-}
-
-leat_status leati_dispatcher_ask_restore(leati_core *core, leati_core_asked *asked,
-                                         leat_error *err) {
-    struct leati_message_restore said;
-    LEATI_TRY(leati_messages_read(&leati_message_restore, asked->bytes, asked->size, &said, err));
-    leat_status status = restore(core, asked, &said, err);
-    leati_messages_fini(&leati_message_restore, &said);
-    return status;
 }

@@ -35,6 +35,9 @@ typedef struct leati_core_client {
     int64_t consumer;
     char peer[64];
     int64_t heard_ns, cut_ns;
+    int64_t joined_ns, took_ns; /* when it came, and when it was heard last of what it took */
+    int64_t elements;           /* that it took by then */
+    bool shared;                /* that others took meanwhile is noted */
     leati_core_kept kept;
     struct leati_message_client last;
     int64_t lost_told; /* of the losses, how many it was told */
@@ -148,9 +151,14 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_assign(leati_core *core, int64_t i
                                                      leat_error *err);
 /* The same for all iterations, where workers or tasks have changed since. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_assign_changed(leati_core *core, leat_error *err);
-/* A client has left: an iteration that nobody else can join is read no more. */
+/* That of a job's repetition, made where it is new. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_of(leati_core *core, int64_t job,
+                                                           int64_t repetition, int64_t *out,
+                                                           leat_error *err);
+/* A client leaves, which has not been forgotten yet: an iteration that nobody else can join is read
+ * no more. `unused`: it is as if the client had never been there. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_left(leati_core *core, int64_t iteration,
-                                                             leat_error *err);
+                                                             bool unused, leat_error *err);
 /* A task that its worker will not go on with: it ends, or waits for another worker. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task,
                                                           const char *worker, leat_error *err);
@@ -172,6 +180,21 @@ leati_core_client *leati_dispatcher_client_find(leati_core *core, int64_t id);
 leati_core_client *leati_dispatcher_client_note(leati_core *core, int64_t id, int64_t iteration,
                                                 int64_t consumer, leat_error *err);
 void leati_dispatcher_client_forget(leati_core *core, leati_core_client *client);
+/* The client that has asked under this random name before, because an answer was lost; else
+ * out->client stays 0. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_client_again(leati_core *core, const char *uid,
+                                                           struct leati_message_opened *out,
+                                                           leat_error *err);
+/* A new client of out->iteration: out->client. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_client_add(leati_core *core,
+                                                         const leati_core_asked *asked,
+                                                         const char *uid, int64_t consumer,
+                                                         struct leati_message_opened *out,
+                                                         leat_error *err);
+/* It has taken so many elements in all: an iteration of which others take meanwhile is shared. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_client_took(leati_core *core,
+                                                          leati_core_client *client,
+                                                          int64_t elements, leat_error *err);
 /* Marks a worker as gone (LOST or LEFT) and moves or ends its tasks. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_worker_gone(leati_core *core, const char *uid,
                                                           int64_t state, const char *why,

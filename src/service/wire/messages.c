@@ -147,6 +147,7 @@ static const leati_row holding_rows[] = {
     COUNT(holding, task),
     COUNT(holding, attempt),
     FIELD(holding, INTS, ranges),
+    FIELD(holding, BOOL, whole),
     {0},
 };
 FORM(holding, {0});
@@ -169,6 +170,8 @@ FORM(client_answer, LIST(client_answer, tasks, place));
 
 static const leati_row release_rows[] = {
     COUNT(release, client),
+    COUNT(release, elements),
+    FIELD(release, BOOL, unused),
     {0},
 };
 FORM(release, {0});
@@ -180,6 +183,15 @@ static const leati_row restore_rows[] = {
     {0},
 };
 FORM(restore, LIST(restore, holding, holding));
+
+static const leati_row restored_rows[] = {
+    COUNT(restored, job),
+    COUNT(restored, iteration),
+    COUNT(restored, client),
+    ABSENT_TEXT(restored, job_name),
+    {0},
+};
+FORM(restored, LIST(restored, holding, holding));
 
 static const leati_row drain_rows[] = {
     ABSENT_TEXT(drain, worker),

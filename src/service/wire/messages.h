@@ -186,6 +186,7 @@ struct leati_message_place {
 struct leati_message_holding {
     int64_t task, attempt;
     leati_ranges ranges;
+    bool whole; /* of a saved iterator: it took all that the task ever gives */
 };
 struct leati_message_client {
     int64_t client;
@@ -210,15 +211,22 @@ struct leati_message_client_answer {
 };
 struct leati_message_release {
     int64_t client;
+    int64_t elements; /* taken in all */
+    bool unused;      /* it took nothing, and no state of it was saved */
 };
 
-/* A saved iterator goes on: a new iteration with the streams of an earlier one, of which `holding`
- * says what was taken. Answered as open_iteration. */
+/* A saved iterator goes on: a new iteration, of a new job, with the streams of an earlier one, of
+ * which `holding` says what was taken. */
 struct leati_message_restore {
     char *service;          /* of the database that the state is of */
-    char *client;           /* random, of the new one */
+    char *client;           /* random, of the new one; asked again it is the same client */
     int64_t iteration;      /* the earlier one */
     leati_messages holding; /* of holding */
+};
+struct leati_message_restored {
+    int64_t job, iteration, client;
+    char *job_name;         /* under which the repetitions that follow are opened */
+    leati_messages holding; /* of holding: what was taken of the new iteration's tasks before */
 };
 struct leati_message_drain {
     char *worker; /* uid or address; NULL: all */

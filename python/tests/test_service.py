@@ -384,13 +384,6 @@ def test_servers_that_were_stopped():
         assert other.target.startswith("local://localhost:")
 
 
-def test_an_iterator_is_not_saved(clusters, tmp_path):
-    iterator = iter(clusters().range(10))
-    next(iterator)
-    with pytest.raises(tf.errors.UnimplementedError, match="data_service"):
-        tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "state"))
-
-
 def test_saving_by_workers_is_not_there_yet(clusters, tmp_path):
     cluster = clusters()
     with pytest.raises(tf.errors.UnimplementedError, match="distributed_save"):

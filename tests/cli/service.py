@@ -87,10 +87,10 @@ class Process:
 
 
 class Reader:
-    """tests/cli/service_reader.c, which has stopped after `pause` elements."""
+    """tests/cli/service_reader.c, which has stopped after `pause` elements; `state` may be a file from which it goes on."""
 
-    def __init__(self, program, service, count=200000, visitation=0, pause=100, env=None):
-        self.process = subprocess.Popen([program, service, str(count), str(visitation), str(pause)], stdin=subprocess.PIPE,
+    def __init__(self, program, service, count=200000, visitation=0, pause=100, env=None, state=()):
+        self.process = subprocess.Popen([program, service, str(count), str(visitation), str(pause), *state], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, "LD_LIBRARY_PATH": BUILD, **(env or {})})
 
@@ -105,6 +105,10 @@ class Reader:
             self.process.kill()
         if not self.process.stdout.closed:
             self.process.communicate()
+
+    def go_on(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
 
     def rest(self):
         """Reads on to the end: what came, and what it said of a failure."""

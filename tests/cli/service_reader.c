@@ -1,10 +1,24 @@
 /* A client for tests/cli: reads range(COUNT) from a service under DYNAMIC, and says on one line of
  * JSON what came. After PAUSE elements it prints "paused" and waits for a line on standard input.
  *
- *     service_reader SERVICE COUNT VISITATION PAUSE */
+ *     service_reader SERVICE COUNT VISITATION PAUSE [STATE]
+ *
+ * With STATE the job has a name, and every SAVE_EVERY elements the account of what came is written
+ * to that file, with the iterator's state where the level keeps one; a client that finds the file
+ * goes on from there. */
 #include <leat/leat.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { SAVE_EVERY = 5003, MOST_PATH = 4096 };
+
+typedef struct account {
+    int64_t count, read, doubled;
+    unsigned char *seen;
+    const char *path; /* NULL: none */
+    int saves;        /* the iterator, too */
+} account;
 
 static void pause_once(void) {
     char line[16];
@@ -14,40 +28,101 @@ static void pause_once(void) {
         exit(3);
 }
 
+static void give_up(const char *what, const leat_error *err) {
+    fprintf(stderr, "%s: %s\n", what, err->text);
+    exit(5);
+}
+
+static void note(account *a, int64_t value) {
+    if (value < 0 || value >= a->count)
+        exit(4);
+    a->doubled += a->seen[value]++ != 0;
+    a->read++;
+}
+
+static void save(const account *a, leat_iterator *iterator) {
+    char temporary[MOST_PATH], *state = NULL;
+    size_t size = 0;
+    leat_error err = {0};
+    int64_t numbers[2] = {a->read, a->doubled};
+    if (a->saves && leat_iterator_save(iterator, &state, &size, NULL, &err) != LEAT_OK)
+        give_up("saving", &err);
+    snprintf(temporary, sizeof temporary, "%s.new", a->path);
+    FILE *file = fopen(temporary, "wb");
+    if (file == NULL || fwrite(numbers, sizeof numbers, 1, file) != 1 ||
+        fwrite(a->seen, (size_t)a->count, 1, file) != 1 ||
+        fwrite(&size, sizeof size, 1, file) != 1 ||
+        (size > 0 && fwrite(state, size, 1, file) != 1) || fclose(file) != 0 ||
+        rename(temporary, a->path) != 0)
+        exit(6);
+    leat_text_free(state);
+}
+
+static void go_on(account *a, leat_iterator *iterator) {
+    FILE *file = a->path == NULL ? NULL : fopen(a->path, "rb");
+    int64_t numbers[2];
+    size_t size = 0;
+    leat_error err = {0};
+    if (file == NULL)
+        return;
+    if (fread(numbers, sizeof numbers, 1, file) != 1 ||
+        fread(a->seen, (size_t)a->count, 1, file) != 1 || fread(&size, sizeof size, 1, file) != 1)
+        exit(7);
+    a->read = numbers[0];
+    a->doubled = numbers[1];
+    char *state = malloc(size + 1);
+    if (state == NULL || (size > 0 && fread(state, size, 1, file) != 1))
+        exit(7);
+    fclose(file);
+    if (size > 0 && leat_iterator_restore(iterator, state, size, &err) != LEAT_OK)
+        give_up("restoring", &err);
+    free(state);
+}
+
+static leat_status read_all(account *a, leat_iterator *iterator, int64_t pause, leat_error *err) {
+    leat_element element = {0};
+    leat_status status = LEAT_OK;
+    while ((status = leat_iterator_next(iterator, &element, err)) == LEAT_OK) {
+        note(a, *(const int64_t *)element.tensors[0].data);
+        if (a->path != NULL && a->read % SAVE_EVERY == 0)
+            save(a, iterator);
+        if (a->read == pause)
+            pause_once();
+    }
+    leat_element_fini(&element);
+    return status;
+}
+
 int main(int argc, char **arguments) {
-    if (argc != 5)
+    if (argc < 5 || argc > 6)
         return 2;
-    int64_t count = atoll(arguments[2]), pause = atoll(arguments[4]), read = 0, doubled = 0,
-            missing = 0;
+    account a = {.count = atoll(arguments[2]), .path = argc > 5 ? arguments[5] : NULL};
     leat_error err = {0};
     leat_service_options options = {
         LEAT_SERVICE_DEFAULTS,
         .processing_mode = LEAT_SERVICE_DYNAMIC,
         .visitation = (leat_service_visitation)atoi(arguments[3]),
+        .job_name = a.path != NULL ? "reader" : NULL,
     };
-    leat_dataset *dataset = leat_dataset_range(0, count, 1, NULL, &err);
+    a.saves = options.visitation != LEAT_SERVICE_AT_MOST_ONCE;
+    leat_dataset *dataset = leat_dataset_range(0, a.count, 1, NULL, &err);
     dataset = leat_service_distribute(dataset, arguments[1], &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
-    leat_element element = {0};
-    unsigned char *seen = calloc((size_t)count, 1);
-    if (seen == NULL)
+    a.seen = calloc((size_t)a.count, 1);
+    if (a.seen == NULL)
         return 2;
-    while (iterator != NULL && leat_iterator_next(iterator, &element, &err) == LEAT_OK) {
-        int64_t value = *(const int64_t *)element.tensors[0].data;
-        if (value < 0 || value >= count)
-            return 4;
-        doubled += seen[value]++ != 0;
-        if (++read == pause)
-            pause_once();
+    if (iterator != NULL) {
+        go_on(&a, iterator);
+        (void)!read_all(&a, iterator, atoll(arguments[4]), &err);
     }
-    for (int64_t i = 0; i < count; i++)
-        missing += seen[i] == 0;
+    int64_t missing = 0;
+    for (int64_t i = 0; i < a.count; i++)
+        missing += a.seen[i] == 0;
     printf("{\"read\": %lld, \"doubled\": %lld, \"missing\": %lld, \"code\": \"%s\"}\n",
-           (long long)read, (long long)doubled, (long long)missing, leat_status_name(err.code));
+           (long long)a.read, (long long)a.doubled, (long long)missing, leat_status_name(err.code));
     if (err.code != LEAT_OUT_OF_RANGE)
         fprintf(stderr, "%s\n", err.text);
-    free(seen);
-    leat_element_fini(&element);
+    free(a.seen);
     leat_iterator_free(iterator);
     leat_dataset_unref(dataset);
     return err.code != LEAT_OUT_OF_RANGE;

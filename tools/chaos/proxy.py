@@ -8,8 +8,9 @@ CHUNK = 1 << 16
 
 
 class Proxy(threading.Thread):
-    """Passes what comes to its `port` on to `target`. `mode` is "pass", "hold" (nothing moves, nothing breaks) or "cut" (what is
-    connected is reset, once); it may be set from any thread, or after `limit` more bytes by itself (`arm`)."""
+    """Passes what comes to its `port` on to `target`. `mode` is "pass", "slow" (a piece, and then a while nothing), "hold" (nothing moves,
+    nothing breaks) or "cut" (what is connected is reset, once); it may be set from any thread, or after `limit` more bytes by itself
+    (`arm`)."""
 
     def __init__(self, target):
         super().__init__(daemon=True)
@@ -36,6 +37,8 @@ class Proxy(threading.Thread):
                     threading.Event().wait(0.01)
                 elif key.fileobj.fileno() >= 0:
                     self.forward(key.fileobj, key.data)
+                    if self.mode == "slow":
+                        threading.Event().wait(0.005)
         for key in list(self.selector.get_map().values()):
             key.fileobj.close()
         self.selector.close()

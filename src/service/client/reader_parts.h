@@ -89,9 +89,9 @@ struct leati_client_reader_task {
 struct leati_client_reader {
     atomic_int references;
     leati_client_reader_options options;
-    leat_spec *spec;       /* owned */
-    leat_cancel *cancel;   /* child of the iterator's; owned */
-    leati_control control; /* the heart's, after open */
+    leat_spec *spec;                      /* owned */
+    leat_cancel *cancel;                  /* child of the iterator's; owned */
+    leati_control control;                /* the heart's, after open */
     struct leati_message_restored opened; /* `holding` and `job_name` of one that goes on */
     leati_gate *gate;
     leati_driver *heart, *tender;

@@ -200,10 +200,10 @@ static leat_status open_iteration(leati_core *core, leati_core_asked *asked,
     LEATI_TRY(find_job(core, said, &opened.job, err));
     if (opened.job == 0)
         LEATI_TRY(make_job(core, said, &opened.job, err));
-    LEATI_TRY(leati_dispatcher_iteration_of(core, opened.job, said->repetition, &opened.iteration, err));
-    LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
     LEATI_TRY(
-        leati_dispatcher_client_add(core, asked, said->client, said->consumer, &opened, err));
+        leati_dispatcher_iteration_of(core, opened.job, said->repetition, &opened.iteration, err));
+    LEATI_TRY(leati_dispatcher_assign(core, opened.iteration, err));
+    LEATI_TRY(leati_dispatcher_client_add(core, asked, said->client, said->consumer, &opened, err));
     return leati_messages_write(&leati_message_opened, &opened, &asked->out, err);
 }
 

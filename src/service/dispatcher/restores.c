@@ -178,10 +178,9 @@ static leat_status add_holdings(leati_core *core, int64_t iteration, leati_messa
 static leat_status set_name(leati_core *core, int64_t job, char **out, leat_error *err) {
     leati_query query;
     leati_database_ask(core->database, &query, "SELECT name FROM jobs WHERE id = ?", "i", job);
-    leat_status status =
-        leati_database_next(&query)
-            ? leati_messages_set_text(out, leati_database_text(&query, 0), err)
-            : LEAT_OK;
+    leat_status status = leati_database_next(&query)
+                             ? leati_messages_set_text(out, leati_database_text(&query, 0), err)
+                             : LEAT_OK;
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;
 }

@@ -475,6 +475,22 @@ def test_what_cannot_be_split(clusters):
         values(cluster.distribute(cluster.range(3), DYNAMIC))
 
 
+def test_plans_that_only_other_modes_read(clusters):
+    """What an operator asks of its input may not hold for splits."""
+    cluster = clusters()
+    padded = numbers(3).map(lambda x: {"x": x}).apply(tf.data.experimental.pad_to_cardinality(4)).map(lambda x: x["x"])
+    assert len(values(cluster.distribute(padded))) == 4
+    with pytest.raises(tf.errors.UnimplementedError, match="DYNAMIC"):
+        values(cluster.distribute(padded, DYNAMIC))
+
+
+def test_shares_of_files_that_there_are_not(clusters):
+    cluster = clusters(2, worker_addresses=["localhost", "localhost"])
+    with pytest.raises(tf.errors.NotFoundError, match="range"):
+        values(cluster.range(10, service.ShardingPolicy.FILE))
+    assert sorted(values(cluster.range(10, service.ShardingPolicy.FILE_OR_DATA))) == list(range(10))
+
+
 def test_modes_of_one_name(clusters):
     cluster = clusters()
     both = tf.data.Dataset.zip((cluster.range(3), cluster.range(3, DYNAMIC)))

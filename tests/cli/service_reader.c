@@ -3,9 +3,9 @@
  *
  *     service_reader SERVICE COUNT VISITATION PAUSE [STATE]
  *
- * With STATE the job has a name, and every SAVE_EVERY elements the account of what came is written
- * to that file, with the iterator's state where the level keeps one; a client that finds the file
- * goes on from there. */
+ * With STATE the job has a name, and at the beginning and every SAVE_EVERY elements the account of
+ * what came is written to that file, with the iterator's state where the level keeps one; a client
+ * that finds the file goes on from there. */
 #include <leat/leat.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,11 @@ static void go_on(account *a, leat_iterator *iterator) {
     int64_t numbers[2];
     size_t size = 0;
     leat_error err = {0};
-    if (file == NULL)
+    if (file == NULL) {
+        if (a->path != NULL)
+            save(a, iterator);
         return;
+    }
     if (fread(numbers, sizeof numbers, 1, file) != 1 ||
         fread(a->seen, (size_t)a->count, 1, file) != 1 || fread(&size, sizeof size, 1, file) != 1)
         exit(7);

@@ -27,6 +27,7 @@ static const struct {
     {"data", conform_data},
     {"data_at", conform_data_at},
     {"data_memory", conform_data_memory},
+    {"data_service", conform_data_service},
     {"arguments", conform_arguments},
     {"descriptors", conform_descriptors},
     {"states", conform_states},

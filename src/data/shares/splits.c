@@ -91,6 +91,17 @@ static leat_dataset *refused(struct walk *walk, const leat_dataset *node) {
     return NULL;
 }
 
+/* One that stands for a plan may read its input in several places, each of which is a source. */
+static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, struct place place) {
+    leat_dataset *plan = node->op->expand(node, walk->err);
+    if (plan == NULL)
+        return NULL;
+    place.depth++;
+    leat_dataset *made = remade(walk, plan, place);
+    leat_dataset_unref(plan);
+    return made;
+}
+
 static leat_dataset *remade(struct walk *walk, const leat_dataset *node, struct place place) {
     if (place.depth > MOST_DEPTH || ++walk->nodes > MOST_NODES) {
         leati_refuse(walk->err, VALUE,
@@ -107,8 +118,11 @@ static leat_dataset *remade(struct walk *walk, const leat_dataset *node, struct 
         return split(walk, leati_sharding_remake(node, node->args, NULL, walk->err), place,
                      node->op->splits == LEATI_SPLITS_WHOLE);
     case LEATI_SPLITS_FILES: return reader(walk, node, place);
-    case LEATI_SPLITS_LOCAL:
     case LEATI_SPLITS_THROUGH:
+        if (node->op->expand != NULL)
+            return expanded(walk, node, place);
+        return over_inputs(walk, node, place);
+    case LEATI_SPLITS_LOCAL:
     case LEATI_SPLITS_IN_STEP: return over_inputs(walk, node, place);
     case LEATI_SPLITS_UNSAID:
     case LEATI_SPLITS_REFUSED: break;

@@ -89,9 +89,15 @@ static void end_lease(struct split_source_state *s) {
     s->sequence++;
 }
 
-/* The source has fewer rows than the lease says: the rest of it is lost for this worker. */
+/* The source has fewer rows than the lease says: the rest of it is lost for this worker. One whose
+ * end was not known has come to it. */
 static leati_tail too_few(const leati_node_state *node, struct split_source_state *s,
                           leat_error *err) {
+    if (((const struct leati_split_source_args *)node->dataset->args)->splits < 0) {
+        end_lease(s);
+        s->done = true;
+        return LEATI_END;
+    }
     leati_fail(err, LEAT_FAILED_PRECONDITION,
                "split %lld was leased, but %s has only %lld rows or files here; dispatcher and "
                "workers must see the same files",

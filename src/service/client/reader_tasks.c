@@ -198,10 +198,10 @@ static void on_message(void *context, leat_buffer *message) {
     leati_queue_gate_unlock(reader->gate);
 }
 
-/* May opening it again help? A worker that was just told of a task may not have it yet. */
+/* May opening it again help? A worker that was just told of a task may not have it yet, which is
+ * UNAVAILABLE. */
 static bool may_help(const leat_error *why) {
-    return why->code == LEAT_OK || leati_control_is_away(why->code) ||
-           why->code == LEAT_CANCELLED || why->code == LEAT_NOT_FOUND;
+    return why->code == LEAT_OK || leati_control_is_away(why->code) || why->code == LEAT_CANCELLED;
 }
 
 void leati_client_reader_closed(leati_client_reader_task *task, const leat_error *why) {
@@ -220,7 +220,7 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         /* Where all was given nobody waits for a worker that has left. */
         task->ended = reader->finished;
-        if (wanted && !reader->finished && !may_help(why)) {
+        if (wanted && !may_help(why)) {
             leat_error failure = *why;
             (void)leati_prefix(&failure, "worker %s", task->place.address);
             leati_client_reader_fail(reader, &failure);

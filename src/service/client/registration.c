@@ -60,10 +60,14 @@ static leat_status find_sources(const leat_dataset *dataset, struct leati_messag
                                 leat_error *err) {
     leat_error local = {0};
     leat_dataset *plan = leati_splits_plan(dataset, &local);
-    if (plan == NULL)
-        return local.code == LEAT_UNIMPLEMENTED
-                   ? leati_messages_set_text(&out->unsplittable, local.text, err)
-                   : leati_error_pass(err, &local);
+    if (plan == NULL && local.code == LEAT_RESOURCE_EXHAUSTED)
+        return leati_error_pass(err, &local);
+    /* The other modes do without. */
+    if (plan == NULL) {
+        if (local.code != LEAT_UNIMPLEMENTED)
+            leati_error_wrap(&local, LEAT_UNIMPLEMENTED, "over splits (processing mode DYNAMIC)");
+        return leati_messages_set_text(&out->unsplittable, local.text, err);
+    }
     leati_splits_source *sources = NULL;
     int count = 0;
     leat_status status = leati_splits_sources(plan, &sources, &count, err);

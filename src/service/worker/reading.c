@@ -75,7 +75,7 @@ static leati_worker_task *find_task(const char *address, const struct leati_mess
     if (entry != NULL)
         task = entry->find(entry->worker, asked, err);
     else
-        leati_fail(err, LEAT_NOT_FOUND, "no worker of this process has the address %s", address);
+        leati_fail(err, LEAT_UNAVAILABLE, "no worker of this process has the address %s", address);
     pthread_mutex_unlock(&registry_lock);
     return task;
 }

@@ -30,8 +30,8 @@ typedef struct leati_worker_outcome {
 void leati_worker_outcome_fini(leati_worker_outcome *outcome);
 
 /* Opens a reader of a task of the worker in this process that has this address. `cancel` (may be
- * NULL; borrowed until the reader is closed) ends its waits. NOT_FOUND: no worker of this process
- * has the address, so that the network is to be used; UNAVAILABLE: it does not have the task;
+ * NULL; borrowed until the reader is closed) ends its waits. UNAVAILABLE: no worker of this process
+ * has the address, so that the network is to be used, or it does not have the task;
  * FAILED_PRECONDITION: a coordinated consumer comes back behind its turn. Owned. */
 leati_worker_reader *leati_worker_reader_open(const char *address,
                                               const struct leati_message_read *asked,

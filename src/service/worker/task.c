@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "service/wire/control.h"
 #include "service/worker/leases.h"
 #include "service/worker/shares.h"
 #include <inttypes.h>
@@ -288,6 +289,9 @@ static void producer_main(void *context) {
     }
     if (err.code != LEAT_CANCELLED)
         (void)leati_prefix(&err, "worker %s", task->ways.address);
+    /* Readers would take it for the way's and come again. */
+    if (leati_control_is_away(err.code))
+        leati_error_wrap(&err, LEAT_FAILED_PRECONDITION, "the pipeline cannot be opened");
     leati_queue_gate_lock(task->gate);
     leati_worker_task_fail(task, &err);
     leati_queue_gate_unlock(task->gate);

@@ -468,7 +468,7 @@ static void test_direct(void **state) {
     want(&s, (struct leati_message_task){.task = 1, .attempt = 1});
     struct leati_message_read asked = reading(1, 0);
     assert_null(leati_worker_reader_open("elsewhere:1", &asked, NULL, &err));
-    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "elsewhere:1");
+    assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "elsewhere:1");
     leati_worker_reader *reader =
         leati_worker_reader_open(leat_worker_address(s.worker), &asked, NULL, &err);
     assert_non_null(reader);

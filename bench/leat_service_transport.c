@@ -1,9 +1,8 @@
 /* Messages of a data service between two processes of one host, in alternation with a bare pair of
  * Unix sockets.
  *
- *   leat_service_transport SECONDS large CONNECTIONS [shared]   messages of 1 MiB to one reader,
- * over
- *                                      that many connections; with `shared` through shared memory
+ *   leat_service_transport SECONDS large CONNECTIONS [PROTOCOL]   messages of 1 MiB to one reader,
+ *                                      over that many connections of grpc, tcp or shm
  *   leat_service_transport SECONDS small   messages of 100 bytes over one stream; the pair of
  *                                      sockets has a write for each
  *   leat_service_transport SECONDS calls   calls with 100 bytes and as many back, one after the
@@ -25,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MB = 1 << 20, SMALL = 100, MOST_ROUNDS = 10000, MOST_CONNECTIONS = 16, CALLS = 1000 };
+enum { MB = 1 << 20, ADDRESS = 128, SMALL = 100, MOST_ROUNDS = 10000, MOST_CONNECTIONS = 16, CALLS = 1000 };
 
 static size_t message_bytes;
 static int per_round; /* messages, of all connections */
@@ -95,7 +94,7 @@ static leat_status on_open(void *context, leati_transport_stream *stream, const 
                            const char *peer, const void *request, size_t size,
                            leati_transport_events *events, void **events_context, leat_error *err) {
     (void)context, (void)method, (void)peer, (void)request, (void)size, (void)err;
-    *events = (leati_transport_events){on_order, on_end};
+    *events = (leati_transport_events){.message = on_order, .closed = on_end};
     *events_context = leati_transport_stream_ref(stream);
     return LEAT_OK;
 }
@@ -120,19 +119,27 @@ static void serve_socket(int link, bool calls) {
     }
 }
 
-static void serve(int link, bool calls, const leati_transport_tuning *tuning) {
+static void serve(int link, bool calls, const char *protocol,
+                  const leati_transport_tuning *tuning) {
+    char address[ADDRESS] = "";
     leat_error err = {0};
     int port;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const leati_transport_listen_options options = {0};
     const leati_transport_handler handler = {NULL, on_call, on_open};
-    const leati_transport *grpc = leati_transport_find("grpc", &err);
-    check(grpc != NULL && leati_transport_tune(tuning, &err) == LEAT_OK, "grpc", &err);
+    const leati_transport *used = leati_transport_find(protocol, &err);
+    check(used != NULL && leati_transport_tune(tuning, &err) == LEAT_OK, protocol, &err);
+    leati_transport_server *server = used->listen(&options, &handler, &port, &err);
+    check(server != NULL, "listen", &err);
+    /* After the server, which may want messages to lie in memory of its own. */
     message = leat_buffer_new(message_bytes, &err);
     check(message != NULL, "message", &err);
     memset(leat_buffer_data(message), 1, message_bytes);
-    check(grpc->listen(&options, &handler, &port, &err) != NULL, "listen", &err);
-    give(link, &port, sizeof port);
+    if (used->address != NULL)
+        used->address(server, "127.0.0.1", address, sizeof address);
+    else
+        snprintf(address, sizeof address, "127.0.0.1:%d", port);
+    give(link, address, sizeof address);
     serve_socket(link, calls);
 }
 
@@ -150,6 +157,13 @@ static void on_message(void *context, leat_buffer *got) {
     if (++received == per_round)
         pthread_cond_signal(&arrived);
     pthread_mutex_unlock(&lock);
+}
+
+static void on_pieces(void *context, leat_buffer *rest, const leati_transport_piece *pieces,
+                      int num_pieces) {
+    check(num_pieces == 1 && leat_buffer_size(rest) == 0, "a message of another form", NULL);
+    leat_buffer_unref(rest);
+    on_message(context, pieces[0].bytes);
 }
 
 static void on_closed(void *context, const leat_error *why) {
@@ -224,7 +238,8 @@ int main(int argc, char **argv) {
     double seconds = argc > 1 ? atof(argv[1]) : 2;
     const char *kind = argc > 2 ? argv[2] : "large";
     bool calls = strcmp(kind, "calls") == 0, large = strcmp(kind, "large") == 0;
-    int connections = argc > 3 ? atoi(argv[3]) : 1, links[2], rounds = 0, port;
+    int connections = argc > 3 ? atoi(argv[3]) : 1, links[2], rounds = 0;
+    const char *protocol = argc > 4 ? argv[4] : "grpc";
     leati_transport_tuning tuning = {LEATI_TRANSPORT_TUNING_DEFAULTS};
     leati_transport_stream *streams[MOST_CONNECTIONS];
     leat_error err = {0};
@@ -235,25 +250,25 @@ int main(int argc, char **argv) {
     check(socketpair(AF_UNIX, SOCK_STREAM, 0, links) == 0, "socketpair", NULL);
     if (fork() == 0) {
         close(links[0]);
-        serve(links[1], calls, &tuning);
+        serve(links[1], calls, protocol, &tuning);
     }
     close(links[1]);
-    take(links[0], &port, sizeof port);
-    const leati_transport *grpc = leati_transport_find("grpc", &err);
-    check(grpc != NULL && leati_transport_tune(&tuning, &err) == LEAT_OK, "grpc", &err);
-    char address[64], *into = bench_alloc(message_bytes);
-    snprintf(address, sizeof address, "127.0.0.1:%d", port);
-    leati_transport_channel *channel = grpc->connect(address, NULL, &err);
+    char address[ADDRESS], *into = bench_alloc(message_bytes);
+    take(links[0], address, sizeof address);
+    const leati_transport *used = leati_transport_find(protocol, &err);
+    check(used != NULL && leati_transport_tune(&tuning, &err) == LEAT_OK, protocol, &err);
+    leati_transport_channel *channel = used->connect(address, NULL, &err);
     check(channel != NULL, "connect", &err);
-    const leati_transport_events events = {on_message, on_closed};
+    const leati_transport_events events = {
+        .message = on_message, .closed = on_closed, .pieces = on_pieces};
     for (int i = 0; i < connections; i++) {
-        streams[i] = grpc->open(channel, "Read", "", 0, &events, NULL, &err);
+        streams[i] = used->open(channel, "Read", "", 0, &events, NULL, &err);
         check(streams[i] != NULL, "open", &err);
     }
     double end = 0, cpu = bench_cpu();
     for (int warm = 1; rounds < MOST_ROUNDS && (warm >= 0 || bench_now() < end); warm--) {
         own[rounds] =
-            calls ? round_of_calls(grpc, channel) : round_of_streams(streams, connections);
+            calls ? round_of_calls(used, channel) : round_of_streams(streams, connections);
         bare[rounds] = round_of_socket(links[0], calls, into);
         if (warm == 0)
             end = bench_now() + seconds;
@@ -266,7 +281,7 @@ int main(int argc, char **argv) {
         leati_transport_stream_close(streams[i], NULL);
         leati_transport_stream_unref(streams[i]);
     }
-    grpc->disconnect(channel);
+    used->disconnect(channel);
     close(links[0]);
     (void)wait(NULL);
     free(into);

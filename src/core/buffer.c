@@ -1,7 +1,8 @@
 /* Reference-counted memory.
  *
  * A buffer that leat allocates is one block: the header, padded to 64 bytes, and the data behind
- * it. One that grows has the alignment of malloc alone, which can resize nothing else. An adopted
+ * it; where memory is shared with other processes, the data of a large one lie there instead. One
+ * that grows has the alignment of malloc alone, which can resize nothing else. An adopted
  * buffer is a header over memory of the caller, with a deleter. A buffer may hold others, into
  * whose memory its values (strings) point. When the last reference goes, the deleter runs, the held
  * buffers are dropped one after the other by a list (a long chain of holds must not become a deep
@@ -15,6 +16,7 @@
 #include "base/debug.h"
 #include "base/error.h"
 #include "core/object.h"
+#include "core/shared_memory.h"
 #include <string.h>
 
 #define ALIGNMENT 64
@@ -38,8 +40,28 @@ static leat_buffer *begin_block(leat_buffer *buffer, size_t size, leat_error *er
     return buffer;
 }
 
+/* A buffer whose data lie in shared memory; NULL: there is none. */
+static leat_buffer *shared_block(size_t size) {
+    void *data;
+    leati_shared_memory_part *part = leati_shared_memory_take(size, &data);
+    if (part == NULL)
+        return NULL;
+    leat_buffer *buffer =
+        begin_block(leati_alloc_aligned(HEADER, ALIGNMENT), size, &(leat_error){0});
+    if (buffer == NULL) {
+        leati_shared_memory_give(part);
+        return NULL;
+    }
+    buffer->data = data;
+    buffer->shared = part;
+    return buffer;
+}
+
 leat_buffer *leat_buffer_new(size_t size, leat_error *err) {
     LEATI_ERROR_DOOR(err);
+    leat_buffer *shared = size >= LEATI_SHARED_MEMORY_LEAST ? shared_block(size) : NULL;
+    if (shared != NULL)
+        return shared;
     size_t total;
     bool fits = leati_add_size(HEADER, size, &total);
     return begin_block(fits ? leati_alloc_aligned(total, ALIGNMENT) : NULL, size, err);
@@ -94,6 +116,8 @@ leat_buffer *leat_buffer_ref(leat_buffer *buffer) {
 }
 
 void leati_buffer_free(leat_buffer *buffer) {
+    if (buffer->shared != NULL)
+        leati_shared_memory_give(buffer->shared);
     leati_free(buffer->holds);
     leati_free(buffer);
 }
@@ -191,6 +215,7 @@ bool leati_buffer_sole_owner(const leat_buffer *buffer) {
     /* Acquire pairs with the release of the reference that went last: its reads are over before the
      * caller writes. */
     return buffer != NULL && buffer->writable && buffer->device == NULL &&
+           (buffer->shared == NULL || leati_shared_memory_is_own(buffer->shared)) &&
            atomic_load_explicit(&buffer->refs, memory_order_acquire) == 1;
 }
 

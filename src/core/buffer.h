@@ -22,6 +22,7 @@ struct leat_buffer {
      * dropped with the last reference. NULL: of no file. */
     leat_buffer *path;
     int64_t path_at;
+    struct leati_shared_memory_part *shared; /* that the data are, or NULL (core/shared_memory.h) */
     struct leati_buffer_pool *pool; /* where it goes when its last reference is dropped, or NULL */
     struct leat_buffer *next;       /* in the list of buffers being released, or idle in a pool */
 };

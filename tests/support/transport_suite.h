@@ -19,7 +19,10 @@
 
 enum { LONG_MS = 60000, MB = 1 << 20, TEXT = 600, SLOW_LIMIT = 256 };
 
-static const char *const protocols[] = {"local", "grpc"};
+#ifndef TRANSPORT_PROTOCOLS
+#define TRANSPORT_PROTOCOLS "local", "grpc"
+#endif
+static const char *const protocols[] = {TRANSPORT_PROTOCOLS};
 
 static const leati_transport *protocol; /* of the running test */
 
@@ -119,7 +122,7 @@ TRANSPORT_UNUSED static void on_closed(void *context, const leat_error *why) {
     pthread_mutex_unlock(&s->lock);
 }
 
-static const leati_transport_events events = {on_message, on_closed};
+static const leati_transport_events events = {.message = on_message, .closed = on_closed};
 
 TRANSPORT_UNUSED static void wait_closed(seen *s, leat_status code) {
     wait_for(s, &s->closed, 1);
@@ -181,7 +184,7 @@ typedef struct fixture {
     seen server_seen, client_seen;
     leati_transport_server *server;
     leati_transport_channel *channel;
-    char address[64];
+    char address[128];
     int port;
 } fixture;
 
@@ -195,6 +198,10 @@ TRANSPORT_UNUSED static void serve(fixture *f, const char *token) {
     f->server = protocol->listen(&options, &handler, &f->port, &err);
     if (f->server == NULL)
         fail_msg("%s", err.text);
+    if (protocol->address != NULL) {
+        protocol->address(f->server, "127.0.0.1", f->address, sizeof f->address);
+        return;
+    }
     assert_in_range(f->port, 1, 65535);
     snprintf(f->address, sizeof f->address, "127.0.0.1:%d", f->port);
 }

@@ -86,7 +86,7 @@ void leati_transport_get_error(const void *bytes, size_t size, leat_error *out);
 
 enum { LEATI_TRANSPORT_MOST_CONNECTIONS = 16 };
 
-extern const leati_transport leati_transport_local;
+extern const leati_transport leati_transport_local, leati_transport_shm, leati_transport_tcp;
 /* "grpc", loaded when first asked for (remote.c). */
 const leati_transport *leati_transport_find_grpc(leat_error *err);
 

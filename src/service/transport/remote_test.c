@@ -55,7 +55,7 @@ static leat_status on_open(void *context, leati_transport_stream *stream, const 
                            const char *from, const void *request, size_t size,
                            leati_transport_events *events, void **events_context, leat_error *err) {
     (void)context, (void)method, (void)from, (void)request, (void)size, (void)err;
-    *events = (leati_transport_events){drop_message, ignore_end};
+    *events = (leati_transport_events){.message = drop_message, .closed = ignore_end};
     *events_context = stream;
     return LEAT_OK;
 }
@@ -149,7 +149,8 @@ static void note_end(void *context, const leat_error *why) {
     pthread_mutex_unlock(&e->lock);
 }
 
-static const leati_transport_events client_events = {drop_message, note_end};
+static const leati_transport_events client_events = {.message = drop_message,
+                                                     .closed = note_end};
 
 /* A call and a stream are under way when the peer gets the signal; both end as UNAVAILABLE. */
 static void lose(peer *p, int signal_number) {

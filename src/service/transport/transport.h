@@ -1,6 +1,7 @@
 /* How messages travel between the processes of a data service: calls with one answer, and streams
  * of messages both ways. One vtable for each protocol: "grpc" (transport/grpc.cc, between
- * processes) and "local" (transport/local.c, within one). What is sent is bytes to a transport;
+ * processes), "local" (transport/local.c, within one), and for streams alone "shm" and "tcp"
+ * (transport/bulk.h: shared memory between processes of one host, and a socket). What is sent is bytes to a transport;
  * what they mean is said in wire/messages.h and wire/frame.h.
  *
  * Handlers and events are called from threads of the transport, never with a lock of the transport
@@ -40,6 +41,12 @@ typedef struct leati_transport_part {
 typedef struct leati_transport_call leati_transport_call;
 typedef struct leati_transport_stream leati_transport_stream;
 
+/* A part of a message that lies by itself, from byte `at` of the message on. */
+typedef struct leati_transport_piece {
+    size_t at;
+    leat_buffer *bytes; /* nobody may write there */
+} leati_transport_piece;
+
 /* What an end of a stream hears, one event at a time, in order; `closed` is the last one, comes
  * exactly once, and lets go of `context`. */
 typedef struct leati_transport_events {
@@ -47,6 +54,12 @@ typedef struct leati_transport_events {
     void (*message)(void *context, leat_buffer *message);
     /* `why`->code is LEAT_OK where the other side ended the stream without a failure. */
     void (*closed)(void *context, const leat_error *why);
+    /* NULL, or instead of `message` where parts of it are memory that the sender shares: `pieces`,
+     * in order, and `rest`, the bytes between them, one behind the other. All are given but for the
+     * array. The sender is to leave pieces as they are and is not trusted to: sizes and places are
+     * read from `rest` alone. Without this slot the transport makes one block of them. */
+    void (*pieces)(void *context, leat_buffer *rest, const leati_transport_piece *pieces,
+                   int num_pieces);
 } leati_transport_events;
 
 typedef struct leati_transport_handler {
@@ -113,7 +126,10 @@ typedef struct leati_transport {
     /* Refuses new calls, ends streams with UNAVAILABLE, gives calls that wait until `deadline_ns`
      * and returns when no handler or event runs any more. Frees the server. */
     void (*close)(leati_transport_server *server, int64_t deadline_ns);
-    /* "host:port". Owned. */
+    /* NULL where a server's address is "host:port"; else writes what clients connect to, who know
+     * the server's host as `host`. */
+    void (*address)(const leati_transport_server *server, const char *host, char *out, size_t room);
+    /* "host:port", or what `address` wrote. Owned. */
     leati_transport_channel *(*connect)(const char *address,
                                         const leati_transport_security *security, leat_error *err);
     /* Ends streams and calls of the channel and frees it. */
@@ -130,6 +146,8 @@ typedef struct leati_transport {
                                     leat_error *err);
 } leati_transport;
 
+/* The names of all protocols: "grpc, local, shm, tcp". */
+#define LEATI_TRANSPORT_NAMES "grpc, local, shm, tcp"
 /* By the protocol's name; borrowed. "grpc" is loaded when first asked for. NULL: NOT_FOUND for a
  * name that nobody has, UNIMPLEMENTED where leat was built or installed without it. */
 const leati_transport *leati_transport_find(const char *name, leat_error *err);

@@ -21,6 +21,7 @@ static void an_empty_message_arrives(void **state);
 static void ends_come_in_any_order(void **state);
 static void many_streams_at_once(void **state);
 
+#define TRANSPORT_PROTOCOLS "local", "grpc", "shm", "tcp"
 #include "support/transport_suite.h"
 
 /* ---- streams ---- */

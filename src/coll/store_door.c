@@ -74,19 +74,21 @@ static int open_spare(void) {
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-leat_status leati_store_door_open(leati_store_door *door, const char *address, const char *where,
-                                  int64_t deadline_ns, int most, leat_error *err) {
-    *door = (leati_store_door){.most = most, .spare = -1};
-    door->count = leati_wire_listen(address, where, deadline_ns, door->sockets, err);
-    if (door->count == 0)
-        return err->code;
+leat_status leati_store_door_guard(leati_store_door *door, const char *what, leat_error *err) {
     door->spare = open_spare();
     /* Without it nobody could be told that there is none for him. */
-    if (door->spare < 0 && leati_wire_lacks_descriptors("rank 0 listening", err)) {
+    if (door->spare < 0 && leati_wire_lacks_descriptors(what, err)) {
         leati_store_door_close(door);
         return LEAT_RESOURCE_EXHAUSTED;
     }
     return LEAT_OK;
+}
+
+leat_status leati_store_door_open(leati_store_door *door, const char *address, const char *where,
+                                  int64_t deadline_ns, int most, leat_error *err) {
+    *door = (leati_store_door){.most = most, .spare = -1};
+    door->count = leati_wire_listen(address, where, deadline_ns, door->sockets, err);
+    return door->count == 0 ? err->code : leati_store_door_guard(door, "rank 0 listening", err);
 }
 
 bool leati_store_door_takes(const leati_store_door *door, int64_t now) {
@@ -109,6 +111,9 @@ int leati_store_door_accept(leati_store_door *door, int64_t now) {
     for (int i = 0; i < door->count && leati_store_door_takes(door, now);) {
         struct sockaddr_storage from = {0};
         socklen_t size = sizeof from;
+        if (door->reserve > 0 && somebody_waits(door->sockets[i]) &&
+            !leati_wire_has_descriptors(door->reserve))
+            return LEATI_STORE_DOOR_FULL;
         int connection = accept4(door->sockets[i], (struct sockaddr *)&from, &size, SOCK_CLOEXEC);
         if (connection < 0) {
             bool full = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

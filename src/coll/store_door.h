@@ -7,7 +7,7 @@
 
 enum {
     LEATI_STORE_DOOR_NOBODY = -1, /* nobody waits, or the door is shut for a moment */
-    LEATI_STORE_DOOR_FULL = -2,   /* somebody waits, and no file descriptor is free */
+    LEATI_STORE_DOOR_FULL = -2,   /* somebody waits, and no file descriptor is free for him */
     LEATI_STORE_DOOR_BLAMED = 64  /* addresses that are remembered at once */
 };
 
@@ -21,9 +21,10 @@ typedef struct leati_store_blame {
 typedef struct leati_store_door {
     int sockets[LEATI_WIRE_LISTENING];
     int count;
-    int spare;     /* given up to refuse somebody where no other descriptor is free; -1: none */
-    int most;      /* taken in a tenth of a second */
-    int taken;     /* of these, since `since_ns` */
+    int spare;   /* given up to refuse somebody where no other descriptor is free; -1: none */
+    int most;    /* taken in a tenth of a second */
+    int reserve; /* descriptors that others of the process need: with fewer free ones it is full */
+    int taken;   /* of these, since `since_ns` */
     int sent_away; /* the same, of who is blamed */
     int64_t since_ns;
     int64_t shut_ns; /* until then nobody is taken */
@@ -34,6 +35,10 @@ typedef struct leati_store_door {
 LEAT_WARN_UNUSED leat_status leati_store_door_open(leati_store_door *door, const char *address,
                                                    const char *where, int64_t deadline_ns, int most,
                                                    leat_error *err);
+/* Puts the spare descriptor by; for a door whose sockets the caller has opened. `what` it is that
+ * has none is for the failure. */
+LEAT_WARN_UNUSED leat_status leati_store_door_guard(leati_store_door *door, const char *what,
+                                                    leat_error *err);
 /* Is it worth polling the sockets? */
 bool leati_store_door_takes(const leati_store_door *door, int64_t now);
 /* A connection (owned by the caller), or why there is none. */

@@ -18,6 +18,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -26,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -416,8 +418,7 @@ bool leati_wire_is_hidden(const char *address) {
     return hidden;
 }
 
-/* -1 with errno. */
-static int listen_at(const struct sockaddr *at, socklen_t size, bool both) {
+int leati_wire_listen_at(const struct sockaddr *at, socklen_t size, bool both) {
     int one = 1, only_six = !both;
     int listening = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (listening < 0)
@@ -435,18 +436,18 @@ static int listen_at(const struct sockaddr *at, socklen_t size, bool both) {
     return listening;
 }
 
-/* Where there is IPv6 one socket takes connections of both kinds. -1 with errno. */
-static int listen_everywhere(const char *port) {
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6,
-                               .sin6_port = htons((uint16_t)atoi(port)),
-                               .sin6_addr = in6addr_any};
+int leati_wire_listen_everywhere(int port) {
+    struct sockaddr_in6 six = {
+        .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = in6addr_any};
     struct sockaddr_in four = {.sin_family = AF_INET,
-                               .sin_port = htons((uint16_t)atoi(port)),
+                               .sin_port = htons((uint16_t)port),
                                .sin_addr.s_addr = htonl(INADDR_ANY)};
-    int listening = listen_at((const struct sockaddr *)(const void *)&six, sizeof six, true);
+    int listening =
+        leati_wire_listen_at((const struct sockaddr *)(const void *)&six, sizeof six, true);
     return listening >= 0 || errno == EADDRINUSE
                ? listening
-               : listen_at((const struct sockaddr *)(const void *)&four, sizeof four, false);
+               : leati_wire_listen_at((const struct sockaddr *)(const void *)&four, sizeof four,
+                                      false);
 }
 
 /* On each address of the list once; how many, with errno of the last that failed. An address where
@@ -460,7 +461,7 @@ static int listen_at_all(const struct addrinfo *found, int sockets[LEATI_WIRE_LI
             again = again || (before->ai_addrlen == at->ai_addrlen &&
                               memcmp(before->ai_addr, at->ai_addr, at->ai_addrlen) == 0);
         }
-        int listening = again ? -1 : listen_at(at->ai_addr, at->ai_addrlen, false);
+        int listening = again ? -1 : leati_wire_listen_at(at->ai_addr, at->ai_addrlen, false);
         if (listening >= 0) {
             sockets[count++] = listening;
         } else if (!again && errno == EADDRINUSE) {
@@ -483,6 +484,18 @@ bool leati_wire_lacks_descriptors(const char *what, leat_error *err) {
                    strerror(errno));
     errno = number;
     return lacks;
+}
+
+/* The system gives the lowest one, so the free ones are found soonest from above. */
+bool leati_wire_has_descriptors(int wanted) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return true;
+    int number = errno;
+    for (rlim_t fd = LEATI_MIN(limit.rlim_cur, (rlim_t)INT_MAX); fd > 0 && wanted > 0; fd--)
+        wanted -= fcntl((int)fd - 1, F_GETFD) < 0;
+    errno = number;
+    return wanted <= 0;
 }
 
 /* The addresses of a host of which the name may appear only when its container starts. */
@@ -542,7 +555,7 @@ int leati_wire_listen(const char *address, const char *where, int64_t deadline_n
     int count = 0;
     if (!everywhere)
         count = listen_at_all(found, sockets);
-    else if ((sockets[0] = listen_everywhere(port)) >= 0)
+    else if ((sockets[0] = leati_wire_listen_everywhere(atoi(port))) >= 0)
         count = 1;
     if (count == 0 && !leati_wire_lacks_descriptors("rank 0 listening", err))
         fail_listening(address, host, port, err);
@@ -561,7 +574,7 @@ int leati_wire_listen_anywhere(const char *host, char *address, size_t size, lea
         leati_fail(err, LEAT_UNAVAILABLE, "\"%s\" is no address of this host to listen at", host);
         return -1;
     }
-    int listening = listen_at(found->ai_addr, found->ai_addrlen, false);
+    int listening = leati_wire_listen_at(found->ai_addr, found->ai_addrlen, false);
     freeaddrinfo(found);
     if (listening < 0 || getsockname(listening, (struct sockaddr *)&own, &own_size) != 0 ||
         getnameinfo((const struct sockaddr *)&own, own_size, NULL, 0, port, sizeof port,

@@ -4,6 +4,7 @@
 #define LEATI_COLL_WIRE_H
 
 #include "coll/tls.h"
+#include <sys/socket.h>
 
 enum {
     LEATI_WIRE_MARK = 0x1ea70001,
@@ -90,6 +91,9 @@ void leati_wire_fini(leati_wire_buffer *buffer);
  * for, which those who look up names or connect for others do not tell. */
 bool leati_wire_lacks_descriptors(const char *what, leat_error *err);
 
+/* Are so many file descriptors free? Another thread may take them at any time. */
+bool leati_wire_has_descriptors(int wanted);
+
 /* The failure in the payload of LEATI_MESSAGE_FAILED and LEATI_MESSAGE_LOST, whatever its bytes:
  * never OK. */
 leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error *err);
@@ -107,6 +111,10 @@ void leati_wire_peer_host(int connection, char *host, size_t size);
 /* The same of this end for rank 0 and its own "host:port", or where it listens in its place, as for
  * leati_wire_listen; nothing is sent. */
 void leati_wire_host_towards(const char *address, const char *where, char *host, size_t size);
+/* Listens at one address, or everywhere by one socket, with IPv4 where there is no IPv6. `both`:
+ * an address of IPv6 stands for IPv4, too. A socket that does not block, owned; -1 with errno. */
+int leati_wire_listen_at(const struct sockaddr *at, socklen_t size, bool both);
+int leati_wire_listen_everywhere(int port);
 /* Listens at the port of "host:port" on the addresses that `host` has here, and on no others.
  * `where`, where it is not NULL, is another host to stand for it, or "all": every interface. A name
  * that is not known yet is asked for until `deadline_ns`. How many sockets there are now, owned; 0

@@ -350,6 +350,7 @@ struct leati_grpc_server {
     }
 
     Service service;
+    std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
     std::unique_ptr<grpc::Server> server; /* goes first */
 };
 
@@ -443,9 +444,21 @@ std::shared_ptr<grpc::ChannelCredentials> client_credentials(const leati_grpc_se
     return grpc::SslCredentials(options);
 }
 
-leati_grpc_server *listen_at(const char *address, const leati_grpc_security *security,
-                             const leati_grpc_argument *arguments, size_t num_arguments,
-                             void *context, int *port) {
+/* An acceptor of connections does not tell whether gRPC takes its credentials; a port does. */
+bool takes_credentials(const leati_grpc_security &security) {
+    Service service(nullptr);
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.RegisterCallbackGenericService(&service);
+    builder.AddListeningPort("127.0.0.1:0", server_credentials(security), &port);
+    std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+    return server != nullptr && port > 0;
+}
+
+leati_grpc_server *serve(const leati_grpc_security *security, const leati_grpc_argument *arguments,
+                         size_t num_arguments, void *context) {
+    if (security->secure && !takes_credentials(*security))
+        return nullptr;
     std::unique_ptr<leati_grpc_server> made(new leati_grpc_server(context));
     grpc::ServerBuilder builder;
     for (size_t i = 0; i < num_arguments; i++)
@@ -453,11 +466,18 @@ leati_grpc_server *listen_at(const char *address, const leati_grpc_security *sec
             builder.AddChannelArgument(arguments[i].name, std::string(arguments[i].text));
         else
             builder.AddChannelArgument(arguments[i].name, arguments[i].number);
-    *port = 0;
-    builder.AddListeningPort(address, server_credentials(*security), port);
+    made->acceptor = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        server_credentials(*security));
     builder.RegisterCallbackGenericService(&made->service);
     made->server = builder.BuildAndStart();
-    return made->server != nullptr && *port > 0 ? made.release() : nullptr;
+    return made->server != nullptr ? made.release() : nullptr;
+}
+
+void take_connection(leati_grpc_server *server, int connection) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters given;
+    given.fd = connection;
+    server->acceptor->HandleNewConnection(&given);
 }
 
 void close_server(leati_grpc_server *server, int64_t ms) {
@@ -520,10 +540,10 @@ void pipe_free(leati_grpc_pipe *pipe) {
     pipe->unref();
 }
 
-const leati_grpc_module table = {LEAT_GRPC_FOR,   listen_at,   close_server, connect_to,
-                                 free_connection, start_call,  cancel_call,  free_call,
-                                 open_pipe,       pipe_read,   pipe_send,    pipe_finish,
-                                 pipe_answer,     pipe_cancel, pipe_free};
+const leati_grpc_module table = {LEAT_GRPC_FOR, serve,           take_connection, close_server,
+                                 connect_to,    free_connection, start_call,      cancel_call,
+                                 free_call,     open_pipe,       pipe_read,       pipe_send,
+                                 pipe_finish,   pipe_answer,     pipe_cancel,     pipe_free};
 
 /* gRPC writes to stderr what it finds wrong; leat's errors say it. */
 void drop_line(gpr_log_func_args *) {

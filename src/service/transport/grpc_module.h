@@ -79,10 +79,12 @@ typedef struct leati_grpc_argument {
 
 typedef struct leati_grpc_module {
     const char *version; /* leat's, for which it was built */
-    /* NULL, with *port and nothing said, where gRPC cannot listen. `address` as gRPC takes it. */
-    leati_grpc_server *(*listen)(const char *address, const leati_grpc_security *security,
-                                 const leati_grpc_argument *arguments, size_t num_arguments,
-                                 void *context, int *port);
+    /* A server of the connections that it is handed; NULL where gRPC does not take the keys. */
+    leati_grpc_server *(*serve)(const leati_grpc_security *security,
+                                const leati_grpc_argument *arguments, size_t num_arguments,
+                                void *context);
+    /* A connection, which is the server's now. Not during server_close or after it. */
+    void (*server_take)(leati_grpc_server *server, int connection);
     /* Ends what is under way, at the latest after `ms`, waits until the host has heard the last
      * word of all pipes, and frees. */
     void (*server_close)(leati_grpc_server *server, int64_t ms);

@@ -13,12 +13,9 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum {
     LONGEST_HOST = 256,
@@ -62,7 +59,6 @@ static size_t common_arguments(const leati_transport_tuning *tuning, leati_grpc_
 
 static size_t server_arguments(const leati_transport_tuning *tuning, leati_grpc_argument *out) {
     const leati_grpc_argument more[] = {
-        {"grpc.so_reuseport", NULL, 0},
         {"grpc.max_concurrent_streams", NULL, MOST_STREAMS},
         {"grpc.server_handshake_timeout_ms", NULL, HANDSHAKE_MS},
     };
@@ -199,68 +195,49 @@ static bool init_side(leati_remote_side *side, const char *name,
     return side->gate != NULL;
 }
 
-static leat_status no_port(const char *host, int port, const char *why, leat_status code,
-                           leat_error *err) {
-    return leati_fail(err, code, "cannot listen on %s, port %d: %s%s", host, port, why,
-                      code == LEAT_FAILED_PRECONDITION ? "; port 0 takes any free one" : "");
+static void take(void *context, int connection) {
+    leati_remote_module->server_take(context, connection);
 }
 
-/* Says, better than gRPC does, why an address cannot be listened on. */
-static leat_status try_port(const char *host, int port, leat_error *err) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    char service[16], reason[100];
-    snprintf(service, sizeof service, "%d", port);
-    bool all = strcmp(host, "all") == 0;
-    int failed = getaddrinfo(all ? "0.0.0.0" : host, service, &hints, &found);
-    if (failed != 0)
-        return no_port(host, port, gai_strerror(failed), LEAT_INVALID_ARGUMENT, err);
-    int one = 1, error = 0;
-    int tried = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (tried < 0 || setsockopt(tried, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-        bind(tried, found->ai_addr, found->ai_addrlen) != 0 || listen(tried, 1) != 0)
-        error = errno;
-    if (tried >= 0)
-        close(tried);
-    freeaddrinfo(found);
-    if (error == 0)
-        return LEAT_OK;
-    return no_port(host, port, strerror_r(error, reason, sizeof reason),
-                   error == EADDRINUSE || error == EACCES ? LEAT_FAILED_PRECONDITION
-                                                          : LEAT_INVALID_ARGUMENT,
-                   err);
-}
-
-static leat_status start_grpc(leati_remote_server *server,
-                              const leati_transport_listen_options *options, const char *host,
+static leat_status start_grpc(leati_remote_server *server, const leati_transport_security *security,
                               leat_error *err) {
-    char address[LONGEST_HOST + 16];
     char *pems[3] = {NULL};
     leati_grpc_argument arguments[MOST_ARGUMENTS];
     const leati_transport_tuning tuning = leati_transport_tuned();
-    leat_status status = read_pems(&options->security, pems, err);
+    LEATI_TRY(leati_listener_check_descriptors("a server of the service", err));
+    leat_status status = read_pems(security, pems, err);
     if (status == LEAT_OK && pems[0] == NULL && pems[2] != NULL)
         status = leati_refuse(err, VALUE,
                               "a server that asks for certificates (tls_ca) has one of its own: "
                               "set tls_cert and tls_key");
     if (status == LEAT_OK) {
-        const leati_grpc_security security = {pems[0] != NULL, pems[0], pems[1], pems[2]};
-        bool all = strcmp(host, "all") == 0;
-        snprintf(address, sizeof address, strchr(host, ':') != NULL || all ? "[%s]:%d" : "%s:%d",
-                 all ? "::" : host, options->port);
-        server->grpc = leati_remote_module->listen(address, &security, arguments,
-                                                   server_arguments(&tuning, arguments), server,
-                                                   &server->port);
-        if (server->grpc == NULL && security.secure)
+        const leati_grpc_security given = {pems[0] != NULL, pems[0], pems[1], pems[2]};
+        server->grpc = leati_remote_module->serve(&given, arguments,
+                                                  server_arguments(&tuning, arguments), server);
+        if (server->grpc == NULL && given.secure)
             status = leati_refuse(err, VALUE,
-                                  "cannot listen on %s with the certificate %.200s and the key "
-                                  "%.200s: gRPC does not take them; do they belong together?",
-                                  address, options->security.tls_cert, options->security.tls_key);
+                                  "cannot serve with the certificate %.200s and the key %.200s: "
+                                  "gRPC does not take them; do they belong together?",
+                                  security->tls_cert, security->tls_key);
         else if (server->grpc == NULL)
-            status = leati_fail(err, LEAT_FAILED_PRECONDITION, "gRPC cannot listen on %s", address);
+            status = leati_fail(err, LEAT_INTERNAL, "gRPC cannot make a server");
     }
     free_pems(pems);
+    return status;
+}
+
+static leat_status start_server(leati_remote_server *server, const char *host, int port,
+                                const leati_transport_security *security, leat_error *err) {
+    server->token = leati_strdup(security->token);
+    if (security->token != NULL && server->token == NULL)
+        return leati_no_memory(err);
+    server->listener = leati_listener_open(host, port, err);
+    if (server->listener == NULL)
+        return err->code;
+    LEATI_TRY(start_grpc(server, security, err));
+    leat_status status = leati_listener_start(server->listener, take, server->grpc, err);
+    if (status != LEAT_OK)
+        leati_remote_module->server_close(server->grpc, 0);
     return status;
 }
 
@@ -268,41 +245,36 @@ static leati_transport_server *listen_remote(const leati_transport_listen_option
                                              const leati_transport_handler *handler, int *port,
                                              leat_error *err) {
     const char *host = options->host != NULL ? options->host : "127.0.0.1";
+    const leati_transport_security *security = &options->security;
     if (options->port < 0 || options->port > HIGHEST_PORT || strlen(host) >= LONGEST_HOST) {
         leati_refuse(err, VALUE, "expected a port of 0 (any) to %d; found %d", HIGHEST_PORT,
                      options->port);
         return NULL;
     }
-    if (try_port(host, options->port, err) != LEAT_OK)
-        return NULL;
     leati_executor *executor = leati_executor_use(err);
     if (executor == NULL)
         return NULL;
     leati_remote_server *server = leati_alloc_zero(1, sizeof *server);
-    bool made =
-        server != NULL && init_side(&server->side, "a server of the service", free_server, err);
-    if (made) {
-        server->token = leati_strdup(options->security.token);
-        made = options->security.token == NULL || server->token != NULL;
-        server->executor = executor;
-        server->handler = *handler;
-        server->forks = leati_transport_forks();
-    }
-    if (!made)
+    if (server == NULL || !init_side(&server->side, "a server of the service", free_server, err)) {
+        leati_free(server);
+        leati_executor_leave(executor);
         leati_no_memory(err);
-    else if (start_grpc(server, options, host, err) == LEAT_OK) {
-        *port = server->port;
+        return NULL;
+    }
+    server->executor = executor;
+    server->handler = *handler;
+    server->forks = leati_transport_forks();
+    if (start_server(server, host, options->port, security, err) == LEAT_OK) {
+        *port = leati_listener_port(server->listener);
         LEATI_TELL(SERVICE, INFO, "listening on %s, port %d: %s, %s", host, *port,
-                   options->security.token != NULL ? "with a token" : "without a token",
-                   options->security.tls_ca != NULL     ? "mutual TLS"
-                   : options->security.tls_cert != NULL ? "TLS"
-                                                        : "without TLS");
+                   security->token != NULL ? "with a token" : "without a token",
+                   security->tls_ca != NULL     ? "mutual TLS"
+                   : security->tls_cert != NULL ? "TLS"
+                                                : "without TLS");
         return (leati_transport_server *)server;
     }
-    if (server != NULL && server->side.gate != NULL)
-        leati_remote_side_unref(&server->side);
-    else
-        leati_free(server);
+    leati_listener_close(server->listener);
+    leati_remote_side_unref(&server->side);
     leati_executor_leave(executor);
     return NULL;
 }
@@ -341,6 +313,7 @@ static void close_remote(leati_transport_server *base, int64_t deadline_ns) {
         return;
     leat_error why = {0};
     leati_fail(&why, LEAT_UNAVAILABLE, "the server has closed");
+    leati_listener_close(server->listener);
     begin_closing(&server->side);
     leati_remote_streams_end(&server->side, &why);
     if (wait_for(&server->side, WAITED_CALLS, deadline_ns) != LEAT_OK)
@@ -400,6 +373,7 @@ static leat_status fill_channel(leati_remote_channel *channel, const char *addre
     char *pems[3] = {NULL};
     int port;
     LEATI_TRY(leati_transport_parse_address(address, host, sizeof host, &port, err));
+    LEATI_TRY(leati_listener_check_descriptors("a channel of the service", err));
     if (security->tls_cert != NULL && security->tls_ca == NULL)
         return leati_refuse(err, VALUE,
                             "a client with a certificate (tls_cert) needs that of who signs the "
@@ -510,7 +484,9 @@ const leati_transport *leati_transport_find_grpc(leat_error *err) {
                             "does not go on in a child; start processes by exec (multiprocessing's "
                             "\"spawn\"), or fork before the service is used");
     } else if (leati_remote_module == NULL) {
-        leati_remote_module = leati_remote_load(&host_table, err);
+        status = leati_listener_check_descriptors("gRPC", err);
+        if (status == LEAT_OK)
+            leati_remote_module = leati_remote_load(&host_table, err);
         status = leati_remote_module == NULL ? err->code : LEAT_OK;
         loaded_forks = leati_transport_forks();
     }

@@ -6,6 +6,7 @@
 #include "service/transport/ends.h"
 #include "service/transport/executor.h"
 #include "service/transport/grpc_module.h"
+#include "service/transport/listener.h"
 
 /* What gRPC's threads tell the context of a pipe, which begins with this pointer. */
 typedef struct leati_remote_hearing {
@@ -55,9 +56,10 @@ typedef struct leati_remote_server {
     leati_remote_side side; /* first */
     leati_executor *executor;
     leati_transport_handler handler;
+    leati_listener *listener;
     leati_grpc_server *grpc;
     char *token;
-    int port, forks;
+    int forks;
 } leati_remote_server;
 
 typedef struct leati_remote_channel {

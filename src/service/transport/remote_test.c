@@ -250,7 +250,8 @@ static int connect_raw(int port) {
     return connection;
 }
 
-/* More connections than the server has descriptors: who is connected goes on. */
+/* More connections than the server has descriptors: who is connected goes on, and when they have
+ * gone others come in. */
 static void idle_connections_do_no_harm(void **state) {
     (void)state;
     enum { IDLE = 1000 };
@@ -267,6 +268,30 @@ static void idle_connections_do_no_harm(void **state) {
             close(idle[i]);
     assert_int_equal(ask(channel, "Echo", NULL, &err), LEAT_OK);
     grpc->disconnect(channel);
+    channel = connect_to("127.0.0.1", peers[2].port, NULL);
+    while (ask(channel, "Echo", NULL, &err) != LEAT_OK)
+        assert_int_equal(err.code, LEAT_UNAVAILABLE);
+    grpc->disconnect(channel);
+}
+
+/* gRPC would end the process. */
+static void without_descriptors_it_is_refused(void **state) {
+    (void)state;
+    leat_error err = {0};
+    int port, highest = dup(0);
+    struct rlimit before, few;
+    const leati_transport_listen_options options = {0};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (rlim_t left = 0; left < 6; left++) {
+        few = (struct rlimit){(rlim_t)highest + left, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        assert_null(grpc->listen(&options, &handler, &port, &err));
+        assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "ulimit");
+        assert_null(grpc->connect("127.0.0.1:1", NULL, &err));
+        assert_refused(&err, LEAT_RESOURCE_EXHAUSTED, LEAT_REASON_NONE, "ulimit");
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    close(highest);
 }
 
 static void garbage_is_no_call(void **state) {
@@ -331,6 +356,10 @@ static void tls_with_and_without(void **state) {
     assert_int_equal(ask_once("127.0.0.1", plain_port, &knows, NULL), LEAT_UNAVAILABLE);
     assert_int_equal(ask_once("127.0.0.1", mutual_port, &knows, NULL), LEAT_UNAVAILABLE);
     assert_int_equal(ask_once("127.0.0.1", mutual_port, &shows, NULL), LEAT_OK);
+    leat_error err = {0};
+    const leati_transport_listen_options mixed = {.security = {NULL, paths[0], paths[4], NULL}};
+    assert_null(grpc->listen(&mixed, &handler, &plain_port, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "key");
     grpc->close(secure_server, LEATI_NO_DEADLINE);
     grpc->close(mutual_server, LEATI_NO_DEADLINE);
     grpc->close(plain_server, LEATI_NO_DEADLINE);
@@ -420,6 +449,7 @@ int main(void) {
         cmocka_unit_test(hosts_that_are_not_here),
         cmocka_unit_test(garbage_is_no_call),
         cmocka_unit_test(idle_connections_do_no_harm),
+        cmocka_unit_test(without_descriptors_it_is_refused),
         cmocka_unit_test(tls_with_and_without),
         cmocka_unit_test(files_of_keys_are_named),
         cmocka_unit_test(a_child_is_refused),

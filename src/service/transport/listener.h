@@ -1,0 +1,27 @@
+/* Listening for connections from other processes, and how they are taken (coll/store_door.h): at
+ * most so many in a moment, and none while the process has hardly a file descriptor left. gRPC's
+ * own listener does not go on after accept has failed for want of one. */
+#ifndef LEATI_SERVICE_TRANSPORT_LISTENER_H
+#define LEATI_SERVICE_TRANSPORT_LISTENER_H
+
+#include <leat/base.h>
+
+typedef struct leati_listener leati_listener;
+
+/* Listens on the addresses of a host, or on all of this machine for "all"; nobody is taken yet.
+ * Owned (leati_listener_close); NULL with FAILED_PRECONDITION where somebody listens there,
+ * INVALID_ARGUMENT where it is no address of this host, RESOURCE_EXHAUSTED without descriptors. */
+leati_listener *leati_listener_open(const char *host, int port, leat_error *err);
+int leati_listener_port(const leati_listener *listener);
+/* Hands each connection, which does not block, to `take` that owns it, on a thread of the
+ * listener's. */
+LEAT_WARN_UNUSED leat_status leati_listener_start(leati_listener *listener,
+                                                  void (*take)(void *context, int connection),
+                                                  void *context, leat_error *err);
+/* Listens no more, waits until `take` has returned, and frees. NULL does nothing. */
+void leati_listener_close(leati_listener *listener);
+
+/* RESOURCE_EXHAUSTED where gRPC would find too few descriptors to begin with. */
+LEAT_WARN_UNUSED leat_status leati_listener_check_descriptors(const char *what, leat_error *err);
+
+#endif

@@ -1,5 +1,6 @@
 """``tf.io.gfile``: files of the local file system, with exceptions of ``leat.errors``."""
 
+import errno
 import glob as _glob
 import os
 
@@ -7,11 +8,15 @@ from leat import errors
 from leat._core.paths import local as _path
 
 
+_REFUSED = (errno.EINVAL, errno.ENAMETOOLONG)
+
+
 def _raise(error, path):
     kinds = {FileNotFoundError: errors.NotFoundError, NotADirectoryError: errors.FailedPreconditionError,
              FileExistsError: errors.AlreadyExistsError, PermissionError: errors.PermissionDeniedError,
              IsADirectoryError: errors.FailedPreconditionError}
-    raise kinds.get(type(error), errors.UnknownError)(None, None, f"{path}; {error.strerror}") from error
+    kind = errors.InvalidArgumentError if error.errno in _REFUSED else kinds.get(type(error), errors.UnknownError)
+    raise kind(None, None, f"{_path(path)}; {error.strerror}") from error
 
 
 def exists(path):
@@ -38,11 +43,12 @@ def listdir(path):
 
 
 def mkdir(path):
-    """Makes a folder in one that is there."""
+    """Makes a folder in one that is there; nothing where it is there."""
     try:
         os.mkdir(_path(path))
     except OSError as error:
-        _raise(error, path)
+        if not isdir(path):
+            _raise(error, path)
 
 
 def makedirs(path):

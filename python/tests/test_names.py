@@ -270,3 +270,50 @@ def test_the_scheme_of_local_files(tmp_path, monkeypatch):
     assert keras.models.load_model(url + "m.keras").count_params() == 3
     _fit(keras.callbacks.CSVLogger(url + "log"), keras.callbacks.BackupAndRestore(url + "b", delete_checkpoint=False))
     assert sorted(os.listdir()) == ["b", "log", "m.keras", "managed", "new"]
+
+
+OTHER_SCHEMES = {
+    "exists": tf.io.gfile.exists, "glob": tf.io.gfile.glob, "makedirs": tf.io.gfile.makedirs, "stat": tf.io.gfile.stat,
+    "latest": tf.train.latest_checkpoint, "save": lambda path: tf.train.Checkpoint().save(path),
+    "manager": lambda path: tf.train.CheckpointManager(tf.train.Checkpoint(), path, 1),
+    "log": keras.callbacks.CSVLogger, "backup": keras.callbacks.BackupAndRestore,
+    "events": tf.summary.create_file_writer,
+    "model": lambda path: _model().save(path + ".keras"), "read": tf.io.read_file,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SCHEMES)
+def test_other_schemes_are_no_folders(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tf.errors.UnimplementedError, match="s3://"):
+        OTHER_SCHEMES[name]("s3://bucket/x")
+    assert os.listdir() == []
+
+
+def test_gfile_refuses_as_tensorflow_does(tmp_path):
+    g = tf.io.gfile
+    for function in (g.stat, g.mkdir, g.makedirs, g.remove, g.GFile):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="nnnn"):
+            function(str(tmp_path / ("n" * 256)))
+    g.mkdir(tmp_path)  # is there
+    (tmp_path / "f").write_text("")
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        g.mkdir(tmp_path / "f")
+
+
+def test_an_empty_path_is_not_the_root(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    root = set(os.listdir("/"))
+    assert _values(tf.data.Dataset.range(3).snapshot("")) == [0, 1, 2]
+    assert _values(tf.data.Dataset.range(3).snapshot("")) == [0, 1, 2]
+    assert len(os.listdir()) == 1 and set(os.listdir("/")) == root
+
+
+def test_a_backup_removes_what_is_its_own(tmp_path):
+    for shared in (False, True):
+        folder = tmp_path / str(shared)
+        folder.mkdir()
+        if shared:
+            (folder / "thesis.tex").write_text("x")
+        _fit(keras.callbacks.BackupAndRestore(folder, double_checkpoint=True))
+        assert (os.listdir(folder) == ["thesis.tex"]) if shared else not folder.exists()

@@ -1,11 +1,21 @@
 """Paths as Python's own functions take them."""
 
 import os
+import re
 
 from leat import _native
+from leat.errors import UnimplementedError
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
 
 def local(path):
     """A path of text, bytes or os.PathLike as text; "file://" is taken off, as the library does. InvalidArgumentError
-    for text that no bytes stand behind."""
-    return os.fsdecode(_native.path_bytes(path)).removeprefix("file://")
+    for text that no bytes stand behind, UnimplementedError for other schemes, which are no folders of that name."""
+    text = os.fsdecode(_native.path_bytes(path))
+    found = _SCHEME.match(text)
+    if found is None:
+        return text
+    if found[1] != "file":
+        raise UnimplementedError(None, None, f"{text}: no file system for {found[0]}; there are file://")
+    return text[found.end():]

@@ -34,7 +34,9 @@ static const char info_name[] = LEATI_SAVED_METADATA;
 char *leati_saved_path(const char *folder, const char *name, leat_error *err) {
     leati_text text = {0};
     size_t size = strlen(folder);
-    leati_text_addf(&text, "%s%s%s", folder, size > 0 && folder[size - 1] == '/' ? "" : "/", name);
+    /* Without a folder it is the working folder's, not the root's. */
+    bool ends = size == 0 || folder[size - 1] == '/';
+    leati_text_addf(&text, "%s%s%s", folder, ends ? "" : "/", name);
     char *path = leati_text_take(&text);
     if (path == NULL)
         leati_no_memory(err);

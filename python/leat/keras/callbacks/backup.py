@@ -1,10 +1,11 @@
 """``keras.callbacks.BackupAndRestore``: training that goes on where it was interrupted."""
 
+import contextlib
 import json
 import os
-import shutil
 
 from leat._core.paths import local
+from leat._files.replacing import sweep_temporaries
 from leat.keras.callbacks.base import Callback
 from leat.keras.saving import files
 
@@ -14,8 +15,8 @@ class BackupAndRestore(Callback):
     anew (``keras.callbacks.BackupAndRestore``).
 
     `save_freq`: "epoch", or a number of batches. `double_checkpoint`: the state before is kept too, for the case that
-    the newest cannot be read. `delete_checkpoint`: the folder goes when training is done. The folder is this
-    callback's own. With a number of batches the interrupted epoch starts anew, with the weights that were saved.
+    the newest cannot be read. `delete_checkpoint`: the state goes when training is done, and the folder where
+    nothing else is in it. With a number of batches the interrupted epoch starts anew, with the weights that were saved.
     A state appears whole or not at all: the file of weights says its epoch too. training_metadata.json says it again,
     for Keras, and is asked where the file of weights does not (older states, and Keras'). ValueError for a model that
     is not built; OSError where a state cannot be read.
@@ -115,6 +116,13 @@ class BackupAndRestore(Callback):
         files.replace(self._metadata, json.dumps(state).encode())
 
     def on_train_end(self, logs=None):
-        """Removes the folder if asked."""
-        if self.delete_checkpoint and self._is_chief and os.path.exists(self.backup_dir):
-            shutil.rmtree(self.backup_dir)
+        """Removes the state if asked, and the folder unless others have files in it."""
+        if not self.delete_checkpoint or not self._is_chief or not os.path.isdir(self.backup_dir):
+            return
+        for path in (self._weights, self._metadata):
+            for name in (path, path + ".bkp"):
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(name)
+        sweep_temporaries(self.backup_dir, r"latest\.weights\.h5(\.bkp)?|training_metadata\.json(\.bkp)?")
+        with contextlib.suppress(OSError):  # others have files in it, or it is a link or the working folder
+            os.rmdir(self.backup_dir)

@@ -68,7 +68,8 @@ static PyObject *server_dispatcher(PyObject *class, PyObject *args) {
     int fault_tolerant = 0, gc_dynamic = 0;
     long long check = 0, gc = 0, worker = 0, client = 0, snapshots = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "izzpOLLLLLp", &options.port, &options.protocol, &options.work_dir,
+    if (!PyArg_ParseTuple(args, "iO&O&pOLLLLLp", &options.port, native_name_or_none,
+                          &options.protocol, native_name_or_none, &options.work_dir,
                           &fault_tolerant, &list, &check, &gc, &worker, &client, &snapshots,
                           &gc_dynamic) ||
         read_texts(list, &addresses, &options.num_worker_addresses) != 0)
@@ -96,9 +97,11 @@ static PyObject *server_worker(PyObject *class, PyObject *args) {
     PyObject *list = NULL;
     long long heartbeat = 0, timeout = 0, cache = 0, quiet = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "zzizLLzOLL", &options.dispatcher_address, &options.worker_address,
-                          &options.port, &options.protocol, &heartbeat, &timeout,
-                          &options.data_transfer_protocol, &list, &cache, &quiet) ||
+    if (!PyArg_ParseTuple(args, "O&O&iO&LLO&OLL", native_name_or_none, &options.dispatcher_address,
+                          native_name_or_none, &options.worker_address, &options.port,
+                          native_name_or_none, &options.protocol, &heartbeat, &timeout,
+                          native_name_or_none, &options.data_transfer_protocol, &list, &cache,
+                          &quiet) ||
         read_texts(list, &tags, &options.num_worker_tags) != 0)
         return NULL;
     options.worker_tags = tags;
@@ -256,7 +259,8 @@ PyObject *native_service_register(PyObject *module, PyObject *args) {
     const char *service = NULL, *compression = NULL, *id = NULL;
     PyObject *object = NULL;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "sOzz", &service, &object, &compression, &id))
+    if (!PyArg_ParseTuple(args, "O&OO&O&", native_name, &service, &object, native_name_or_none,
+                          &compression, native_name_or_none, &id))
         return NULL;
     leat_dataset *dataset = native_dataset_of(object);
     if (dataset == NULL)
@@ -272,7 +276,7 @@ PyObject *native_service_dataset(PyObject *module, PyObject *args) {
     (void)module;
     const char *service = NULL, *id = NULL;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "ss", &service, &id))
+    if (!PyArg_ParseTuple(args, "O&O&", native_name, &service, native_name, &id))
         return NULL;
     leat_dataset *dataset;
     Py_BEGIN_ALLOW_THREADS;
@@ -287,7 +291,8 @@ PyObject *native_service_save(PyObject *module, PyObject *args) {
     PyObject *object = NULL;
     leat_error err = {0};
     leat_status status;
-    if (!PyArg_ParseTuple(args, "sOsz", &service, &object, &path, &compression))
+    if (!PyArg_ParseTuple(args, "O&OO&O&", native_name, &service, &object, native_name, &path,
+                          native_name_or_none, &compression))
         return NULL;
     leat_dataset *dataset = native_dataset_of(object);
     if (dataset == NULL)
@@ -303,7 +308,7 @@ PyObject *native_service_status(PyObject *module, PyObject *args) {
     const char *service = NULL;
     long long timeout_ms = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "sL", &service, &timeout_ms))
+    if (!PyArg_ParseTuple(args, "O&L", native_name, &service, &timeout_ms))
         return NULL;
     char *text;
     Py_BEGIN_ALLOW_THREADS;
@@ -318,7 +323,8 @@ PyObject *native_service_drain(PyObject *module, PyObject *args) {
     long long timeout_ms = 0;
     leat_error err = {0};
     leat_status status;
-    if (!PyArg_ParseTuple(args, "szL", &service, &worker, &timeout_ms))
+    if (!PyArg_ParseTuple(args, "O&O&L", native_name, &service, native_name_or_none, &worker,
+                          &timeout_ms))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = leat_service_drain(service, worker, timeout_ms, NULL, &err);

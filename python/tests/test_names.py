@@ -250,7 +250,9 @@ def test_text_of_no_bytes_is_refused_with_its_escapes(name):
 
 
 @pytest.mark.parametrize("make", [lambda name: tf.data.Dataset.range(1).map(lambda x: x, name=name),
-                                  lambda name: tf.Variable(1.0, name=name)])
+                                  lambda name: tf.Variable(1.0, name=name),
+                                  lambda name: tf.data.experimental.service.DispatchServer(
+                                      tf.data.experimental.service.DispatcherConfig(work_dir=name))])
 def test_names_in_programs_are_utf8(make):
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"\\udcff"):
         make("\udcff")

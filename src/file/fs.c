@@ -157,6 +157,26 @@ leat_status leati_fs_remove(const char *path, leat_error *err) {
     return status != LEAT_OK ? status : fs->remove(fs, rest, err);
 }
 
+leat_status leati_fs_move(const char *from, const char *to, leat_error *err) {
+    const leati_fs *fs = NULL, *other = NULL;
+    const char *rest = NULL, *target = NULL;
+    LEATI_TRY(leati_fs_of(from, &fs, &rest, err));
+    LEATI_TRY(leati_fs_of(to, &other, &target, err));
+    if (fs != other)
+        return leati_refuse(err, VALUE, "%s cannot become %s, which lies in another file system",
+                            from, to);
+    LEATI_TRY(fs->move(fs, rest, target, err));
+    fs->sync_folder(fs, target);
+    return LEAT_OK;
+}
+
+void leati_fs_sweep(const char *path) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    if (leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK)
+        fs->sweep(fs, rest);
+}
+
 leat_status leati_fs_append(const char *path, const void *data, size_t size, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;

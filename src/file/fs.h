@@ -91,6 +91,8 @@ struct leati_fs {
     /* `sink` is given, also on failure. */
     leat_status (*close_sink)(leati_file_sink *sink, leat_error *err);
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
+    /* Gives a file another name, replacing what has it. */
+    leat_status (*move)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
     /* Writes at the file's end by one call, so that several writers' texts do not mix; makes the
      * file. */
     leat_status (*append)(const leati_fs *fs, const char *path, const void *data, size_t size,
@@ -119,6 +121,11 @@ LEAT_WARN_UNUSED leat_status leati_fs_mkdir(const char *path, leat_error *err);
 /* The same with the folders above it that are missing. */
 LEAT_WARN_UNUSED leat_status leati_fs_mkdirs(const char *path, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_fs_remove(const char *path, leat_error *err);
+/* Gives a file of one file system another name in it, replacing what has that, and brings the name
+ * to the disk. */
+LEAT_WARN_UNUSED leat_status leati_fs_move(const char *from, const char *to, leat_error *err);
+/* Removes a temporary file whose writer is gone; nothing else. */
+void leati_fs_sweep(const char *path);
 /* The path from the root, which means the same whoever changes the working folder; links stay as
  * they are. Owned; NULL without memory. */
 char *leati_fs_whole(const char *path);

@@ -555,6 +555,12 @@ static leat_status local_remove(const leati_fs *fs, const char *path, leat_error
     return LEAT_OK;
 }
 
+static leat_status local_move(const leati_fs *fs, const char *from, const char *to,
+                              leat_error *err) {
+    (void)fs;
+    return rename(from, to) == 0 ? LEAT_OK : leati_fs_local_fail(err, errno, from, "move it");
+}
+
 static leat_status local_mkdir(const leati_fs *fs, const char *path, leat_error *err) {
     (void)fs;
     struct stat st;
@@ -586,6 +592,7 @@ const leati_fs leati_fs_local = {
     .sync_folder = local_sync_folder,
     .close_sink = local_close_sink,
     .remove = local_remove,
+    .move = local_move,
     .append = local_append,
     .mkdir = local_mkdir,
 };

@@ -221,8 +221,12 @@ leat_dataset *leati_saved_plan(const char *folder, const char *run, leat_compres
     }
     leati_saved_counts_fini(&counts);
     leati_free(path);
-    if (shards == NULL || nothing)
-        return shards;
+    return shards == NULL || nothing ? shards
+                                     : leati_saved_read(shards, reader_func, cycle_length, err);
+}
+
+leat_dataset *leati_saved_read(leat_dataset *shards, const leat_object *reader_func,
+                               int64_t cycle_length, leat_error *err) {
     if (reader_func != NULL)
         return call_reader((const leat_function *)reader_func, shards, err);
     leat_dataset_interleave_options options = {LEAT_DATASET_INTERLEAVE_DEFAULTS};

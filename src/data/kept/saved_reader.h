@@ -39,5 +39,9 @@ int64_t leati_saved_cycle(void);
 leat_dataset *leati_saved_plan(const char *folder, const char *run, leat_compression compression,
                                const leat_spec *spec, const leat_object *reader_func,
                                int64_t cycle_length, leat_error *err);
+/* The elements of the datasets that `shards` (given) gives, as reader_func makes one of them; NULL:
+ * an interleave of `cycle_length`. Owned. */
+leat_dataset *leati_saved_read(leat_dataset *shards, const leat_object *reader_func,
+                               int64_t cycle_length, leat_error *err);
 
 #endif

@@ -1,4 +1,5 @@
-/* The operator of one shard of a saved run, which stands in no table: see saved_shard.h.
+/* The operator of one shard of a saved run, or of one file alone, which stands in no table: see
+ * saved_shard.h.
  *
  * Happy path: the shard's files are opened one after the other; a block is as many records as its
  * elements take, decoded into columns. Records that were read and not yet decoded stay here.
@@ -25,6 +26,7 @@ struct shard_args {
     leat_spec *element_spec;
     char *counts; /* NULL: nobody knows */
     int64_t each;
+    bool alone; /* `folder` is the only file */
 };
 
 #define ROW(field) .offset = offsetof(struct shard_args, field)
@@ -54,6 +56,10 @@ static const leati_row shard_rows[] = {
      .type = LEATI_ROW_INT,
      ROW(each),
      .doc = "The records of an element when it was saved; 0: unknown."},
+    {.name = "alone",
+     .type = LEATI_ROW_BOOL,
+     ROW(alone),
+     .doc = "The folder is a file, the only one."},
     {0},
 };
 
@@ -122,16 +128,22 @@ static void next_file(leati_node_state *node, struct shard_state *s) {
     go_to_file(node, s, s->file + 1);
 }
 
-static void file_name(int64_t file, char out[LEATI_SHARD_NAME_SIZE]) {
-    snprintf(out, LEATI_SHARD_NAME_SIZE, LEATI_SHARD_FILE_NAME, (long long)file);
+/* The path of the present file. Owned; NULL without memory. */
+static char *file_path(const leati_node_state *node, const struct shard_state *s,
+                       leat_error *err) {
+    const struct shard_args *args = args_of(node);
+    char name[LEATI_SHARD_NAME_SIZE];
+    snprintf(name, sizeof(name), LEATI_SHARD_FILE_NAME, (long long)s->file);
+    char *path = args->alone ? leati_strdup(args->folder) : NULL;
+    if (args->alone && path == NULL)
+        leati_no_memory(err);
+    return args->alone ? path : leati_saved_path(args->folder, name, err);
 }
 
 /* Fails about the shard's present file: what was expected of it, what was found. */
 static leat_status fail_file(leati_node_state *node, const struct shard_state *s, leat_status code,
                              const char *what, leat_error *err) {
-    char name[LEATI_SHARD_NAME_SIZE];
-    file_name(s->file, name);
-    char *path = leati_saved_path(args_of(node)->folder, name, err);
+    char *path = file_path(node, s, err);
     if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     code = leati_fail_in_file(err, code, path, -1, false,
@@ -165,6 +177,8 @@ static leat_status file_is_gone(leati_node_state *node, struct shard_state *s, l
                  strtoll(s->count, NULL, 10));
         return fail_file(node, s, LEAT_NOT_FOUND, text, err);
     }
+    if (args_of(node)->alone)
+        return fail_file(node, s, LEAT_NOT_FOUND, "it is gone", err);
     struct later later = {.than = s->file};
     leat_error local = {0};
     leat_status status = leati_fs_list(args_of(node)->folder, look_for_later, &later, &local);
@@ -182,16 +196,14 @@ static leat_status file_is_gone(leati_node_state *node, struct shard_state *s, l
 /* Opens file number s->file, unless there is none: then the shard has ended. */
 static leat_status open_file(leati_node_state *node, struct shard_state *s, int64_t position,
                              leat_error *err) {
-    char name[LEATI_SHARD_NAME_SIZE];
     /* A stream that ends too early is told of, also where it ends between two records. */
     leati_tfrecord_options options = {.compression = (leat_compression)args_of(node)->compression,
                                       .strict_tail = true};
-    if (s->count != NULL && *s->count == '\0') {
+    if ((s->count != NULL && *s->count == '\0') || (args_of(node)->alone && s->file > 0)) {
         s->ended = true;
         return LEAT_OK;
     }
-    file_name(s->file, name);
-    char *path = leati_saved_path(args_of(node)->folder, name, err);
+    char *path = file_path(node, s, err);
     if (path == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_error local = {0};
@@ -407,8 +419,19 @@ static const leati_dataset_op shard_op = {
     .close = shard_close,
 };
 
+static const struct shard_args *shard_of(const leat_object *object) {
+    const leat_dataset *dataset = (const leat_dataset *)object;
+    return leati_dataset_of_object_check(object) && dataset->op == &shard_op ? dataset->args : NULL;
+}
+
 static bool is_shard(const leat_object *object) {
-    return leati_dataset_of_object_check(object) && ((const leat_dataset *)object)->op == &shard_op;
+    const struct shard_args *args = shard_of(object);
+    return args != NULL && !args->alone;
+}
+
+static bool is_alone(const leat_object *object) {
+    const struct shard_args *args = shard_of(object);
+    return args != NULL && args->alone;
 }
 
 static leat_status put_shard(leati_writer *out, const leat_object *shard, leat_error *err) {
@@ -440,10 +463,10 @@ static leat_status get_counts(leati_reader *in, struct shard_args *args, leat_er
                : leati_fail(err, LEAT_DATA_LOSS, "a saved shard without its numbers of elements");
 }
 
-static leat_dataset *get_shard(leati_reader *in, const leat_spec *spec, leat_error *err) {
+static leat_dataset *get(leati_reader *in, const leat_spec *spec, bool alone, leat_error *err) {
     const void *folder = NULL;
     size_t size = 0;
-    struct shard_args args = {.element_spec = (leat_spec *)(uintptr_t)spec};
+    struct shard_args args = {.element_spec = (leat_spec *)(uintptr_t)spec, .alone = alone};
     leat_dataset *out = NULL;
     if (leati_get_bytes(in, &folder, &size, err) == LEAT_OK &&
         leati_get_int(in, &args.compression, err) == LEAT_OK &&
@@ -459,8 +482,18 @@ static leat_dataset *get_shard(leati_reader *in, const leat_spec *spec, leat_err
     return out;
 }
 
+static leat_dataset *get_shard(leati_reader *in, const leat_spec *spec, leat_error *err) {
+    return get(in, spec, false, err);
+}
+
+static leat_dataset *get_alone(leati_reader *in, const leat_spec *spec, leat_error *err) {
+    return get(in, spec, true, err);
+}
+
 const leati_value_form leati_value_form_shard = {
     .is = is_shard, .put = put_shard, .get = get_shard};
+const leati_value_form leati_value_form_chunk = {
+    .is = is_alone, .put = put_shard, .get = get_alone};
 
 leat_dataset *leati_saved_shard_dataset(const char *folder, const leati_saved_shard_kind *kind,
                                         const char *counts, leat_error *err) {
@@ -469,5 +502,18 @@ leat_dataset *leati_saved_shard_dataset(const char *folder, const leati_saved_sh
                               .element_spec = (leat_spec *)(uintptr_t)kind->spec,
                               .counts = (char *)(uintptr_t)counts,
                               .each = kind->each};
+    return leati_dataset_new(&shard_op, &args, NULL, 0, err);
+}
+
+leat_dataset *leati_saved_shard_of_file(const char *path, const leati_saved_shard_kind *kind,
+                                        int64_t elements, leat_error *err) {
+    char count[24];
+    snprintf(count, sizeof(count), "%lld", (long long)elements);
+    struct shard_args args = {.folder = (char *)(uintptr_t)path, /* copied, as above */
+                              .compression = (int64_t)kind->compression,
+                              .element_spec = (leat_spec *)(uintptr_t)kind->spec,
+                              .counts = elements < 0 ? NULL : count,
+                              .each = kind->each,
+                              .alone = true};
     return leati_dataset_new(&shard_op, &args, NULL, 0, err);
 }

@@ -16,5 +16,9 @@ typedef struct leati_saved_shard_kind {
  * NULL where nobody knows; all arguments are copied. Owned. */
 leat_dataset *leati_saved_shard_dataset(const char *folder, const leati_saved_shard_kind *kind,
                                         const char *counts, leat_error *err);
+/* The dataset of the records of one file, a chunk of a distributed snapshot (snapshot_files.h) of
+ * `elements` elements (negative: nobody knows). Owned. */
+leat_dataset *leati_saved_shard_of_file(const char *path, const leati_saved_shard_kind *kind,
+                                        int64_t elements, leat_error *err);
 
 #endif

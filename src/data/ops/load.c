@@ -1,5 +1,8 @@
 /* load: the elements of a dataset that was saved (tf.data.Dataset.load).
  *
+ * A folder holds what Dataset.save wrote, or a snapshot that the data service writes or wrote
+ * (data/kept/snapshot_files.h), which is read while it grows (data/kept/snapshot_chunks.h). Of the
+ * first kind:
  * The folder's metadata and, where none is given, its spec are read when the operator is made; the
  * shards are listed when an iterator is, and read by the plan of data/kept/saved_reader.h.
  * Failures: NOT_FOUND at the call where the folder holds no saved dataset, or one whose saving has
@@ -13,6 +16,8 @@
 #include "core/spec.h"
 #include "data/kept/saved_reader.h"
 #include "data/kept/saved_rows.h"
+#include "data/kept/snapshot_chunks.h"
+#include "data/kept/snapshot_files.h"
 #include "data/run/input.h"
 #include "data/run/row_values.h"
 #include "file/tensor_proto.h"
@@ -27,7 +32,11 @@ struct load_args {
     leat_object *reader_func;
     bool wait;
     int64_t cycle_length, num_elements;
+    int64_t snapshot; /* 0: it is none; else 2 and its number of chunks, as it was when the plan was
+                         made, which is 1 where that was not known yet */
 };
+
+enum { SNAPSHOT_CHUNKS = 2 };
 
 #define ROW(field) .offset = offsetof(struct load_args, field)
 
@@ -61,11 +70,14 @@ static const leati_row load_rows[] = {
      * it. */
     {.name = "cycle_length", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(cycle_length)},
     {.name = "num_elements", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(num_elements)},
+    /* Travels as well: all workers share the chunks of one plan. */
+    {.name = "snapshot", .type = LEATI_ROW_INT, .flags = LEATI_CONSTRUCT, ROW(snapshot)},
     {0},
 };
 
 struct load_state {
-    leati_saved_info info;
+    leati_saved_info info; /* not of a snapshot */
+    int64_t chunks;        /* of a snapshot: how many the plan reads, or LEATI_SNAPSHOT_UNFINISHED */
     leat_dataset *plan;
     leati_input inner;
     int64_t expected; /* elements of which nobody says in which file they are; negative: any */
@@ -77,6 +89,10 @@ static const struct load_args *args_of(const leati_node_state *node) {
 }
 
 /* ---- plan side ---- */
+
+static bool is_snapshot(const struct load_args *args) {
+    return args->snapshot != 0;
+}
 
 static leat_status read_info(const char *path, leati_saved_info *out, leat_error *err) {
     bool found = false;
@@ -127,6 +143,16 @@ static leat_spec *read_spec(const char *path, const char *run, leat_error *err) 
 /* Between two looks. File systems on a network tell nobody of changes. */
 enum { POLL_NS = 50 * 1000 * 1000 };
 
+/* NOT_FOUND where there is nothing to read. */
+static leat_status look(const char *path, leat_error *err) {
+    leati_snapshot_info snapshot;
+    leati_saved_info info;
+    bool found = false;
+    LEATI_TRY(leati_snapshot_info_read(path, &snapshot, &found, err));
+    leati_snapshot_info_fini(&snapshot);
+    return found ? LEAT_OK : read_info(path, &info, err);
+}
+
 /* Waits until `path` holds a saved dataset. */
 static leat_status wait_for(const char *path, const leat_dataset_load_options *options,
                             leat_error *err) {
@@ -134,10 +160,9 @@ static leat_status wait_for(const char *path, const leat_dataset_load_options *o
     int64_t deadline_ms = options->wait_deadline_ms;
     int64_t end = leati_clock_deadline_ns(deadline_ms);
     for (;;) {
-        leati_saved_info info;
         leat_error local = {0};
         struct timespec pause = {.tv_nsec = POLL_NS};
-        if (read_info(path, &info, &local) != LEAT_NOT_FOUND)
+        if (look(path, &local) != LEAT_NOT_FOUND)
             return LEAT_OK; /* what it is comes to light where it is read */
         leati_log_once(&logged, LEAT_LOG_INFO, "load: waiting for %.200s", path);
         if (options->cancelled != NULL && options->cancelled(options->context))
@@ -150,16 +175,46 @@ static leat_status wait_for(const char *path, const leat_dataset_load_options *o
     }
 }
 
-static leat_status load_check(leat_dataset *dataset, leat_error *err) {
-    struct load_args *args = dataset->args;
+/* What the user said of a snapshot must be what its metadata say. */
+static leat_status check_said(const struct load_args *args, const leati_snapshot_info *snapshot,
+                              leat_error *err) {
+    char texts[2][128];
+    const char *said = args->compression == NULL ? "" : args->compression;
+    if (said[0] != '\0' && strcmp(said, snapshot->compression) != 0)
+        return leati_refuse(err, VALUE,
+                            "load: compression is \"%.40s\"; the snapshot %.300s has \"%.40s\": "
+                            "leave it out",
+                            said, args->path, snapshot->compression);
+    if (args->element_spec == NULL || leat_spec_equal(args->element_spec, snapshot->spec))
+        return LEAT_OK;
+    leat_spec_print(args->element_spec, texts[0], sizeof texts[0]);
+    leat_spec_print(snapshot->spec, texts[1], sizeof texts[1]);
+    return leati_refuse(err, STRUCTURE,
+                        "load: element_spec is %s; the snapshot %.300s has %s: leave it out",
+                        texts[0], args->path, texts[1]);
+}
+
+static leat_status check_snapshot(struct load_args *args, const leati_snapshot_info *snapshot,
+                                  leat_error *err) {
+    int64_t chunks = 0, elements = 0;
+    LEATI_TRY(check_said(args, snapshot, err));
+    LEATI_TRY(leati_snapshot_count(args->path, &chunks, &elements, err));
+    LEATI_TRY(leati_saved_check("load", snapshot->spec, err));
+    if (args->element_spec == NULL)
+        args->element_spec = leat_spec_ref(snapshot->spec);
+    LEATI_TRY(leati_saved_check_reader("load", args->reader_func, args->element_spec, err));
+    if (!is_snapshot(args)) {
+        args->snapshot = SNAPSHOT_CHUNKS + chunks;
+        args->num_elements = args->reader_func == NULL ? elements : LEAT_UNKNOWN_CARDINALITY;
+    }
+    args->cycle_length = args->cycle_length > 0 ? args->cycle_length : leati_saved_cycle();
+    return LEAT_OK;
+}
+
+static leat_status check_saved(struct load_args *args, leat_error *err) {
     leati_saved_info info;
     leat_compression compression = LEAT_COMPRESSION_NONE;
-    /* Only a plan that was read waits here, and without a deadline: leat_dataset_load waits
-     * before. */
-    const leat_dataset_load_options forever = {LEAT_DATASET_LOAD_DEFAULTS};
-    leat_status status = args->wait ? wait_for(args->path, &forever, err) : LEAT_OK;
-    if (status == LEAT_OK)
-        status = read_info(args->path, &info, err);
+    leat_status status = read_info(args->path, &info, err);
     if (status == LEAT_OK && args->element_spec == NULL) {
         args->element_spec = read_spec(args->path, info.run, err);
         status = args->element_spec == NULL ? err->code : LEAT_OK;
@@ -177,6 +232,24 @@ static leat_status load_check(leat_dataset *dataset, leat_error *err) {
     return status;
 }
 
+static leat_status load_check(leat_dataset *dataset, leat_error *err) {
+    struct load_args *args = dataset->args;
+    leati_snapshot_info snapshot;
+    bool found = false;
+    /* Only a plan that was read waits here, and without a deadline: leat_dataset_load waits
+     * before. */
+    const leat_dataset_load_options forever = {LEAT_DATASET_LOAD_DEFAULTS};
+    LEATI_TRY(args->wait ? wait_for(args->path, &forever, err) : LEAT_OK);
+    LEATI_TRY(leati_snapshot_info_read(args->path, &snapshot, &found, err));
+    leat_status status =
+        found ? check_snapshot(args, &snapshot, err)
+        : is_snapshot(args)
+            ? leati_fail(err, LEAT_NOT_FOUND, "load: the snapshot %.300s is gone", args->path)
+            : check_saved(args, err);
+    leati_snapshot_info_fini(&snapshot);
+    return status;
+}
+
 static leat_spec *load_spec(const leat_dataset *dataset, leat_error *err) {
     return leati_spec_made(((const struct load_args *)dataset->args)->element_spec, err);
 }
@@ -188,11 +261,17 @@ static leat_spec *load_function_input(const void *args, leat_dataset *const *inp
     (void)num_inputs;
     (void)row;
     leati_saved_info info;
+    leati_snapshot_info snapshot;
+    bool found = false;
     /* A function is made before the check has completed the arguments: the spec may have to be
      * read. */
     leat_spec *spec = a->element_spec != NULL ? leat_spec_ref(a->element_spec) : NULL;
-    if (spec == NULL && read_info(a->path, &info, err) == LEAT_OK)
-        spec = read_spec(a->path, info.run, err);
+    if (spec == NULL && leati_snapshot_info_read(a->path, &snapshot, &found, err) == LEAT_OK) {
+        spec = found ? leat_spec_ref(snapshot.spec) : NULL;
+        leati_snapshot_info_fini(&snapshot);
+        if (!found && read_info(a->path, &info, err) == LEAT_OK)
+            spec = read_spec(a->path, info.run, err);
+    }
     leat_spec *input = spec == NULL ? NULL : leati_saved_reader_input(spec, err);
     leat_spec_unref(spec);
     return input;
@@ -202,7 +281,45 @@ static int64_t load_cardinality(const leat_dataset *dataset) {
     return ((const struct load_args *)dataset->args)->num_elements;
 }
 
+/* Elements of a snapshot that grows come as they are written. */
+static bool load_pure(const leat_dataset *dataset) {
+    const struct load_args *args = dataset->args;
+    return args->snapshot != SNAPSHOT_CHUNKS + LEATI_SNAPSHOT_UNFINISHED;
+}
+
+/* Reads the snapshot's chunks, `chunks` of them. Owned. */
+static leat_dataset *snapshot_plan(const struct load_args *args, int64_t chunks, leat_error *err) {
+    leati_snapshot_info info;
+    bool found = false;
+    if (leati_snapshot_info_read(args->path, &info, &found, err) != LEAT_OK)
+        return NULL;
+    leat_dataset *plan = NULL;
+    if (found)
+        plan = leati_snapshot_plan(args->path, args->element_spec, info.compression, chunks,
+                                   args->reader_func, args->cycle_length, err);
+    else
+        (void)leati_fail(err, LEAT_NOT_FOUND, "load: the snapshot %.300s is gone", args->path);
+    leati_snapshot_info_fini(&info);
+    return plan;
+}
+
+/* What workers share: the chunks of a snapshot that was finished. */
+static leat_dataset *load_parts(const leat_dataset *dataset, leat_error *err) {
+    const struct load_args *args = dataset->args;
+    return args->snapshot >= SNAPSHOT_CHUNKS
+               ? snapshot_plan(args, args->snapshot - SNAPSHOT_CHUNKS, err)
+               : NULL;
+}
+
 /* ---- run side ---- */
+
+static leat_status open_snapshot(leati_node_state *node, struct load_state *s, leat_error *err) {
+    s->expected = s->passed = -1;
+    s->plan = snapshot_plan(args_of(node), s->chunks, err);
+    return s->plan == NULL
+               ? err->code
+               : leati_input_open_dataset(&s->inner, node, s->plan, node->iteration, err);
+}
 
 /* Opens the plan of the run that s->info names. */
 static leat_status open_plan(leati_node_state *node, struct load_state *s, leat_error *err) {
@@ -228,6 +345,10 @@ static void close_plan(struct load_state *s) {
 
 static leat_status load_open(leati_node_state *node, void *state, leat_error *err) {
     struct load_state *s = state;
+    if (is_snapshot(args_of(node))) {
+        s->chunks = args_of(node)->snapshot - SNAPSHOT_CHUNKS;
+        return open_snapshot(node, s, err);
+    }
     /* The run that is there now: the folder may have been saved to again since the plan was
      * made. */
     leat_status status = read_info(args_of(node)->path, &s->info, err);
@@ -256,15 +377,35 @@ static leati_tail load_pull(leati_node_state *node, void *state, int64_t want, l
 static leat_status load_save(leati_node_state *node, void *state, leati_writer *out,
                              leati_save_cost *cost, leat_error *err) {
     struct load_state *s = state;
-    (void)node;
-    leati_saved_put_run(out, s->info.run);
+    if (is_snapshot(args_of(node)))
+        leati_put_int(out, s->chunks);
+    else
+        leati_saved_put_run(out, s->info.run);
     return leati_input_save(&s->inner, out, cost, err);
+}
+
+/* A state that was saved while the snapshot grew goes on in the order in which chunks came. */
+static leat_status restore_snapshot(leati_node_state *node, struct load_state *s, leati_reader *in,
+                                    leat_error *err) {
+    int64_t chunks = 0;
+    LEATI_TRY(leati_get_int(in, &chunks, err));
+    if (chunks < LEATI_SNAPSHOT_UNFINISHED)
+        return leati_fail(err, LEAT_DATA_LOSS, "load: a saved state of %lld chunks",
+                          (long long)chunks);
+    if (chunks != s->chunks) {
+        close_plan(s);
+        s->chunks = chunks;
+        LEATI_TRY(open_snapshot(node, s, err));
+    }
+    return leati_input_restore(&s->inner, in, err);
 }
 
 static leat_status load_restore(leati_node_state *node, void *state, leati_reader *in,
                                 leat_error *err) {
     struct load_state *s = state;
     char run[LEATI_RUN_TEXT] = "";
+    if (is_snapshot(args_of(node)))
+        return restore_snapshot(node, s, in, err);
     leat_status status = leati_saved_get_run(in, run, err);
     /* A state goes on in its own run, also where the folder has a newer one. */
     if (status == LEAT_OK && strcmp(run, s->info.run) != 0) {
@@ -280,8 +421,7 @@ static leat_status load_restore(leati_node_state *node, void *state, leati_reade
 
 static leat_status load_reset(leati_node_state *node, void *state, leat_error *err) {
     struct load_state *s = state;
-    (void)node;
-    s->passed = 0;
+    s->passed = is_snapshot(args_of(node)) ? -1 : 0;
     return leati_input_reset(&s->inner, err);
 }
 
@@ -293,13 +433,16 @@ static void load_close(leati_node_state *node, void *state) {
 const leati_dataset_op leati_op_load = {
     .name = "load",
     .version = 1,
-    .doc = "The elements of a dataset that was saved to a folder. Saved as the name of the run and "
-           "a byte for each shard that is open; restoring reads compressed files up to there.",
+    .doc = "The elements of a dataset that was saved to a folder, or of a snapshot that a data "
+           "service writes there. Saved as the name of the run and a byte for each shard that is "
+           "open, or of the chunks of a snapshot that is being written as their names; restoring "
+           "reads compressed files up to there.",
     .names = "Dataset.load experimental.load",
     .num_inputs = 0,
     .flow = LEATI_SOURCE,
     .shards = LEATI_SHARD_NOT,
     .splits = LEATI_SPLITS_WHOLE,
+    .parts = load_parts,
     .batches = LEATI_BATCHES_OTHER,
     .args_size = sizeof(struct load_args),
     .rows = load_rows,
@@ -307,6 +450,7 @@ const leati_dataset_op leati_op_load = {
     .spec = load_spec,
     .function_input = load_function_input,
     .cardinality = load_cardinality,
+    .pure = load_pure,
     .state_size = sizeof(struct load_state),
     .open = load_open,
     .pull = load_pull,

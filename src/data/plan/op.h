@@ -149,6 +149,9 @@ typedef struct leati_dataset_op {
     leati_shards shards;
     const char *files; /* LEATI_SHARD_READER: the list of strings that names the files; else NULL */
     leati_splits_part splits;
+    /* LEATI_SPLITS_WHOLE: a plan of the same elements (owned) whose sources have splits; NULL
+     * without an error: this node has none. NULL slot: no node has. */
+    leat_dataset *(*parts)(const leat_dataset *dataset, leat_error *err);
     leati_batches batches;
     const char *batch_size; /* LEATI_BATCHES_ROWS: the integer; else NULL */
     /* Is it unknown to strategies all the same, as that of TensorFlow's parallel batch? NULL: no.

@@ -91,15 +91,28 @@ static leat_dataset *refused(struct walk *walk, const leat_dataset *node) {
     return NULL;
 }
 
-/* One that stands for a plan may read its input in several places, each of which is a source. */
-static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, struct place place) {
-    leat_dataset *plan = node->op->expand(node, walk->err);
-    if (plan == NULL)
-        return NULL;
+/* The parts of a plan (given) that stands for a node. */
+static leat_dataset *through_plan(struct walk *walk, leat_dataset *plan, struct place place) {
     place.depth++;
     leat_dataset *made = remade(walk, plan, place);
     leat_dataset_unref(plan);
     return made;
+}
+
+/* One that stands for a plan may read its input in several places, each of which is a source. */
+static leat_dataset *expanded(struct walk *walk, const leat_dataset *node, struct place place) {
+    leat_dataset *plan = node->op->expand(node, walk->err);
+    return plan == NULL ? NULL : through_plan(walk, plan, place);
+}
+
+/* A source that is one split, unless it is made of parts. */
+static leat_dataset *whole(struct walk *walk, const leat_dataset *node, struct place place) {
+    leat_dataset *parts = node->op->parts == NULL ? NULL : node->op->parts(node, walk->err);
+    if (parts != NULL)
+        return through_plan(walk, parts, place);
+    return walk->err->code != LEAT_OK
+               ? NULL
+               : split(walk, leati_sharding_remake(node, node->args, NULL, walk->err), place, true);
 }
 
 static leat_dataset *remade(struct walk *walk, const leat_dataset *node, struct place place) {
@@ -114,9 +127,8 @@ static leat_dataset *remade(struct walk *walk, const leat_dataset *node, struct 
         return over_inputs(walk, node, place);
     switch (node->op->splits) {
     case LEATI_SPLITS_ROWS:
-    case LEATI_SPLITS_WHOLE:
-        return split(walk, leati_sharding_remake(node, node->args, NULL, walk->err), place,
-                     node->op->splits == LEATI_SPLITS_WHOLE);
+        return split(walk, leati_sharding_remake(node, node->args, NULL, walk->err), place, false);
+    case LEATI_SPLITS_WHOLE: return whole(walk, node, place);
     case LEATI_SPLITS_FILES: return reader(walk, node, place);
     case LEATI_SPLITS_THROUGH:
         if (node->op->expand != NULL)

@@ -36,8 +36,14 @@ BAD = re.compile(r"sanitizer|assert|internal|crash|fatal", re.I)
 
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        return found.getsockname()[1]
+    """One that no connection is given by itself, so that it is free for a server that is started again."""
+    for port in random.sample(range(20000, 30000), 100):
+        try:
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            continue
+    raise AssertionError("no port is free")
 
 
 class Trial:
@@ -46,9 +52,9 @@ class Trial:
     def __init__(self, test, level, seed):
         self.test, self.level, self.draw = test, level, random.Random("%d/%d" % (level, seed))
         self.who, self.what = self.draw.choice([one for one in FAULTS if ONLY in " ".join(one)])
-        self.folder = os.path.join(test.folder, "trial")
+        self.folder = os.path.join(test.folder, "trial-%d-%d" % (level, seed))
         os.mkdir(self.folder)
-        self.proxies, self.gone, self.workers = [], set(), []
+        self.proxies, self.gone, self.workers, self.dispatcher, self.reader = [], set(), [], None, None
         # Now and then for longer than a worker may be silent.
         self.while_s = self.draw.choice([self.draw.uniform(0, 0.3), self.draw.uniform(0, 0.3), TIMEOUT_S * self.draw.uniform(1, 2)])
         self.state = os.path.join(self.folder, "state")
@@ -152,12 +158,13 @@ class Trial:
     def end(self):
         """Ends all; what they said that they should not."""
         said = []
-        for process in [self.dispatcher, *self.workers]:
+        for process in [self.dispatcher, *self.workers] if self.dispatcher else ():
             if process.process.poll() is not None and process.pid not in self.gone:
                 said.append("a process ended with status %d: %s" % (process.process.returncode, "".join(process.failed)))
             process.kill()
             said += [line for line in process.failed if BAD.search(line)]
-        self.reader.kill()
+        if self.reader:
+            self.reader.kill()
         for one in self.proxies:
             one.close()
         shutil.rmtree(self.folder)

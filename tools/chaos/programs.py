@@ -18,6 +18,7 @@ import json
 import os
 import resource
 import sys
+import threading
 
 import leat as tf
 
@@ -122,6 +123,59 @@ def run_pipeline():
         note("saved", len(taken))
         tick()
     note("result", json.dumps(taken))
+
+
+class Patience(threading.Thread):
+    """Ends the program where nothing comes for a while: a dispatcher that cannot write waits for room, and its clients for it."""
+
+    def __init__(self, seconds):
+        super().__init__(daemon=True)
+        self.seconds, self.event = seconds, threading.Event()
+
+    def run(self):
+        while self.event.wait(self.seconds):
+            self.event.clear()
+        print("no element for %d seconds" % self.seconds, file=sys.stderr, flush=True)
+        os._exit(1)
+
+    def came(self):
+        self.event.set()
+
+
+def run_service():
+    """A data service on FOLDER, with another number of workers at each start; its client saves after every element."""
+    service, folder = tf.data.experimental.service, path("service")
+    with open(os.path.join(os.path.dirname(FOLDER), "log"), encoding="ascii") as file:
+        count = 1 + sum(line.startswith("start") for line in file) % 3
+    level = ["exactly_once", "exactly_once", "at_least_once"][VARIANT]
+    patience = Patience(8)
+    patience.start()
+    config = service.DispatcherConfig(protocol="local", work_dir=folder, fault_tolerant_mode=True, worker_timeout_ms=500)
+    dispatcher = service.DispatchServer(config)
+    workers = [service.WorkerServer(service.WorkerConfig(dispatcher._address, protocol="local", heartbeat_interval_ms=50))
+               for _ in range(count)]
+    dataset = [lambda: tf.data.Dataset.range(40).map(lambda x: x * 3), lambda: records().shuffle(9, seed=1).batch(5),
+               lambda: records().shuffle(7, seed=2)][VARIANT]()
+    dataset = dataset.apply(service.distribute(service.ShardingPolicy.DYNAMIC, dispatcher.target, visitation=level)).repeat(2)
+    iterator, taken = iter([lambda: dataset.prefetch(2), dataset.unbatch, lambda: dataset][VARIANT]()), []
+    if os.path.exists(path("state")):
+        with open(path("state"), encoding="ascii") as file:
+            kept = json.load(file)
+        taken = kept["taken"]
+        iterator.restore(base64.b64decode(kept["state"]))
+    note("begin", len(taken))
+    for element in iterator:
+        patience.came()
+        taken.append(plain(element))
+        with open(path("state.new"), "w", encoding="ascii") as file:
+            json.dump({"taken": taken, "state": base64.b64encode(iterator.save()).decode()}, file)
+        os.replace(path("state.new"), path("state"))
+        note("saved", len(taken))
+        tick()
+    note("result", json.dumps(sorted(set(taken) if level == "at_least_once" else taken)))
+    del iterator
+    for server in (*workers, dispatcher):
+        server.stop()
 
 
 def run_saved():
@@ -344,8 +398,8 @@ def run_events():
     note("result", "written")
 
 
-PROGRAMS = {"inputs": make_inputs, "pipeline": run_pipeline, "saved": run_saved, "snapshot": run_snapshot, "cache": run_cache,
-            "write": run_write, "manager": run_manager, "preempted": run_preempted, "backup": run_backup,
+PROGRAMS = {"inputs": make_inputs, "pipeline": run_pipeline, "service": run_service, "saved": run_saved, "snapshot": run_snapshot,
+            "cache": run_cache, "write": run_write, "manager": run_manager, "preempted": run_preempted, "backup": run_backup,
             "model_checkpoint": run_model_checkpoint, "workers": run_workers, "events": run_events}
 
 if __name__ == "__main__":

@@ -116,6 +116,11 @@ class Pipeline(Scenario):
         subprocess.run(argv, check=True, env={**machine.environment(), "CHAOS_INPUTS": inputs})
 
 
+class Service(Pipeline):
+    """Dispatcher, workers and client in one process, which goes on with other workers."""
+    program, variants = "service", 3
+
+
 class Saved(Scenario):
     """Runs that were finished stay when another is saved over them, as TensorFlow's do."""
     program, variants = "saved", 3
@@ -243,5 +248,5 @@ class Train(Convert):
             done = max(done, begun + ended - 1)
 
 
-TABLE = (Pipeline(), Write(), Train("train"), Manager(), Saved(), Backup(), Train("train2", 2), Preempted(), Snapshot(), ModelCheckpoint(),
+TABLE = (Pipeline(), Service(), Write(), Train("train"), Manager(), Saved(), Backup(), Train("train2", 2), Preempted(), Snapshot(), ModelCheckpoint(),
          Workers("workers2", 2), Cache(), Convert("convert"), Events(), Train("train3", 3), Workers("workers3", 3))

@@ -39,7 +39,25 @@ struct leati_database {
 
 /* ---- failures ---- */
 
-static leat_status code_of(int code) {
+/* What the system said; 0: nothing. */
+static int errno_of(const leati_database *database, int code) {
+    switch (code & 0xff) {
+    case SQLITE_FULL: return ENOSPC;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+        return database->handle == NULL ? 0 : sqlite3_system_errno(database->handle);
+    default: return 0;
+    }
+}
+
+static bool is_exhausted(int system) {
+    return system == ENOSPC || system == EDQUOT || system == EFBIG || system == EMFILE ||
+           system == ENFILE || system == ENOMEM;
+}
+
+static leat_status code_of(int code, int system) {
+    if (is_exhausted(system))
+        return LEAT_RESOURCE_EXHAUSTED;
     switch (code & 0xff) {
     case SQLITE_FULL:
     case SQLITE_NOMEM: return LEAT_RESOURCE_EXHAUSTED;
@@ -56,10 +74,12 @@ static leat_status code_of(int code) {
 }
 
 static leat_status failed(const leati_database *database, int code, leat_error *err) {
-    return leati_fail(err, code_of(code), "the dispatcher's database %s: %s",
+    int system = errno_of(database, code);
+    return leati_fail(err, code_of(code, system), "the dispatcher's database %s: %s%s%s",
                       database->path == NULL ? "in memory" : database->path,
                       database->handle == NULL ? sqlite3_errstr(code)
-                                               : sqlite3_errmsg(database->handle));
+                                               : sqlite3_errmsg(database->handle),
+                      system == 0 ? "" : ": ", system == 0 ? "" : strerror(system));
 }
 
 /* ---- statements ---- */

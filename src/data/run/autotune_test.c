@@ -5,6 +5,8 @@
 #include "support/torture.h"
 
 #include "data/run/autotune.h"
+#include "data/run/explain.h"
+#include "data/run/iterator_parts.h"
 #include "support/dataset.h"
 #include <leat/ops.h>
 #include <stdatomic.h>
@@ -180,6 +182,39 @@ static void test_explain(void **state) {
     leat_dataset_unref(dataset);
 }
 
+/* What was computed since the last look: by all, and by the one that computed longest. */
+static void test_load(void **state) {
+    (void)state;
+    leati_load load = {0};
+    leat_dataset *dataset = dataset_made(make, NULL);
+    leat_iterator *iterator = dataset_iterate(dataset, NULL);
+    leati_node_state *root = iterator->top.children, *batch = root->children;
+    leati_node_state *gone = leati_alloc_zero(1, sizeof *gone);
+    assert_non_null(gone);
+    leati_iterator_load(iterator, &load);
+    leati_counter_add(&root->counters.busy_ns, 1000);
+    leati_counter_add(&batch->counters.busy_ns, 5000);
+    leati_iterator_load(iterator, &load);
+    assert_int_equal(load.busy_ns, 6000);
+    assert_int_equal(load.slowest_ns, 5000);
+    assert_string_equal(load.slowest, "batch");
+    leati_iterator_load(iterator, &load);
+    assert_int_equal(load.busy_ns, 0);
+    assert_string_equal(load.slowest, "");
+    /* What a child computed that was closed since is not lost. */
+    leati_state_node_init(gone, batch->dataset, &iterator->iteration, batch);
+    leati_counter_add(&gone->counters.busy_ns, 700);
+    leati_iterator_load(iterator, &load);
+    assert_int_equal(load.busy_ns, 700);
+    leati_counter_add(&gone->counters.busy_ns, 30);
+    leati_state_node_fini(gone);
+    leati_free(gone);
+    leati_iterator_load(iterator, &load);
+    assert_int_equal(load.busy_ns, 30);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+}
+
 /* The samples of a run that has ended, and a lack of memory at every step. */
 static leat_status metrics_body(void *context, leat_error *err) {
     char *text = leat_iterator_metrics(context, err);
@@ -218,6 +253,6 @@ static void test_metrics(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {TEST(test_steps),   TEST(test_verdicts), TEST(test_climb),
                                        TEST(test_rest),    TEST(test_samples),  TEST(test_budgets),
-                                       TEST(test_explain), TEST(test_metrics)};
+                                       TEST(test_explain), TEST(test_load),     TEST(test_metrics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,43 @@ void leati_explain_slowest(const leati_iteration *iteration, const leati_node_st
     leati_state_tree_unlock();
 }
 
+/* What the operator has computed until now, running tasks of the pool included. */
+static int64_t computed(const leati_node_state *node, int64_t now_ns) {
+    int64_t tasks = leati_counter_get(&node->counters.tasks),
+            began = leati_counter_get(&node->counters.tasks_ns),
+            done = leati_counter_get(&node->counters.busy_ns);
+    double running = (double)tasks * (double)now_ns - (double)began;
+    /* Read between the counters, it may be any number; a task is seldom an hour old. */
+    bool sound = tasks > 0 && running > 0 && running < 3600e9 * (double)tasks;
+    return done + (sound ? (int64_t)running : 0);
+}
+
+static void look(leati_node_state *node, const leati_pool *pool, int64_t now_ns, leati_load *out) {
+    int64_t grown = computed(node, now_ns) - node->told_ns;
+    grown = LEATI_MAX(grown, 0);
+    node->told_ns += grown;
+    out->busy_ns += grown + node->gone_ns;
+    node->gone_ns = 0;
+    int64_t each = grown / threads_of(pool, node);
+    if (each > out->slowest_ns) {
+        out->slowest_ns = each;
+        snprintf(out->slowest, sizeof out->slowest, "%s", node->name);
+    }
+    for (leati_node_state *child = node->children; child != NULL; child = child->sibling)
+        look(child, pool, now_ns, out);
+}
+
+void leati_explain_load(const leati_iteration *iteration, leati_node_state *top, leati_load *out) {
+    int64_t now_ns = leati_now_ns();
+    *out = (leati_load){0};
+    leati_state_tree_lock();
+    for (leati_node_state *child = top->children; child != NULL; child = child->sibling)
+        look(child, iteration->pool, now_ns, out);
+    out->busy_ns += top->gone_ns;
+    top->gone_ns = 0;
+    leati_state_tree_unlock();
+}
+
 void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_node_state *top,
                                  char *text, size_t size) {
     char name[64];

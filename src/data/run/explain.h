@@ -17,4 +17,15 @@ void leati_explain_slowest_stage(const leati_iteration *iteration, const leati_n
 void leati_explain_slowest(const leati_iteration *iteration, const leati_node_state *top,
                            char *name, size_t size, double *share);
 
+/* What was computed since the last look, by all operators together, and by the one that computed
+ * longest per thread that it may use; its name is empty where none did. */
+typedef struct leati_load {
+    int64_t busy_ns, slowest_ns;
+    char slowest[64];
+} leati_load;
+
+/* Looks, for one reader of the iteration: what is told is not told again. Tasks of the pool that
+ * are running count as far as they have come. Any thread, while the iteration lives. */
+void leati_explain_load(const leati_iteration *iteration, leati_node_state *top, leati_load *out);
+
 #endif

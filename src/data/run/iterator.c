@@ -339,6 +339,10 @@ void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t si
     leati_explain_slowest_stage(&iterator->iteration, &iterator->top, text, size);
 }
 
+void leati_iterator_load(leat_iterator *iterator, leati_load *out) {
+    leati_explain_load(&iterator->iteration, &iterator->top, out);
+}
+
 char *leat_iterator_metrics(const leat_iterator *iterator, leat_error *err) {
     LEATI_ERROR_DOOR(err);
     const char *name = leati_plan_text(iterator->dataset, "dataset_name");

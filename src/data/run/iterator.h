@@ -29,6 +29,9 @@ leat_iterator *leati_iterator_new_with(leat_dataset *dataset, const leat_iterato
                                        const leati_iterator_extras *extras, leat_error *err);
 /* Which operator computed longest so far, in a few words; empty where none did. From any thread. */
 void leati_iterator_slowest(const leat_iterator *iterator, char *text, size_t size);
+/* What it computed since the last call (data/run/explain.h), for one reader. From any thread. */
+struct leati_load;
+void leati_iterator_load(leat_iterator *iterator, struct leati_load *out);
 /* As leat_iterator_next, but the end is no failure (*ended), and an element that fails with
  * OUT_OF_RANGE is an INTERNAL one. */
 LEAT_WARN_UNUSED leat_status leati_iterator_element(leat_iterator *iterator, leat_element *out,

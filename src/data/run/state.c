@@ -55,6 +55,8 @@ static void unlink_node(leati_node_state *node) {
         at = &(*at)->sibling;
     if (*at == node)
         *at = node->sibling;
+    int64_t untold = leati_counter_get(&node->counters.busy_ns) - node->told_ns;
+    node->parent->gone_ns += node->gone_ns + (untold > 0 ? untold : 0);
     leati_state_tree_unlock();
 }
 

@@ -45,6 +45,9 @@ struct leati_node_state {
     leati_holder holder;
     int64_t position; /* outcomes delivered since open: kept by the framework */
     int depth;        /* in the tree, for explain */
+    /* Of leati_explain_load, under the same lock as `children`: computing that it has told, and
+     * that of children which were closed since, which nobody else can tell. */
+    int64_t told_ns, gone_ns;
     leati_node_state *parent;
     /* Open children, linked by `sibling`; changed only by the thread that opens or closes them,
      * under the process-wide lock that explain takes too. */

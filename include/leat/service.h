@@ -183,10 +183,12 @@ LEAT_API leat_dataset *leat_service_distribute(leat_dataset *input, const char *
                                                const leat_service_options *options,
                                                leat_error *err);
 
-/* Has the workers write `dataset` (borrowed) into a folder that all of them reach; returns when the
- * dispatcher knows (tf.data.experimental.distributed_save). `compression`: "AUTO", which is SNAPPY,
- * "SNAPPY", "GZIP" or NULL, none. FAILED_PRECONDITION where the dispatcher is not fault tolerant,
- * ALREADY_EXISTS. Blocks. */
+/* Has the workers write `dataset` (borrowed) into the folder `path`, which they and the dispatcher
+ * reach, and which is not there yet; returns when the dispatcher knows
+ * (tf.data.experimental.distributed_save). leat_dataset_load reads it, also while it is written.
+ * `compression`: "AUTO", which is SNAPPY, "SNAPPY", "GZIP" or NULL, none. INVALID_ARGUMENT for a
+ * dataset without an end, and where the dispatcher is not fault tolerant; ALREADY_EXISTS;
+ * UNIMPLEMENTED for elements that have no form in files, and sources without splits. Blocks. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_service_save(const char *service, leat_dataset *dataset,
                                                         const char *path, const char *compression,
                                                         const leat_service_security *security,

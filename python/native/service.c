@@ -89,19 +89,19 @@ static PyObject *server_dispatcher(PyObject *class, PyObject *args) {
 
 /* worker(dispatcher_address, worker_address, port, protocol, heartbeat_interval_ms,
  * dispatcher_timeout_ms, data_transfer_protocol, worker_tags, cross_trainer_cache_size_bytes,
- * shutdown_quiet_period_ms). */
+ * shutdown_quiet_period_ms, snapshot_max_chunk_size_bytes). */
 static PyObject *server_worker(PyObject *class, PyObject *args) {
     (void)class;
     leat_worker_options options = {LEAT_WORKER_DEFAULTS};
     const char **tags = NULL;
     PyObject *list = NULL;
-    long long heartbeat = 0, timeout = 0, cache = 0, quiet = 0;
+    long long heartbeat = 0, timeout = 0, cache = 0, quiet = 0, chunk = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "O&O&iO&LLO&OLL", native_name_or_none, &options.dispatcher_address,
+    if (!PyArg_ParseTuple(args, "O&O&iO&LLO&OLLL", native_name_or_none, &options.dispatcher_address,
                           native_name_or_none, &options.worker_address, &options.port,
                           native_name_or_none, &options.protocol, &heartbeat, &timeout,
                           native_name_or_none, &options.data_transfer_protocol, &list, &cache,
-                          &quiet) ||
+                          &quiet, &chunk) ||
         read_texts(list, &tags, &options.num_worker_tags) != 0)
         return NULL;
     options.worker_tags = tags;
@@ -109,6 +109,7 @@ static PyObject *server_worker(PyObject *class, PyObject *args) {
     options.dispatcher_timeout_ms = timeout;
     options.cross_trainer_cache_size_bytes = cache;
     options.shutdown_quiet_period_ms = quiet;
+    options.snapshot_max_chunk_size_bytes = chunk;
     leat_worker *worker = leat_worker_new(&options, &err);
     PyMem_Free(tags);
     return server_object(NULL, worker, &err);

@@ -4,6 +4,7 @@ import atexit
 import collections
 import enum
 import json
+import os
 import weakref
 
 from leat import _native, nest
@@ -239,8 +240,14 @@ def distribute(processing_mode, service, job_name=None, consumer_index=None, num
 
 
 def distributed_save(dataset, path, data_service_address, compression="AUTO"):
-    """Has the workers of a service write a dataset into a folder that all of them reach
-    (``tf.data.experimental.distributed_save``). Not there yet: it raises UnimplementedError."""
+    """Has the workers of a service write a dataset into a folder that all of them and the dispatcher reach, and that is
+    not there yet (``tf.data.experimental.distributed_save``). It returns when the dispatcher knows;
+    ``Dataset.load(path)`` reads the folder, also while it is written.
+
+    dataset: It has an end, and its sources have splits, as for the sharding policy DYNAMIC.
+    path: A folder; one that is there raises AlreadyExistsError.
+    data_service_address: "host:port" of a dispatcher with fault_tolerant_mode.
+    compression: "AUTO" (which is SNAPPY), "SNAPPY", "GZIP" or None."""
     if not isinstance(data_service_address, str):
         raise ValueError("`data_service_address` must be a string, but it was of type "
                          f"{type(data_service_address)}. data_service_address={data_service_address}")
@@ -249,7 +256,8 @@ def distributed_save(dataset, path, data_service_address, compression="AUTO"):
     if compression not in (*_COMPRESSIONS, "GZIP"):
         raise ValueError(f"Invalid `compression` argument: {compression}. "
                          f"Must be one of {[*_COMPRESSIONS, 'GZIP']}.")
-    _native.service_save(_target(data_service_address), dataset._plan("distributed_save()"), path, compression)
+    _native.service_save(_target(data_service_address), dataset._plan("distributed_save()"), os.fspath(path),
+                         compression)
 
 
 # ---- servers ----
@@ -357,20 +365,22 @@ class DispatchServer(_Server):
 
 class WorkerConfig(collections.namedtuple("WorkerConfig", [
         "dispatcher_address", "worker_address", "port", "protocol", "heartbeat_interval_ms", "dispatcher_timeout_ms",
-        "data_transfer_protocol", "data_transfer_address"])):
+        "data_transfer_protocol", "data_transfer_address", "snapshot_max_chunk_size_bytes"])):
     """How a worker is run (``tf.data.experimental.service.WorkerConfig``).
 
     dispatcher_address: "host:port".
     worker_address: What clients connect to, "host:%port%"; None: the address from which the dispatcher is reached.
     heartbeat_interval_ms: The longest time between two of its questions to the dispatcher.
     dispatcher_timeout_ms: How long a dispatcher is waited for at the start.
+    snapshot_max_chunk_size_bytes: The longest file of distributed_save (not in TensorFlow); None: 6 GiB.
     """
 
     def __new__(cls, dispatcher_address, worker_address=None, port=0, protocol=None, heartbeat_interval_ms=None,
-                dispatcher_timeout_ms=None, data_transfer_protocol=None, data_transfer_address=None):
+                dispatcher_timeout_ms=None, data_transfer_protocol=None, data_transfer_address=None,
+                snapshot_max_chunk_size_bytes=None):
         return super().__new__(cls, dispatcher_address, worker_address, port, "grpc" if protocol is None else protocol,
                                _milliseconds(heartbeat_interval_ms), _milliseconds(dispatcher_timeout_ms),
-                               data_transfer_protocol, data_transfer_address)
+                               data_transfer_protocol, data_transfer_address, snapshot_max_chunk_size_bytes or 0)
 
 
 class WorkerServer(_Server):
@@ -385,7 +395,8 @@ class WorkerServer(_Server):
             address = f"{config.protocol}://{address}"
         super().__init__(_native.Server.worker(
             address, config.worker_address, config.port, config.protocol, config.heartbeat_interval_ms,
-            config.dispatcher_timeout_ms, config.data_transfer_protocol, [], 0, 0), start)
+            config.dispatcher_timeout_ms, config.data_transfer_protocol, [], 0, 0,
+            config.snapshot_max_chunk_size_bytes), start)
 
     @property
     def _address(self):

@@ -6,10 +6,15 @@
 #include "base/clock.h"
 #include "base/minmax.h"
 #include "base/options.h"
+#include "base/random.h"
 #include "core/spec.h"
+#include "data/kept/saved_files.h"
+#include "data/kept/saved_rows.h"
+#include "file/fs.h"
 #include "service/client/data_service.h"
 #include "service/client/registration.h"
 #include "service/wire/control.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { PATIENCE_MS = 60 * 60 * 1000 };
@@ -188,14 +193,67 @@ leat_dataset *leat_service_distribute(leat_dataset *input, const char *service,
     return dataset;
 }
 
+/* ---- saving ---- */
+
+/* The name of a compression of files, for "AUTO" that of this build's best. */
+static leat_status file_compression(const char *given, const char **out, leat_error *err) {
+    static const char *const known[] = {"AUTO", "SNAPPY", "GZIP"};
+    leat_compression compression = LEAT_COMPRESSION_NONE;
+    bool fits = given == NULL;
+    for (size_t i = 0; i < sizeof known / sizeof known[0] && !fits; i++)
+        fits = strcmp(given, known[i]) == 0;
+    if (!fits)
+        return leati_refuse(err, VALUE,
+                            "compression is \"%.40s\"; expected AUTO, SNAPPY, GZIP or none", given);
+    LEATI_TRY(leati_saved_compression("distributed_save", given, true, &compression, err));
+    *out = compression == LEAT_COMPRESSION_NONE     ? NULL
+           : compression == LEAT_COMPRESSION_SNAPPY ? "SNAPPY"
+                                                    : "GZIP";
+    return LEAT_OK;
+}
+
+static leat_status draw_request(char out[33], leat_error *err) {
+    uint8_t random[16];
+    if (!leati_random_secret(random, sizeof random))
+        return leati_fail(err, LEAT_UNAVAILABLE, "the system gives no random bytes");
+    for (size_t i = 0; i < sizeof random; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", random[i]);
+    return LEAT_OK;
+}
+
+static leat_status save(leati_control *control, leat_dataset *dataset, const char *path,
+                        const char *compression, const char *request, leat_error *err) {
+    struct leati_message_save said = {.request = (char *)(uintptr_t)request,
+                                      .compression = (char *)(uintptr_t)compression};
+    /* Dispatcher and workers have other working folders. */
+    said.path = leati_fs_whole(path);
+    if (said.path == NULL)
+        return leati_no_memory(err);
+    leat_status status = ask_register(control, dataset, 0, NULL, &said.dataset_id, err);
+    if (status == LEAT_OK)
+        status = leati_control_ask(control, "save", &leati_message_save, &said, NULL, NULL,
+                                   leati_clock_deadline_ns(PATIENCE_MS), err);
+    leati_free(said.dataset_id);
+    leati_free(said.path);
+    return status;
+}
+
 leat_status leat_service_save(const char *service, leat_dataset *dataset, const char *path,
                               const char *compression, const leat_service_security *security,
                               leat_error *err) {
     LEATI_ERROR_DOOR(err);
-    (void)service, (void)dataset, (void)path, (void)compression, (void)security;
-    return leati_fail(
-        err, LEAT_UNIMPLEMENTED,
-        "distributed_save is not there yet; save() writes a dataset from one process");
+    char request[33];
+    talk t;
+    if (dataset == NULL)
+        return leati_refuse(err, VALUE, "leat_service_save: dataset is NULL");
+    LEATI_TRY(check_text(path, "path", err));
+    LEATI_TRY(leati_saved_check("distributed_save", leat_dataset_spec(dataset), err));
+    LEATI_TRY(file_compression(compression, &compression, err));
+    LEATI_TRY(draw_request(request, err));
+    LEATI_TRY(talk_begin(&t, service, security, err));
+    leat_status status = save(&t.control, dataset, path, compression, request, err);
+    talk_end(&t);
+    return status;
 }
 
 /* ---- looking after a service ---- */

@@ -109,8 +109,9 @@ static void collect_awaits(leati_core *core) {
 
 /* ---- iterations ---- */
 
-static leat_status drop_iteration(leati_core *core, int64_t iteration, leat_error *err) {
+leat_status leati_dispatcher_iteration_drop(leati_core *core, int64_t iteration, leat_error *err) {
     static const char *const statements[] = {
+        "DELETE FROM streams WHERE task IN (SELECT id FROM tasks WHERE iteration = ?)",
         "DELETE FROM leases WHERE task IN (SELECT id FROM tasks WHERE iteration = ?)",
         "DELETE FROM tasks WHERE iteration = ?",
         "DELETE FROM providers WHERE iteration = ?",
@@ -158,9 +159,9 @@ leat_status leati_dispatcher_iteration_left(leati_core *core, int64_t iteration,
     }
     LEATI_TRY(leati_database_end(&query, err));
     if (visitation == LEAT_SERVICE_AT_MOST_ONCE)
-        return alone ? drop_iteration(core, iteration, err) : LEAT_OK;
+        return alone ? leati_dispatcher_iteration_drop(core, iteration, err) : LEAT_OK;
     if (unused && clients == 1)
-        return drop_iteration(core, iteration, err);
+        return leati_dispatcher_iteration_drop(core, iteration, err);
     return alone ? park_iteration(core, iteration, err) : LEAT_OK;
 }
 
@@ -203,7 +204,7 @@ static leat_status collect_iterations(leati_core *core, leat_error *err) {
     leat_status status = LEAT_OK;
     for (int32_t i = 0; i < iterations.count && status == LEAT_OK; i++)
         if (is_over(core, idle_since(core, iterations.values[i]), core->options.job_gc_timeout_ms))
-            status = drop_iteration(core, iterations.values[i], err);
+            status = leati_dispatcher_iteration_drop(core, iterations.values[i], err);
     forget_busy(core);
     leati_free(iterations.values);
     return status;

@@ -34,6 +34,8 @@ static const struct {
     {"status", leati_dispatcher_ask_status},
     {"drain", leati_dispatcher_ask_drain},
     {"restore", leati_dispatcher_ask_restore},
+    {"save", leati_dispatcher_ask_save},
+    {"commit", leati_dispatcher_ask_commit},
 };
 
 /* ---- requests that are kept ---- */
@@ -139,7 +141,7 @@ leati_core *leati_core_open(const leat_dispatcher_options *options, int64_t now_
     set_defaults(&core->options);
     core->last = &core->first;
     core->now_ns = core->started_ns = core->collected_ns = now_ns;
-    core->assigns = true;
+    core->assigns = core->writes = true;
     leat_status status = copy_texts(core, options, err);
     if (status == LEAT_OK) {
         core->database = leati_database_open(core->folder, err);
@@ -409,6 +411,8 @@ int64_t leati_core_turn(leati_core *core, int64_t now_ns) {
     leat_status status = leati_core_broken(core, &err);
     if (status == LEAT_OK)
         status = work(core, asked, &answers, &err);
+    if (status == LEAT_OK)
+        leati_dispatcher_snapshots_write(core);
     if (status == LEAT_ABORTED || status == LEAT_DATA_LOSS)
         core->broken = err;
     const leat_error *broken = status == LEAT_OK ? NULL : &err;

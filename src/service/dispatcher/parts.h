@@ -98,6 +98,8 @@ struct leati_core {
     leati_core_asked *first, **last; /* not handled yet */
     bool assigns; /* workers or tasks have changed: all iterations are looked at */
     bool changed; /* kept heartbeats are to be looked at */
+    bool writes;  /* files of snapshots are to be written */
+    int writes_logged;
     leat_error broken;
 };
 
@@ -142,6 +144,7 @@ typedef struct leati_core_iteration {
     int64_t policy, visitation, consumers, targets, cached;
     char dataset[128];
     int64_t deterministic;
+    int64_t snapshot; /* that its streams are written to; 0: they are for clients */
 } leati_core_iteration;
 LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_find(leati_core *core, int64_t id,
                                                              leati_core_iteration *out,
@@ -166,11 +169,35 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_task_leaves(leati_core *core, int6
  */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_await_clients(leati_core *core, int64_t iteration,
                                                             int64_t task, leat_error *err);
+/* Forgets its tasks and leases; nobody reads it any more. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_drop(leati_core *core, int64_t iteration,
+                                                             leat_error *err);
 /* The share of a worker's address under static policies: which of the configured addresses, or
  * NOT_FOUND; FAILED_PRECONDITION where another worker has it. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_share_of(leati_core *core, const char *address,
                                                        const char *uid, int64_t *out,
                                                        leat_error *err);
+
+/* ---- snapshots ---- */
+
+/* A new task of the iteration of a snapshot becomes its next stream. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_snapshot_stream(leati_core *core, int64_t task,
+                                                              const leati_core_iteration *of,
+                                                              leat_error *err);
+/* May it have more streams? Not once one has come to its end: then all splits are given. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_snapshot_grows(leati_core *core, int64_t iteration,
+                                                             bool *grows, leat_error *err);
+/* Its iteration has come to its end, or, where `why` is not NULL, one of its streams has failed:
+ * the snapshot ends. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_snapshot_end(leati_core *core, int64_t iteration,
+                                                           const leat_error *why, leat_error *err);
+/* What a task's stream is, for the worker that is told; nothing where it is for clients. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_snapshot_tell(leati_core *core,
+                                                            struct leati_message_task *task,
+                                                            leat_error *err);
+/* Writes the files that say what the database says, behind a commit. What cannot be written is
+ * tried again in the next turn. */
+void leati_dispatcher_snapshots_write(leati_core *core);
 
 /* ---- workers and clients ---- */
 
@@ -238,6 +265,8 @@ leat_status leati_dispatcher_ask_status(leati_core *core, leati_core_asked *aske
 leat_status leati_dispatcher_ask_drain(leati_core *core, leati_core_asked *asked, leat_error *err);
 leat_status leati_dispatcher_ask_restore(leati_core *core, leati_core_asked *asked,
                                          leat_error *err);
+leat_status leati_dispatcher_ask_save(leati_core *core, leati_core_asked *asked, leat_error *err);
+leat_status leati_dispatcher_ask_commit(leati_core *core, leati_core_asked *asked, leat_error *err);
 
 /* Has a kept heartbeat something to be told now? Then the answer is written. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_worker_news(leati_core *core,

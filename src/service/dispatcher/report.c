@@ -195,6 +195,35 @@ static void add_clients(const leati_core *core, json_t *list) {
     }
 }
 
+/* ---- snapshots ---- */
+
+static leat_status add_snapshots(leati_core *core, json_t *list, leat_error *err) {
+    static const char *const states[] = {"writing", "writing", "done", "done"};
+    leati_query query;
+    leati_database_ask(core->database, &query,
+                       "SELECT s.path, s.state, s.code, s.why, s.streams, (SELECT count(*) FROM"
+                       " tasks t WHERE t.iteration = s.iteration AND t.state = 0), s.chunks +"
+                       " (SELECT coalesce(sum(w.chunks), 0) FROM streams w JOIN tasks t"
+                       " ON t.id = w.task WHERE t.iteration = s.iteration), s.elements +"
+                       " (SELECT coalesce(sum(w.elements), 0) FROM streams w JOIN tasks t"
+                       " ON t.id = w.task WHERE t.iteration = s.iteration) FROM snapshots s"
+                       " ORDER BY s.state > 1, s.id DESC LIMIT 200",
+                       "");
+    while (leati_database_next(&query)) {
+        json_t *object = add_object(list);
+        bool failed = leati_database_int(&query, 2) != LEAT_OK;
+        put_text(object, "path", leati_database_text(&query, 0));
+        put_text(object, "state", failed ? "failed" : states[leati_database_int(&query, 1) & 3]);
+        if (failed)
+            put_text(object, "why", leati_database_text(&query, 3));
+        put_int(object, "streams", leati_database_int(&query, 4));
+        put_int(object, "active", leati_database_int(&query, 5));
+        put_int(object, "chunks", leati_database_int(&query, 6));
+        put_int(object, "elements", leati_database_int(&query, 7));
+    }
+    return leati_database_end(&query, err);
+}
+
 /* ---- everything ---- */
 
 static void put_totals(const leati_core *core, json_t *object) {
@@ -222,6 +251,8 @@ static leat_status put_all(leati_core *core, json_t *object, leat_error *err) {
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     json_t *workers = json_array(), *jobs = json_array(), *clients = json_array();
+    json_t *snapshots = json_array();
+    (void)leati_json_put(object, "snapshots", snapshots);
     (void)leati_json_put(object, "workers", workers);
     (void)leati_json_put(object, "jobs", jobs);
     (void)leati_json_put(object, "clients", clients);
@@ -237,7 +268,7 @@ static leat_status put_all(leati_core *core, json_t *object, leat_error *err) {
     LEATI_TRY(add_workers(core, workers, err));
     LEATI_TRY(add_jobs(core, jobs, err));
     add_clients(core, clients);
-    return LEAT_OK;
+    return add_snapshots(core, snapshots, err);
 }
 
 leat_status leati_core_state(leati_core *core, leati_text *json, leat_error *err) {

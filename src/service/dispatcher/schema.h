@@ -14,6 +14,9 @@ enum { LEATI_CLIENT_HERE = 0, LEATI_CLIENT_RELEASED, LEATI_CLIENT_LOST };
 /* Of tasks: a waiting one has no worker. */
 enum { LEATI_TASK_ACTIVE = 0, LEATI_TASK_DONE, LEATI_TASK_LOST, LEATI_TASK_WAITING };
 
+/* Of snapshots: their metadata are to be written, streams are, their end is, all is. */
+enum { LEATI_SAVE_NEW = 0, LEATI_SAVE_WRITING, LEATI_SAVE_ENDING, LEATI_SAVE_ENDED };
+
 /* Lists (transfers, tags, providers, held) are JSON. */
 static const char leati_schema[] =
     "CREATE TABLE meta (uid TEXT, incarnation INTEGER, next INTEGER);"
@@ -42,6 +45,11 @@ static const char leati_schema[] =
     " PRIMARY KEY (iteration, provider)) WITHOUT ROWID;"
     "CREATE TABLE leases (task INTEGER, provider INTEGER, repetition INTEGER, sequence INTEGER,"
     " first INTEGER, last INTEGER, PRIMARY KEY (task, provider, repetition, sequence))"
-    " WITHOUT ROWID;";
+    " WITHOUT ROWID;"
+    "CREATE TABLE snapshots (id INTEGER PRIMARY KEY, request TEXT UNIQUE, path TEXT, dataset TEXT,"
+    " compression TEXT, iteration INTEGER UNIQUE, state INTEGER, code INTEGER, why TEXT,"
+    " streams INTEGER, chunks INTEGER, elements INTEGER);"
+    "CREATE TABLE streams (task INTEGER PRIMARY KEY, chunks INTEGER, elements INTEGER,"
+    " last_attempt INTEGER, last_elements INTEGER);";
 
 #endif

@@ -18,8 +18,9 @@ leat_status leati_dispatcher_iteration_find(leati_core *core, int64_t id, leati_
     leati_query query;
     leati_database_ask(core->database, &query,
                        "SELECT i.job, i.repetition, i.state, j.policy, j.visitation, j.consumers,"
-                       " j.targets, j.cached, j.dataset FROM iterations i"
-                       " JOIN jobs j ON j.id = i.job WHERE i.id = ?",
+                       " j.targets, j.cached, j.dataset, s.id FROM iterations i"
+                       " JOIN jobs j ON j.id = i.job LEFT JOIN snapshots s ON s.iteration = i.id"
+                       " WHERE i.id = ?",
                        "i", id);
     bool found = leati_database_next(&query);
     if (found) {
@@ -33,6 +34,7 @@ leat_status leati_dispatcher_iteration_find(leati_core *core, int64_t id, leati_
             .consumers = leati_database_int(&query, 5),
             .targets = leati_database_int(&query, 6),
             .cached = leati_database_int(&query, 7),
+            .snapshot = leati_database_int(&query, 9),
         };
         (void)snprintf(out->dataset, sizeof out->dataset, "%s", leati_database_text(&query, 8));
     }
@@ -109,12 +111,14 @@ static leat_status add_task(leati_core *core, const leati_core_iteration *iterat
             "SELECT CASE WHEN count(*) = 0 THEN 0 ELSE -1 END FROM clients WHERE iteration = ?",
             "i", iteration->id));
     core->changed = true;
-    return leati_database_run(core->database, err,
-                              "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL,"
-                              " 0, 0)",
-                              "iitiiiii", task, iteration->id, worker, share, shares,
-                              (iteration->repetition << 20) + seed, (int64_t)LEATI_TASK_ACTIVE,
-                              started);
+    LEATI_TRY(leati_database_run(
+        core->database, err,
+        "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL, 0, 0)", "iitiiiii",
+        task, iteration->id, worker, share, shares, (iteration->repetition << 20) + seed,
+        (int64_t)LEATI_TASK_ACTIVE, started));
+    return iteration->snapshot == 0
+               ? LEAT_OK
+               : leati_dispatcher_snapshot_stream(core, task, iteration, err);
 }
 
 /* Is somebody still to say what it holds of the task? */
@@ -125,15 +129,22 @@ static bool is_awaited(const leati_core *core, int64_t task) {
     return false;
 }
 
+/* How many streams of snapshots a worker may have for one more of the iteration. */
+static int64_t most_streams(const leati_core *core, const leati_core_iteration *iteration) {
+    return iteration->snapshot == 0 ? INT64_MAX : core->options.worker_max_concurrent_snapshots;
+}
+
 /* Gives a waiting task to the ready worker that has the fewest. */
-static leat_status give_task(leati_core *core, int64_t task, int64_t iteration, leat_error *err) {
+static leat_status give_task(leati_core *core, int64_t task, const leati_core_iteration *iteration,
+                             leat_error *err) {
     char uid[LEATI_CORE_UID] = "";
     leati_query query;
     leati_database_ask(core->database, &query,
-                       "SELECT w.uid FROM workers w WHERE w.state = 0 ORDER BY (SELECT count(*)"
-                       " FROM tasks t WHERE t.worker = w.uid AND t.state = 0 AND t.iteration = ?),"
-                       " w.number LIMIT 1",
-                       "i", iteration);
+                       "SELECT w.uid FROM workers w WHERE w.state = 0 AND (SELECT count(*) FROM"
+                       " tasks t WHERE t.worker = w.uid AND t.state = 0 AND t.snapshot IS NOT NULL)"
+                       " < ? ORDER BY (SELECT count(*) FROM tasks t WHERE t.worker = w.uid"
+                       " AND t.state = 0 AND t.iteration = ?), w.number LIMIT 1",
+                       "ii", most_streams(core, iteration), iteration->id);
     if (leati_database_next(&query))
         (void)snprintf(uid, sizeof uid, "%s", leati_database_text(&query, 0));
     LEATI_TRY(leati_database_end(&query, err));
@@ -154,7 +165,7 @@ static leat_status give_waiting(leati_core *core, const leati_core_iteration *it
     leat_status status = LEAT_OK;
     for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)
         if (!is_awaited(core, tasks.values[i]))
-            status = give_task(core, tasks.values[i], iteration->id, err);
+            status = give_task(core, tasks.values[i], iteration, err);
     leati_free(tasks.values);
     return status;
 }
@@ -180,8 +191,10 @@ static leat_status find_idle(leati_core *core, const leati_core_iteration *itera
         leati_database_ask(core->database, &query,
                            "SELECT w.uid, 0 FROM workers w WHERE w.state = 0 AND NOT EXISTS"
                            " (SELECT 1 FROM tasks t WHERE t.iteration = ? AND t.worker = w.uid"
-                           " AND t.state != 2) ORDER BY w.number LIMIT 1",
-                           "i", iteration->id);
+                           " AND t.state != 2) AND (SELECT count(*) FROM tasks t WHERE"
+                           " t.worker = w.uid AND t.state = 0 AND t.snapshot IS NOT NULL) < ?"
+                           " ORDER BY w.number LIMIT 1",
+                           "ii", iteration->id, most_streams(core, iteration));
     if (leati_database_next(&query)) {
         (void)snprintf(out->uid, sizeof out->uid, "%s", leati_database_text(&query, 0));
         out->share = leati_database_int(&query, 1);
@@ -213,9 +226,12 @@ static leat_status finish(leati_core *core, const leati_core_iteration *iteratio
     if (active + waiting > 0 || done < wanted)
         return LEAT_OK;
     core->changed = true;
-    return leati_database_run(core->database, err,
-                              "UPDATE iterations SET state = 1 WHERE id = ? AND state = 0", "i",
-                              iteration->id);
+    LEATI_TRY(leati_database_run(core->database, err,
+                                 "UPDATE iterations SET state = 1 WHERE id = ? AND state = 0", "i",
+                                 iteration->id));
+    return iteration->snapshot == 0
+               ? LEAT_OK
+               : leati_dispatcher_snapshot_end(core, iteration->id, NULL, err);
 }
 
 leat_status leati_dispatcher_assign(leati_core *core, int64_t id, leat_error *err) {
@@ -229,8 +245,12 @@ leat_status leati_dispatcher_assign(leati_core *core, int64_t id, leat_error *er
         iteration.policy >= LEAT_SERVICE_FILE ? (int64_t)core->options.num_worker_addresses : 1;
     int64_t waiting = 0;
     LEATI_TRY(count(core, id, LEATI_TASK_WAITING, &waiting, err));
-    /* A stream that waits for a worker comes before another copy of the dataset. */
-    while (waiting == 0 || iteration.policy != LEAT_SERVICE_OFF) {
+    /* A stream that waits for a worker comes before another copy of the dataset, and before another
+     * stream of a snapshot, which lasts. */
+    bool more = waiting == 0 || (iteration.policy != LEAT_SERVICE_OFF && iteration.snapshot == 0);
+    if (iteration.snapshot != 0 && more)
+        LEATI_TRY(leati_dispatcher_snapshot_grows(core, id, &more, err));
+    while (more) {
         LEATI_TRY(find_idle(core, &iteration, &idle, err));
         if (idle.uid[0] == '\0')
             break;

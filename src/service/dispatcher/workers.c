@@ -155,6 +155,23 @@ static leat_status is_at_work(leati_core *core, const char *uid,
     return LEAT_OK;
 }
 
+/* A stream that cannot be written ends its snapshot; readers of others are told by their worker. */
+static leat_status note_failure(leati_core *core, const struct leati_message_task_report *report,
+                                leat_error *err) {
+    int64_t iteration = 0;
+    leat_error why = {0};
+    LEATI_TRY(leati_database_number(core->database, 0, &iteration, err,
+                                    "SELECT iteration FROM tasks WHERE id = ?"
+                                    " AND snapshot IS NOT NULL",
+                                    "i", report->task));
+    if (iteration == 0)
+        return LEAT_OK;
+    bool known = report->failed > 0 && report->failed <= LEAT_UNAUTHENTICATED;
+    (void)leati_fail(&why, known ? (leat_status)report->failed : LEAT_UNKNOWN, "%s",
+                     report->text == NULL ? "" : report->text);
+    return leati_dispatcher_snapshot_end(core, iteration, &why, err);
+}
+
 static leat_status note_report(leati_core *core, const char *uid,
                                const struct leati_message_task_report *report, leat_error *err) {
     bool is = false, stay = false;
@@ -168,6 +185,8 @@ static leat_status note_report(leati_core *core, const char *uid,
     if (!report->done && report->failed == 0)
         return LEAT_OK;
     core->assigns = true;
+    if (report->failed != 0)
+        LEATI_TRY(note_failure(core, report, err));
     return leati_database_run(core->database, err, "UPDATE tasks SET state = 1 WHERE id = ?", "i",
                               report->task);
 }
@@ -216,6 +235,8 @@ static leat_status add_starts(leati_core *core, const struct leati_message_worke
         struct leati_message_task *task =
             leati_messages_add(&answer->start, &leati_message_task, err);
         status = task == NULL ? LEAT_RESOURCE_EXHAUSTED : read_task(&query, task, err);
+        if (status == LEAT_OK)
+            status = leati_dispatcher_snapshot_tell(core, task, err);
     }
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;

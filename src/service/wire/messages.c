@@ -54,6 +54,10 @@ static const leati_row task_rows[] = {
     FIELD(task, INTS, held),
     ABSENT_TEXT(task, snapshot),
     COUNT(task, stream),
+    ABSENT_TEXT(task, compression),
+    COUNT(task, chunks),
+    COUNT(task, chunk_elements),
+    COUNT(task, chunk_attempt),
     {0},
 };
 FORM(task, {0});
@@ -198,6 +202,30 @@ static const leati_row drain_rows[] = {
     {0},
 };
 FORM(drain, {0});
+
+static const leati_row save_rows[] = {
+    ABSENT_TEXT(save, request),
+    ABSENT_TEXT(save, dataset_id),
+    ABSENT_TEXT(save, path),
+    ABSENT_TEXT(save, compression),
+    {0},
+};
+FORM(save, {0});
+
+static const leati_row commit_rows[] = {
+    COUNT(commit, task),
+    COUNT(commit, attempt),
+    COUNT(commit, chunk),
+    COUNT(commit, elements),
+    {0},
+};
+FORM(commit, {0});
+
+static const leati_row committed_rows[] = {
+    COUNT(committed, chunks),
+    {0},
+};
+FORM(committed, {0});
 
 static const leati_row splits_rows[] = {
     COUNT(splits, task),

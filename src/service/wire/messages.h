@@ -18,6 +18,8 @@
  *     status             everything, as the page shows it (web/state.md)
  *     drain              a worker is to end its tasks and leave
  *     restore            a saved iterator goes on: an iteration like an earlier one
+ *     save               a dataset is to be written to a folder (distributed_save)
+ *     commit             a worker has written a chunk of it, and asks whether it counts
  *
  * Asked of a worker: streams of `read` (wire/frame.h), and `status`. */
 #ifndef LEATI_SERVICE_WIRE_MESSAGES_H
@@ -109,6 +111,10 @@ struct leati_message_task {
     leati_ranges held;         /* positions that clients have already */
     char *snapshot;            /* a stream of distributed_save: its folder; NULL: for clients */
     int64_t stream;            /* of the snapshot */
+    char *compression;         /* of its chunks; NULL: none */
+    /* How many chunks of the stream count; the last one has `chunk_elements` elements and was
+     * written in attempt `chunk_attempt`. */
+    int64_t chunks, chunk_elements, chunk_attempt;
 };
 
 /* What a worker says of a task that it has. */
@@ -230,6 +236,23 @@ struct leati_message_restored {
 };
 struct leati_message_drain {
     char *worker; /* uid or address; NULL: all */
+};
+
+/* ---- snapshots ---- */
+
+struct leati_message_save {
+    char *request; /* random: asked again it is the same */
+    char *dataset_id, *path;
+    char *compression; /* of the files; NULL: none */
+};
+/* Number `chunk` of the task's stream lies on the disk beside the state behind it. From the answer
+ * on it counts, whatever happens to its worker; NOT_FOUND: the stream is another worker's. */
+struct leati_message_commit {
+    int64_t task, attempt;
+    int64_t chunk, elements;
+};
+struct leati_message_committed {
+    int64_t chunks; /* of the stream */
 };
 
 /* ---- splits ---- */

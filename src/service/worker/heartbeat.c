@@ -127,6 +127,16 @@ static leat_status ask_splits(void *context, const struct leati_message_splits *
                                       &leati_message_lease, lease, cancel, err);
 }
 
+static leat_status ask_commit(void *context, const struct leati_message_commit *request,
+                              leat_cancel *cancel, leat_error *err) {
+    struct leati_message_committed answer = {0};
+    leat_status status =
+        leati_worker_ask_patiently(context, "commit", &leati_message_commit, request,
+                                   &leati_message_committed, &answer, cancel, err);
+    leati_messages_fini(&leati_message_committed, &answer);
+    return status;
+}
+
 /* `about` is given. */
 static leat_status begin_task(leat_worker *worker, struct leati_message_task *about,
                               leat_error *err) {
@@ -134,6 +144,8 @@ static leat_status begin_task(leat_worker *worker, struct leati_message_task *ab
         .context = worker,
         .dataset = leati_worker_dataset_open,
         .splits = ask_splits,
+        .commit = ask_commit,
+        .chunk_bytes = worker->options.snapshot_max_chunk_size_bytes,
         .bell = worker->bell,
         .memory = HELD_BYTES,
         .window_bytes = worker->options.cross_trainer_cache_size_bytes,
@@ -150,14 +162,18 @@ static leat_status begin_task(leat_worker *worker, struct leati_message_task *ab
                  leati_grow((void **)&worker->tasks, &worker->tasks_capacity, worker->num_tasks + 1,
                             sizeof(leati_worker_task *));
     if (added)
-        worker->tasks[worker->num_tasks++] = task;
+        worker->tasks[worker->num_tasks++] = leati_worker_task_ref(task);
     leati_queue_gate_unlock(worker->gate);
     if (!added) {
         leati_worker_task_unref(task);
         return leati_no_memory(err);
     }
     LEATI_TELL(SERVICE, DEBUG, "worker %s has task %" PRId64, worker->address, number);
-    return LEAT_OK;
+    /* Readers begin what they read; what goes to files has none. */
+    leat_status status =
+        task->about.snapshot != NULL ? leati_worker_task_begin(task, err) : LEAT_OK;
+    leati_worker_task_unref(task);
+    return status;
 }
 
 /* ---- the messages ---- */

@@ -160,6 +160,9 @@ static leat_status wait_to_be_stopped(leati_worker_leases *l, leat_error *err) {
 }
 
 static bool drains(leati_worker_task *task) {
+    /* A stream of a snapshot goes on where it is until it is another worker's. */
+    if (task->about.snapshot != NULL)
+        return false;
     leati_queue_gate_lock(task->gate);
     bool draining = task->draining;
     leati_queue_gate_unlock(task->gate);

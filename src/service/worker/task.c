@@ -14,6 +14,7 @@
 #include "base/minmax.h"
 #include "service/wire/control.h"
 #include "service/worker/leases.h"
+#include "service/worker/saving.h"
 #include "service/worker/shares.h"
 #include <inttypes.h>
 #include <leat/service.h>
@@ -23,6 +24,8 @@
 enum { AHEAD_AT_FIRST = 1, SLOWEST_EVERY_NS = 500 * 1000 * 1000 };
 
 static const leati_worker_runner *runner_of(const struct leati_message_task *about) {
+    if (about->snapshot != NULL)
+        return &leati_worker_runner_stored;
     if (about->cached)
         return &leati_worker_runner_window;
     return about->consumers > 0 ? &leati_worker_runner_rounds : &leati_worker_runner_shared;
@@ -280,22 +283,45 @@ static void produce(leati_worker_task *task) {
     leati_worker_task_tell(task);
 }
 
-static void producer_main(void *context) {
-    leati_worker_task *task = context;
-    leat_error err = {0};
-    if (open_input(task, &err) == LEAT_OK) {
+/* A stream that goes to files has no readers: whatever fails is the task's failure. */
+static bool run(leati_worker_task *task, leat_error *err) {
+    if (open_input(task, err) != LEAT_OK)
+        return false;
+    if (task->about.snapshot == NULL) {
         produce(task);
-        return;
+        return true;
     }
-    if (err.code != LEAT_CANCELLED)
-        (void)leati_prefix(&err, "worker %s", task->ways.address);
-    /* Readers would take it for the way's and come again. */
-    if (leati_control_is_away(err.code))
-        leati_error_wrap(&err, LEAT_FAILED_PRECONDITION, "the pipeline cannot be opened");
+    if (leati_worker_saving_write(task, err) != LEAT_OK)
+        return false;
     leati_queue_gate_lock(task->gate);
-    leati_worker_task_fail(task, &err);
+    task->ended = true;
     leati_queue_gate_unlock(task->gate);
     leati_worker_task_tell(task);
+    return true;
+}
+
+/* It was stopped, or is about to be: that is no failure of a snapshot, which another worker goes on
+ * with. */
+static bool is_told_to_stop(const leati_worker_task *task, const leat_error *err) {
+    return task->about.snapshot != NULL && err->code == LEAT_CANCELLED;
+}
+
+static void fail(leati_worker_task *task, leat_error *why) {
+    if (why->code != LEAT_CANCELLED)
+        (void)leati_prefix(why, "worker %s", task->ways.address);
+    /* Readers would take it for the way's and come again. */
+    if (task->about.snapshot == NULL && leati_control_is_away(why->code))
+        leati_error_wrap(why, LEAT_FAILED_PRECONDITION, "the pipeline cannot be opened");
+    leati_queue_gate_lock(task->gate);
+    leati_worker_task_fail(task, why);
+    leati_queue_gate_unlock(task->gate);
+    leati_worker_task_tell(task);
+}
+
+static void producer_main(void *context) {
+    leat_error err = {0};
+    if (!run(context, &err) && !is_told_to_stop(context, &err))
+        fail(context, &err);
 }
 
 leat_status leati_worker_task_begin(leati_worker_task *task, leat_error *err) {

@@ -3,7 +3,7 @@
  * Lazily: the first reader starts the producer, which asks for the dataset, makes the plan, opens
  * the iterator and then makes elements while its runner has room. A runner says how they are dealt
  * out: first come first served (shared.c), by rounds of coordinated consumers (rounds.c), through a
- * window that trainers share (window.c).
+ * window that trainers share (window.c), or not at all, as they go to files (stored.c, saving.c).
  *
  * Every outcome, an element or the error of one, has the next position of its task, from 0 on.
  *
@@ -101,6 +101,7 @@ typedef struct leati_worker_runner {
 extern const leati_worker_runner leati_worker_runner_shared;
 extern const leati_worker_runner leati_worker_runner_rounds;
 extern const leati_worker_runner leati_worker_runner_window;
+extern const leati_worker_runner leati_worker_runner_stored;
 
 /* What a task needs of its worker. The functions may wait and hear `cancel`. */
 typedef struct leati_worker_ways {
@@ -111,6 +112,10 @@ typedef struct leati_worker_ways {
     /* Asks for a lease on splits. */
     leat_status (*splits)(void *context, const struct leati_message_splits *request,
                           leat_cancel *cancel, struct leati_message_lease *lease, leat_error *err);
+    /* Asks whether a chunk that was written counts; NOT_FOUND: not any more. */
+    leat_status (*commit)(void *context, const struct leati_message_commit *request,
+                          leat_cancel *cancel, leat_error *err);
+    int64_t chunk_bytes;     /* of a snapshot's file */
     leati_worker_bell *bell; /* rung where the task has news for the dispatcher; a reference */
     int64_t memory;          /* bytes of elements that a task may hold ready */
     int64_t window_bytes;    /* of a window that trainers share */

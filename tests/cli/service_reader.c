@@ -5,7 +5,11 @@
  *
  * With STATE the job has a name, and at the beginning and every SAVE_EVERY elements the account of
  * what came is written to that file, with the iterator's state where the level keeps one; a client
- * that finds the file goes on from there. */
+ * that finds the file goes on from there.
+ *
+ *     service_reader SERVICE COUNT saved PAUSE FOLDER
+ *
+ * The service saves the numbers to FOLDER, shuffled, and they are loaded while it does. */
 #include <leat/leat.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,10 +100,22 @@ static leat_status read_all(account *a, leat_iterator *iterator, int64_t pause, 
     return status;
 }
 
+/* What the service saves to `folder`, which it begins now. */
+static leat_dataset *saved(leat_dataset *numbers, const char *service, const char *folder,
+                           leat_error *err) {
+    leat_dataset *shuffled = leat_dataset_shuffle(numbers, 1000, NULL, err);
+    leat_status status = shuffled == NULL
+                             ? err->code
+                             : leat_service_save(service, shuffled, folder, "AUTO", NULL, err);
+    leat_dataset_unref(shuffled);
+    return status == LEAT_OK ? leat_dataset_load(folder, NULL, err) : NULL;
+}
+
 int main(int argc, char **arguments) {
     if (argc < 5 || argc > 6)
         return 2;
-    account a = {.count = atoll(arguments[2]), .path = argc > 5 ? arguments[5] : NULL};
+    bool saves = strcmp(arguments[3], "saved") == 0 && argc == 6;
+    account a = {.count = atoll(arguments[2]), .path = argc > 5 && !saves ? arguments[5] : NULL};
     leat_error err = {0};
     leat_service_options options = {
         LEAT_SERVICE_DEFAULTS,
@@ -109,7 +125,8 @@ int main(int argc, char **arguments) {
     };
     a.saves = options.visitation != LEAT_SERVICE_AT_MOST_ONCE;
     leat_dataset *dataset = leat_dataset_range(0, a.count, 1, NULL, &err);
-    dataset = leat_service_distribute(dataset, arguments[1], &options, &err);
+    dataset = saves ? saved(dataset, arguments[1], arguments[5], &err)
+                    : leat_service_distribute(dataset, arguments[1], &options, &err);
     leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
     a.seen = calloc((size_t)a.count, 1);
     if (a.seen == NULL)

@@ -384,12 +384,6 @@ def test_servers_that_were_stopped():
         assert other.target.startswith("local://localhost:")
 
 
-def test_saving_by_workers_is_not_there_yet(clusters, tmp_path):
-    cluster = clusters()
-    with pytest.raises(tf.errors.UnimplementedError, match="distributed_save"):
-        tf.data.experimental.distributed_save(tf.data.Dataset.range(10), str(tmp_path / "saved"), cluster.target)
-
-
 def test_no_worker_of_this_process():
     """A client whose only worker is in another process asks for LOCAL."""
     with service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL)) as dispatcher:

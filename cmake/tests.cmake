@@ -121,7 +121,7 @@ foreach(room IN LISTS LEAT_ROOMS)
     if(LEAT_SQLITE_FOUND)
         list(FILTER sources EXCLUDE REGEX "/dispatcher/absent_test\\.c$")
     else() # Without SQLite no dispatcher starts.
-        list(FILTER sources EXCLUDE REGEX "/service/(dispatcher/(core|server)[a-z_]*|client/service)_test\\.c$")
+        list(FILTER sources EXCLUDE REGEX "/service/(dispatcher/(core|server|snapshots)[a-z_]*|client/service)_test\\.c$")
     endif()
     leat_objects_up_to(${room} objects)
     set(labels)

@@ -207,7 +207,8 @@ def test_distributed_load(clusters, mode):
     cluster = clusters(2, worker_addresses=["localhost", "localhost"]) if mode == "DATA" else clusters(2)
     path = cluster.save(tf.data.Dataset.range(20000))
     wait(path)
-    loaded = tf.data.Dataset.load(path).apply(service.distribute(service.ShardingPolicy[mode], cluster.dispatcher.target))
+    policy = service.ShardingPolicy[mode]
+    loaded = tf.data.Dataset.load(path).apply(service.distribute(policy, cluster.dispatcher.target))
     assert sorted(values(loaded)) == sorted(list(range(20000)) * (2 if mode == "OFF" else 1))
 
 
@@ -411,8 +412,10 @@ def test_a_byte_is_another_one(complete):
     data = bytearray(chunk.read_bytes())
     data[1000] ^= 1
     chunk.write_bytes(data)
-    with pytest.raises(tf.errors.DataLossError, match=f"{chunk.name} at byte 990"):
+    with pytest.raises(tf.errors.DataLossError) as refused:
         values(tf.data.Dataset.load(str(complete)))
+    # Each record takes 30 bytes, and is named by its first one.
+    assert (refused.value.path, refused.value.byte) == (str(chunk), 990)
 
 
 def test_a_chunk_is_cut(complete):
@@ -424,7 +427,7 @@ def test_a_chunk_is_cut(complete):
 
 def test_a_chunk_is_gone(complete):
     sorted((complete / "chunks").iterdir())[0].unlink()
-    with pytest.raises(tf.errors.DataLossError, match="chunk 0 of stream 0 is gone"):
+    with pytest.raises(tf.errors.DataLossError, match="gone"):
         tf.data.Dataset.load(str(complete))
 
 
@@ -538,7 +541,7 @@ def test_recorded_nested(recorded):
 
 
 def test_recorded_failure(recorded):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf values"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Inf"):
         tf.data.Dataset.load(recorded("failed"))
 
 

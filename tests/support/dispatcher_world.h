@@ -134,7 +134,7 @@ static inline struct leati_message_task one_start(struct world *world, int worke
     worker_says(world, worker, more, &said);
     assert_int_equal(said.start.count, 1);
     struct leati_message_task task = *(struct leati_message_task *)said.start.items;
-    task.dataset_id = NULL;
+    task.dataset_id = task.snapshot = task.compression = NULL;
     task.held = (leati_ranges){0};
     leati_messages_fini(&leati_message_worker_answer, &said);
     return task;

@@ -129,8 +129,7 @@ static void next_file(leati_node_state *node, struct shard_state *s) {
 }
 
 /* The path of the present file. Owned; NULL without memory. */
-static char *file_path(const leati_node_state *node, const struct shard_state *s,
-                       leat_error *err) {
+static char *file_path(const leati_node_state *node, const struct shard_state *s, leat_error *err) {
     const struct shard_args *args = args_of(node);
     char name[LEATI_SHARD_NAME_SIZE];
     snprintf(name, sizeof(name), LEATI_SHARD_FILE_NAME, (long long)s->file);

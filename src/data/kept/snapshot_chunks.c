@@ -59,7 +59,7 @@ struct chunks_state {
     leati_gate *gate;
     leati_snapshot_chunk *queue; /* in the order in which they are given */
     size_t count, capacity;
-    int64_t next; /* of the queue */
+    int64_t next;                /* of the queue */
     leati_snapshot_chunk *known; /* the same, sorted */
     size_t num_known;
     bool complete; /* the queue is all */
@@ -172,10 +172,11 @@ static leat_status look_again(leati_node_state *node, struct chunks_state *s, le
     LEATI_TRY(look(args->folder, &found, &count, &all, err));
     if (args->chunks >= 0 && (!all || (int64_t)count != args->chunks)) {
         leati_free(found);
-        return leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, args->folder, -1, false,
-                                  "the snapshot had %lld chunks when the plan was made, and has %zu "
-                                  "now; load it again",
-                                  (long long)args->chunks, count);
+        return leati_fail_in_file(
+            err, LEAT_FAILED_PRECONDITION, args->folder, -1, false,
+            "the snapshot had %lld chunks when the plan was made, and has %zu "
+            "now; load it again",
+            (long long)args->chunks, count);
     }
     LEATI_TRY(add_new(s, found, count, err));
     s->complete = all;
@@ -189,8 +190,7 @@ static leat_status wait_a_while(leati_node_state *node, struct chunks_state *s, 
     s->pause_ms = LEATI_MIN(s->pause_ms * 2, (int64_t)LONGEST_PAUSE_MS);
     int64_t until = leati_now_ns() + s->pause_ms * NS_PER_MS;
     leati_queue_gate_lock(s->gate);
-    leat_status status =
-        leati_queue_gate_wait(s->gate, LEATI_WAIT_IO, until, &waited_ns, &local);
+    leat_status status = leati_queue_gate_wait(s->gate, LEATI_WAIT_IO, until, &waited_ns, &local);
     leati_queue_gate_unlock(s->gate);
     leati_counter_add(&node->counters.waiting_ns, waited_ns);
     return status == LEAT_DEADLINE_EXCEEDED || status == LEAT_OK ? LEAT_OK

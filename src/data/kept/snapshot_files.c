@@ -25,7 +25,7 @@ static const char done_name[] = "DONE", error_name[] = "ERROR", chunks_name[] = 
 static void add_literal(leati_text *out, const void *data, size_t size) {
     const unsigned char *bytes = data;
     leati_text_add(out, "\"", 1);
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         if (bytes[i] == '\n')
             leati_text_add(out, "\\n", 2);
         else if (bytes[i] == '"' || bytes[i] == '\\' || bytes[i] == '\'')
@@ -34,7 +34,6 @@ static void add_literal(leati_text *out, const void *data, size_t size) {
             leati_text_addf(out, "%c", bytes[i]);
         else
             leati_text_addf(out, "\\%03o", bytes[i]);
-    }
     leati_text_add(out, "\"\n", 2);
 }
 
@@ -48,8 +47,8 @@ static int read_escape(const char **at) {
         return values[letter - letters];
     if (c == 'x' || c == 'X') {
         for (digits = 0; digits < 2 && isxdigit((unsigned char)**at); digits++)
-            value = value * 16 + (isdigit((unsigned char)**at) ? *(*at)++ - '0'
-                                                               : (*(*at)++ | 0x20) - 'a' + 10);
+            value = value * 16 +
+                    (isdigit((unsigned char)**at) ? *(*at)++ - '0' : (*(*at)++ | 0x20) - 'a' + 10);
         return value;
     }
     if (c < '0' || c > '7')
@@ -119,8 +118,8 @@ static leat_status parse_info(const char *path, const char *text, leati_snapshot
     const uint8_t *bytes = (const uint8_t *)spec.data;
     if (good && spec.size > 0)
         out->spec = leati_tensor_proto_spec((leati_wire){bytes, bytes + spec.size}, &local);
-    out->compression = leati_strndup(compression.data == NULL ? "" : compression.data,
-                                     compression.size);
+    out->compression =
+        leati_strndup(compression.data == NULL ? "" : compression.data, compression.size);
     bool memory = !spec.failed && !compression.failed && out->compression != NULL;
     leati_text_fini(&spec);
     leati_text_fini(&compression);
@@ -254,13 +253,15 @@ leat_status leati_snapshot_state_read(const char *folder, leati_snapshot_state *
     return status;
 }
 
-leat_status leati_snapshot_state_write(const char *folder, const leat_error *why,
+leat_status leati_snapshot_done_write(const char *folder, leat_error *err) {
+    return write_in(folder, done_name, "", 0, err);
+}
+
+leat_status leati_snapshot_error_write(const char *folder, const leat_error *failure,
                                        leat_error *err) {
     leati_text text = {0};
-    if (why == NULL)
-        return write_in(folder, done_name, "", 0, err);
-    leati_text_addf(&text, "code: %s\nmessage: ", leat_status_name(why->code));
-    add_literal(&text, why->text, strlen(why->text));
+    leati_text_addf(&text, "code: %s\nmessage: ", leat_status_name(failure->code));
+    add_literal(&text, failure->text, strlen(failure->text));
     leat_status status = text.failed ? leati_no_memory(err)
                                      : write_in(folder, error_name, text.data, text.size, err);
     leati_text_fini(&text);

@@ -48,9 +48,11 @@ typedef enum leati_snapshot_state {
 LEAT_WARN_UNUSED leat_status leati_snapshot_state_read(const char *folder,
                                                        leati_snapshot_state *out, leat_error *why,
                                                        leat_error *err);
-/* Writes DONE; or ERROR, where `why` is not NULL. Once more is allowed. */
-LEAT_WARN_UNUSED leat_status leati_snapshot_state_write(const char *folder, const leat_error *why,
-                                                        leat_error *err);
+/* Writes DONE. Once more is allowed. */
+LEAT_WARN_UNUSED leat_status leati_snapshot_done_write(const char *folder, leat_error *err);
+/* Writes ERROR, which tells `failure`. */
+LEAT_WARN_UNUSED leat_status leati_snapshot_error_write(const char *folder,
+                                                        const leat_error *failure, leat_error *err);
 
 /* ---- the chunks ---- */
 

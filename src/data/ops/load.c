@@ -77,7 +77,7 @@ static const leati_row load_rows[] = {
 
 struct load_state {
     leati_saved_info info; /* not of a snapshot */
-    int64_t chunks;        /* of a snapshot: how many the plan reads, or LEATI_SNAPSHOT_UNFINISHED */
+    int64_t chunks; /* of a snapshot: how many the plan reads, or LEATI_SNAPSHOT_UNFINISHED */
     leat_dataset *plan;
     leati_input inner;
     int64_t expected; /* elements of which nobody says in which file they are; negative: any */

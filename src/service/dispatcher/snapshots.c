@@ -106,8 +106,7 @@ static leat_status make_folder(const struct leati_message_save *said, const leat
     else
         status = leati_fs_mkdirs(said->path, err);
     if (status == LEAT_OK)
-        status =
-            leati_atomic_write_file(request_path, said->request, strlen(said->request), err);
+        status = leati_atomic_write_file(request_path, said->request, strlen(said->request), err);
     leati_free(request_path);
     return status == LEAT_OK ? leati_snapshot_prepare(said->path, spec, err) : status;
 }
@@ -284,7 +283,8 @@ leat_status leati_dispatcher_snapshot_end(leati_core *core, int64_t iteration,
     core->writes = core->changed = core->assigns = true;
     LEATI_TRY(leati_database_run(
         core->database, err,
-        "UPDATE snapshots SET state = 2, code = ?, why = ?, chunks = (SELECT coalesce(sum(w.chunks),"
+        "UPDATE snapshots SET state = 2, code = ?, why = ?, chunks = (SELECT "
+        "coalesce(sum(w.chunks),"
         " 0) FROM streams w JOIN tasks t ON t.id = w.task WHERE t.iteration = ?), elements ="
         " (SELECT coalesce(sum(w.elements), 0) FROM streams w JOIN tasks t ON t.id = w.task"
         " WHERE t.iteration = ?) WHERE iteration = ? AND state < 2",
@@ -350,18 +350,18 @@ static leat_status write_files(leati_core *core, const struct pending *p, leat_e
     leati_free(request);
     if (p->state == LEATI_SAVE_NEW)
         return LEAT_OK;
-    if (p->code != LEAT_OK)
-        (void)leati_fail(&why, (leat_status)p->code, "%s", p->why);
-    return leati_snapshot_state_write(p->path, p->code == LEAT_OK ? NULL : &why, err);
+    if (p->code == LEAT_OK)
+        return leati_snapshot_done_write(p->path, err);
+    (void)leati_fail(&why, (leat_status)p->code, "%s", p->why);
+    return leati_snapshot_error_write(p->path, &why, err);
 }
 
 static leat_status write_one(leati_core *core, const struct pending *p, leat_error *err) {
     LEATI_TRY(write_files(core, p, err));
     LEATI_TRY(leati_database_begin(core->database, err));
-    leat_status status =
-        leati_database_run(core->database, err,
-                           "UPDATE snapshots SET state = state + 1 WHERE id = ? AND state = ?",
-                           "ii", p->id, p->state);
+    leat_status status = leati_database_run(
+        core->database, err, "UPDATE snapshots SET state = state + 1 WHERE id = ? AND state = ?",
+        "ii", p->id, p->state);
     if (status != LEAT_OK) {
         leati_database_undo(core->database);
         return status;
@@ -385,10 +385,11 @@ void leati_dispatcher_snapshots_write(leati_core *core) {
             status = write_one(core, &p, &err);
         if (status != LEAT_OK) {
             failed = true;
-            leati_log_once(&core->writes_logged, LEAT_LOG_WARNING,
-                           "dispatcher: the files of snapshot %s cannot be written: %s; it is tried "
-                           "again",
-                           p.path == NULL ? "" : p.path, err.text);
+            leati_log_once(
+                &core->writes_logged, LEAT_LOG_WARNING,
+                "dispatcher: the files of snapshot %s cannot be written: %s; it is tried "
+                "again",
+                p.path == NULL ? "" : p.path, err.text);
         }
         after = p.id;
         pending_fini(&p);

@@ -116,9 +116,8 @@ static leat_status add_task(leati_core *core, const leati_core_iteration *iterat
         "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL, 0, 0)", "iitiiiii",
         task, iteration->id, worker, share, shares, (iteration->repetition << 20) + seed,
         (int64_t)LEATI_TASK_ACTIVE, started));
-    return iteration->snapshot == 0
-               ? LEAT_OK
-               : leati_dispatcher_snapshot_stream(core, task, iteration, err);
+    return iteration->snapshot == 0 ? LEAT_OK
+                                    : leati_dispatcher_snapshot_stream(core, task, iteration, err);
 }
 
 /* Is somebody still to say what it holds of the task? */
@@ -229,9 +228,8 @@ static leat_status finish(leati_core *core, const leati_core_iteration *iteratio
     LEATI_TRY(leati_database_run(core->database, err,
                                  "UPDATE iterations SET state = 1 WHERE id = ? AND state = 0", "i",
                                  iteration->id));
-    return iteration->snapshot == 0
-               ? LEAT_OK
-               : leati_dispatcher_snapshot_end(core, iteration->id, NULL, err);
+    return iteration->snapshot == 0 ? LEAT_OK
+                                    : leati_dispatcher_snapshot_end(core, iteration->id, NULL, err);
 }
 
 leat_status leati_dispatcher_assign(leati_core *core, int64_t id, leat_error *err) {

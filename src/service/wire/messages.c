@@ -213,11 +213,7 @@ static const leati_row save_rows[] = {
 FORM(save, {0});
 
 static const leati_row commit_rows[] = {
-    COUNT(commit, task),
-    COUNT(commit, attempt),
-    COUNT(commit, chunk),
-    COUNT(commit, elements),
-    {0},
+    COUNT(commit, task), COUNT(commit, attempt), COUNT(commit, chunk), COUNT(commit, elements), {0},
 };
 FORM(commit, {0});
 

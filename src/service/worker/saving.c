@@ -4,11 +4,11 @@
  *     checkpoints/checkpoint_C_A       the iterator's state behind C chunks
  *     owner_worker, DONE               for people
  *
- * Happy path: elements go to an uncommitted chunk; when it is long enough, or old enough, it and the
- * state behind it are brought to the disk, the dispatcher is asked to let it count, and it gets its
- * name among the snapshot's chunks. What the dispatcher has noted decides: a stream that is given
- * again begins with the name of the last chunk that counts, and goes on from the state behind it;
- * whatever else an attempt has left is removed. So each element is in one chunk, whenever this
+ * Happy path: elements go to an uncommitted chunk; when it is long enough, or old enough, it and
+ * the state behind it are brought to the disk, the dispatcher is asked to let it count, and it gets
+ * its name among the snapshot's chunks. What the dispatcher has noted decides: a stream that is
+ * given again begins with the name of the last chunk that counts, and goes on from the state behind
+ * it; whatever else an attempt has left is removed. So each element is in one chunk, whenever this
  * process or the dispatcher dies, and an attempt that only seems dead can add none.
  *
  * Failures: those of the input, of the file system, and FAILED_PRECONDITION where the plan's state
@@ -40,7 +40,7 @@ typedef struct saving {
     leati_worker_task *task;
     const leat_spec *spec; /* borrowed */
     leat_compression compression;
-    char *folder; /* of the stream */
+    char *folder;  /* of the stream */
     int64_t chunk; /* number of the one that is being written */
     /* The chunk. */
     leat_tfrecord_writer *writer; /* NULL: not begun */
@@ -97,8 +97,8 @@ static leat_status sweep_one(void *context, const char *name, leati_path_kind ki
     return LEAT_OK;
 }
 
-/* Removes what lies in a folder of the stream's but `keep`. A later attempt's files are not touched:
- * this one may be over without knowing. */
+/* Removes what lies in a folder of the stream's but `keep`. A later attempt's files are not
+ * touched: this one may be over without knowing. */
 static leat_status sweep(const saving *s, const char *below, const char *keep, leat_error *err) {
     char *folder = leati_saved_path(s->folder, below, err);
     if (folder == NULL)
@@ -113,8 +113,7 @@ static leat_status sweep(const saving *s, const char *below, const char *keep, l
 static leat_status put_chunk(const saving *s, int64_t number, int64_t attempt, int64_t elements,
                              leat_error *err) {
     const struct leati_message_task *about = &s->task->about;
-    leati_snapshot_chunk chunk = {
-        .stream = about->stream, .chunk = number, .elements = elements};
+    leati_snapshot_chunk chunk = {.stream = about->stream, .chunk = number, .elements = elements};
     leati_stat stat;
     leat_error local = {0};
     char *to = leati_snapshot_chunk_path(about->snapshot, &chunk, err);
@@ -307,7 +306,7 @@ static leat_status write_stream(saving *s, leat_error *err) {
     if (done)
         return LEAT_OK;
     LEATI_TRY(write_all(s, err));
-    LEATI_TRY(leati_snapshot_state_write(s->folder, NULL, err));
+    LEATI_TRY(leati_snapshot_done_write(s->folder, err));
     return sweep_all(s, err);
 }
 

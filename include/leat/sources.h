@@ -265,14 +265,17 @@ LEAT_API leat_dataset *leat_dataset_sql(const char *driver_name, const char *dat
                                         int num_columns, leat_error *err);
 
 /* tf.data.Dataset.load: the elements that leat_dataset_save or TensorFlow's Dataset.save wrote to
- * the folder `path`. NOT_FOUND where there are none or saving has not finished. Blocks while it
- * waits.
+ * the folder `path`; or what a data service writes there (leat_service_save, TensorFlow's
+ * distributed_save), also while it is being written: then the end comes when that is complete.
+ * NOT_FOUND where there are none, or saving has not finished; the failure of a snapshot that could
+ * not be written. Blocks while it waits.
  */
 typedef struct leat_dataset_load_options {
     size_t size;
     const leat_spec *element_spec; /* borrowed; NULL: the one that was saved. It is not held against
-                                      that one: tensors that do not fit are INVALID_ARGUMENT */
-    const char *compression;       /* that it was saved with; NULL: none */
+                                      that one: tensors that do not fit are INVALID_ARGUMENT. Of a
+                                      snapshot it must be that one */
+    const char *compression;       /* that it was saved with; NULL: none, or a snapshot's own */
     leat_function *reader_func;    /* given; from a dataset of the shards' datasets to a dataset.
                                       NULL: the shards are read in turns */
     bool wait;                     /* until the folder holds a saved dataset */

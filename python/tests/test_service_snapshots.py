@@ -351,14 +351,14 @@ def test_bad_compression(clusters):
     with pytest.raises(ValueError, match="compression"):
         cluster.save(tf.data.Dataset.range(10), compression="foo")
     path = cluster.save(tf.data.Dataset.range(10), compression="SNAPPY")
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="compression"):
+    with pytest.raises(ValueError, match="compression"):
         tf.data.Dataset.load(path, compression="GZIP")
     assert sorted(values(tf.data.Dataset.load(path, compression="SNAPPY"))) == list(range(10))
 
 
 def test_bad_element_spec(clusters):
     path = clusters(1).save(tf.data.Dataset.range(10))
-    with pytest.raises((ValueError, tf.errors.InvalidArgumentError), match="element_spec"):
+    with pytest.raises(ValueError, match="element_spec"):
         tf.data.Dataset.load(path, element_spec=tf.TensorSpec((), tf.int32))
     assert sorted(values(tf.data.Dataset.load(path, element_spec=tf.TensorSpec((), tf.int64)))) == list(range(10))
 

@@ -5,6 +5,10 @@
 #include "base/error.h"
 #include "base/minmax.h"
 
+const leati_cpu_step *leati_cpu_step_of(const leati_cpu_build *build) {
+    return build->step;
+}
+
 const leati_simple_node *leati_cpu_node(const leati_cpu_build *build, int32_t index) {
     return &build->step->simple.nodes[index];
 }

@@ -123,6 +123,7 @@ struct leati_cpu_step {
 
 /* ---- for the kernels of cpu.def: what a plan may ask and say ---- */
 
+const leati_cpu_step *leati_cpu_step_of(const leati_cpu_build *build);
 const leati_simple_node *leati_cpu_node(const leati_cpu_build *build, int32_t index);
 const leati_simple_value *leati_cpu_value_of(const leati_cpu_build *build, int32_t v);
 /* The only node that reads value v; -1 if there are none or several, or if v is a result. */
@@ -199,8 +200,17 @@ LEAT_WARN_UNUSED leat_status leati_cpu_sums_after(leati_cpu_step *step, int32_t 
 LEAT_WARN_UNUSED leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t task,
                                                   leat_error *err);
 
-/* threads.c: how many of the device's threads are to work on the node; at least 1. */
+/* threads.c: what the node takes one thread, roughly, from shapes alone; how many of the device's
+ * threads are to work on it, at least 1. */
+double leati_cpu_estimate_ns(const leati_cpu_step *step, const leati_simple_node *node);
 int leati_cpu_threads_for(const leati_cpu_step *step, const leati_simple_node *node);
+
+/* parts.c: how many of the task's `rows`, which are independent of each other, are done between two
+ * looks whether to stop: all of them where that takes some 80 ms, else at least `least`. */
+int64_t leati_cpu_part_of(const leati_cpu_step *step, const leati_cpu_task *task, int64_t rows,
+                          int64_t least);
+/* For tests: what is compiled from now on is cut above so many nanoseconds; 0: as ever. */
+void leati_cpu_cut_above(double ns);
 
 /* A read of a variable that is used where it lies. */
 bool leati_cpu_runs_nothing(const leati_cpu_step *step, const leati_cpu_task *task);

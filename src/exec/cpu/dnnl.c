@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/picture/window.h"
 #include <pthread.h>
 #include <signal.h>
@@ -245,6 +246,19 @@ leat_status leati_dnnl_bind(leati_dnnl_op *op, int argument, const dnnl_memory_d
     return LEAT_OK;
 }
 
+void leati_dnnl_cut(dnnl_memory_desc_t *whole, int64_t part) {
+    whole->dims[0] = whole->padded_dims[0] = part;
+}
+
+leat_status leati_dnnl_bind_rows(leati_dnnl_op *op, int argument, const dnnl_memory_desc_t *layout,
+                                 int32_t v, int64_t rows, leat_error *err) {
+    op->rows = rows;
+    op->part = layout->dims[0];
+    if (op->part < rows && op->count < LEATI_DNNL_ARGS)
+        op->row_bytes[op->count] = (size_t)layout->format_desc.blocking.strides[0] * sizeof(float);
+    return leati_dnnl_bind(op, argument, layout, v, err);
+}
+
 /* An extra value of the task. */
 static leat_status add_extra(leati_cpu_build *build, leati_cpu_task *task, size_t bytes,
                              int32_t *out, leat_error *err) {
@@ -320,12 +334,12 @@ leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leati_cpu_task *task,
 
 /* ---- running ---- */
 
-leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *err) {
-    if (op->primitive == NULL)
-        return LEAT_OK;
-    leat_status status = open_stream(step, err);
+/* The part that begins with this row. */
+static leat_status run_part(leati_cpu_step *step, leati_dnnl_op *op, int64_t first,
+                            leat_error *err) {
+    leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < op->count; i++) {
-        void *now = NULL, *data = step->data[op->values[i]];
+        void *now = NULL, *data = step->data[op->values[i]] + (size_t)first * op->row_bytes[i];
         (void)dnnl_memory_get_data_handle(op->args[i].memory, &now);
         /* Most stay from run to run, and setting one may cost a pass over the layout's padding. */
         if (now != data)
@@ -337,6 +351,19 @@ leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *
     return leati_dnnl_check(
         dnnl_primitive_execute(op->primitive, step->stream, op->count, op->args), "run a primitive",
         err);
+}
+
+leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *err) {
+    if (op->primitive == NULL)
+        return LEAT_OK;
+    leat_status status = open_stream(step, err);
+    if (status == LEAT_OK)
+        status = run_part(step, op, 0, err);
+    for (int64_t row = op->part; status == LEAT_OK && row < op->rows && !leati_stop_look();
+         row += op->part)
+        /* The last part ends where the rows do. */
+        status = run_part(step, op, LEATI_MIN(row, op->rows - op->part), err);
+    return status;
 }
 
 /* ---- shapes ---- */
@@ -399,9 +426,17 @@ bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node 
         conv->after[i] = padding_after(axes[i]);
     }
     dnnl_dims_t bias = {plan.filters};
+    conv->pictures = shape.dims[0];
     return describe_filter(by, plan.groups, conv) &&
            !dnnl_memory_desc_init_by_tag(&conv->bias, 1, bias, dnnl_f32, dnnl_x) &&
            !dnnl_memory_desc_init_by_tag(&conv->output, 4, nchw, dnnl_f32, dnnl_nhwc);
+}
+
+void leati_dnnl_conv_cut(const leati_cpu_build *build, const leati_cpu_task *task,
+                         leati_dnnl_conv *conv) {
+    int64_t part = leati_cpu_part_of(leati_cpu_step_of(build), task, conv->pictures, 1);
+    leati_dnnl_cut(&conv->input, part);
+    leati_dnnl_cut(&conv->output, part);
 }
 
 leat_status leati_dnnl_conv_forward(const leati_dnnl_conv *conv, bool bias,

@@ -14,7 +14,9 @@ typedef struct leati_dnnl_op {
     dnnl_primitive_t primitive;
     dnnl_exec_arg_t args[LEATI_DNNL_ARGS];
     int32_t values[LEATI_DNNL_ARGS];
+    size_t row_bytes[LEATI_DNNL_ARGS]; /* from a row of a part to the next; 0: is whole in each */
     int count;
+    int64_t rows, part; /* how many rows all parts have, and each; 0: it is not cut */
 } leati_dnnl_op;
 
 /* INTERNAL naming `what` unless the status is success. */
@@ -32,6 +34,14 @@ const dnnl_memory_desc_t *leati_dnnl_layout(const leati_dnnl_op *op, int argumen
 LEAT_WARN_UNUSED leat_status leati_dnnl_bind(leati_dnnl_op *op, int argument,
                                              const dnnl_memory_desc_t *layout, int32_t v,
                                              leat_error *err);
+/* The memory of up to `part` rows, the first dimension, of an operand of the plain layout `whole`,
+ * of which the primitive shall do so many at a time. */
+void leati_dnnl_cut(dnnl_memory_desc_t *whole, int64_t part);
+/* leati_dnnl_bind of an operand that lies in rows: the op runs once for each part of `rows`, with a
+ * look whether to stop before all but the first. */
+LEAT_WARN_UNUSED leat_status leati_dnnl_bind_rows(leati_dnnl_op *op, int argument,
+                                                  const dnnl_memory_desc_t *layout, int32_t v,
+                                                  int64_t rows, leat_error *err);
 /* Plans memory for the primitive's scratch, if it needs some. */
 LEAT_WARN_UNUSED leat_status leati_dnnl_scratch(leati_cpu_build *build, leati_cpu_task *task,
                                                 leati_dnnl_op *op, leat_error *err);
@@ -48,7 +58,8 @@ LEAT_WARN_UNUSED leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leat
                                                     const dnnl_memory_desc_t *made,
                                                     const dnnl_memory_desc_t *plain, int32_t to,
                                                     int32_t *v, leat_error *err);
-/* Runs the primitive; an empty op does nothing. */
+/* Runs the primitive, part after part; an empty op does nothing. Where a look says that the run
+ * stops, the parts behind it are left out, and who runs the tasks asks, too. */
 LEAT_WARN_UNUSED leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op,
                                             leat_error *err);
 void leati_dnnl_fini(leati_dnnl_op *op);
@@ -74,7 +85,11 @@ bool leati_dnnl_picture(const leati_cpu_build *build, int32_t v, dnnl_memory_des
 typedef struct leati_dnnl_conv {
     dnnl_memory_desc_t input, filter, any_filter, bias, output; /* filter as HWIO */
     dnnl_dims_t strides, dilates, before, after;
+    int64_t pictures;
 } leati_dnnl_conv;
+/* Input and output have so many pictures as one part of the task, whose results are pictures. */
+void leati_dnnl_conv_cut(const leati_cpu_build *build, const leati_cpu_task *task,
+                         leati_dnnl_conv *conv);
 /* False where oneDNN is not asked (other dtypes, empty tensors). */
 bool leati_dnnl_conv_init(const leati_cpu_build *build, const leati_simple_node *node,
                           int32_t input, int32_t filter, leati_dnnl_conv *conv);

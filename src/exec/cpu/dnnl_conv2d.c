@@ -1,8 +1,8 @@
 /* conv2d by oneDNN, with the bias_add and the relu that follow it fused in.
  *
  * Happy path: the filter, which the variable keeps as HWIO, is reordered into the layout that the
- * primitive chose, then the convolution runs. Declines other dtypes, empty batches and what only
- * the reference implementation can do. */
+ * primitive chose, then the convolution runs, of a long one some pictures at a time. Declines other
+ * dtypes, empty batches and what only the reference implementation can do. */
 #include "exec/cpu/dnnl.h"
 
 /* Arguments of the primitive, now that its layouts are known. */
@@ -18,11 +18,13 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
     if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
     if (status == LEAT_OK)
-        status = leati_dnnl_bind(op, DNNL_ARG_SRC, &geometry->input, input, err);
+        status = leati_dnnl_bind_rows(op, DNNL_ARG_SRC, &geometry->input, input, geometry->pictures,
+                                      err);
     if (status == LEAT_OK && behind->bias >= 0)
         status = leati_dnnl_bind(op, DNNL_ARG_BIAS, &geometry->bias, behind->bias, err);
     if (status == LEAT_OK)
-        status = leati_dnnl_bind(op, DNNL_ARG_DST, &geometry->output, behind->result, err);
+        status = leati_dnnl_bind_rows(op, DNNL_ARG_DST, &geometry->output, behind->result,
+                                      geometry->pictures, err);
     return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
@@ -35,6 +37,7 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     bool refused = false;
     if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &geometry))
         return LEAT_OK;
+    leati_dnnl_conv_cut(build, task, &geometry);
     leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);
     leat_status status = leati_dnnl_conv_forward(&geometry, behind.bias >= 0, &operation, err);
     if (status == LEAT_OK)

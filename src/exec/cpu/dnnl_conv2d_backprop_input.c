@@ -62,13 +62,13 @@ static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
     if (status == LEAT_OK)
         status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
     if (status == LEAT_OK)
-        status =
-            leati_dnnl_bind(op, forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
-                            forward ? &geometry->input : &geometry->output, node->inputs[2], err);
+        status = leati_dnnl_bind_rows(op, forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
+                                      forward ? &geometry->input : &geometry->output,
+                                      node->inputs[2], geometry->pictures, err);
     if (status == LEAT_OK)
-        status = leati_dnnl_bind(op, forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC,
-                                 forward ? &geometry->output : &geometry->input, node->first_output,
-                                 err);
+        status = leati_dnnl_bind_rows(op, forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC,
+                                      forward ? &geometry->output : &geometry->input,
+                                      node->first_output, geometry->pictures, err);
     return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
 }
 
@@ -89,6 +89,7 @@ static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_
     bool refused = false;
     if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &geometry))
         return LEAT_OK;
+    leati_dnnl_conv_cut(build, task, &geometry);
     bool forward = is_pointwise(&geometry) && transpose(&geometry, &turned);
     leat_status status = forward ? create_forward(&turned, &op, &refused, err)
                                  : create(&geometry, &op, &refused, err);

@@ -3,6 +3,12 @@
  * Transposed operands are strides. Declines stacks of matrices, other dtypes and empty matrices. */
 #include "exec/cpu/dnnl.h"
 
+/* Below so many rows the right operand, which each part brings into its own layout, costs more. */
+enum { LEAST_ROWS = 512 };
+/* Of products with fewer columns, and of those with a transposed left operand, the order of the
+ * sums depends on the number of rows. */
+enum { LEAST_COLUMNS = 128 };
+
 /* A matrix of `rows` by `columns` that lies transposed if `turned`; false on what oneDNN refuses.
  */
 static bool describe(int64_t rows, int64_t columns, bool turned, dnnl_memory_desc_t *out) {
@@ -12,8 +18,9 @@ static bool describe(int64_t rows, int64_t columns, bool turned, dnnl_memory_des
 }
 
 /* a, b, bias and result; false where the kernel declines. */
-static bool describe_all(const leati_cpu_build *build, const leati_simple_node *node,
+static bool describe_all(const leati_cpu_build *build, const leati_cpu_task *task,
                          dnnl_memory_desc_t mds[4]) {
+    const leati_simple_node *node = task->node;
     const leati_simple_value *a = leati_cpu_value_of(build, node->inputs[0]);
     const leati_simple_value *b = leati_cpu_value_of(build, node->inputs[1]);
     const leati_simple_value *out = leati_cpu_value_of(build, node->first_output);
@@ -25,8 +32,15 @@ static bool describe_all(const leati_cpu_build *build, const leati_simple_node *
     int64_t m = out->type->shape.dims[0], n = out->type->shape.dims[1];
     int64_t k = a->type->shape.dims[ta ? 0 : 1];
     /* The bias is one row, which oneDNN repeats for all. */
-    return describe(m, k, ta, &mds[0]) && describe(k, n, tb, &mds[1]) &&
-           describe(1, n, false, &mds[2]) && describe(m, n, false, &mds[3]);
+    if (!describe(m, k, ta, &mds[0]) || !describe(k, n, tb, &mds[1]) ||
+        !describe(1, n, false, &mds[2]) || !describe(m, n, false, &mds[3]))
+        return false;
+    if (!ta && n >= LEAST_COLUMNS) {
+        int64_t part = leati_cpu_part_of(leati_cpu_step_of(build), task, m, LEAST_ROWS);
+        leati_dnnl_cut(&mds[0], part);
+        leati_dnnl_cut(&mds[3], part);
+    }
+    return true;
 }
 
 static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, leat_error *err) {
@@ -36,7 +50,7 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     leati_dnnl_op op;
     leati_dnnl_state *state;
     bool refused = false;
-    if (!describe_all(build, node, mds))
+    if (!describe_all(build, task, mds))
         return LEAT_OK;
     leati_cpu_followers behind = leati_cpu_find_followers(build, node->first_output);
     leat_status status =
@@ -58,9 +72,13 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     (void)leati_cpu_output(task, behind.result);
     const int arguments[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     const int32_t values[4] = {node->inputs[0], node->inputs[1], behind.bias, behind.result};
+    int64_t rows = leati_cpu_value_of(build, node->first_output)->type->shape.dims[0];
     for (int i = 0; status == LEAT_OK && i < 4; i++)
         if (values[i] >= 0)
-            status = leati_dnnl_bind(&state->main, arguments[i], &mds[i], values[i], err);
+            status = i % 3 == 0
+                         ? leati_dnnl_bind_rows(&state->main, arguments[i], &mds[i], values[i],
+                                                rows, err)
+                         : leati_dnnl_bind(&state->main, arguments[i], &mds[i], values[i], err);
     return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, &state->main, err);
 }
 

@@ -30,15 +30,18 @@ static double count_products(const leati_simple *simple, const leati_simple_node
     return (double)out->count * (double)b->count / (double)filter->dims[filter->rank - 1];
 }
 
-int leati_cpu_threads_for(const leati_cpu_step *step, const leati_simple_node *node) {
+double leati_cpu_estimate_ns(const leati_cpu_step *step, const leati_simple_node *node) {
     const leati_simple_value *values = step->simple.values;
     double bytes = 0;
     for (int32_t i = 0; i < node->num_inputs; i++)
         bytes += (double)values[node->inputs[i]].row_bytes;
     for (int32_t i = 0; i < node->num_outputs; i++)
         bytes += (double)values[node->first_output + i].row_bytes;
-    double ns = count_products(&step->simple, node) / PRODUCTS_PER_NS + bytes / BYTES_PER_NS;
-    double threads = ns / LEAST_NS;
+    return count_products(&step->simple, node) / PRODUCTS_PER_NS + bytes / BYTES_PER_NS;
+}
+
+int leati_cpu_threads_for(const leati_cpu_step *step, const leati_simple_node *node) {
+    double threads = leati_cpu_estimate_ns(step, node) / LEAST_NS;
     int most = step->base.device->num_threads;
     return threads >= most ? most : threads > 1 ? (int)threads : 1;
 }

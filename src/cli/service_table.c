@@ -152,12 +152,19 @@ static void heard_cell(const struct row *row, const char *member, char *out) {
 // ---- tables ----
 
 static const struct column worker_columns[] = {
-    {"WORKER", false, "address", text_cell}, {"STATE", false, "state", text_cell},
-    {"TASKS", true, "tasks", count_cell},    {"ELEMENTS", true, "elements", count_cell},
-    {"EL/S", true, "elements", rate_cell},   {"MIB/S", true, "bytes", mib_rate_cell},
-    {"BUSY", true, "busy", share_cell},      {"SLOWEST", false, "slowest", slowest_cell},
-    {"HEARD", true, "heard_ms", heard_cell}, {"TAGS", false, "tags", list_cell},
-    {"WHY", false, "why", text_cell},        {0},
+    {"WORKER", false, "address", text_cell},
+    {"STATE", false, "state", text_cell},
+    {"TASKS", true, "tasks", count_cell},
+    {"ELEMENTS", true, "elements", count_cell},
+    {"EL/S", true, "elements", rate_cell},
+    {"MIB/S", true, "bytes", mib_rate_cell},
+    {"BUSY", true, "busy", share_cell},
+    {"FULL", true, "full", share_cell},
+    {"SLOWEST", false, "slowest", slowest_cell},
+    {"HEARD", true, "heard_ms", heard_cell},
+    {"TAGS", false, "tags", list_cell},
+    {"WHY", false, "why", text_cell},
+    {0},
 };
 
 static const struct column job_columns[] = {

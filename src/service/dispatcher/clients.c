@@ -274,6 +274,7 @@ static leat_status hear(leati_core *core, leati_core_asked *asked,
     for (int64_t i = 0; i < said->holding.count; i++)
         LEATI_TRY(note_holding(core, client->id, &holding[i], err));
     int64_t wait_ms = said->wait_ms;
+    leati_dispatcher_count_client(core, client, said->elements);
     LEATI_TRY(leati_dispatcher_client_took(core, client, said->elements, err));
     leati_messages_fini(&leati_message_client, &client->last);
     client->last = *said;

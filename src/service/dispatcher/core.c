@@ -105,11 +105,15 @@ static leat_status read_clients(leati_core *core, leat_error *err) {
     leati_database_ask(core->database, &query,
                        "SELECT id, iteration, consumer FROM clients WHERE state = 0", "");
     leat_status status = LEAT_OK;
-    while (status == LEAT_OK && leati_database_next(&query))
-        if (leati_dispatcher_client_note(core, leati_database_int(&query, 0),
-                                         leati_database_int(&query, 1),
-                                         leati_database_int(&query, 2), err) == NULL)
+    while (status == LEAT_OK && leati_database_next(&query)) {
+        leati_core_client *client = leati_dispatcher_client_note(
+            core, leati_database_int(&query, 0), leati_database_int(&query, 1),
+            leati_database_int(&query, 2), err);
+        if (client != NULL)
+            client->before_start = true;
+        else
             status = LEAT_RESOURCE_EXHAUSTED;
+    }
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;
 }
@@ -192,6 +196,7 @@ void leati_core_close(leati_core *core) {
     leati_free(core->workers);
     leati_free(core->clients);
     leati_free(core->losses);
+    leati_free(core->counts);
     leati_free(core->idle);
     leati_free(core->awaits);
     leati_free(core->proposals);

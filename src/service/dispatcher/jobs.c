@@ -224,6 +224,7 @@ leat_status leati_dispatcher_ask_release(leati_core *core, leati_core_asked *ask
                                  said.client));
     leati_core_client *client = leati_dispatcher_client_find(core, said.client);
     if (client != NULL) {
+        leati_dispatcher_count_client(core, client, said.elements);
         LEATI_TRY(leati_dispatcher_client_took(core, client, said.elements, err));
         LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, said.unused, err));
         leati_dispatcher_client_forget(core, client);

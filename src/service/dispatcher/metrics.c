@@ -24,39 +24,88 @@ static leat_status counted(leati_core *core, leati_text *text, const char *name,
     return leati_database_end(&query, err);
 }
 
-/* What a worker said last, in sum over its tasks. */
-static int64_t sum_of(const leati_core_worker *worker, bool bytes) {
-    const struct leati_message_task_report *reports = worker->last.tasks.items;
-    int64_t sum = 0;
-    for (int64_t i = 0; i < worker->last.tasks.count; i++)
-        sum += bytes ? reports[i].bytes : reports[i].elements;
-    return sum;
+/* ---- figures of workers ---- */
+
+static double elements_of(const struct leati_message_worker *said) {
+    return (double)said->elements;
+}
+static double bytes_of(const struct leati_message_worker *said) {
+    return (double)said->bytes;
+}
+static double ready_of(const struct leati_message_worker *said) {
+    return (double)said->ready_bytes;
+}
+static double busy_of(const struct leati_message_worker *said) {
+    return said->busy;
+}
+static double full_of(const struct leati_message_worker *said) {
+    return said->full;
+}
+
+static const struct {
+    const char *name, *type, *help;
+    double (*value)(const struct leati_message_worker *said);
+} worker_figures[] = {
+    {PREFIX "worker_elements_total", "counter", "Elements that the worker has given.", elements_of},
+    {PREFIX "worker_bytes_total", "counter", "Bytes that the worker has given.", bytes_of},
+    {PREFIX "worker_ready_bytes", "gauge", "Bytes of elements that are made and not taken.",
+     ready_of},
+    {PREFIX "worker_busy_ratio", "gauge", "Share of its threads' time that the worker computed.",
+     busy_of},
+    {PREFIX "worker_full_ratio", "gauge",
+     "Share of the time that the worker's pipelines waited for readers.", full_of},
+};
+
+/* The operator is a label: it changes as another one begins to bound the worker. */
+static void of_slowest(const leati_core *core, leati_text *text) {
+    static const char name[] = PREFIX "worker_slowest_ratio";
+    head(text, name, "gauge",
+         "Share of a thread's time that the operator that bounds the worker computed.");
+    for (size_t i = 0; i < core->num_workers; i++) {
+        const struct leati_message_worker *said = &core->workers[i]->last;
+        leati_web_label labels[] = {{"worker", said->address}, {"operator", said->slowest}};
+        if (said->address != NULL && said->slowest != NULL)
+            leati_web_metrics_number(text, name, labels, 2, said->slowest_share);
+    }
 }
 
 static void of_workers(const leati_core *core, leati_text *text) {
-    static const char elements[] = PREFIX "worker_elements", bytes[] = PREFIX "worker_bytes",
-                      busy[] = PREFIX "worker_busy_ratio";
-    head(text, elements, "gauge", "Elements that the worker's present tasks have given.");
-    for (size_t i = 0; i < core->num_workers; i++) {
-        const leati_core_worker *worker = core->workers[i];
-        leati_web_label label = {"worker", worker->last.address};
-        if (worker->last.address != NULL)
-            leati_web_metrics_integer(text, elements, &label, 1, sum_of(worker, false));
+    for (size_t f = 0; f < sizeof worker_figures / sizeof worker_figures[0]; f++) {
+        head(text, worker_figures[f].name, worker_figures[f].type, worker_figures[f].help);
+        for (size_t i = 0; i < core->num_workers; i++) {
+            const struct leati_message_worker *said = &core->workers[i]->last;
+            leati_web_label label = {"worker", said->address};
+            if (said->address != NULL)
+                leati_web_metrics_number(text, worker_figures[f].name, &label, 1,
+                                         worker_figures[f].value(said));
+        }
     }
-    head(text, bytes, "gauge", "Bytes that the worker's present tasks have given.");
-    for (size_t i = 0; i < core->num_workers; i++) {
-        const leati_core_worker *worker = core->workers[i];
-        leati_web_label label = {"worker", worker->last.address};
-        if (worker->last.address != NULL)
-            leati_web_metrics_integer(text, bytes, &label, 1, sum_of(worker, true));
+    of_slowest(core, text);
+    leati_web_metrics_single(text, PREFIX "elements_total", "counter",
+                             "Elements that workers gave since the dispatcher's start.",
+                             (double)core->elements);
+    leati_web_metrics_single(text, PREFIX "bytes_total", "counter",
+                             "Bytes that workers gave since the dispatcher's start.",
+                             (double)core->bytes);
+}
+
+/* Of those that the database still has as active. */
+static leat_status of_iterations(leati_core *core, leati_text *text, leat_error *err) {
+    static const char name[] = PREFIX "iteration_elements_total";
+    leati_query query;
+    head(text, name, "counter",
+         "Elements that clients of an active pass took since the dispatcher's start.");
+    leati_database_ask(core->database, &query,
+                       "SELECT i.id, j.name FROM iterations i JOIN jobs j ON j.id = i.job"
+                       " WHERE i.state = 0 ORDER BY i.id",
+                       "");
+    while (leati_database_next(&query)) {
+        leati_web_label labels[] = {{"iteration", leati_database_text(&query, 0)},
+                                    {"job", leati_database_text(&query, 1)}};
+        leati_web_metrics_integer(text, name, labels, 2,
+                                  leati_dispatcher_counted(core, leati_database_int(&query, 0)));
     }
-    head(text, busy, "gauge", "Share of the time in which the worker computed.");
-    for (size_t i = 0; i < core->num_workers; i++) {
-        const leati_core_worker *worker = core->workers[i];
-        leati_web_label label = {"worker", worker->last.address};
-        if (worker->last.address != NULL)
-            leati_web_metrics_number(text, busy, &label, 1, worker->last.busy);
-    }
+    return leati_database_end(&query, err);
 }
 
 static void of_clients(const leati_core *core, leati_text *text) {
@@ -121,6 +170,10 @@ leat_status leati_core_metrics(leati_core *core, leati_text *text, leat_error *e
                       err));
     LEATI_TRY(of_wanted(core, text, err));
     of_workers(core, text);
+    LEATI_TRY(of_iterations(core, text, err));
     of_clients(core, text);
+    leati_web_metrics_single(text, PREFIX "incarnation", "gauge",
+                             "How often a dispatcher was started on its database.",
+                             (double)leati_database_incarnation(core->database));
     return text->failed ? leati_no_memory(err) : LEAT_OK;
 }

@@ -27,6 +27,7 @@ typedef struct leati_core_worker {
     int64_t cut_ns; /* since when its connection is gone; 0: it is there */
     leati_core_kept kept;
     struct leati_message_worker last; /* what it said last; owned */
+    int64_t elements, bytes;          /* that it gave, as far as they are counted */
 } leati_core_worker;
 
 /* A client that was heard since the start. */
@@ -40,6 +41,8 @@ typedef struct leati_core_client {
     bool shared;                /* that others took meanwhile is noted */
     leati_core_kept kept;
     struct leati_message_client last;
+    int64_t counted;   /* elements that it took, as far as they are counted */
+    bool before_start; /* the database knew it already when the dispatcher started */
     int64_t lost_told; /* of the losses, how many it was told */
 } leati_core_client;
 
@@ -60,6 +63,11 @@ typedef struct leati_core_idle {
     int64_t iteration, since_ns;
     bool seen; /* in the present look */
 } leati_core_idle;
+
+/* Elements that clients of an iteration took since the dispatcher's start. */
+typedef struct leati_core_count {
+    int64_t iteration, elements;
+} leati_core_count;
 
 /* Coordinated reads: the round at which the tasks of an iteration change, and who agreed. */
 typedef struct leati_core_proposal {
@@ -95,6 +103,10 @@ struct leati_core {
     size_t num_idle, idle_capacity;
     leati_core_proposal *proposals;
     size_t num_proposals, proposals_capacity;
+    /* Since the start; workers and clients of before it count from what they say first. */
+    int64_t elements, bytes; /* given by workers */
+    leati_core_count *counts;
+    size_t num_counts, counts_capacity;
     leati_core_asked *first, **last; /* not handled yet */
     bool assigns; /* workers or tasks have changed: all iterations are looked at */
     bool changed; /* kept heartbeats are to be looked at */
@@ -238,6 +250,13 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_rounds(leati_core *core,
                                                      leat_error *err);
 /* The round that is proposed to the clients of an iteration; -1: none. */
 int64_t leati_dispatcher_proposed(const leati_core *core, int64_t iteration);
+
+/* Counts what a worker gave, and clients took, since they were heard last. */
+void leati_dispatcher_count_worker(leati_core *core, leati_core_worker *worker,
+                                   const struct leati_message_worker *said);
+void leati_dispatcher_count_client(leati_core *core, leati_core_client *client, int64_t elements);
+/* What clients of an iteration took since the start. */
+int64_t leati_dispatcher_counted(const leati_core *core, int64_t iteration);
 
 /* How many workers would keep an iteration's clients from waiting, by what both say; 0: not known
  * yet. */

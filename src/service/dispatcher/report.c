@@ -39,32 +39,19 @@ static json_t *add_object(json_t *list) {
 
 /* ---- workers ---- */
 
-/* What a worker said of its tasks, in sum. */
-struct sums {
-    int64_t elements, bytes;
-};
-
-static struct sums sums_of(const leati_core_worker *worker) {
-    struct sums sums = {0};
-    const struct leati_message_task_report *reports = worker->last.tasks.items;
-    for (int64_t i = 0; i < worker->last.tasks.count; i++) {
-        sums.elements += reports[i].elements;
-        sums.bytes += reports[i].bytes;
-    }
-    return sums;
-}
-
 static void put_heard(const leati_core *core, const leati_core_worker *worker, json_t *object) {
-    struct sums sums = sums_of(worker);
-    put_int(object, "elements", sums.elements);
-    put_int(object, "bytes", sums.bytes);
-    put_number(object, "busy", worker->last.busy);
+    const struct leati_message_worker *last = &worker->last;
+    put_int(object, "elements", last->elements);
+    put_int(object, "bytes", last->bytes);
+    put_int(object, "ready_bytes", last->ready_bytes);
+    put_number(object, "busy", last->busy);
+    put_number(object, "full", last->full);
     put_number(object, "heard_ms", ms_since(core, worker->heard_ns));
-    if (worker->last.slowest == NULL)
+    if (last->slowest == NULL)
         return;
     json_t *slowest = json_object();
-    put_text(slowest, "operator", worker->last.slowest);
-    put_number(slowest, "share", worker->last.slowest_share);
+    put_text(slowest, "operator", last->slowest);
+    put_number(slowest, "share", last->slowest_share);
     (void)leati_json_put(object, "slowest", slowest);
 }
 
@@ -118,16 +105,14 @@ static leat_status element_ns(leati_core *core, int64_t iteration, double *out, 
 }
 
 /* Clients ask for `wanted` elements per ns in sum. */
-static double wanted_rate(const leati_core *core, int64_t iteration, int64_t *clients,
-                          int64_t *elements) {
+static double wanted_rate(const leati_core *core, int64_t iteration, int64_t *clients) {
     double rate = 0;
-    *clients = *elements = 0;
+    *clients = 0;
     for (size_t i = 0; i < core->num_clients; i++) {
         const leati_core_client *client = core->clients[i];
         if (client->iteration != iteration)
             continue;
         ++*clients;
-        *elements += client->last.elements;
         rate += client->last.element_ns > 0 ? 1 / (double)client->last.element_ns : 0;
     }
     return rate;
@@ -135,8 +120,8 @@ static double wanted_rate(const leati_core *core, int64_t iteration, int64_t *cl
 
 leat_status leati_dispatcher_workers_wanted(leati_core *core, int64_t iteration, int64_t *out,
                                             leat_error *err) {
-    int64_t clients, elements;
-    double making = 0, rate = wanted_rate(core, iteration, &clients, &elements);
+    int64_t clients;
+    double making = 0, rate = wanted_rate(core, iteration, &clients);
     LEATI_TRY(element_ns(core, iteration, &making, err));
     *out =
         making > 0 && rate > 0 ? (int64_t)LEATI_MIN(ceil(making * rate), (double)MOST_WORKERS) : 0;
@@ -148,7 +133,7 @@ static leat_status put_job(leati_core *core, const leati_query *query, json_t *o
     static const char *const policies[] = {"off",  "dynamic",      "file",
                                            "data", "file_or_data", "hint"};
     static const char *const levels[] = {"at_most_once", "at_least_once", "exactly_once"};
-    int64_t iteration = leati_database_int(query, 0), clients = 0, elements = 0, wanted = 0;
+    int64_t iteration = leati_database_int(query, 0), clients = 0, wanted = 0;
     put_int(object, "id", iteration);
     put_text(object, "name", leati_database_text(query, 1));
     put_text(object, "dataset", leati_database_text(query, 2));
@@ -157,9 +142,9 @@ static leat_status put_job(leati_core *core, const leati_query *query, json_t *o
     put_int(object, "epoch", leati_database_int(query, 5));
     put_text(object, "state", leati_database_int(query, 6) == 0 ? "active" : "finished");
     LEATI_TRY(leati_dispatcher_workers_wanted(core, iteration, &wanted, err));
-    (void)wanted_rate(core, iteration, &clients, &elements);
+    (void)wanted_rate(core, iteration, &clients);
     put_int(object, "clients", clients);
-    put_int(object, "elements", elements);
+    put_int(object, "elements", leati_dispatcher_counted(core, iteration));
     put_int(object, "splits_given", leati_database_int(query, 7));
     if (wanted > 0)
         put_int(object, "optimal_workers", wanted);
@@ -227,20 +212,15 @@ static leat_status add_snapshots(leati_core *core, json_t *list, leat_error *err
 /* ---- everything ---- */
 
 static void put_totals(const leati_core *core, json_t *object) {
-    int64_t elements = 0, bytes = 0, buffered = 0;
+    int64_t buffered = 0;
     double stall = 0;
-    for (size_t i = 0; i < core->num_workers; i++) {
-        struct sums sums = sums_of(core->workers[i]);
-        elements += sums.elements;
-        bytes += sums.bytes;
-    }
     for (size_t i = 0; i < core->num_clients; i++) {
         buffered += core->clients[i]->last.buffered;
         stall += core->clients[i]->last.stall;
     }
     json_t *totals = json_object();
-    put_int(totals, "elements", elements);
-    put_int(totals, "bytes", bytes);
+    put_int(totals, "elements", core->elements);
+    put_int(totals, "bytes", core->bytes);
     put_int(totals, "buffered", buffered);
     if (core->num_clients > 0)
         put_number(totals, "stall", stall / (double)core->num_clients);

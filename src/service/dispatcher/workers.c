@@ -327,6 +327,7 @@ static leat_status hear(leati_core *core, leati_core_asked *asked,
         leati_dispatcher_worker_news(core, worker, said, said->wait_ms == 0, &asked->out, err));
     if (asked->out.size == 0)
         leati_dispatcher_keep(core, &worker->kept, asked, said->wait_ms);
+    leati_dispatcher_count_worker(core, worker, said);
     leati_messages_fini(&leati_message_worker, &worker->last);
     worker->last = *said;
     *said = (struct leati_message_worker){0};

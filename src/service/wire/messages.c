@@ -81,6 +81,10 @@ static const leati_row worker_rows[] = {
     ABSENT_TEXT(worker, slowest),
     FIELD(worker, FLOAT, slowest_share),
     FIELD(worker, FLOAT, busy),
+    FIELD(worker, FLOAT, full),
+    COUNT(worker, elements),
+    COUNT(worker, bytes),
+    COUNT(worker, ready_bytes),
     COUNT(worker, wait_ms),
     {0},
 };

@@ -135,8 +135,12 @@ struct leati_message_worker {
     leati_strings tags;
     bool draining; /* takes no tasks any more */
     int64_t cpus;
-    char *slowest; /* operator that computed longest, and its share of the time */
-    double slowest_share, busy;
+    /* Of the last interval: the operator that bounds its pipelines and its share of a thread's
+     * time; computing, of all threads' time; its pipelines waiting for readers. */
+    char *slowest;
+    double slowest_share, busy, full;
+    int64_t elements, bytes; /* given since it started */
+    int64_t ready_bytes;     /* of elements that are made and not taken */
     int64_t wait_ms;
     leati_messages tasks; /* of task_report: all that it has */
 };

@@ -117,6 +117,7 @@ static void end_task(leat_worker *worker, int64_t number) {
         return;
     LEATI_TELL(SERVICE, DEBUG, "worker %s ends task %" PRId64, worker->address, number);
     leati_worker_task_stop(task);
+    leati_worker_figures_keep(worker, task);
     leati_worker_task_unref(task);
 }
 
@@ -184,18 +185,20 @@ static leat_status add_report(leati_messages *list, leati_worker_task *task, lea
     return report == NULL ? LEAT_RESOURCE_EXHAUSTED : leati_worker_task_report(task, report, err);
 }
 
-/* The operator that computes longest, of the task that is busiest. */
-static leat_status set_slowest(struct leati_message_worker *said, leati_worker_task *task,
-                               int64_t *most, leat_error *err) {
-    char slowest[sizeof task->slowest];
-    leati_queue_gate_lock(task->gate);
-    memcpy(slowest, task->slowest, sizeof slowest);
-    int64_t busy = task->busy_ns;
-    leati_queue_gate_unlock(task->gate);
-    if (slowest[0] == '\0' || busy <= *most)
+static leat_status say_figures(leat_worker *worker, struct leati_message_worker *said,
+                               leat_error *err) {
+    leati_worker_figures figures = {0};
+    LEATI_TRY(leati_worker_measure(worker, err));
+    LEATI_TRY(leati_worker_figures_read(worker, &figures, err));
+    said->busy = figures.busy;
+    said->full = figures.full;
+    said->elements = figures.elements;
+    said->bytes = figures.bytes;
+    said->ready_bytes = figures.ready_bytes;
+    if (figures.slowest[0] == '\0')
         return LEAT_OK;
-    *most = busy;
-    return leati_messages_set_text(&said->slowest, slowest, err);
+    said->slowest_share = figures.slowest_share;
+    return leati_messages_set_text(&said->slowest, figures.slowest, err);
 }
 
 static leat_status say_texts(leat_worker *worker, struct leati_message_worker *said,
@@ -218,17 +221,14 @@ static leat_status say_texts(leat_worker *worker, struct leati_message_worker *s
 static leat_status say_all(leat_worker *worker, int64_t wait_ms, struct leati_message_worker *said,
                            leat_error *err) {
     size_t count = 0;
-    int64_t most = 0;
     said->wait_ms = wait_ms;
     said->cpus = leati_pool_num_cores();
     LEATI_TRY(say_texts(worker, said, err));
+    LEATI_TRY(say_figures(worker, said, err));
     leati_worker_task **tasks = leati_worker_tasks_copy(worker, &count, err);
     leat_status status = tasks == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
-    for (size_t i = 0; i < count && status == LEAT_OK; i++) {
+    for (size_t i = 0; i < count && status == LEAT_OK; i++)
         status = add_report(&said->tasks, tasks[i], err);
-        if (status == LEAT_OK)
-            status = set_slowest(said, tasks[i], &most, err);
-    }
     leati_worker_tasks_drop(tasks, count);
     leati_queue_gate_lock(worker->gate);
     said->draining = worker->draining;

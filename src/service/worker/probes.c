@@ -10,42 +10,35 @@
 #include "web/server.h"
 #include <string.h>
 
-#define PREFIX "leat_service_worker_"
-
-/* What the tasks say together. */
-struct sums {
-    int64_t tasks, elements, bytes, held;
-};
-
-static struct sums sum_up(leat_worker *worker) {
-    struct sums sums = {0};
-    size_t count = 0;
-    leat_error err = {0};
-    leati_worker_task **tasks = leati_worker_tasks_copy(worker, &count, &err);
-    for (size_t i = 0; tasks != NULL && i < count; i++) {
-        struct leati_message_task_report report = {0};
-        if (leati_worker_task_report(tasks[i], &report, &err) == LEAT_OK) {
-            sums.elements += report.elements;
-            sums.bytes += report.bytes;
-        }
-        sums.tasks++;
-        sums.held += leati_worker_task_held(tasks[i]);
-        leati_messages_fini(&leati_message_task_report, &report);
-    }
-    leati_worker_tasks_drop(tasks, count);
-    return sums;
-}
+#define PREFIX "leat_worker_"
 
 static void give_metrics(void *context, leati_text *text) {
-    struct sums sums = sum_up(context);
-    leati_web_metrics_single(text, PREFIX "tasks", "gauge", "Streams that the worker gives.",
-                             (double)sums.tasks);
-    leati_web_metrics_single(text, PREFIX "elements", "gauge",
-                             "Elements that the present tasks have given.", (double)sums.elements);
-    leati_web_metrics_single(text, PREFIX "bytes", "gauge",
-                             "Bytes that the present tasks have given.", (double)sums.bytes);
+    leati_worker_figures figures = {0};
+    leat_error err = {0};
+    if (leati_worker_figures_read(context, &figures, &err) != LEAT_OK) {
+        text->failed = true;
+        return;
+    }
+    leati_web_metrics_single(text, PREFIX "tasks", "gauge", "Streams that the worker has.",
+                             (double)figures.tasks);
+    leati_web_metrics_single(text, PREFIX "elements_total", "counter",
+                             "Elements that the worker has given.", (double)figures.elements);
+    leati_web_metrics_single(text, PREFIX "bytes_total", "counter",
+                             "Bytes that the worker has given.", (double)figures.bytes);
     leati_web_metrics_single(text, PREFIX "ready_bytes", "gauge",
-                             "Bytes of elements that are made and not taken.", (double)sums.held);
+                             "Bytes of elements that are made and not taken.",
+                             (double)figures.ready_bytes);
+    leati_web_metrics_single(text, PREFIX "busy_ratio", "gauge",
+                             "Share of its threads' time that the worker computed.", figures.busy);
+    leati_web_metrics_single(text, PREFIX "full_ratio", "gauge",
+                             "Share of the time that the worker's pipelines waited for readers.",
+                             figures.full);
+    leati_web_metrics_head(text, PREFIX "slowest_ratio", "gauge",
+                           "Share of a thread's time that the operator that bounds the worker "
+                           "computed.");
+    leati_web_label label = {"operator", figures.slowest};
+    if (figures.slowest[0] != '\0')
+        leati_web_metrics_number(text, PREFIX "slowest_ratio", &label, 1, figures.slowest_share);
 }
 
 static bool is_ready(void *context, leati_text *why_not) {

@@ -15,13 +15,11 @@ static void put_int(json_t *object, const char *key, int64_t value) {
 
 static leat_status add_task(json_t *list, leati_worker_task *task, leat_error *err) {
     struct leati_message_task_report report = {0};
-    char slowest[sizeof task->slowest];
     json_t *object = json_object();
     if (json_array_append_new(list, object) != 0)
         return leati_no_memory(err);
     LEATI_TRY(leati_worker_task_report(task, &report, err));
     leati_queue_gate_lock(task->gate);
-    memcpy(slowest, task->slowest, sizeof slowest);
     int64_t readers = task->num_readers, made = task->made;
     leati_queue_gate_unlock(task->gate);
     put_int(object, "task", report.task);
@@ -35,16 +33,32 @@ static leat_status add_task(json_t *list, leati_worker_task *task, leat_error *e
     put_int(object, "ready_bytes", leati_worker_task_held(task));
     put_int(object, "element_ns", report.element_ns);
     (void)leati_json_put(object, "done", json_boolean(report.done));
-    put_text(object, "slowest", slowest);
     if (report.text != NULL)
         put_text(object, "failure", report.text);
     leati_messages_fini(&leati_message_task_report, &report);
     return LEAT_OK;
 }
 
+static void put_figures(const leati_worker_figures *figures, json_t *object) {
+    put_int(object, "elements", figures->elements);
+    put_int(object, "bytes", figures->bytes);
+    put_int(object, "ready_bytes", figures->ready_bytes);
+    (void)leati_json_put(object, "busy", json_real(figures->busy));
+    (void)leati_json_put(object, "full", json_real(figures->full));
+    if (figures->slowest[0] == '\0')
+        return;
+    json_t *slowest = json_object();
+    put_text(slowest, "operator", figures->slowest);
+    (void)leati_json_put(slowest, "share", json_real(figures->slowest_share));
+    (void)leati_json_put(object, "slowest", slowest);
+}
+
 static leat_status put_all(leat_worker *worker, json_t *object, leat_error *err) {
     size_t count = 0;
     json_t *list = json_array();
+    leati_worker_figures figures = {0};
+    LEATI_TRY(leati_worker_figures_read(worker, &figures, err));
+    put_figures(&figures, object);
     put_text(object, "kind", "worker");
     put_text(object, "uid", worker->uid);
     put_text(object, "address", worker->address);

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { AHEAD_AT_FIRST = 1, SLOWEST_EVERY_NS = 500 * 1000 * 1000 };
+enum { AHEAD_AT_FIRST = 1 };
 
 static const leati_worker_runner *runner_of(const struct leati_message_task *about) {
     if (about->snapshot != NULL)
@@ -202,10 +202,15 @@ static bool may_go_on(leati_worker_task *task) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task) &&
            !task->runner->room(task)) {
+        if (!task->waits_for_room)
+            task->full_since_ns = leati_now_ns();
         task->waits_for_room = true;
         status = leati_queue_gate_wait(task->gate, LEATI_WAIT_CONSUMER, LEATI_NO_DEADLINE, NULL,
                                        &(leat_error){0});
     }
+    if (task->waits_for_room)
+        task->full_ns += leati_now_ns() - task->full_since_ns;
+    task->full_since_ns = 0;
     task->waits_for_room = false;
     return status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task);
 }
@@ -248,20 +253,7 @@ static bool take_chunk(leati_worker_task *task, leati_worker_chunk *chunk, const
     return goes_on;
 }
 
-/* Asks the iterator now and then, as it alone may. */
-static void note_slowest(leati_worker_task *task, int64_t now, int64_t *noted) {
-    char slowest[sizeof task->slowest] = "";
-    if (now - *noted < SLOWEST_EVERY_NS)
-        return;
-    *noted = now;
-    leati_iterator_slowest(task->iterator, slowest, sizeof slowest);
-    leati_queue_gate_lock(task->gate);
-    memcpy(task->slowest, slowest, sizeof slowest);
-    leati_queue_gate_unlock(task->gate);
-}
-
 static void produce(leati_worker_task *task) {
-    int64_t noted = 0;
     for (bool on = true; on;) {
         leati_worker_chunks dropped = {0};
         leat_error why = {0};
@@ -278,7 +270,6 @@ static void produce(leati_worker_task *task) {
         on = take_chunk(task, chunk, &why, &dropped);
         leati_queue_gate_unlock(task->gate);
         leati_worker_chunks_free(&dropped);
-        note_slowest(task, now, &noted);
     }
     leati_worker_task_tell(task);
 }
@@ -406,6 +397,14 @@ int64_t leati_worker_task_held(leati_worker_task *task) {
     int64_t bytes = task->runner->held(task);
     leati_queue_gate_unlock(task->gate);
     return bytes;
+}
+
+int64_t leati_worker_task_full_ns(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    int64_t since = task->full_since_ns,
+            full = task->full_ns + (since > 0 ? leati_now_ns() - since : 0);
+    leati_queue_gate_unlock(task->gate);
+    return full;
 }
 
 leat_spec *leati_worker_task_spec(leati_worker_task *task) {

@@ -147,11 +147,13 @@ struct leati_worker_task {
     const leat_error *out_of_memory; /* the same where there was no memory for one; static */
     int64_t made, given;             /* outcomes */
     int64_t given_bytes;
-    int64_t busy_ns;    /* of making what was made */
-    int64_t ahead;      /* outcomes to have ready; grows when a reader finds none */
-    bool told;          /* that it is finished */
-    leati_ranges acked; /* merged; of readers that acknowledge */
-    char slowest[128];
+    int64_t busy_ns;       /* of making what was made */
+    int64_t ahead;         /* outcomes to have ready; grows when a reader finds none */
+    bool told;             /* that it is finished */
+    leati_ranges acked;    /* merged; of readers that acknowledge */
+    int64_t full_ns;       /* the producer waited for room: readers were slower */
+    int64_t full_since_ns; /* of the wait in progress; 0: none is */
+    int64_t full_told_ns;  /* the worker's heartbeat alone: what it has told of that */
 };
 
 /* Owned: one reference is the worker's. `about` is moved into it. */
@@ -170,6 +172,8 @@ void leati_worker_task_drain(leati_worker_task *task);
 LEAT_WARN_UNUSED leat_status leati_worker_task_report(leati_worker_task *task,
                                                       struct leati_message_task_report *out,
                                                       leat_error *err);
+/* How long its producer has waited for room, that is for its readers, in all. */
+int64_t leati_worker_task_full_ns(leati_worker_task *task);
 /* Bytes of elements that are ready and not taken. */
 int64_t leati_worker_task_held(leati_worker_task *task);
 

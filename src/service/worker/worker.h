@@ -23,6 +23,16 @@ typedef enum leati_worker_state {
 
 enum { LEATI_WORKER_NUM_TEXTS = 9 };
 
+/* What a worker measures of itself; shares are of the last interval (figures.c). */
+typedef struct leati_worker_figures {
+    double busy;          /* computing, of the time of all threads of its pool */
+    double full;          /* its pipelines waited for readers, in the mean of those that run */
+    double slowest_share; /* of the operator that bounds it, of a thread's time */
+    char slowest[64];     /* "": none computed */
+    int64_t tasks, elements, bytes; /* given since it started, by ended tasks, too */
+    int64_t ready_bytes;
+} leati_worker_figures;
+
 struct leat_worker {
     leat_worker_options options; /* its texts are copies */
     char *texts[LEATI_WORKER_NUM_TEXTS];
@@ -42,6 +52,9 @@ struct leat_worker {
     /* The gate's lock. */
     leati_worker_state state;
     bool draining, left; /* nothing is left to do */
+    leati_worker_figures figures;
+    int64_t ended_elements, ended_bytes; /* given by tasks that are no more */
+    int64_t measured_ns;                 /* when shares were last measured; the heartbeat's */
     leati_worker_task **tasks;
     size_t num_tasks, tasks_capacity;
     leati_worker_dataset *datasets;
@@ -73,6 +86,17 @@ void leati_worker_tasks_drop(leati_worker_task **tasks, size_t count);
  * worker is meant. */
 leati_worker_task *leati_worker_find_task(void *worker, const struct leati_message_read *asked,
                                           leat_error *err);
+
+/* ---- figures.c ---- */
+
+/* Measures anew, shares where half a second has gone by. By the thread that makes and ends tasks
+ * alone. */
+LEAT_WARN_UNUSED leat_status leati_worker_measure(leat_worker *worker, leat_error *err);
+/* What was measured last, with what was given by now. Any thread. */
+LEAT_WARN_UNUSED leat_status leati_worker_figures_read(leat_worker *worker,
+                                                       leati_worker_figures *out, leat_error *err);
+/* Keeps what the task has given, which ends. */
+void leati_worker_figures_keep(leat_worker *worker, leati_worker_task *task);
 
 /* ---- datasets.c ---- */
 

@@ -50,6 +50,8 @@ export class Service {
         { title: "Bytes/s", ...perSecond("worker", "bytes", byteRate) },
         { title: "Elements", number: true, has: has("elements"), text: row => count(row.elements) },
         { title: "Busy", number: true, has: has("busy"), fill: (cell, row) => shareCell(cell, row.busy) },
+        { title: "Waits for clients", number: true, has: has("full"), text: row => percent(row.full) },
+        { title: "Ready", number: true, has: has("ready_bytes"), text: row => bytes(row.ready_bytes) },
         { title: "Slowest operator", has: has("slowest"), text: slowest },
         { title: "Heard", number: true, has: has("heard_ms"), text: row => span(row.heard_ms) + " ago" },
         { title: "Action", has: row => this.canDrain(row), fill: (cell, row) => this.button(cell, row) },
@@ -77,7 +79,7 @@ export class Service {
       columns: [
         { title: "Client", name: true, text: row => word(row.address) },
         { title: "Job", has: has("job"), text: row => word(row.job) },
-        { title: "Elements/s", number: true, has: has("elements_per_s"), text: row => amount(row.elements_per_s) },
+        { title: "Elements/s", ...perSecond("client", "elements", amount), has: row => has("elements")(row) || has("elements_per_s")(row) },
         { title: "Waits", number: true, has: has("stall"), fill: (cell, row) => shareCell(cell, row.stall, 0.5) },
         { title: "Buffered", number: true, has: has("buffered"), text: row => count(row.buffered) },
         { title: "Heard", number: true, has: has("heard_ms"), text: row => span(row.heard_ms) + " ago" },

@@ -345,6 +345,38 @@ static void test_bodies_are_bounded(void **state) {
     leati_web_free(p.web);
 }
 
+/* The status for a request that takes many reads. */
+static int ask_long(place *p, const char *request) {
+    int end = come(p), status = 0;
+    say(end, request);
+    const char *text = "";
+    for (int i = 0; i < 100 && text != NULL && text[0] == '\0'; i++)
+        text = hear(p, end);
+    (void)sscanf(text == NULL ? "" : text, "HTTP/1.1 %d", &status);
+    close(end);
+    turn(p);
+    return status;
+}
+
+/* A head of more than its room is refused, wherever it is long; one that fits is answered. */
+static void test_long_heads(void **state) {
+    (void)state;
+    static char filler[40000], request[41000];
+    static const char in_header[] = "GET /healthz HTTP/1.1\r\n" HOST "X: %s\r\n\r\n",
+                      in_target[] = "GET /%s HTTP/1.1\r\n" HOST "\r\n";
+    place p = start(NULL);
+    memset(filler, 'a', sizeof filler - 1);
+    (void)snprintf(request, sizeof request, in_header, filler);
+    assert_int_equal(ask_long(&p, request), 431);
+    (void)snprintf(request, sizeof request, in_target, filler);
+    assert_int_equal(ask_long(&p, request), 414);
+    filler[20000] = '\0';
+    (void)snprintf(request, sizeof request, in_header, filler);
+    assert_int_equal(ask_long(&p, request), 200);
+    assert_int_equal(p.web->num_connections, 0);
+    leati_web_free(p.web);
+}
+
 /* Who never ends a request loses the connection, even if a byte comes now and then. */
 static void test_slow_strangers(void **state) {
     (void)state;
@@ -498,6 +530,7 @@ int main(void) {
         cmocka_unit_test(test_history_is_bounded),
         cmocka_unit_test(test_a_state_that_is_none),
         cmocka_unit_test(test_bodies_are_bounded),
+        cmocka_unit_test(test_long_heads),
         cmocka_unit_test(test_slow_strangers),
         cmocka_unit_test(test_streams_are_bounded),
         cmocka_unit_test(test_listening),

@@ -495,7 +495,8 @@ typedef struct leat_dataset_options {
     const char *picture_quality;
     /* While an iterator lives, a web page at this port of the machine itself shows what its
      * operators do; 0: any port that is free, which the log names. Iterators of one port share a
-     * page. Where the port is taken, a line of the log says so and the iterator goes on. */
+     * page. Where the port is taken, a line of the log says so and the iterator goes on. Not set:
+     * as LEAT_WATCH in the environment says, a port or 1 for any. */
     int64_t watch;
 } leat_dataset_options;
 #define LEAT_DATASET_DEFAULTS                                                                      \

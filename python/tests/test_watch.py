@@ -3,6 +3,8 @@ import http.client
 import json
 import os
 import socket
+import subprocess
+import sys
 
 import pytest
 
@@ -103,3 +105,31 @@ def test_a_child_of_fork():
         os._exit(0 if fetch(other, "/healthz")[0] == 200 and int(next(mine)[0]) == 1 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert fetch(port, "/healthz")[0] == 200
+
+
+def test_the_environment(monkeypatch):
+    """LEAT_WATCH shows every pipeline, and the page stays between two of them; options of a dataset come first."""
+    port, other = free_port(), free_port()
+    monkeypatch.setenv("LEAT_WATCH", str(port))
+    plain = tf.data.Dataset.range(100).map(lambda x: x + 1)
+    iterator = iter(plain)
+    next(iterator)
+    assert state_with(port, 1)["pipelines"][0]["operators"][-1]["name"] == "range"
+    chosen = iter(watched(other, "chosen"))
+    assert fetch(other, "/healthz") == (200, "ok\n")
+    del iterator, chosen
+    assert fetch(port, "/healthz") == (200, "ok\n")
+    with pytest.raises(ConnectionRefusedError):
+        fetch(other, "/healthz")
+    assert [int(x) for x in plain.take(2)] == [1, 2]
+    assert state_with(port, 3)["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("value, warns", [("", False), ("0", False), ("eighty", True), ("70000", True), ("-1", True)])
+def test_an_environment_without_a_port(value, warns):
+    """Nothing is shown, and what is no port is told once."""
+    program = "import leat as tf; print(sum(int(x) for _ in range(2) for x in tf.data.Dataset.range(4)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120,
+                          env={**os.environ, "LEAT_WATCH": value})
+    assert done.stdout == "12\n"
+    assert done.stderr.count("LEAT_WATCH") == warns

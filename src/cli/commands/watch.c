@@ -73,7 +73,9 @@ const leati_command leati_command_watch = {
         "Runs a pipeline without printing its elements, and meanwhile serves a web page of this\n"
         "machine's own that shows what each operator does; a line names its address. One without\n"
         "an end runs until Ctrl-C. LEAT_WATCH_TOKEN in the environment is what the page asks for.\n"
-        "Programs show theirs by the option `watch` of a dataset.",
+        "Programs show theirs by the option `watch` of a dataset, or, as they are, by LEAT_WATCH=1 "
+        "or\n"
+        "LEAT_WATCH=PORT in their environment.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = watch_rows,

@@ -119,13 +119,15 @@ static leat_status open_plan(leat_iterator *iterator, const leat_iterator_option
     return leati_iterator_open_tree(iterator, err);
 }
 
-/* Where the plan's options say so, a page shows the iterator while it lives. */
+/* Where the plan's options or the environment say so, a page shows the iterator while it lives. */
 static void show(leat_iterator *iterator) {
-    int64_t port = leati_plan_number(iterator->dataset, "watch");
+    int64_t said = leati_plan_number(iterator->dataset, "watch");
     const char *name = leati_plan_text(iterator->dataset, "dataset_name");
-    if (port != LEATI_OPTION_NOT_SET)
+    bool chosen = said != LEATI_OPTION_NOT_SET;
+    int port = chosen ? (int)said : 0;
+    if (chosen || leati_watch_asked(&port))
         iterator->watch = leati_watch_begin(&iterator->iteration, &iterator->top,
-                                            name != NULL ? name : "", (int)port);
+                                            name != NULL ? name : "", port, !chosen);
 }
 
 /* `inside` is the function's call that makes it, NULL: a user does. */

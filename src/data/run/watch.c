@@ -18,6 +18,7 @@
 #include "data/run/metrics.h"
 #include "web/server.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,8 +185,9 @@ static void write_metrics(void *context, leati_text *out) {
 
 /* ---- begin and end ---- */
 
-/* The server of a port, opened where there is none; under the door. */
-static server *find_server(int port, bool *opened, leat_error *err) {
+/* The server of a port, opened where there is none; under the door. One that is kept stays open
+ * between iterators, to the end of the process. */
+static server *find_server(int port, bool kept, bool *opened, leat_error *err) {
     for (server *s = servers; s != NULL; s = s->next)
         if (s->asked == port && !s->forked)
             return s;
@@ -206,14 +208,35 @@ static server *find_server(int port, bool *opened, leat_error *err) {
         leati_free(s);
         return NULL;
     }
+    s->users = kept ? 1 : 0;
     s->next = servers;
     servers = s;
     *opened = true;
     return s;
 }
 
+bool leati_watch_asked(int *port) {
+    static atomic_bool told;
+    const char *text = getenv("LEAT_WATCH");
+    if (text == NULL || text[0] == '\0' || strcmp(text, "0") == 0)
+        return false;
+    char *end = NULL;
+    long number = strtol(text, &end, 10);
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && number >= 1 && number <= 65535) {
+        *port = number == 1 ? 0 : (int)number;
+        return true;
+    }
+    if (!atomic_exchange(&told, true))
+        leati_log(
+            LEAT_LOG_WARNING,
+            "LEAT_WATCH is \"%.40s\", so nothing is shown on a web page; expected 1 (any port "
+            "that is free) or a port, 2 to 65535",
+            text);
+    return false;
+}
+
 leati_watch *leati_watch_begin(const leati_iteration *iteration, const leati_node_state *top,
-                               const char *name, int port) {
+                               const char *name, int port, bool kept) {
     leat_error err = {0};
     bool opened = false;
     char url[300] = "";
@@ -224,7 +247,7 @@ leati_watch *leati_watch_begin(const leati_iteration *iteration, const leati_nod
         *watch = (leati_watch){
             .iteration = iteration, .top = top, .name = name, .started_ms = clock_ms()};
         pthread_mutex_lock(&door);
-        watch->server = find_server(port, &opened, &err);
+        watch->server = find_server(port, kept, &opened, &err);
         if (watch->server != NULL) {
             watch->server->users++;
             snprintf(url, sizeof url, "%s", leati_web_url(watch->server->web));

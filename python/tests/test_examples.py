@@ -82,3 +82,9 @@ def test_what_operators_hold_is_shown():
     held = {line.split()[0]: line.split()[7] for line in text.splitlines()
             if re.match(r"\s*(batch|map|from_tensor_slices) ", line)}
     assert held["batch"] == held["from_tensor_slices"] == "0" and errors == ""
+
+
+def test_fit_over_a_service():
+    text, errors = printed("service.py")
+    found = re.fullmatch(r"3 epochs, accuracy ([\d.]+)\n", text)
+    assert found and float(found[1]) > 0.8 and errors == ""

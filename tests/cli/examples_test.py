@@ -41,6 +41,15 @@ class ExamplesTest(unittest.TestCase):
         with open(os.path.join(ROOT, "examples", "ten_lines.c")) as file:
             self.assertEqual(file.read().split("\n", 1)[1], shown)
 
+    def test_service(self):
+        """Alone with servers of its own; as two programs that share one pass of two workers."""
+        self.assertEqual(run("service"), "read 1000 elements, their sum is 499500\n")
+        done = subprocess.run([LEAT, "launch", "--service", "2", "-n", "2", "--plain", "--", os.path.join(BUILD, "examples", "service")],
+                              capture_output=True, text=True, timeout=240)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = re.findall(r"read (\d+) elements, their sum is (\d+)", done.stdout)
+        self.assertEqual([sum(int(pair[i]) for pair in found) for i in (0, 1)], [1000, 499500])
+
     def test_per_replica(self):
         """A batch of two on two replicas: one number and one label each, as TensorFlow prints them."""
         steps = run("per_replica").split("step ")[1:]

@@ -24,7 +24,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MB = 1 << 20, ADDRESS = 128, SMALL = 100, MOST_ROUNDS = 10000, MOST_CONNECTIONS = 16, CALLS = 1000 };
+enum {
+    MB = 1 << 20,
+    ADDRESS = 128,
+    SMALL = 100,
+    MOST_ROUNDS = 10000,
+    MOST_CONNECTIONS = 16,
+    CALLS = 1000
+};
 
 static size_t message_bytes;
 static int per_round; /* messages, of all connections */

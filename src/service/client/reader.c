@@ -149,6 +149,9 @@ static leat_status start(leati_client_reader *reader, leat_error *err) {
 
 leati_client_reader *leati_client_reader_open(const leati_client_reader_options *options,
                                               leat_cancel *cancel, leat_error *err) {
+    /* Before anything waits for a worker that could not have it. */
+    if (options->transfer != NULL && leati_transport_find(options->transfer, err) == NULL)
+        return NULL;
     leati_client_reader *reader = leati_alloc_zero(1, sizeof *reader);
     if (reader == NULL) {
         (void)leati_no_memory(err);

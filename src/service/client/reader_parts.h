@@ -67,6 +67,8 @@ struct leati_client_reader_task {
     const leati_transport *transport;
     leati_transport_channel *channel; /* the tender's alone; owned */
     int failures;                     /* in a row */
+    int passed_over;                  /* transfers by which nothing came */
+    bool came;                        /* something did, by the stream that was opened last */
     int64_t retry_ns;                 /* not opened again before */
     int64_t unlisted_ns;              /* since when the dispatcher does not name it; 0: it does */
     bool ended;                       /* all came, or nothing more will */

@@ -5,8 +5,9 @@
  * old stream is closed. One that the dispatcher no longer names is read to its end all the same,
  * since its worker may have given everything while some is still on its way. Failures: a stream
  * that breaks, or whose worker does not know the task yet, is opened again with pauses that grow,
- * over the next of its transfers, as long as the dispatcher names it; other failures of a worker
- * end the iteration and come to the consumer. Locks: the reader's gate. */
+ * over the next of its transfers where nothing came by this one, as long as the dispatcher names
+ * it; other failures of a worker end the iteration and come to the consumer. Locks: the reader's
+ * gate. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -16,7 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { UNLISTED_MS = 10 * 1000 }; /* for which a silent stream of an unlisted task is kept */
+enum {
+    UNLISTED_MS = 10 * 1000, /* for which a silent stream of an unlisted task is kept */
+    ADDRESS = 280            /* bytes of a worker's */
+};
 
 /* ---- tasks ---- */
 
@@ -135,6 +139,7 @@ static leat_status add_part(leati_client_reader_task *task, leati_client_reader_
     part->opening = task->opening;
     task_ref(task);
     task->failures = 0;
+    task->came = true;
     leati_client_reader_window_came(task, part->n, part->bytes);
     task->here += part->n;
     reader->buffered += part->n;
@@ -170,20 +175,28 @@ bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_
     return add_part(task, part, err) == LEAT_OK;
 }
 
-static void on_message(void *context, leat_buffer *message) {
-    leati_client_reader_task *task = context;
+/* What came, as one block or with pieces; both are given. */
+static void take_message(leati_client_reader_task *task, leat_buffer *message,
+                         const leati_transport_piece *pieces, int num_pieces) {
     leati_client_reader *reader = task->reader;
     leati_frame_view view;
     leat_error err = {0};
     leati_queue_gate_lock(reader->gate);
     leati_client_reader_part *part = leati_client_reader_part_take(reader);
     leati_queue_gate_unlock(reader->gate);
-    leat_status status = part == NULL
-                             ? leati_no_memory(&err)
-                             : leati_frame_read(message, reader->spec, &view, &part->rows, &err);
-    if (part != NULL)
-        part->bytes = (int64_t)leat_buffer_size(message);
+    leat_status status = part == NULL ? leati_no_memory(&err)
+                         : num_pieces == 0
+                             ? leati_frame_read(message, reader->spec, &view, &part->rows, &err)
+                             : leati_frame_read_pieces(message, pieces, num_pieces, reader->spec,
+                                                       &view, &part->rows, &err);
+    size_t bytes = leat_buffer_size(message);
     leat_buffer_unref(message);
+    for (int i = 0; i < num_pieces; i++) {
+        bytes += leat_buffer_size(pieces[i].bytes);
+        leat_buffer_unref(pieces[i].bytes);
+    }
+    if (part != NULL)
+        part->bytes = (int64_t)bytes;
     leati_queue_gate_lock(reader->gate);
     bool in_line =
         status == LEAT_OK && leati_client_reader_take_part(task, part, view.kind, view.position,
@@ -196,6 +209,15 @@ static void on_message(void *context, leat_buffer *message) {
     }
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
+}
+
+static void on_message(void *context, leat_buffer *message) {
+    take_message(context, message, NULL, 0);
+}
+
+static void on_pieces(void *context, leat_buffer *rest, const leati_transport_piece *pieces,
+                      int num_pieces) {
+    take_message(context, rest, pieces, num_pieces);
 }
 
 /* May opening it again help? A worker that was just told of a task may not have it yet, which is
@@ -217,6 +239,7 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
     if (unsure)
         task->ended = false;
     if ((wanted || unsure) && !task->ended && !reader->stop) {
+        task->passed_over += !task->came;
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         /* Where all was given nobody waits for a worker that has left. */
         task->ended = reader->finished;
@@ -248,10 +271,11 @@ static const char *choose_transfer(const leati_client_reader_task *task) {
     int count = 0;
     for (int32_t i = 0; i < transfers->count && count < 8; i++) {
         const char *one = transfers->values[i].data;
-        if (only == NULL || (strncmp(one, only, size) == 0 && one[size] == ' '))
+        bool wanted = only == NULL || (strncmp(one, only, size) == 0 && one[size] == ' ');
+        if (wanted && leati_transport_reaches(one))
             found[count++] = one;
     }
-    return count == 0 ? NULL : found[task->failures % count];
+    return count == 0 ? NULL : found[task->passed_over % count];
 }
 
 static leat_status connect(leati_client_reader_task *task, const char *transfer, leat_error *err) {
@@ -270,12 +294,13 @@ static leat_status connect(leati_client_reader_task *task, const char *transfer,
     return task->channel == NULL ? err->code : LEAT_OK;
 }
 
-/* What can be unpacked, best first, for a worker that packs where it is asked to. */
-static leat_status set_compression(const leati_client_reader *reader, leati_strings *out,
-                                   leat_error *err) {
+/* What can be unpacked, best first, for a worker that packs where it is asked to. Through shared
+ * memory nothing is packed. */
+static leat_status set_compression(const leati_client_reader *reader, const char *transfer,
+                                   leati_strings *out, leat_error *err) {
     const char *wanted = reader->options.compression;
     leat_string snappy = {.data = (char *)(uintptr_t) "snappy", .size = 6};
-    if (wanted == NULL || strcmp(wanted, "SNAPPY") != 0)
+    if (wanted == NULL || strcmp(wanted, "SNAPPY") != 0 || strncmp(transfer, "shm ", 4) == 0)
         return LEAT_OK;
     return leati_strings_copy(&snappy, 1, out, err);
 }
@@ -297,10 +322,11 @@ void leati_client_reader_request(const leati_client_reader_task *task,
     };
 }
 
-static leat_status write_request(leati_client_reader_task *task, leati_text *out, leat_error *err) {
+static leat_status write_request(leati_client_reader_task *task, const char *transfer,
+                                 leati_text *out, leat_error *err) {
     struct leati_message_read read;
     leati_client_reader_request(task, &read);
-    leat_status status = set_compression(task->reader, &read.compression, err);
+    leat_status status = set_compression(task->reader, transfer, &read.compression, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_read, &read, out, err);
     leati_strings_fini(&read.compression);
@@ -312,7 +338,8 @@ static leat_status write_request(leati_client_reader_task *task, leati_text *out
 static leat_status open_stream(leati_client_reader_task *task, const char *transfer,
                                const leati_text *request, leati_transport_stream **out,
                                leat_error *err) {
-    static const leati_transport_events events = {.message = on_message, .closed = on_closed};
+    static const leati_transport_events events = {
+        .message = on_message, .closed = on_closed, .pieces = on_pieces};
     LEATI_TRY(connect(task, transfer, err));
     task_ref(task); /* the events' */
     *out = task->transport->open(task->channel, "read", request->data, request->size, &events, task,
@@ -325,9 +352,12 @@ static leat_status open_stream(leati_client_reader_task *task, const char *trans
 static leat_status nothing_fits(const leati_client_reader_task *task, leat_error *err) {
     const char *only = task->reader->options.transfer;
     return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "worker %s does not give elements by %s; leave out data_transfer_protocol, "
+                      "worker %s does not give elements by %s%s; leave out data_transfer_protocol, "
                       "or start the worker with that one",
-                      task->place.address, only == NULL ? "any protocol" : only);
+                      task->place.address, only == NULL ? "any protocol" : only,
+                      only != NULL && strcmp(only, "shm") == 0
+                          ? " to this process, which may be of another host, container or user"
+                          : "");
 }
 
 /* The stream is there, or came and went already. */
@@ -343,6 +373,7 @@ static void opened(leati_client_reader_task *task, leati_transport_stream *strea
         leati_queue_gate_wake(reader->gate);
     } else if (err->code != LEAT_OK) {
         task->state = LEATI_CLIENT_IDLE;
+        task->passed_over++;
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         if (!leati_control_is_away(err->code))
             leati_client_reader_fail(reader, err);
@@ -360,12 +391,17 @@ static void open_remote(leati_client_reader *reader, leati_client_reader_task *t
     task->state = LEATI_CLIENT_OPENING;
     const char *chosen = choose_transfer(task);
     char *transfer = leati_strdup(chosen);
+    char address[ADDRESS];
+    (void)snprintf(address, sizeof address, "%s", task->place.address);
     leat_status status = chosen == NULL     ? nothing_fits(task, &err)
                          : transfer == NULL ? leati_no_memory(&err)
-                                            : write_request(task, &request, &err);
+                                            : write_request(task, transfer, &request, &err);
     leati_queue_gate_unlock(reader->gate);
-    if (status == LEAT_OK)
+    if (status == LEAT_OK) {
+        LEATI_TELL(SERVICE, INFO, "worker %s is read by %.*s", address, (int)strcspn(transfer, " "),
+                   transfer);
         status = open_stream(task, transfer, &request, &stream, &err);
+    }
     opened(task, stream, &err);
     leati_text_fini(&request);
     leati_free(transfer);
@@ -388,6 +424,7 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
 static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
     task->attempt = task->place.attempt;
     task->opening++;
+    task->came = false;
     leati_client_reader_window_begin(reader, task);
     if (leati_client_reader_direct_fits(task))
         open_direct(reader, task);

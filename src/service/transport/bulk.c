@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "base/sha256.h"
 #include "core/shared_memory.h"
 #include "run/machine.h"
 #include <errno.h>
@@ -32,6 +33,9 @@ enum {
     LONGEST_HOST = 256,
     MEMORY_SHARE = 4 /* of the machine's memory a fourth may be shared */
 };
+
+/* Of what must be the same for two processes to meet by a Unix socket. */
+enum { HERE = 17 };
 
 typedef struct bulk_server {
     leati_bulk_side side;
@@ -89,6 +93,32 @@ static leat_status no_socket(int error, const char *what, leat_error *err) {
 }
 
 /* ---- Unix sockets ---- */
+
+static void add_file(leati_sha256 *hash, const char *path) {
+    char text[100];
+    FILE *file = fopen(path, "rbe");
+    size_t size = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    leati_sha256_add(hash, text, size);
+}
+
+/* Where this process is: the start of the machine, the network's namespace, and the user. Equal
+ * texts mean that it is worth trying; the kernel's word for the other side decides. */
+static void find_here(char out[HERE]) {
+    char network[100] = "";
+    uint8_t sum[LEATI_SHA256_BYTES];
+    uid_t user = geteuid();
+    leati_sha256 hash;
+    leati_sha256_begin(&hash);
+    add_file(&hash, "/proc/sys/kernel/random/boot_id");
+    ssize_t size = readlink("/proc/self/ns/net", network, sizeof network);
+    leati_sha256_add(&hash, network, size > 0 ? (size_t)size : 0);
+    leati_sha256_add(&hash, &user, sizeof user);
+    leati_sha256_end(&hash, sum);
+    for (size_t i = 0; i < (HERE - 1) / 2; i++)
+        (void)snprintf(out + 2 * i, 3, "%02x", sum[i]);
+}
 
 /* A name in the system's own table, of which no file remains. */
 static socklen_t unix_address(const char *name, struct sockaddr_un *out) {
@@ -331,8 +361,16 @@ static void close_bulk(leati_transport_server *base, int64_t deadline_ns) {
 static void address_shm(const leati_transport_server *base, const char *host, char *out,
                         size_t room) {
     const bulk_server *server = (const bulk_server *)base;
+    char here[HERE];
     (void)host;
-    (void)snprintf(out, room, "%s/%s", server->name, server->side.secret);
+    find_here(here);
+    (void)snprintf(out, room, "%s.%s/%s", here, server->name, server->side.secret);
+}
+
+static bool reaches_shm(const char *address) {
+    char here[HERE];
+    find_here(here);
+    return strncmp(address, here, HERE - 1) == 0 && address[HERE - 1] == '.';
 }
 
 static void address_tcp(const leati_transport_server *base, const char *host, char *out,
@@ -364,8 +402,13 @@ static leati_transport_channel *connect_bulk(bool shares, const char *address,
                                              const leati_transport_security *security,
                                              leat_error *err) {
     char place[LONGEST_HOST + 16] = "", secret[LEATI_BULK_SECRET];
-    if (split(address, place, shares ? LEATI_BULK_SECRET : sizeof place, secret, err) != LEAT_OK)
+    if (split(address, place, sizeof place, secret, err) != LEAT_OK)
         return NULL;
+    const char *name = place + HERE;
+    if (shares && (strlen(place) != HERE + LEATI_BULK_SECRET - 1 || name[-1] != '.')) {
+        leati_refuse(err, VALUE, "expected an address of shm, as a worker tells its dispatcher");
+        return NULL;
+    }
     bulk_channel *channel = leati_alloc_zero(1, sizeof *channel);
     if (channel == NULL) {
         (void)leati_no_memory(err);
@@ -376,7 +419,7 @@ static leati_transport_channel *connect_bulk(bool shares, const char *address,
     memcpy(channel->side.secret, secret, sizeof secret);
     channel->side.connect = shares ? connect_unix : connect_tcp;
     if (status == LEAT_OK && shares)
-        memcpy(channel->host, place, LEATI_BULK_SECRET);
+        memcpy(channel->host, name, LEATI_BULK_SECRET);
     else if (status == LEAT_OK)
         status = leati_transport_parse_address(place, channel->host, sizeof channel->host,
                                                &channel->port, err);
@@ -435,6 +478,7 @@ const leati_transport leati_transport_shm = {.name = "shm",
                                              .listen = listen_shm,
                                              .close = close_bulk,
                                              .address = address_shm,
+                                             .reaches = reaches_shm,
                                              .connect = connect_by_shm,
                                              .disconnect = disconnect_bulk,
                                              .call = refuse_call,

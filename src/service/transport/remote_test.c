@@ -149,8 +149,7 @@ static void note_end(void *context, const leat_error *why) {
     pthread_mutex_unlock(&e->lock);
 }
 
-static const leati_transport_events client_events = {.message = drop_message,
-                                                     .closed = note_end};
+static const leati_transport_events client_events = {.message = drop_message, .closed = note_end};
 
 /* A call and a stream are under way when the peer gets the signal; both end as UNAVAILABLE. */
 static void lose(peer *p, int signal_number) {

@@ -46,11 +46,21 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err) {
         return &leati_transport_shm;
     if (strcmp(name, "tcp") == 0)
         return &leati_transport_tcp;
-    leati_fail(err, LEAT_NOT_FOUND,
-               "no protocol is called \"%.100s\"; the protocols that there are: "
-               LEATI_TRANSPORT_NAMES,
-               name);
+    leati_fail(
+        err, LEAT_NOT_FOUND,
+        "no protocol is called \"%.100s\"; the protocols that there are: " LEATI_TRANSPORT_NAMES,
+        name);
     return NULL;
+}
+
+bool leati_transport_reaches(const char *transfer) {
+    static const leati_transport *const known[] = {&leati_transport_shm, &leati_transport_tcp};
+    const char *blank = strchr(transfer, ' ');
+    size_t size = blank != NULL ? (size_t)(blank - transfer) : 0;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strlen(known[i]->name) == size && memcmp(known[i]->name, transfer, size) == 0)
+            return known[i]->reaches == NULL || known[i]->reaches(blank + 1);
+    return size > 0;
 }
 
 leat_status leati_transport_tune(const leati_transport_tuning *tuning, leat_error *err) {

@@ -1,8 +1,8 @@
 /* How messages travel between the processes of a data service: calls with one answer, and streams
  * of messages both ways. One vtable for each protocol: "grpc" (transport/grpc.cc, between
  * processes), "local" (transport/local.c, within one), and for streams alone "shm" and "tcp"
- * (transport/bulk.h: shared memory between processes of one host, and a socket). What is sent is bytes to a transport;
- * what they mean is said in wire/messages.h and wire/frame.h.
+ * (transport/bulk.h: shared memory between processes of one host, and a socket). What is sent is
+ * bytes to a transport; what they mean is said in wire/messages.h and wire/frame.h.
  *
  * Handlers and events are called from threads of the transport, never with a lock of the transport
  * held, and must not wait for long: who has to wait keeps the call or stream and answers later,
@@ -129,6 +129,8 @@ typedef struct leati_transport {
     /* NULL where a server's address is "host:port"; else writes what clients connect to, who know
      * the server's host as `host`. */
     void (*address)(const leati_transport_server *server, const char *host, char *out, size_t room);
+    /* NULL: whatever `address` names may be reached. False: certainly not from this process. */
+    bool (*reaches)(const char *address);
     /* "host:port", or what `address` wrote. Owned. */
     leati_transport_channel *(*connect)(const char *address,
                                         const leati_transport_security *security, leat_error *err);
@@ -151,6 +153,9 @@ typedef struct leati_transport {
 /* By the protocol's name; borrowed. "grpc" is loaded when first asked for. NULL: NOT_FOUND for a
  * name that nobody has, UNIMPLEMENTED where leat was built or installed without it. */
 const leati_transport *leati_transport_find(const char *name, leat_error *err);
+
+/* May "protocol address" be reached from here, by a protocol that there is? */
+bool leati_transport_reaches(const char *transfer);
 
 /* How connections between processes are made; for what is opened later, in the whole process. */
 typedef struct leati_transport_tuning {

@@ -14,6 +14,7 @@
 #include "core/spec.h"
 #include "data/values/values.h"
 #include "file/compress.h"
+#include "service/transport/ends.h"
 #include "service/wire/frame_layout.h"
 #include <string.h>
 
@@ -364,6 +365,7 @@ leat_status leati_frame_of_block(const leati_block *block, int64_t begin, int64_
     for (int c = 0; c < block->num_columns; c++)
         put_component(&measure, &block->columns[c], begin, n, &component);
     LEATI_TRY(open_frame(out, head_bytes, measure.copied, measure.parts, err));
+    leati_transport_count_copied(measure.copied);
     /* Head and table are a part of their own, so that only they change when the rest is packed. */
     builder b = {.frame = out, .copied = head_bytes, .parts = 1};
     char *start = leat_buffer_data(out->head), *entry = start + LEATI_FRAME_HEAD;

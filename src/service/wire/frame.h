@@ -71,6 +71,14 @@ typedef struct leati_frame_view {
 LEAT_WARN_UNUSED leat_status leati_frame_read(leat_buffer *message, const leat_spec *spec,
                                               leati_frame_view *view, leati_block *block,
                                               leat_error *err);
+/* The same of a message whose other bytes lie in `pieces` (leati_transport_events): a component of
+ * numbers that is one piece becomes a view of it, whatever else lies there is copied first, and
+ * what `spec` says about is read from the copy. All are borrowed. */
+LEAT_WARN_UNUSED leat_status leati_frame_read_pieces(leat_buffer *rest,
+                                                     const leati_transport_piece *pieces,
+                                                     int num_pieces, const leat_spec *spec,
+                                                     leati_frame_view *view, leati_block *block,
+                                                     leat_error *err);
 
 /* What a client asks for, and how much it will take. */
 struct leati_message_read {

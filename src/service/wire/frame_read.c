@@ -2,7 +2,9 @@
  *
  * Happy path: head and table are read and checked, and each component becomes a column that points
  * into the message, which the column keeps. Strings need headers: one buffer for a column. Rows
- * with shapes of their own are an array of tensors. A packed payload is unpacked into one buffer,
+ * with shapes of their own are an array of tensors. Of a message in pieces a component is one of
+ * them, or is copied together; row splits and indices are always copied, since their reader checks
+ * them and then relies on them. A packed payload is unpacked into one buffer,
  * which then stands for the message.
  *
  * Failures: DATA_LOSS for whatever is no frame, before memory is touched that is not there or taken
@@ -11,16 +13,18 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "core/composite.h"
 #include "core/spec.h"
 #include "data/values/values.h"
 #include "file/compress.h"
+#include "service/transport/ends.h"
 #include "service/wire/frame_layout.h"
 #include <string.h>
 
 /* A message being read. */
 typedef struct source {
     const uint8_t *bytes;
-    size_t size;
+    size_t size; /* with all pieces */
     leati_frame_kind kind;
     leati_frame_compression compression;
     int64_t position, n;
@@ -29,6 +33,13 @@ typedef struct source {
     uint64_t payload;  /* bytes, unpacked */
     leat_buffer *data; /* whose memory the payload is; borrowed, or owned where it was unpacked */
     const uint8_t *rows;
+    /* Where it is in pieces: what lies between them, and how far its head, table and what follows
+       these reach. */
+    leat_buffer *rest;
+    const leati_transport_piece *pieces;
+    int num_pieces;
+    bool values;  /* nothing in them but values of tensors */
+    size_t begin; /* of the payload, in the message */
 } source;
 
 static leat_status damaged(const char *what, uint64_t number, leat_error *err) {
@@ -53,7 +64,6 @@ static leat_status check_kind(const source *s, leat_error *err) {
 }
 
 static leat_status read_head(leat_buffer *message, source *s, leat_error *err) {
-    *s = (source){.bytes = leat_buffer_data(message), .size = leat_buffer_size(message)};
     const uint8_t *h = s->bytes;
     if (s->size < LEATI_FRAME_HEAD || memcmp(h, LEATI_FRAME_MAGIC, 4) != 0)
         return damaged("bytes:", s->size, err);
@@ -84,7 +94,8 @@ static leat_status read_head(leat_buffer *message, source *s, leat_error *err) {
     if (plain ? s->payload != sent : s->payload / LEATI_FRAME_MOST_RATIO > sent)
         return damaged("bytes of the unpacked payload:", s->payload, err);
     s->data = message;
-    s->rows = s->bytes + begin;
+    s->begin = begin;
+    s->rows = s->bytes + (s->num_pieces == 0 ? begin : 0);
     return LEAT_OK;
 }
 
@@ -124,6 +135,63 @@ static leat_status unpack(source *s, leat_error *err) {
     }
     s->data = into;
     s->rows = leat_buffer_data(into);
+    return LEAT_OK;
+}
+
+/* ---- pieces ---- */
+
+/* Copies bytes [at, at + size) of the message, of which all are there. */
+static void copy_range(const source *s, size_t at, size_t size, uint8_t *to) {
+    const uint8_t *rest = leat_buffer_data(s->rest);
+    size_t from = 0; /* in the message: the byte that `rest` stands at */
+    for (int i = 0; i <= s->num_pieces && size > 0; i++) {
+        bool last = i == s->num_pieces;
+        size_t until = last ? s->size : s->pieces[i].at;
+        if (at < until) {
+            size_t n = LEATI_MIN(size, until - at);
+            memcpy(to, rest + (at - from), n);
+            to += n, at += n, size -= n;
+        }
+        rest += until - from;
+        size_t bytes = last ? 0 : leat_buffer_size(s->pieces[i].bytes);
+        from = until + bytes;
+        if (size > 0 && at < from) {
+            size_t n = LEATI_MIN(size, from - at);
+            memcpy(to, (const uint8_t *)leat_buffer_data(s->pieces[i].bytes) + (at - until), n);
+            to += n, at += n, size -= n;
+        }
+    }
+}
+
+/* The component's bytes as one piece of values, of which nothing but values is read; NULL: they are
+ * not. */
+static leat_buffer *piece_of(const source *s, const leati_frame_component *c) {
+    if (!s->values || c->form == LEATI_FRAME_SHAPES || c->dtype == LEAT_STRING ||
+        c->dtype == LEAT_BOOL)
+        return NULL;
+    for (int i = 0; i < s->num_pieces; i++)
+        if (s->pieces[i].at == s->begin + c->offset &&
+            leat_buffer_size(s->pieces[i].bytes) == c->size &&
+            (uintptr_t)leat_buffer_data(s->pieces[i].bytes) % leat_dtype_size(c->dtype) == 0)
+            return leat_buffer_ref(s->pieces[i].bytes);
+    return NULL;
+}
+
+/* A message in pieces as if the component were all of its payload: by a view of the piece that it
+ * is, or by a copy. `data` is owned. */
+static leat_status find_component(const source *s, leati_frame_component *c, source *out,
+                                  leat_error *err) {
+    *out = *s;
+    out->data = piece_of(s, c);
+    if (out->data == NULL) {
+        out->data = leat_buffer_new((size_t)c->size, err);
+        if (out->data == NULL)
+            return LEAT_RESOURCE_EXHAUSTED;
+        copy_range(s, s->begin + (size_t)c->offset, (size_t)c->size, leat_buffer_data(out->data));
+        leati_transport_count_copied((size_t)c->size);
+    }
+    out->rows = leat_buffer_data(out->data);
+    c->offset = 0;
     return LEAT_OK;
 }
 
@@ -322,6 +390,18 @@ static leat_status check_column(const leat_spec *spec, int index, const leati_co
     return LEAT_OK;
 }
 
+static leat_status read_component(const source *s, leati_frame_component *c, leati_column *column,
+                                  leat_error *err) {
+    source own = *s;
+    if (s->num_pieces > 0)
+        LEATI_TRY(find_component(s, c, &own, err));
+    leat_status status = c->form == LEATI_FRAME_SHAPES ? read_tensors(&own, c, column, err)
+                                                       : read_rows(&own, c, column, err);
+    if (s->num_pieces > 0)
+        leat_buffer_unref(own.data);
+    return status;
+}
+
 static leat_status read_block(const source *s, const leat_spec *spec, leati_block *block,
                               leat_error *err) {
     int expected = leat_spec_num_components(spec);
@@ -335,8 +415,7 @@ static leat_status read_block(const source *s, const leat_spec *spec, leati_bloc
         leati_frame_component c;
         leati_column *column = &block->columns[i];
         LEATI_TRY(read_entry(s, &at, &c, err));
-        LEATI_TRY(c.form == LEATI_FRAME_SHAPES ? read_tensors(s, &c, column, err)
-                                               : read_rows(s, &c, column, err));
+        LEATI_TRY(read_component(s, &c, column, err));
         LEATI_TRY(check_column(spec, i, column, s->n, err));
     }
     if (at != s->table)
@@ -353,22 +432,64 @@ static leat_status read_why(const source *s, leat_error *why, leat_error *err) {
     return in.at == in.size ? LEAT_OK : damaged("bytes behind an error:", in.size - in.at, err);
 }
 
-leat_status leati_frame_read(leat_buffer *message, const leat_spec *spec, leati_frame_view *view,
-                             leati_block *block, leat_error *err) {
-    source s;
+static leat_status read_message(source *s, leat_buffer *message, const leat_spec *spec,
+                                leati_frame_view *view, leati_block *block, leat_error *err) {
     leati_block_clear(block);
-    LEATI_TRY(read_head(message, &s, err));
-    view->kind = s.kind;
-    view->position = s.position;
-    view->n = s.n;
+    LEATI_TRY(read_head(message, s, err));
+    view->kind = s->kind;
+    view->position = s->position;
+    view->n = s->n;
     view->why.code = LEAT_OK;
-    if (s.kind != LEATI_FRAME_ELEMENTS)
-        return read_why(&s, &view->why, err);
-    LEATI_TRY(unpack(&s, err));
-    leat_status status = read_block(&s, spec, block, err);
-    if (s.data != message)
-        leat_buffer_unref(s.data);
+    if (s->kind != LEATI_FRAME_ELEMENTS)
+        return read_why(s, &view->why, err);
+    LEATI_TRY(unpack(s, err));
+    leat_status status = read_block(s, spec, block, err);
+    if (s->data != message)
+        leat_buffer_unref(s->data);
     if (status != LEAT_OK)
         leati_block_clear(block);
+    return status;
+}
+
+leat_status leati_frame_read(leat_buffer *message, const leat_spec *spec, leati_frame_view *view,
+                             leati_block *block, leat_error *err) {
+    source s = {.bytes = leat_buffer_data(message), .size = leat_buffer_size(message)};
+    return read_message(&s, message, spec, view, block, err);
+}
+
+/* The message as one block. Owned. */
+static leat_buffer *join(const source *s, leat_error *err) {
+    leat_buffer *whole = leat_buffer_new(s->size, err);
+    if (whole != NULL) {
+        copy_range(s, 0, s->size, leat_buffer_data(whole));
+        leati_transport_count_copied(s->size);
+    }
+    return whole;
+}
+
+leat_status leati_frame_read_pieces(leat_buffer *rest, const leati_transport_piece *pieces,
+                                    int num_pieces, const leat_spec *spec, leati_frame_view *view,
+                                    leati_block *block, leat_error *err) {
+    source s = {.bytes = leat_buffer_data(rest),
+                .size = leat_buffer_size(rest),
+                .rest = rest,
+                .pieces = pieces,
+                .num_pieces = num_pieces,
+                .values = !leati_spec_has_composite(spec)};
+    for (int i = 0; i < num_pieces; i++)
+        s.size += leat_buffer_size(pieces[i].bytes);
+    /* Head and table come first, so they lie together as far as the first piece. A packed payload
+     * is unpacked from one block. */
+    size_t first = num_pieces > 0 ? pieces[0].at : s.size;
+    const uint8_t *h = s.bytes;
+    bool plain = first >= LEATI_FRAME_HEAD && h[6] == LEATI_FRAME_PLAIN &&
+                 leati_wire_load32(h + 28) <= first - LEATI_FRAME_HEAD;
+    if (plain)
+        return read_message(&s, rest, spec, view, block, err);
+    leat_buffer *whole = join(&s, err);
+    if (whole == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leat_status status = leati_frame_read(whole, spec, view, block, err);
+    leat_buffer_unref(whole);
     return status;
 }

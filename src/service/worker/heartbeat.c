@@ -203,10 +203,14 @@ static leat_status say_figures(leat_worker *worker, struct leati_message_worker 
 
 static leat_status say_texts(leat_worker *worker, struct leati_message_worker *said,
                              leat_error *err) {
-    leat_string transfer = {worker->transfer, strlen(worker->transfer)};
+    leat_string transfers[LEATI_WORKER_TRANSFERS + 1];
+    int count = worker->num_transfers;
+    for (int i = 0; i < count; i++)
+        transfers[i] = (leat_string){worker->transfers[i].text, strlen(worker->transfers[i].text)};
+    transfers[count++] = (leat_string){worker->transfer, strlen(worker->transfer)};
     LEATI_TRY(leati_messages_set_text(&said->uid, worker->uid, err));
     LEATI_TRY(leati_messages_set_text(&said->address, worker->address, err));
-    LEATI_TRY(leati_strings_copy(&transfer, 1, &said->transfers, err));
+    LEATI_TRY(leati_strings_copy(transfers, count, &said->transfers, err));
     leat_string *tags = leati_alloc(worker->options.num_worker_tags, sizeof *tags);
     if (tags == NULL)
         return leati_no_memory(err);

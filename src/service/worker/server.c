@@ -238,6 +238,7 @@ static leat_status begin(leat_worker *worker, leat_error *err) {
                           o->dispatcher_address, (long long)o->dispatcher_timeout_ms);
     LEATI_TRY(status);
     LEATI_TRY(set_address(worker, port, err));
+    LEATI_TRY(leati_worker_transfers_open(worker, err));
     worker->entry = (leati_worker_entry){
         .address = worker->address, .find = leati_worker_find_task, .worker = worker};
     leati_worker_entry_add(&worker->entry);
@@ -288,6 +289,7 @@ static void end(leat_worker *worker) {
     if (worker->server != NULL)
         worker->transport->close(worker->server, leati_clock_deadline_ns(CLOSE_MS));
     worker->server = NULL;
+    leati_worker_transfers_close(worker, leati_clock_deadline_ns(CLOSE_MS));
     leati_worker_streams_reap(worker, true);
     drop_tasks(worker);
     leati_control_close(&worker->control);

@@ -21,7 +21,13 @@ typedef enum leati_worker_state {
     LEATI_WORKER_STOPPED
 } leati_worker_state;
 
-enum { LEATI_WORKER_NUM_TEXTS = 9 };
+enum { LEATI_WORKER_NUM_TEXTS = 9, LEATI_WORKER_TRANSFERS = 2 };
+
+typedef struct leati_worker_transfer {
+    const leati_transport *transport;
+    leati_transport_server *server;
+    char text[400]; /* as the dispatcher tells clients, with a secret */
+} leati_worker_transfer;
 
 /* What a worker measures of itself; shares are of the last interval (figures.c). */
 typedef struct leati_worker_figures {
@@ -41,6 +47,9 @@ struct leat_worker {
     char address[280], transfer[300]; /* set at the start */
     const leati_transport *transport;
     leati_transport_server *server;
+    /* By which elements alone go, better ones first (transfers.c). */
+    leati_worker_transfer transfers[LEATI_WORKER_TRANSFERS];
+    int num_transfers;
     leati_control control; /* its cancel is `cancel` */
     leat_cancel *cancel;   /* fired by the stop: ends whatever asks the dispatcher */
     leati_worker_bell *bell;
@@ -105,6 +114,13 @@ leat_dataset *leati_worker_dataset_open(void *context, const struct leati_messag
                                         leat_cancel *cancel, leat_error *err);
 /* Forgets all that it knows. */
 void leati_worker_datasets_fini(leat_worker *worker);
+
+/* ---- transfers.c ---- */
+
+/* Listens for clients that read past the worker's protocol: for those of this host by shared
+ * memory, and as options.data_transfer_protocol says. After the address is known. */
+LEAT_WARN_UNUSED leat_status leati_worker_transfers_open(leat_worker *worker, leat_error *err);
+void leati_worker_transfers_close(leat_worker *worker, int64_t deadline_ns);
 
 /* ---- stream.c ---- */
 

@@ -24,15 +24,18 @@ class Service:
 
     def __init__(self, protocol, seed):
         self.random = random.Random(seed)
-        self.protocol = protocol
-        self.dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=protocol, worker_timeout_ms=1000))
+        # Elements may go by a protocol of their own.
+        self.protocol = "local" if protocol == "local" else "grpc"
+        self.transfer = None if protocol == "local" else protocol
+        self.dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=self.protocol, worker_timeout_ms=1000))
         self.made = 0
         self.workers = [self.worker() for _ in range(3)]
         self.drains = []
 
     def worker(self):
         self.made += 1
-        config = service.WorkerConfig(self.dispatcher._address, protocol=self.protocol, heartbeat_interval_ms=100)
+        config = service.WorkerConfig(self.dispatcher._address, protocol=self.protocol, heartbeat_interval_ms=100,
+                                      data_transfer_protocol=self.transfer)
         return service.WorkerServer(config)
 
     def change(self):
@@ -59,7 +62,7 @@ def count(protocol, level, mode, seed):
     running = Service(protocol, seed)
     dataset = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2)
     dataset = dataset.apply(service._distribute(mode, running.dispatcher.target, task_refresh_interval_hint_ms=20,
-                                                visitation=level))
+                                                visitation=level, data_transfer_protocol=running.transfer))
     changes = set(running.random.sample(range(ELEMENTS), running.random.randrange(1, 6)))
     seen = collections.Counter()
     for i, value in enumerate(dataset):
@@ -70,7 +73,7 @@ def count(protocol, level, mode, seed):
     return running.made, seen
 
 
-@pytest.mark.parametrize("protocol", ["local", "grpc"])
+@pytest.mark.parametrize("protocol", ["local", "grpc", "shm", "tcp"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_dynamic(protocol, level):
     for seed in range(FIRST, FIRST + TRIALS):
@@ -82,7 +85,7 @@ def test_dynamic(protocol, level):
             assert set(seen.values()) == {1}, seed
 
 
-@pytest.mark.parametrize("protocol", ["local", "grpc"])
+@pytest.mark.parametrize("protocol", ["local", "grpc", "shm", "tcp"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_off(protocol, level):
     """Every worker gives the dataset: whole, from however many of them; never more often than there were workers."""

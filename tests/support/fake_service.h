@@ -21,7 +21,7 @@ enum { FAKE_MOST = 8 };
 /* A task, and the worker that has it alone. */
 typedef struct fake_worker {
     leati_transport_server *server;
-    char address[64];
+    char address[64], transfer[160];
     int64_t task, attempt, start_round, end_round;
     int64_t base, count; /* of elements; -1: no end */
     int64_t rows;        /* in a frame */
@@ -69,6 +69,9 @@ typedef struct fake_service {
     struct leati_message_client beat; /* the last one's */
     int beats, opens, releases;
 } fake_service;
+
+/* By which protocol the workers of services that start from now on give their elements. */
+static const char *fake_transfers = "local";
 
 static int64_t fake_min(int64_t a, int64_t b) {
     return a < b ? a : b;
@@ -276,7 +279,7 @@ static void fake_tell(fake_service *service, leati_transport_call *call) {
     leat_error err = {0};
     for (int i = 0; i < service->num_workers; i++) {
         const fake_worker *worker = &service->workers[i];
-        char transfer[80];
+        char transfer[200];
         if (!worker->listed)
             continue;
         struct leati_message_place *place =
@@ -286,7 +289,7 @@ static void fake_tell(fake_service *service, leati_transport_call *call) {
         place->attempt = worker->attempt;
         place->start_round = worker->start_round;
         place->end_round = worker->end_round;
-        snprintf(transfer, sizeof transfer, "local %s", worker->address);
+        snprintf(transfer, sizeof transfer, "%s %s", fake_transfers, worker->transfer);
         fake_strings(&place->transfers, transfer);
         if (worker->tag != NULL)
             fake_strings(&place->tags, worker->tag);
@@ -390,16 +393,20 @@ static FAKE_UNUSED void fake_await_beats(fake_service *service, int beats) {
 
 /* ---- life ---- */
 
-static leati_transport_server *fake_listen(const leati_transport_handler *handler, char *address,
+static leati_transport_server *fake_listen(const char *protocol,
+                                           const leati_transport_handler *handler, char *address,
                                            size_t size) {
     leat_error err = {0};
     int port = 0;
-    const leati_transport *local = leati_transport_find("local", &err);
-    assert(local != NULL);
+    const leati_transport *transport = leati_transport_find(protocol, &err);
+    assert(transport != NULL);
     leati_transport_listen_options options = {.port = 0};
-    leati_transport_server *server = local->listen(&options, handler, &port, &err);
+    leati_transport_server *server = transport->listen(&options, handler, &port, &err);
     assert(server != NULL);
-    snprintf(address, size, "localhost:%d", port);
+    if (transport->address != NULL)
+        transport->address(server, "127.0.0.1", address, size);
+    else
+        snprintf(address, size, "localhost:%d", port);
     return server;
 }
 
@@ -426,16 +433,19 @@ static FAKE_UNUSED void fake_start(fake_service *service, int workers, int64_t c
         worker->rows = 5;
         worker->fails_at = worker->breaks_at = worker->skips_at = -1;
         worker->listed = true;
-        worker->server = fake_listen(&handler, worker->address, sizeof worker->address);
+        snprintf(worker->address, sizeof worker->address, "localhost:%d", 70000 + i);
+        worker->server =
+            fake_listen(fake_transfers, &handler, worker->transfer, sizeof worker->transfer);
     }
     leati_transport_handler handler = {.context = service, .call = fake_call, .open = fake_open};
-    service->server = fake_listen(&handler, service->address, sizeof service->address);
+    service->server = fake_listen("local", &handler, service->address, sizeof service->address);
     snprintf(service->target, sizeof service->target, "local://%s", service->address);
 }
 
 static FAKE_UNUSED void fake_stop(fake_service *service) {
     leat_error err = {0};
     const leati_transport *local = leati_transport_find("local", &err);
+    const leati_transport *transfers = leati_transport_find(fake_transfers, &err);
     pthread_mutex_lock(&service->lock);
     if (service->kept != NULL)
         fake_fail(service->kept, LEAT_UNAVAILABLE);
@@ -449,7 +459,7 @@ static FAKE_UNUSED void fake_stop(fake_service *service) {
         pthread_cond_broadcast(&worker->changed);
         pthread_mutex_unlock(&worker->lock);
         fake_join(worker);
-        local->close(worker->server, INT64_MAX);
+        transfers->close(worker->server, INT64_MAX);
         leati_messages_fini(&leati_message_read, &worker->asked);
         pthread_mutex_destroy(&worker->lock);
         pthread_cond_destroy(&worker->changed);

@@ -377,5 +377,11 @@ int main(void) {
         cmocka_unit_test(test_a_task_that_moves_is_reported_first),
         cmocka_unit_test(test_consumers_take_turns_over_workers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    static const char *const protocols[] = {"local", "shm", "tcp"};
+    int failed = 0;
+    for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
+        fake_transfers = protocols[i];
+        failed += cmocka_run_group_tests_name(fake_transfers, tests, NULL, NULL);
+    }
+    return failed;
 }

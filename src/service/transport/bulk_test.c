@@ -1,0 +1,608 @@
+/* Streams by shared memory and by TCP, beyond what every protocol does (transport_streams_test):
+ * what is copied, who is let in, what outlives what, records that no sender writes. */
+#include "support/cmocka.h"
+
+#define TRANSPORT_PROTOCOLS "shm"
+#define TRANSPORT_TESTS(X)
+#include "support/transport_suite.h"
+
+#include "core/buffer.h"
+#include "core/shared_memory.h"
+#include "file/wire.h"
+#include "service/transport/bulk_wire.h"
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PIECES = 64 };
+
+/* ---- a client that keeps pieces ---- */
+
+typedef struct keeper {
+    seen seen;
+    leat_buffer *kept[PIECES];
+    int num_kept;
+} keeper;
+
+static void on_pieces(void *context, leat_buffer *rest, const leati_transport_piece *pieces,
+                      int num_pieces) {
+    keeper *k = context;
+    leat_buffer_unref(rest);
+    pthread_mutex_lock(&k->seen.lock);
+    for (int i = 0; i < num_pieces; i++)
+        if (k->num_kept < PIECES)
+            k->kept[k->num_kept++] = pieces[i].bytes;
+        else
+            leat_buffer_unref(pieces[i].bytes);
+    k->seen.messages++;
+    pthread_cond_broadcast(&k->seen.changed);
+    pthread_mutex_unlock(&k->seen.lock);
+}
+
+static const leati_transport_events keeps = {
+    .message = on_message, .closed = on_closed, .pieces = on_pieces};
+
+static void drop_kept(keeper *k) {
+    for (int i = 0; i < k->num_kept; i++)
+        leat_buffer_unref(k->kept[i]);
+    k->num_kept = 0;
+}
+
+static leati_transport_stream *open_keeper(fixture *f, keeper *k) {
+    leat_error err = {0};
+    memset(k, 0, sizeof *k);
+    seen_init(&k->seen);
+    leati_transport_stream *stream = protocol->open(f->channel, "Read", "t", 1, &keeps, k, &err);
+    assert_non_null(stream);
+    wait_for(&f->server_seen, &f->server_seen.opened, 1);
+    return stream;
+}
+
+static void give(fixture *f, leat_buffer *buffer) {
+    const leati_transport_part part = {leat_buffer_data(buffer), leat_buffer_size(buffer), buffer};
+    leat_error err = {0};
+    if (leati_transport_stream_write(f->server_seen.stream, &part, 1, NULL, &err) != LEAT_OK)
+        fail_msg("%s", err.text);
+}
+
+static leat_buffer *filled(size_t size, int value) {
+    leat_buffer *buffer = leat_buffer_new(size, &(leat_error){0});
+    assert_non_null(buffer);
+    memset(leat_buffer_data(buffer), value, size);
+    return buffer;
+}
+
+static void finish(fixture *f, keeper *k, leati_transport_stream *stream) {
+    leati_transport_stream_close(stream, NULL);
+    wait_for(&k->seen, &k->seen.closed, 1);
+    leati_transport_stream_unref(stream);
+    drop_kept(k);
+    end(f);
+    seen_fini(&k->seen);
+    assert_int_equal(leati_shared_memory_bytes(), 0);
+}
+
+/* The worker's reference alone is left: the client's release has come. */
+static void wait_released(const leat_buffer *buffer) {
+    while (!leati_buffer_sole_owner(buffer))
+        sched_yield();
+}
+
+/* ---- what is copied ---- */
+
+static void shared_values_are_not_copied(void **state) {
+    (void)state;
+    fixture f;
+    keeper k;
+    begin(&f);
+    leati_transport_stream *stream = open_keeper(&f, &k);
+    leat_buffer *buffer = filled(MB, 3);
+    int64_t before = leati_transport_bytes_copied();
+    for (int i = 0; i < 40; i++)
+        give(&f, buffer);
+    wait_for(&k.seen, &k.seen.messages, 40);
+    assert_int_equal(k.num_kept, 40);
+    assert_int_equal(leati_transport_bytes_copied() - before, 0);
+    for (int i = 0; i < 40; i++) {
+        const char *bytes = leat_buffer_data(k.kept[i]);
+        assert_int_equal(leat_buffer_size(k.kept[i]), MB);
+        assert_false(leati_buffer_sole_owner(k.kept[i])); /* nobody writes there */
+        assert_true(bytes[0] == 3 && bytes[MB - 1] == 3);
+    }
+    /* Another mapping of the same memory. */
+    assert_ptr_not_equal(leat_buffer_data(k.kept[0]), leat_buffer_data(buffer));
+    *(char *)leat_buffer_data(buffer) = 4;
+    assert_int_equal(*(const char *)leat_buffer_data(k.kept[0]), 4);
+    drop_kept(&k);
+    leati_transport_stream_close(stream, NULL);
+    wait_released(buffer);
+    leat_buffer_unref(buffer);
+    finish(&f, &k, stream);
+}
+
+static void other_values_are_copied_once(void **state) {
+    (void)state;
+    fixture f;
+    keeper k;
+    leat_buffer *elsewhere = filled(MB, 5);
+    begin(&f);
+    leati_transport_stream *stream = open_keeper(&f, &k);
+    int64_t before = leati_transport_bytes_copied();
+    for (int i = 0; i < 10; i++)
+        give(&f, elsewhere);
+    wait_for(&k.seen, &k.seen.messages, 10);
+    assert_int_equal(leati_transport_bytes_copied() - before, 10 * MB);
+    assert_int_equal(k.num_kept, 10);
+    assert_int_equal(*(const char *)leat_buffer_data(k.kept[9]), 5);
+    leat_buffer_unref(elsewhere);
+    finish(&f, &k, stream);
+}
+
+static void a_client_that_keeps_much_gets_the_rest_by_the_socket(void **state) {
+    (void)state;
+    fixture f;
+    keeper k;
+    begin(&f);
+    leati_transport_stream *stream = open_keeper(&f, &k);
+    leat_buffer *buffer = filled(16 * MB, 6);
+    for (int i = 0; i < 18; i++) /* 256 MiB are held, 32 MiB more are sent */
+        give(&f, buffer);
+    wait_for(&k.seen, &k.seen.messages, 18);
+    assert_int_equal(k.num_kept, 16);
+    assert_int_equal(k.seen.bytes, 32 * MB);
+    leat_buffer_unref(buffer);
+    finish(&f, &k, stream);
+}
+
+/* ---- what outlives what ---- */
+
+static void pieces_outlive_everything(void **state) {
+    (void)state;
+    fixture f;
+    keeper k;
+    begin(&f);
+    leati_transport_stream *stream = open_keeper(&f, &k);
+    leat_buffer *buffer = filled(MB, 7);
+    give(&f, buffer);
+    wait_for(&k.seen, &k.seen.messages, 1);
+    leat_buffer_unref(buffer);
+    leati_transport_stream_close(stream, NULL);
+    wait_for(&k.seen, &k.seen.closed, 1);
+    leati_transport_stream_unref(stream);
+    protocol->disconnect(f.channel);
+    f.channel = NULL;
+    wait_for(&f.server_seen, &f.server_seen.closed, 1);
+    /* The worker goes on, and does not write there. */
+    leat_buffer *others[PIECES];
+    for (int i = 0; i < PIECES; i++)
+        others[i] = filled(MB, 8);
+    assert_int_equal(*(const char *)leat_buffer_data(k.kept[0]), 7);
+    for (int i = 0; i < PIECES; i++)
+        leat_buffer_unref(others[i]);
+    protocol->close(f.server, leati_clock_deadline_ns(LONG_MS));
+    f.server = NULL;
+    assert_int_equal(leati_shared_memory_bytes(), 0);
+    assert_int_equal(*((const char *)leat_buffer_data(k.kept[0]) + MB - 1), 7);
+    drop_kept(&k);
+    end(&f);
+    seen_fini(&k.seen);
+}
+
+static int num_descriptors(void) {
+    int n = 0;
+    for (int i = 0; i < 1024; i++)
+        n += fcntl(i, F_GETFD) >= 0;
+    return n;
+}
+
+/* A child that reads by `address` and keeps a piece, and is killed with it. */
+static void read_until_killed(int from) {
+    fixture f = {0};
+    keeper k;
+    char said = 'r';
+    if (read(from, f.address, sizeof f.address) != (ssize_t)sizeof f.address)
+        _exit(1);
+    seen_init(&f.client_seen);
+    f.channel = connect_with(&f, NULL);
+    memset(&k, 0, sizeof k);
+    seen_init(&k.seen);
+    if (protocol->open(f.channel, "Read", "t", 1, &keeps, &k, &(leat_error){0}) == NULL)
+        _exit(2);
+    wait_for(&k.seen, &k.seen.messages, 1);
+    if (write(from, &said, 1) != 1)
+        _exit(3);
+    for (;;)
+        pause();
+}
+
+static void a_killed_client_leaves_nothing(void **state) {
+    (void)state;
+    fixture f;
+    int links[2];
+    char said = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, links), 0);
+    pid_t child = fork();
+    if (child == 0)
+        read_until_killed(links[1]);
+    int before = num_descriptors();
+    serve(&f, NULL);
+    assert_int_equal(write(links[0], f.address, sizeof f.address), sizeof f.address);
+    wait_for(&f.server_seen, &f.server_seen.opened, 1);
+    leat_buffer *buffer = filled(MB, 9);
+    give(&f, buffer);
+    assert_int_equal(read(links[0], &said, 1), 1);
+    assert_false(leati_buffer_sole_owner(buffer));
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    wait_closed(&f.server_seen, LEAT_UNAVAILABLE);
+    wait_released(buffer);
+    leat_buffer_unref(buffer);
+    end(&f);
+    assert_int_equal(leati_shared_memory_bytes(), 0);
+    assert_int_equal(num_descriptors(), before);
+    close(links[0]);
+    close(links[1]);
+}
+
+/* A child that serves, sends one piece, and is killed. */
+static void serve_until_killed(int from) {
+    fixture f;
+    serve(&f, NULL);
+    if (write(from, f.address, sizeof f.address) != (ssize_t)sizeof f.address)
+        _exit(1);
+    wait_for(&f.server_seen, &f.server_seen.opened, 1);
+    give(&f, filled(MB, 10));
+    for (;;)
+        pause();
+}
+
+static void a_killed_worker_leaves_its_pieces(void **state) {
+    (void)state;
+    fixture f = {0};
+    keeper k;
+    int links[2], before = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, links), 0);
+    pid_t child = fork();
+    if (child == 0)
+        serve_until_killed(links[1]);
+    before = num_descriptors();
+    assert_int_equal(read(links[0], f.address, sizeof f.address), sizeof f.address);
+    f.channel = connect_with(&f, NULL);
+    memset(&k, 0, sizeof k);
+    seen_init(&k.seen);
+    leati_transport_stream *stream =
+        protocol->open(f.channel, "Read", "t", 1, &keeps, &k, &(leat_error){0});
+    wait_for(&k.seen, &k.seen.messages, 1);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    wait_closed(&k.seen, LEAT_UNAVAILABLE);
+    assert_int_equal(*((const char *)leat_buffer_data(k.kept[0]) + MB - 1), 10);
+    leati_transport_stream_unref(stream);
+    protocol->disconnect(f.channel);
+    drop_kept(&k);
+    assert_int_equal(num_descriptors(), before);
+    seen_fini(&k.seen);
+    close(links[0]);
+    close(links[1]);
+}
+
+/* ---- who is let in ---- */
+
+static void expect_closed(fixture *f, const char *address, const char *token, leat_status code) {
+    const leati_transport_security security = {.token = token};
+    seen s;
+    seen_init(&s);
+    leati_transport_channel *channel = protocol->connect(address, &security, &(leat_error){0});
+    assert_non_null(channel);
+    leati_transport_stream *stream =
+        protocol->open(channel, "Read", "t", 1, &events, &s, &(leat_error){0});
+    wait_closed(&s, code);
+    assert_int_equal(f->server_seen.opened, 0);
+    leati_transport_stream_unref(stream);
+    protocol->disconnect(channel);
+    seen_fini(&s);
+}
+
+static void strangers_are_refused(void **state) {
+    (void)state;
+    fixture f;
+    char other[128];
+    leat_error err = {0};
+    serve(&f, "open sesame");
+    expect_closed(&f, f.address, "sesame", LEAT_UNAUTHENTICATED);
+    expect_closed(&f, f.address, NULL, LEAT_UNAUTHENTICATED);
+    memcpy(other, f.address, sizeof other);
+    char *last = other + strlen(other) - 1;
+    *last = *last == '0' ? '1' : '0';
+    expect_closed(&f, other, "open sesame", LEAT_UNAVAILABLE); /* a worker of another secret */
+    memcpy(other, f.address, sizeof other);
+    char *name = strchr(other, '.') + 1;
+    *name = *name == '0' ? '1' : '0';
+    expect_closed(&f, other, "open sesame", LEAT_UNAVAILABLE); /* nobody has the name */
+    assert_true(protocol->reaches(f.address));
+    other[0] = other[0] == '0' ? '1' : '0';
+    assert_false(protocol->reaches(other)); /* another host, network or user */
+    static const char *const wrong[] = {"", "127.0.0.1:5000", "a/b", "/", "name/secret"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        err = (leat_error){0};
+        assert_null(protocol->connect(wrong[i], NULL, &err));
+        assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "address");
+    }
+    end(&f);
+}
+
+/* A process of another user that knows name, secret and token: its connection is closed unread. */
+static int knock(const char *address) {
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const char *name = strchr(address, '.') + 1;
+    char byte;
+    int n = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "leat-%.32s", name);
+    if (setuid(65534) != 0)
+        return 1;
+    int made = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (connect(made, (struct sockaddr *)&at,
+                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) != 0)
+        return 2;
+    return read(made, &byte, 1) <= 0 ? 0 : 3;
+}
+
+static void other_users_are_refused(void **state) {
+    (void)state;
+    fixture f;
+    int status = 0, links[2];
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, links), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char address[sizeof f.address];
+        _exit(read(links[1], address, sizeof address) == sizeof address ? knock(address) : 4);
+    }
+    serve(&f, NULL);
+    assert_int_equal(write(links[0], f.address, sizeof f.address), sizeof f.address);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(f.server_seen.opened, 0);
+    end(&f);
+    close(links[0]);
+    close(links[1]);
+}
+
+static void tcp_is_refused_with_tls(void **state) {
+    (void)state;
+    const leati_transport *tcp = leati_transport_find("tcp", &(leat_error){0});
+    const leati_transport_listen_options options = {
+        .security = {.tls_cert = "a.pem", .tls_key = "b.pem"}};
+    const leati_transport_handler handler = {NULL, on_call, on_open};
+    leat_error err = {0};
+    int port = 0;
+    assert_null(tcp->listen(&options, &handler, &port, &err));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "TLS");
+}
+
+static void calls_are_refused(void **state) {
+    (void)state;
+    fixture f;
+    leat_error err = {0};
+    begin(&f);
+    assert_int_equal(call(&f, "Echo", "", NULL, LONG_MS, NULL, &err), LEAT_UNIMPLEMENTED);
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "grpc");
+    end(&f);
+}
+
+/* ---- records that no sender writes ---- */
+
+typedef struct script {
+    uint8_t bytes[512];
+    size_t size, at;
+    int file;
+    int pieces, unused;
+    size_t got;
+} script;
+
+static leat_status read_script(void *context, void *out, size_t size, leat_error *err) {
+    script *s = context;
+    if (size > s->size - s->at)
+        return leati_fail(err, LEAT_UNAVAILABLE, "the script is over");
+    memcpy(out, s->bytes + s->at, size);
+    s->at += size;
+    return LEAT_OK;
+}
+
+static int take_script_file(void *context) {
+    return ((script *)context)->file < 0 ? -1 : dup(((script *)context)->file);
+}
+
+static leat_status hear_message(void *context, leat_buffer *message,
+                                const leati_transport_piece *pieces, int num_pieces,
+                                leat_error *err) {
+    script *s = context;
+    (void)err;
+    s->got = leat_buffer_size(message);
+    leat_buffer_unref(message);
+    for (int i = 0; i < num_pieces; i++) {
+        s->got += leat_buffer_size(pieces[i].bytes);
+        leat_buffer_unref(pieces[i].bytes);
+    }
+    return LEAT_OK;
+}
+
+static leat_status hear_end(void *context, const void *body, size_t size, leat_error *err) {
+    (void)context, (void)body, (void)size, (void)err;
+    return LEAT_OK;
+}
+
+static leat_status hear_released(void *context, const uint64_t *numbers, int count,
+                                 leat_error *err) {
+    (void)context, (void)numbers, (void)count, (void)err;
+    return LEAT_OK;
+}
+
+static leat_status keep_piece(void *holder, leat_error *err) {
+    (void)err;
+    ((script *)holder)->pieces++;
+    return LEAT_OK;
+}
+
+static void note_unused(void *holder, uint64_t number, size_t size) {
+    (void)number, (void)size;
+    ((script *)holder)->unused++;
+}
+
+static void add_head(script *s, leati_bulk_head head) {
+    leati_bulk_put_head(&head, s->bytes + s->size);
+    s->size += LEATI_BULK_HEAD;
+}
+
+static void add_piece(script *s, leati_bulk_piece piece) {
+    leati_bulk_put_piece(&piece, s->bytes + s->size);
+    s->size += LEATI_BULK_PIECE;
+}
+
+/* Reads until the script ends; everything that came was given back. */
+static leat_status run(script *s, bool shares) {
+    leati_bulk_reader reader = {.shares = shares};
+    const leati_bulk_source source = {read_script, take_script_file, s};
+    const leati_bulk_listener listener = {hear_message, hear_end, hear_released, s, keep_piece,
+                                          note_unused,  s};
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    while (status == LEAT_OK && s->at < s->size)
+        status = leati_bulk_read(&reader, &source, &listener, &err);
+    leati_bulk_reader_fini(&reader);
+    assert_int_equal(s->pieces, s->unused);
+    return status;
+}
+
+enum { SEGMENT_BYTES = 128 << 10 };
+
+static int make_file(size_t size, int seals) {
+    int file = memfd_create("leat", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    assert_true(file >= 0);
+    assert_int_equal(ftruncate(file, (off_t)size), 0);
+    assert_int_equal(fcntl(file, F_ADD_SEALS, seals), 0);
+    return file;
+}
+
+static leat_status message_with(leati_bulk_piece piece, uint64_t total, uint64_t size) {
+    script s = {.file = make_file(SEGMENT_BYTES, F_SEAL_SHRINK)};
+    add_head(&s,
+             (leati_bulk_head){.kind = LEATI_BULK_SEGMENT, .total = SEGMENT_BYTES, .number = 5});
+    add_head(&s, (leati_bulk_head){
+                     .kind = LEATI_BULK_MESSAGE, .count = 1, .size = size, .total = total});
+    add_piece(&s, piece);
+    s.size += (size_t)size;
+    leat_status status = run(&s, true);
+    if (status == LEAT_OK)
+        assert_int_equal(s.got, total);
+    close(s.file);
+    return status;
+}
+
+static void pieces_are_checked(void **state) {
+    (void)state;
+    const uint64_t all = SEGMENT_BYTES;
+    assert_int_equal(message_with((leati_bulk_piece){5, 0, all, 0}, all, 0), LEAT_OK);
+    assert_int_equal(message_with((leati_bulk_piece){5, all - 64, 64, 16}, 80, 16), LEAT_OK);
+    const leati_bulk_piece wrong[] = {
+        {6, 0, 64, 0},          {5, all, 64, 0},        {5, all - 63, 64, 0},
+        {5, UINT64_MAX, 64, 0}, {5, 64, UINT64_MAX, 0}, {5, 0, 0, 0},
+        {5, 0, 64, 1},          {5, 0, 64, UINT64_MAX}, {5, 0, 63, 0},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(message_with(wrong[i], 64, 0), LEAT_DATA_LOSS);
+}
+
+static leat_status segment_with(int file, uint64_t total, int times, bool shares) {
+    script s = {.file = file};
+    for (int i = 0; i < times; i++)
+        add_head(&s, (leati_bulk_head){.kind = LEATI_BULK_SEGMENT, .total = total, .number = 5});
+    leat_status status = run(&s, shares);
+    if (file >= 0)
+        close(file);
+    return status;
+}
+
+static void segments_are_checked(void **state) {
+    (void)state;
+    int plain[2];
+    const uint64_t all = SEGMENT_BYTES;
+    assert_int_equal(segment_with(make_file(all, F_SEAL_SHRINK), all, 1, true), LEAT_OK);
+    assert_int_equal(segment_with(make_file(all, F_SEAL_SHRINK), all, 2, true), LEAT_DATA_LOSS);
+    assert_int_equal(segment_with(make_file(all, F_SEAL_SHRINK), all, 1, false), LEAT_DATA_LOSS);
+    /* One that can be cut, one that is shorter than it says, none, and what is no memory. */
+    assert_int_equal(segment_with(make_file(all, F_SEAL_GROW), all, 1, true), LEAT_DATA_LOSS);
+    assert_int_equal(segment_with(make_file(all / 2, F_SEAL_SHRINK), all, 1, true), LEAT_DATA_LOSS);
+    assert_int_equal(segment_with(-1, all, 1, true), LEAT_DATA_LOSS);
+    assert_int_equal(pipe(plain), 0);
+    assert_int_equal(segment_with(plain[0], all, 1, true), LEAT_DATA_LOSS);
+    close(plain[1]);
+}
+
+static void heads_are_checked(void **state) {
+    (void)state;
+    const leati_bulk_head wrong[] = {
+        {.kind = LEATI_BULK_NUM_KINDS},
+        {.kind = LEATI_BULK_OPEN, .count = 1},
+        {.kind = LEATI_BULK_MESSAGE, .size = 5, .total = 4},
+        {.kind = LEATI_BULK_MESSAGE, .size = 4, .total = 5},
+        {.kind = LEATI_BULK_MESSAGE, .count = LEATI_BULK_MOST_PIECES + 1, .total = 1},
+        {.kind = LEATI_BULK_MESSAGE,
+         .size = LEATI_BULK_MOST_TOTAL + 1,
+         .total = LEATI_BULK_MOST_TOTAL + 1},
+        {.kind = LEATI_BULK_END, .size = LEATI_BULK_MOST_END + 1},
+        {.kind = LEATI_BULK_FORGET, .number = 9},
+        {.kind = LEATI_BULK_RELEASE},
+        {.kind = LEATI_BULK_RELEASE, .count = 2, .size = 8},
+        {.kind = LEATI_BULK_RELEASE, .count = 65, .size = 520},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        script s = {.file = -1};
+        add_head(&s, wrong[i]);
+        assert_int_equal(run(&s, true), LEAT_DATA_LOSS);
+    }
+}
+
+static void greetings_go_there_and_back(void **state) {
+    (void)state;
+    uint8_t bytes[64];
+    const leati_bulk_greeting g = {
+        .secret = {"abc", 3}, .method = {"read", 4}, .request = {"r", 1}};
+    leati_bulk_greeting back;
+    leat_error err = {0};
+    size_t size = leati_bulk_greeting_size(&g);
+    leati_bulk_put_greeting(&g, bytes);
+    assert_int_equal(leati_bulk_get_greeting(bytes, size, &back, &err), LEAT_OK);
+    assert_null(back.token.data);
+    assert_int_equal(back.method.size, 4);
+    assert_memory_equal(back.method.data, "read", 4);
+    for (size_t cut = 0; cut < size; cut++)
+        assert_int_equal(leati_bulk_get_greeting(bytes, cut, &back, &err), LEAT_DATA_LOSS);
+}
+
+int main(void) {
+    protocol = leati_transport_find("shm", &(leat_error){0});
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_killed_client_leaves_nothing),
+        cmocka_unit_test(a_killed_worker_leaves_its_pieces),
+        cmocka_unit_test(other_users_are_refused),
+        cmocka_unit_test(shared_values_are_not_copied),
+        cmocka_unit_test(other_values_are_copied_once),
+        cmocka_unit_test(a_client_that_keeps_much_gets_the_rest_by_the_socket),
+        cmocka_unit_test(pieces_outlive_everything),
+        cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(tcp_is_refused_with_tls),
+        cmocka_unit_test(calls_are_refused),
+        cmocka_unit_test(pieces_are_checked),
+        cmocka_unit_test(segments_are_checked),
+        cmocka_unit_test(heads_are_checked),
+        cmocka_unit_test(greetings_go_there_and_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

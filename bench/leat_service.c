@@ -4,7 +4,12 @@
  *   leat_service SECONDS small     numbers one by one; the limit is a million a second
  *   leat_service SECONDS batched   batches of 256 rows of 32 floats; the limit is the same pipeline
  *                                  in the program itself
- *   leat_service SECONDS large     elements of 1 MiB; the limit is a pair of Unix sockets
+ *   leat_service SECONDS large     elements of 1 MiB, the same one again and again; the limit is a
+ *                                  pair of Unix sockets
+ *   leat_service SECONDS fresh     batches of 1 MiB that the worker puts together; the limit is the
+ *                                  pair of sockets
+ *
+ * A third argument is the data_transfer_protocol: grpc, shm or tcp; without it the best is taken.
  *
  * The process is forked before anything of the library runs. */
 #include "leat_bench.h"
@@ -18,7 +23,7 @@ enum { MB = 1 << 20, MILLION = 1000000, ADDRESS = 280, ROWS = 256, WIDTH = 32 };
 /* ---- the other process ---- */
 
 /* Serves, and tells the dispatcher's address; then, if it is asked to, bare messages. */
-static void serve(int link) {
+static void serve(int link, const char *transfer) {
     leat_error err = {0};
     char address[ADDRESS] = "";
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -27,6 +32,7 @@ static void serve(int link) {
     bench_check(dispatcher != NULL && leat_dispatcher_start(dispatcher, &err) == LEAT_OK,
                 "dispatcher", &err);
     leat_worker_options w = {LEAT_WORKER_DEFAULTS};
+    w.data_transfer_protocol = transfer;
     w.dispatcher_address = leat_dispatcher_target(dispatcher);
     leat_worker *worker = leat_worker_new(&w, &err);
     bench_check(worker != NULL && leat_worker_start(worker, &err) == LEAT_OK, "worker", &err);
@@ -72,6 +78,9 @@ static leat_dataset *pipeline(const char *kind, leat_error *err) {
         return leat_dataset_range(0, INT64_MAX, 1, NULL, err);
     if (strcmp(kind, "large") == 0)
         return constant(MB / (int64_t)sizeof(float), err);
+    if (strcmp(kind, "fresh") == 0)
+        return leat_dataset_batch(constant(MB / ROWS / (int64_t)sizeof(float), err), ROWS, NULL,
+                                  err);
     return leat_dataset_batch(constant(WIDTH, err), ROWS, NULL, err);
 }
 
@@ -119,13 +128,16 @@ static double limit_of(const char *kind, int link, double seconds, leat_error *e
     double cpu;
     if (strcmp(kind, "small") == 0)
         return MILLION;
-    return strcmp(kind, "large") == 0 ? rate_of_socket(link, seconds)
-                                      : rate_of(pipeline(kind, err), seconds, &cpu, err);
+    return strcmp(kind, "large") == 0 || strcmp(kind, "fresh") == 0
+               ? rate_of_socket(link, seconds)
+               : rate_of(pipeline(kind, err), seconds, &cpu, err);
 }
 
 int main(int argc, char **argv) {
     double seconds = argc > 1 ? atof(argv[1]) : 2, cpu = 0;
-    const char *kind = argc > 2 ? argv[2] : "small";
+    const char *kind = argc > 2 ? argv[2] : "small", *transfer = argc > 3 ? argv[3] : NULL;
+    const leat_service_options options = {LEAT_SERVICE_DEFAULTS,
+                                          .data_transfer_protocol = transfer};
     char address[ADDRESS];
     int links[2];
     leat_error err = {0};
@@ -133,12 +145,12 @@ int main(int argc, char **argv) {
         return 1;
     if (fork() == 0) {
         close(links[0]);
-        serve(links[1]);
+        serve(links[1], transfer);
     }
     close(links[1]);
     if (read(links[0], address, sizeof address) != sizeof address)
         return 1;
-    leat_dataset *dataset = leat_service_distribute(pipeline(kind, &err), address, NULL, &err);
+    leat_dataset *dataset = leat_service_distribute(pipeline(kind, &err), address, &options, &err);
     double rate = rate_of(dataset, seconds / 2, &cpu, &err);
     bench_result result = {.unit = "elements/s",
                            .units = rate * seconds / 2,

@@ -260,6 +260,24 @@ static bench_result result_of(double *own, double *bare, int rounds, const char 
                           .limit = per_round / median(bare, rounds)};
 }
 
+static void open_streams(const leati_transport *used, leati_transport_channel *channel,
+                         leati_transport_stream **streams, int connections) {
+    static const leati_transport_events events = {
+        .message = on_message, .closed = on_closed, .pieces = on_pieces};
+    leat_error err = {0};
+    for (int i = 0; i < connections; i++) {
+        streams[i] = used->open(channel, "Read", "", 0, &events, NULL, &err);
+        check(streams[i] != NULL, "open", &err);
+    }
+}
+
+static void close_streams(leati_transport_stream **streams, int connections) {
+    for (int i = 0; i < connections; i++) {
+        leati_transport_stream_close(streams[i], NULL);
+        leati_transport_stream_unref(streams[i]);
+    }
+}
+
 int main(int argc, char **argv) {
     static double own[MOST_ROUNDS], bare[MOST_ROUNDS];
     double seconds = argc > 1 ? atof(argv[1]) : 2;
@@ -272,7 +290,7 @@ int main(int argc, char **argv) {
     leat_error err = {0};
     tuning.connections = connections;
     message_bytes = large ? MB : SMALL;
-    per_round = large ? 256 : calls ? CALLS : 20000;
+    per_round = large ? 64 : calls ? CALLS : 20000;
     check(connections >= 1 && connections <= MOST_CONNECTIONS, "connections", NULL);
     make_pair(strcmp(protocol, "tcp") == 0, links);
     if (fork() == 0) {
@@ -286,12 +304,7 @@ int main(int argc, char **argv) {
     check(used != NULL && leati_transport_tune(&tuning, &err) == LEAT_OK, protocol, &err);
     leati_transport_channel *channel = used->connect(address, NULL, &err);
     check(channel != NULL, "connect", &err);
-    const leati_transport_events events = {
-        .message = on_message, .closed = on_closed, .pieces = on_pieces};
-    for (int i = 0; i < connections; i++) {
-        streams[i] = used->open(channel, "Read", "", 0, &events, NULL, &err);
-        check(streams[i] != NULL, "open", &err);
-    }
+    open_streams(used, channel, streams, connections);
     double end = 0, cpu = bench_cpu();
     for (int warm = 1; rounds < MOST_ROUNDS && (warm >= 0 || bench_now() < end); warm--) {
         own[rounds] =
@@ -304,10 +317,7 @@ int main(int argc, char **argv) {
     check(rounds > 0, "no round", NULL);
     const char *unit = large ? "MiB/s" : calls ? "calls/s" : "messages/s";
     bench_result result = result_of(own, bare, rounds, unit, bench_cpu() - cpu);
-    for (int i = 0; i < connections; i++) {
-        leati_transport_stream_close(streams[i], NULL);
-        leati_transport_stream_unref(streams[i]);
-    }
+    close_streams(streams, connections);
     used->disconnect(channel);
     close(links[0]);
     (void)wait(NULL);

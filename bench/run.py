@@ -132,7 +132,7 @@ def service_transport(kind, floor):
 
 
 def service(kind, floor):
-    return lambda c: {"leat": ["leat_service", c.seconds, kind], "floor": lambda rate: floor}
+    return lambda c: {"leat": ["leat_service", c.seconds, *kind.split()], "floor": lambda rate: floor}
 
 
 def mirrored(part):
@@ -204,11 +204,16 @@ CASES = {
     "service_transport_large": (service_transport("large 4", 0.1),
                                 "messages of 1 MiB of a data service between two processes over gRPC, on 4 connections, beside a pair of Unix sockets"),
     "service_transport_large_1": (service_transport("large 1", 0.08), "the same on one connection"),
+    "service_transport_tcp": (service_transport("large 1 tcp", 0.7), "the same past gRPC by one socket of TCP, beside a bare pair of TCP"),
+    "service_transport_shm": (service_transport("large 1 shm", 2.0), "the same by shared memory, beside a pair of Unix sockets"),
     "service_transport_small": (service_transport("small", 1.0), "the same of 100 bytes; the pair of sockets has a write for each"),
     "service_transport_calls": (service_transport("calls", 0.03), "calls of 100 bytes over gRPC, one after the other, beside a pair of sockets"),
     "service_small": (service("small", 1.0), "numbers one by one from a worker in another process; the limit is a million a second"),
     "service_batched": (service("batched", 0.05), "batches of 32 KiB from there, beside the same pipeline in the program"),
-    "service_large": (service("large", 0.08), "elements of 1 MiB from there, beside a pair of Unix sockets"),
+    "service_large": (service("large", 2.0), "elements of 1 MiB from there, by shared memory, beside a pair of Unix sockets"),
+    "service_large_grpc": (service("large grpc", 0.08), "the same over gRPC"),
+    "service_large_tcp": (service("large tcp", 0.1), "the same by TCP past gRPC; the limit is of Unix sockets all the same"),
+    "service_fresh": (service("fresh", 0.3), "batches of 1 MiB that the worker puts together, by shared memory, beside a pair of Unix sockets"),
     "overlap": (overlap("gloo"), "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
     "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),

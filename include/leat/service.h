@@ -110,9 +110,9 @@ typedef struct leat_worker_options {
     int port;
     const char *protocol;
     const char *host;
-    int64_t heartbeat_interval_ms; /* 30,000: while nothing is new */
-    int64_t dispatcher_timeout_ms; /* 3,600,000: how long a dispatcher is waited for */
-    const char *data_transfer_protocol;
+    int64_t heartbeat_interval_ms;      /* 30,000: while nothing is new */
+    int64_t dispatcher_timeout_ms;      /* 3,600,000: how long a dispatcher is waited for */
+    const char *data_transfer_protocol; /* beside `protocol`: "shm", "tcp"; NULL: shm, if any */
     const char *const *worker_tags;
     size_t num_worker_tags;
     int64_t cross_trainer_cache_size_bytes; /* 10^10 for each task */
@@ -152,7 +152,7 @@ typedef struct leat_service_options {
     const char *job_name;                  /* NULL: a job of this dataset alone */
     int64_t consumer_index, num_consumers; /* coordinated reads; -1, 0: not */
     int64_t max_outstanding_requests;      /* to all workers; 0: as many as pay */
-    const char *data_transfer_protocol;    /* NULL: the best that both have */
+    const char *data_transfer_protocol;    /* "shm", "tcp", "grpc"; NULL: the best there is */
     const char *compression;               /* "AUTO", "SNAPPY"; NULL: none */
     const char *trainer_id;                /* of a cross-trainer cache; NULL: none */
     leat_service_targets target_workers;

@@ -27,7 +27,8 @@ class Service:
         # Elements may go by a protocol of their own.
         self.protocol = "local" if protocol == "local" else "grpc"
         self.transfer = None if protocol == "local" else protocol
-        self.dispatcher = service.DispatchServer(service.DispatcherConfig(protocol=self.protocol, worker_timeout_ms=1000))
+        config = service.DispatcherConfig(protocol=self.protocol, worker_timeout_ms=1000)
+        self.dispatcher = service.DispatchServer(config)
         self.made = 0
         self.workers = [self.worker() for _ in range(3)]
         self.drains = []

@@ -98,7 +98,8 @@ static const leati_row service_rows[] = {
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,
      ROW(data_transfer_protocol),
-     .doc = "The protocol that elements come by; none: the best that both sides have."},
+     .doc = "The protocol that elements come by: shm, tcp, grpc; none: the best that both sides "
+            "have."},
     {.name = "compression",
      .type = LEATI_ROW_STRING,
      .flags = LEATI_NONE,

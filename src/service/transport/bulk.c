@@ -2,7 +2,8 @@
  *
  * A server has a thread that accepts; it knows a Unix socket's other side by the kernel's word for
  * its user, and everybody by what is shown first. Failures: who is refused hears why on its stream;
- * connections beyond MOST_STREAMS are closed. Locks: a side's, for its list of streams. */
+ * connections beyond MOST_STREAMS, and beyond MOST_STRANGERS before they greet, are closed. Locks:
+ * a side's, for its list of streams. */
 #include "service/transport/bulk.h"
 
 #include "base/alloc.h"
@@ -27,6 +28,7 @@
 
 enum {
     MOST_STREAMS = 1024,
+    MOST_STRANGERS = 64, /* of them, that have not said who they are */
     BACKLOG = 128,
     CONNECT_MS = 3000,
     PAUSE_MS = 50, /* where no descriptor is left to accept with */
@@ -264,7 +266,8 @@ static void begin_stream(bulk_server *server, int accepted) {
     leat_error err = {0};
     leati_bulk_streams_reap(&server->side, false, NULL);
     pthread_mutex_lock(&server->side.lock);
-    bool full = server->side.num_streams >= MOST_STREAMS;
+    bool full =
+        server->side.num_streams >= MOST_STREAMS || server->side.num_strangers >= MOST_STRANGERS;
     pthread_mutex_unlock(&server->side.lock);
     if (full || (server->side.shares && !is_own_user(accepted))) {
         close(accepted);

@@ -58,6 +58,7 @@ struct leati_bulk_side {
     pthread_mutex_t lock;
     leati_bulk_stream *streams; /* lock; each with a reference */
     int num_streams;            /* lock */
+    int num_strangers;          /* lock: of these, that have not greeted */
     bool closing;               /* lock */
     int forks;
     /* Of a channel: connects, by the deadline; -1 with `err`. `wake` ends the wait. */

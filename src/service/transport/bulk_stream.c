@@ -428,6 +428,7 @@ static leat_status open_stream(leati_bulk_stream *s, const leati_bulk_greeting *
     return status;
 }
 
+/* What the client says first. */
 static leat_status begin_server(leati_bulk_stream *s, leat_error *err) {
     uint8_t bytes[LEATI_BULK_HEAD];
     leati_bulk_head head;
@@ -453,10 +454,19 @@ static leat_status begin_server(leati_bulk_stream *s, leat_error *err) {
     return status;
 }
 
+/* A server's: it was let in, or is on its way out. */
+static void stranger_no_more(leati_bulk_side *side) {
+    pthread_mutex_lock(&side->lock);
+    side->num_strangers--;
+    pthread_mutex_unlock(&side->lock);
+}
+
 static void stream_main(void *context) {
     leati_bulk_stream *s = context;
     leat_error err = {0};
     leat_status status = s->side->serves ? begin_server(s, &err) : begin_client(s, &err);
+    if (s->side->serves)
+        stranger_no_more(s->side);
     if (status == LEAT_OK) {
         read_all(s);
     } else {
@@ -534,6 +544,7 @@ leati_bulk_stream *leati_bulk_stream_new(leati_bulk_side *side, int socket,
             s->next = side->streams;
             side->streams = s;
             side->num_streams++;
+            side->num_strangers += side->serves;
         } else if (status == LEAT_OK) {
             status = err->code;
         }

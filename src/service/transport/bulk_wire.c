@@ -27,20 +27,32 @@ static leat_status damaged(leat_error *err, const char *what) {
                       what);
 }
 
+/* The most that a number of a head may be, by kind. */
+typedef struct limits {
+    uint64_t count, size, total;
+    bool numbered;
+} limits;
+
+static const limits most[LEATI_BULK_NUM_KINDS] = {
+    [LEATI_BULK_OPEN] = {UINT32_MAX, LEATI_BULK_MOST_OPEN, 0, false},
+    [LEATI_BULK_MESSAGE] = {LEATI_BULK_MOST_PIECES, LEATI_BULK_MOST_TOTAL, LEATI_BULK_MOST_TOTAL,
+                            false},
+    [LEATI_BULK_END] = {0, LEATI_BULK_MOST_END, 0, false},
+    [LEATI_BULK_SEGMENT] = {0, 0, LEATI_BULK_MOST_TOTAL, true},
+    [LEATI_BULK_FORGET] = {0, 0, 0, true},
+    [LEATI_BULK_RELEASE] = {LEATI_BULK_MOST_RELEASED, 8 * LEATI_BULK_MOST_RELEASED, 0, false},
+};
+
 static bool fits(const leati_bulk_head *h) {
+    const limits *l = &most[h->kind];
+    if (h->count > l->count || h->size > l->size || h->total > l->total ||
+        (h->number != 0 && !l->numbered))
+        return false;
     switch (h->kind) {
-    case LEATI_BULK_OPEN: return h->size <= LEATI_BULK_MOST_OPEN && h->total == 0 && h->number == 0;
-    case LEATI_BULK_MESSAGE:
-        return h->count <= LEATI_BULK_MOST_PIECES && h->total <= LEATI_BULK_MOST_TOTAL &&
-               h->size <= h->total && (h->count > 0 || h->size == h->total) && h->number == 0;
-    case LEATI_BULK_END:
-        return h->count == 0 && h->size <= LEATI_BULK_MOST_END && h->total == 0 && h->number == 0;
-    case LEATI_BULK_SEGMENT:
-        return h->count == 0 && h->size == 0 && h->total > 0 && h->total <= LEATI_BULK_MOST_TOTAL;
-    case LEATI_BULK_FORGET: return h->count == 0 && h->size == 0 && h->total == 0;
-    default:
-        return h->count > 0 && h->count <= LEATI_BULK_MOST_RELEASED && h->total == 0 &&
-               h->number == 0 && h->size == 8 * (uint64_t)h->count;
+    case LEATI_BULK_MESSAGE: return h->count > 0 ? h->size <= h->total : h->size == h->total;
+    case LEATI_BULK_SEGMENT: return h->total > 0;
+    case LEATI_BULK_RELEASE: return h->count > 0 && h->size == 8 * (uint64_t)h->count;
+    default: return true;
     }
 }
 

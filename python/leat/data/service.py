@@ -185,7 +185,7 @@ def from_dataset_id(processing_mode, service, dataset_id, element_spec=None, job
     job_name: Datasets of one id and name share the elements of one job; None: a job of this dataset alone.
     consumer_index, num_consumers: In a coordinated read, in which all consumers read the same worker in each step.
     max_outstanding_requests: Elements that may be on their way, over all workers.
-    data_transfer_protocol: "shm" (shared memory, on one host), "tcp" or "grpc"; None takes the best that both sides have.
+    data_transfer_protocol: "shm" (memory, on one host), "tcp" or "grpc"; None takes the best that both sides have.
     cross_trainer_cache: A CrossTrainerCache.
     target_workers: "AUTO", "ANY", or "LOCAL" for workers of this process alone.
     visitation: "at_most_once" as in TensorFlow, "at_least_once" or "exactly_once", where workers are lost.

@@ -491,3 +491,49 @@ def test_modes_of_one_name(clusters):
     assert [(int(a), int(b)) for a, b in both] == [(0, 0), (1, 1), (2, 2)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="job"):
         values(tf.data.Dataset.zip((cluster.range(3, job_name="one"), cluster.range(3, DYNAMIC, job_name="one"))))
+
+
+# ---- how elements travel ----
+
+@pytest.fixture
+def worker_by():
+    """Makes a dispatcher, and a worker that gives elements by a protocol; both are stopped in the end."""
+    made = []
+
+    def make(transfer):
+        dispatcher = service.DispatchServer(service.DispatcherConfig())
+        made.append(dispatcher)
+        made.append(service.WorkerServer(service.WorkerConfig(
+            dispatcher._address, heartbeat_interval_ms=100, data_transfer_protocol=transfer)))
+        return dispatcher.target
+    yield make
+    for server in reversed(made):
+        server.stop()
+
+
+def read_by(transfer, target, dataset):
+    return dataset.apply(service.distribute(OFF, target, data_transfer_protocol=transfer))
+
+
+@pytest.mark.parametrize("transfer", ["shm", "tcp", "grpc"])
+def test_large_elements_come_as_they_are(worker_by, transfer):
+    dataset = tf.data.Dataset.range(40 * 20_000).batch(20_000).map(lambda x: (x, x % 2 == 0, tf.strings.as_string(x[:9])))
+    came = list(read_by(transfer, worker_by(transfer), dataset).as_numpy_iterator())
+    assert len(came) == 40
+    # All at once and behind the stream's end: what was shared is not written again.
+    for i, (numbers, even, texts) in enumerate(came):
+        expected = np.arange(20_000 * i, 20_000 * (i + 1))
+        assert np.array_equal(numbers, expected)
+        assert np.array_equal(even, expected % 2 == 0)
+        assert texts.tolist() == [str(x).encode() for x in expected[:9]]
+
+
+def test_protocols_that_are_not_there(worker_by):
+    target = worker_by("grpc")
+    with pytest.raises(tf.errors.NotFoundError, match="grpc, local, shm, tcp"):
+        values(read_by("pigeon", target, tf.data.Dataset.range(3)))
+    for transfer in ("shm", "tcp"):
+        with pytest.raises(tf.errors.FailedPreconditionError, match=transfer):
+            values(read_by(transfer, target, tf.data.Dataset.range(3)))
+    with pytest.raises(tf.errors.NotFoundError, match="pigeon"):
+        worker_by("pigeon")

@@ -288,20 +288,22 @@ PyObject *native_service_dataset(PyObject *module, PyObject *args) {
 
 PyObject *native_service_save(PyObject *module, PyObject *args) {
     (void)module;
-    const char *service = NULL, *path = NULL, *compression = NULL;
-    PyObject *object = NULL;
+    const char *service = NULL, *compression = NULL;
+    PyObject *object = NULL, *path = NULL;
     leat_error err = {0};
-    leat_status status;
-    if (!PyArg_ParseTuple(args, "O&OO&O&", native_name, &service, &object, native_name, &path,
+    leat_status status = LEAT_OK;
+    if (!PyArg_ParseTuple(args, "O&OO&O&", native_name, &service, &object, native_path, &path,
                           native_name_or_none, &compression))
         return NULL;
     leat_dataset *dataset = native_dataset_of(object);
-    if (dataset == NULL)
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    status = leat_service_save(service, dataset, path, compression, NULL, &err);
-    Py_END_ALLOW_THREADS;
-    return done(status, &err);
+    const char *chars = native_chars(path);
+    if (dataset != NULL) {
+        Py_BEGIN_ALLOW_THREADS;
+        status = leat_service_save(service, dataset, chars, compression, NULL, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    Py_DECREF(path);
+    return dataset == NULL ? NULL : done(status, &err);
 }
 
 PyObject *native_service_status(PyObject *module, PyObject *args) {

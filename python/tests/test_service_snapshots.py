@@ -32,8 +32,7 @@ class Cluster:
         self.workers = [self.new_worker() for _ in range(workers)]
 
     def new_dispatcher(self, **more):
-        return service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL, worker_timeout_ms=200,
-                                                               **{**self.options, **more}))
+        return service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL, **{**self.options, **more}))
 
     def new_worker(self):
         return service.WorkerServer(service.WorkerConfig(

@@ -4,7 +4,6 @@ import atexit
 import collections
 import enum
 import json
-import os
 import weakref
 
 from leat import _native, nest
@@ -256,8 +255,7 @@ def distributed_save(dataset, path, data_service_address, compression="AUTO"):
     if compression not in (*_COMPRESSIONS, "GZIP"):
         raise ValueError(f"Invalid `compression` argument: {compression}. "
                          f"Must be one of {[*_COMPRESSIONS, 'GZIP']}.")
-    _native.service_save(_target(data_service_address), dataset._plan("distributed_save()"), os.fspath(path),
-                         compression)
+    _native.service_save(_target(data_service_address), dataset._plan("distributed_save()"), path, compression)
 
 
 # ---- servers ----

@@ -189,7 +189,7 @@ static leat_status check_said(const struct load_args *args, const leati_snapshot
         return LEAT_OK;
     leat_spec_print(args->element_spec, texts[0], sizeof texts[0]);
     leat_spec_print(snapshot->spec, texts[1], sizeof texts[1]);
-    return leati_refuse(err, STRUCTURE,
+    return leati_refuse(err, VALUE,
                         "load: element_spec is %s; the snapshot %.300s has %s: leave it out",
                         texts[0], args->path, texts[1]);
 }

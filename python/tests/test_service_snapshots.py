@@ -414,7 +414,7 @@ def test_a_byte_is_another_one(complete):
     with pytest.raises(tf.errors.DataLossError) as refused:
         values(tf.data.Dataset.load(str(complete)))
     # Each record takes 30 bytes, and is named by its first one.
-    assert (refused.value.path, refused.value.byte) == (str(chunk), 990)
+    assert (refused.value.file, refused.value.byte) == (str(chunk), 990)
 
 
 def test_a_chunk_is_cut(complete):

@@ -124,11 +124,16 @@ static void states(void **state) {
     assert_int_equal(leati_snapshot_error_write(scratch_folder, &said, &err), LEAT_OK);
     assert_int_equal(leati_snapshot_state_read(scratch_folder, &found, &why, &err), LEAT_OK);
     assert_int_equal(found, LEATI_SNAPSHOT_FAILED);
-    assert_refused(&why, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, words);
+    assert_refused(&why, LEAT_OUT_OF_RANGE, LEAT_REASON_NONE, "\xc3\xa9");
+    size_t size = 0;
+    char *text = (char *)scratch_read(scratch_path("ERROR"), &size);
+    assert_string_equal(text, "code: OUT_OF_RANGE\nmessage: \"a \\\"quoted\\\" text\\nof "
+                              "\\303\\251 two \\\\ lines\"\n");
+    free(text);
     /* A text of another form is told as it is. */
     scratch_write("ERROR", "it was not to be", 16);
     assert_int_equal(leati_snapshot_state_read(scratch_folder, &found, &why, &err), LEAT_OK);
-    assert_refused(&why, LEAT_UNKNOWN, LEAT_REASON_NONE, "not to be");
+    assert_refused(&why, LEAT_UNKNOWN, LEAT_REASON_NONE, "not");
 }
 
 static void put(const char *name) {

@@ -6,6 +6,7 @@
  * same elements and errors in verification mode and without. */
 #include "data/kept/saved_files.h"
 #include "data/kept/saved_rows.h"
+#include "data/kept/snapshot_files.h"
 #include "file/tensor_proto.h"
 #include "file/tfrecord.h"
 #include "fuzz.h"
@@ -75,11 +76,32 @@ static void check_counts(const char *run) {
     leati_saved_counts_fini(&again);
 }
 
+/* The same bytes as the metadata of a service's snapshot: written and read again they say the same.
+ */
+static void check_snapshot(const uint8_t *data, size_t size) {
+    leati_snapshot_info info, again;
+    leat_error err = {0};
+    bool found = false, stays = false;
+    write_file(FOLDER "/snapshot.metadata", data, size);
+    leat_status status = leati_snapshot_info_read(FOLDER, &info, &found, &err);
+    fuzz_check_error("reading a snapshot's metadata", status, &err);
+    if (status != LEAT_OK || !found)
+        return;
+    if (leati_snapshot_info_write(FOLDER, info.spec, info.compression, &err) != LEAT_OK ||
+        leati_snapshot_info_read(FOLDER, &again, &stays, &err) != LEAT_OK || !stays)
+        fuzz_broken("a snapshot's metadata, written and read again: %s", err.text);
+    if (!leat_spec_equal(info.spec, again.spec) || strcmp(info.compression, again.compression) != 0)
+        fuzz_broken("a snapshot's metadata, written and read again, say something else");
+    leati_snapshot_info_fini(&again);
+    leati_snapshot_info_fini(&info);
+}
+
 static void check_metadata(const uint8_t *data, size_t size) {
     leati_saved_info info, again;
     leat_error err = {0};
     bool found = false;
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    check_snapshot(data, size);
     write_file(FOLDER "/snapshot.metadata", data, size);
     leat_status status = leati_saved_info_read(FOLDER, &info, &found, &err);
     fuzz_check_error("reading metadata", status, &err);

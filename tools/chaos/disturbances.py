@@ -187,7 +187,7 @@ class FileSize(Disturbance):
 
     @classmethod
     def suits(cls, scenario, machine):
-        return scenario.workers == 1
+        return scenario.workers == 1 and scenario.names_sizes
 
     def __str__(self):
         return "files of %d bytes" % (512 * self.blocks)

@@ -53,6 +53,7 @@ def names(folder):
 class Scenario:
     """A Python program of programs.py in `variants` forms."""
     workers, variants, program = 1, 1, None
+    names_sizes = True    # does it say so when a file may not grow?
 
     def __init__(self, name=None, workers=1):
         self.name, self.workers = name or self.program, workers
@@ -117,8 +118,8 @@ class Pipeline(Scenario):
 
 
 class Service(Pipeline):
-    """Dispatcher, workers and client in one process, which goes on with other workers."""
-    program, variants = "service", 3
+    """Dispatcher, workers and client in one process, which goes on with other workers. SQLite keeps to itself that a file may not grow."""
+    program, variants, names_sizes = "service", 3, False
 
 
 class Saved(Scenario):

@@ -24,7 +24,8 @@ typedef enum leat_service_policy {
     LEAT_SERVICE_HINT = 5 /* shard(SHARD_HINT, SHARD_HINT) becomes the worker's share */
 } leat_service_policy;
 
-/* How often an element is given when processes die. Append only. */
+/* How often an element is given when processes die. Iterators are saved and restored under the last
+ * two (docs/SERVICE.md). Append only. */
 typedef enum leat_service_visitation {
     LEAT_SERVICE_AT_MOST_ONCE = 0,  /* as in TensorFlow: what a lost worker had is not given */
     LEAT_SERVICE_AT_LEAST_ONCE = 1, /* it is given again by another worker */

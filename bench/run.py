@@ -131,6 +131,10 @@ def service_transport(kind, floor):
     return lambda c: {"leat": ["leat_service_transport", c.seconds, *kind.split()], "floor": lambda rate: floor}
 
 
+def service_scale(kind, floor):
+    return lambda c: {"leat": ["leat_service_scale", c.seconds, kind, os.path.join(c.build, "bin/leat")], "floor": lambda rate: floor}
+
+
 def service(kind, floor):
     return lambda c: {"leat": ["leat_service", c.seconds, *kind.split()], "floor": lambda rate: floor}
 
@@ -214,6 +218,11 @@ CASES = {
     "service_large_grpc": (service("large grpc", 0.08), "the same over gRPC"),
     "service_large_tcp": (service("large tcp", 0.1), "the same by TCP past gRPC; the limit is of Unix sockets all the same"),
     "service_fresh": (service("fresh", 0.3), "batches of 1 MiB that the worker puts together, by shared memory, beside a pair of Unix sockets"),
+    "service_splits": (service_scale("splits", 0.98), "epochs of 10^7 numbers under DYNAMIC by the processor's time, beside OFF"),
+    "service_restart": (service_scale("restart", 1.0), "starts of a dispatcher that has given 10^6 splits; the limit is two a second"),
+    "service_cold": (service_scale("cold", None), "processes of a dispatcher and a worker, to the first element; the limit is five a second"),
+    "service_workers": (service_scale("workers", 0.8), "eight workers that sleep, beside eight times one"),
+    "service_join": (service_scale("join", 1.0), "ten workers join a running epoch, until all are at work; the limit is once a second"),
     "overlap": (overlap("gloo"), "a step of two processes by gloo with 14 MB of gradients, beside all of them in one pack"),
     "overlap_threads": (overlap("threads"), "the same of two replicas in one process"),
     "mirrored": (mirrored("input"), "what distributing over two replicas adds to reading a batch; the limit is 20 us"),

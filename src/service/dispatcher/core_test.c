@@ -73,6 +73,33 @@ static void test_heartbeats_wait_for_news(void **state) {
     close_world(&world);
 }
 
+/* All at one time of the clock: nobody waits for a heartbeat to be due. */
+static void test_ten_workers_join_at_once(void **state) {
+    (void)state;
+    enum { WORKERS = 10 };
+    struct world world = {0};
+    struct asked client;
+    struct leati_message_client_answer heard;
+    char text[128];
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    struct leati_message_task first = one_start(&world, 1, "");
+    for (int i = 0; i < WORKERS; i++) {
+        (void)snprintf(text, sizeof text, "{\"client\": %lld, \"tasks\": [%lld, 1]}",
+                       (long long)opened.client, (long long)first.task);
+        ask(&world, "client", text, &client);
+        struct leati_message_task task = one_start(&world, 2 + i, "");
+        assert_int_equal(task.iteration, opened.iteration);
+        assert_true(client.answered);
+        done(&client);
+    }
+    client_says(&world, opened.client, "", &heard);
+    assert_int_equal(heard.tasks.count, 1 + WORKERS);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    close_world(&world);
+}
+
 static void test_leases_are_disjoint_and_come_again(void **state) {
     (void)state;
     struct world world = {0};
@@ -427,6 +454,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_pass),
         cmocka_unit_test(test_heartbeats_wait_for_news),
+        cmocka_unit_test(test_ten_workers_join_at_once),
         cmocka_unit_test(test_leases_are_disjoint_and_come_again),
         cmocka_unit_test(test_a_lost_worker_under_at_most_once),
         cmocka_unit_test(test_exactly_once_asks_clients_first),

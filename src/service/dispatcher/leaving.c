@@ -15,7 +15,6 @@ static leat_status tasks_leave(leati_core *core, const char *uid, const char *ad
                                bool keep_finite, leat_error *err) {
     leati_query query;
     leati_ints tasks = {0};
-    leati_text list = {0};
     /* What a drained worker may finish: under at_most_once nobody else can. */
     leati_database_ask(core->database, &query,
                        "SELECT json_group_array(t.id) FROM tasks t"
@@ -23,14 +22,9 @@ static leat_status tasks_leave(leati_core *core, const char *uid, const char *ad
                        " WHERE t.worker = ? AND t.state = 0 AND i.state = 0"
                        " AND (? = 0 OR j.visitation > 0)",
                        "ti", uid, (int64_t)keep_finite);
-    if (leati_database_next(&query))
-        leati_text_addf(&list, "%s", leati_database_text(&query, 0));
-    leat_status status = leati_database_end(&query, err);
-    if (status == LEAT_OK)
-        status = leati_dispatcher_ints_of(list.data == NULL ? "" : list.data, &tasks, err);
+    leat_status status = leati_dispatcher_ids_read(&query, &tasks, err);
     for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)
         status = leati_dispatcher_task_leaves(core, tasks.values[i], address, err);
-    leati_text_fini(&list);
     leati_free(tasks.values);
     return status;
 }

@@ -75,19 +75,23 @@ leat_status leati_dispatcher_strings_of(const char *text, leati_strings *out, le
     return status;
 }
 
-leat_status leati_dispatcher_ids(leati_core *core, const char *sql, int64_t argument,
-                                 leati_ints *out, leat_error *err) {
-    leati_query query;
+leat_status leati_dispatcher_ids_read(leati_query *query, leati_ints *out, leat_error *err) {
     leati_text list = {0};
     *out = (leati_ints){0};
-    leati_database_ask(core->database, &query, sql, "i", argument);
-    if (leati_database_next(&query))
-        leati_text_addf(&list, "%s", leati_database_text(&query, 0));
-    leat_status status = leati_database_end(&query, err);
+    if (leati_database_next(query))
+        leati_text_addf(&list, "%s", leati_database_text(query, 0));
+    leat_status status = leati_database_end(query, err);
     if (status == LEAT_OK)
         status = leati_dispatcher_ints_of(list.data == NULL ? "" : list.data, out, err);
     leati_text_fini(&list);
     return status;
+}
+
+leat_status leati_dispatcher_ids(leati_core *core, const char *sql, int64_t argument,
+                                 leati_ints *out, leat_error *err) {
+    leati_query query;
+    leati_database_ask(core->database, &query, sql, "i", argument);
+    return leati_dispatcher_ids_read(&query, out, err);
 }
 
 /* ---- ranges ---- */

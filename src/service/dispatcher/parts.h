@@ -140,7 +140,9 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_new_id(leati_core *core, int64_t *
  * CANCELLED. */
 void leati_dispatcher_keep(leati_core *core, leati_core_kept *kept, leati_core_asked *asked,
                            int64_t wait_ms);
-/* The numbers that a query of one JSON list gives for one argument. */
+/* The numbers that a query of one JSON list gives, which it ends; of one argument. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_ids_read(leati_query *query, leati_ints *out,
+                                                       leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_dispatcher_ids(leati_core *core, const char *sql,
                                                   int64_t argument, leati_ints *out,
                                                   leat_error *err);

@@ -86,8 +86,8 @@ static leat_status sql_check(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 #else
     return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "sql_dataset: this library was built without SQLite; install its "
-                      "development files and build again");
+                      "sql_dataset: this library was built without SQLite; install "
+                      "libsqlite3-dev and build again");
 #endif
 }
 

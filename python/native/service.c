@@ -133,32 +133,30 @@ static PyObject *done(leat_status status, const leat_error *err) {
     Py_RETURN_NONE;
 }
 
-static PyObject *server_start(PyObject *object, PyObject *unused) {
-    (void)unused;
+/* One function of both kinds of servers. */
+static PyObject *ask_server(PyObject *object,
+                            leat_status (*dispatcher)(leat_dispatcher *, leat_error *),
+                            leat_status (*worker)(leat_worker *, leat_error *)) {
     native_server *self = usable(object);
     leat_error err = {0};
     leat_status status;
     if (self == NULL)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = self->dispatcher != NULL ? leat_dispatcher_start(self->dispatcher, &err)
-                                      : leat_worker_start(self->worker, &err);
+    status =
+        self->dispatcher != NULL ? dispatcher(self->dispatcher, &err) : worker(self->worker, &err);
     Py_END_ALLOW_THREADS;
     return done(status, &err);
 }
 
+static PyObject *server_start(PyObject *object, PyObject *unused) {
+    (void)unused;
+    return ask_server(object, leat_dispatcher_start, leat_worker_start);
+}
+
 static PyObject *server_join(PyObject *object, PyObject *unused) {
     (void)unused;
-    native_server *self = usable(object);
-    leat_error err = {0};
-    leat_status status;
-    if (self == NULL)
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    status = self->dispatcher != NULL ? leat_dispatcher_join(self->dispatcher, &err)
-                                      : leat_worker_join(self->worker, &err);
-    Py_END_ALLOW_THREADS;
-    return done(status, &err);
+    return ask_server(object, leat_dispatcher_join, leat_worker_join);
 }
 
 static PyObject *server_drain(PyObject *object, PyObject *timeout) {

@@ -142,8 +142,11 @@ void leati_web_free(leati_web *web) {
             (void)MHD_run(web->daemon);
             MHD_stop_daemon(web->daemon);
         }
-        if (web->listener >= 0)
+        /* A child that has just been forked may have it still. */
+        if (web->listener >= 0) {
+            (void)shutdown(web->listener, SHUT_RDWR);
             close(web->listener);
+        }
         if (web->wake >= 0)
             close(web->wake);
     }

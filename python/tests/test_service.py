@@ -517,7 +517,8 @@ def read_by(transfer, target, dataset):
 
 @pytest.mark.parametrize("transfer", ["shm", "tcp", "grpc"])
 def test_large_elements_come_as_they_are(worker_by, transfer):
-    dataset = tf.data.Dataset.range(40 * 20_000).batch(20_000).map(lambda x: (x, x % 2 == 0, tf.strings.as_string(x[:9])))
+    dataset = tf.data.Dataset.range(40 * 20_000).batch(20_000)
+    dataset = dataset.map(lambda x: (x, x % 2 == 0, tf.strings.as_string(x[:9])))
     came = list(read_by(transfer, worker_by(transfer), dataset).as_numpy_iterator())
     assert len(came) == 40
     # All at once and behind the stream's end: what was shared is not written again.

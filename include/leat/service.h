@@ -75,6 +75,8 @@ typedef struct leat_dispatcher_options {
     bool gc_dynamic_sharding_jobs;
     int web_port; /* of page, probes and metrics; 0: any free one; -1: none */
     leat_service_security security;
+    bool colocated; /* a worker on each trainer's host: AUTO reads static shares of this process's
+                       own alone */
 } leat_dispatcher_options;
 #define LEAT_DISPATCHER_DEFAULTS .size = sizeof(leat_dispatcher_options), .web_port = -1
 

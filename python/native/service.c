@@ -59,19 +59,19 @@ static int read_texts(PyObject *list, const char ***out, size_t *count) {
 
 /* dispatcher(port, protocol, work_dir, fault_tolerant_mode, worker_addresses,
  * job_gc_check_interval_ms, job_gc_timeout_ms, worker_timeout_ms, client_timeout_ms,
- * worker_max_concurrent_snapshots, gc_dynamic_sharding_jobs). */
+ * worker_max_concurrent_snapshots, gc_dynamic_sharding_jobs, colocated). */
 static PyObject *server_dispatcher(PyObject *class, PyObject *args) {
     (void)class;
     leat_dispatcher_options options = {LEAT_DISPATCHER_DEFAULTS};
     const char **addresses = NULL;
     PyObject *list = NULL;
-    int fault_tolerant = 0, gc_dynamic = 0;
+    int fault_tolerant = 0, gc_dynamic = 0, colocated = 0;
     long long check = 0, gc = 0, worker = 0, client = 0, snapshots = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "iO&O&pOLLLLLp", &options.port, native_name_or_none,
+    if (!PyArg_ParseTuple(args, "iO&O&pOLLLLLpp", &options.port, native_name_or_none,
                           &options.protocol, native_name_or_none, &options.work_dir,
                           &fault_tolerant, &list, &check, &gc, &worker, &client, &snapshots,
-                          &gc_dynamic) ||
+                          &gc_dynamic, &colocated) ||
         read_texts(list, &addresses, &options.num_worker_addresses) != 0)
         return NULL;
     options.fault_tolerant_mode = fault_tolerant != 0;
@@ -82,6 +82,7 @@ static PyObject *server_dispatcher(PyObject *class, PyObject *args) {
     options.client_timeout_ms = client;
     options.worker_max_concurrent_snapshots = snapshots;
     options.gc_dynamic_sharding_jobs = gc_dynamic != 0;
+    options.colocated = colocated != 0;
     leat_dispatcher *dispatcher = leat_dispatcher_new(&options, &err);
     PyMem_Free(addresses);
     return server_object(dispatcher, NULL, &err);

@@ -4,6 +4,7 @@ The methods are made of the library's table of operators, under TensorFlow's nam
 TensorFlow spells differently from its operators.
 """
 
+import functools
 import json
 import time
 
@@ -220,6 +221,18 @@ class Dataset:
         if any(isinstance(leaf, Dataset) for leaf in nest.leaves(tensors)):  # a function's result, which may be one
             return Dataset.from_tensors(0).map(lambda _: tensors, name=name)
         return make("from_tensors", (), {"tensors": tensors}, name)
+
+    @staticmethod
+    def from_tensor_slices(tensors, name=None):
+        """One element for each row of the tensors' first dimension.
+
+        tensors: As in from_tensors; of a list of datasets each is a row.
+        """
+        if any(isinstance(leaf, list) and leaf and isinstance(leaf[0], Dataset) for leaf in nest.leaves(tensors)):
+            rows = [Dataset.from_tensors(nest.pack_as(tensors, row), name)
+                    for row in zip(*nest.leaves(tensors), strict=True)]
+            return functools.reduce(Dataset.concatenate, rows)
+        return make("from_tensor_slices", (), {"tensors": tensors}, name)
 
     @staticmethod
     def from_generator(generator, output_types=None, output_shapes=None, args=None, output_signature=None, name=None):

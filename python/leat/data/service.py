@@ -8,15 +8,17 @@ import weakref
 
 from leat import _native, nest
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat.data.dataset import Dataset
+from leat.data.dataset import AUTOTUNE, Dataset
 from leat.data.options import AutoShardPolicy, Options
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, OpError
 
 __all__ = ["CrossTrainerCache", "DispatchServer", "DispatcherConfig", "ShardingPolicy", "WorkerConfig", "WorkerServer",
            "distribute", "from_dataset_id", "register_dataset"]
 
 _COMPRESSIONS = ["AUTO", None, "SNAPPY"]
 _TARGETS = {"AUTO": 0, "ANY": 1, "LOCAL": 2}
+_COLOCATED = 1  # of TensorFlow's deployment modes: workers live on the hosts of trainers
+_LEAST_SILENCE_MS = 5000  # a busy machine may keep a worker from running for less
 _VISITATIONS = {"at_most_once": 0, "at_least_once": 1, "exactly_once": 2}
 
 
@@ -78,7 +80,7 @@ def _check_compression(compression):
 def _target(service):
     """The address as text: "protocol://address" or "address"."""
     if isinstance(service, tuple):
-        protocol, address = service
+        protocol, address = (_text(part) for part in service)
         return f"{protocol}://{address}"
     if not isinstance(service, str):
         raise ValueError(f"`service` must be a string, but `service` was of type {type(service)}. service={service}")
@@ -110,8 +112,18 @@ def _targets(target_workers):
     found = _TARGETS.get(str(target_workers).upper())
     if found is None:
         raise InvalidArgumentError(
-            None, None, f"`target_workers` is {target_workers!r}; expected \"AUTO\", \"ANY\" or \"LOCAL\".")
+            None, None, f"Unrecognized target workers: {target_workers}; expected \"AUTO\", \"ANY\" or \"LOCAL\".")
     return found
+
+
+def _outstanding(requests):
+    """How many; 0: as many as pay."""
+    if requests is None or requests == AUTOTUNE:
+        return 0
+    if requests < 1:
+        raise InvalidArgumentError(None, None, "`max_outstanding_requests` must be positive or -1, for as many as pay; "
+                                   f"it is {requests}.")
+    return int(requests)
 
 
 def _visits(visitation):
@@ -146,7 +158,7 @@ def _from_dataset_id(processing_mode, service, dataset_id, element_spec, job_nam
     for name, value in (("job_name", job_name), ("data_transfer_protocol", data_transfer_protocol)):
         if value is not None:
             args[name] = _text(value)
-    for name, value in (("max_outstanding_requests", max_outstanding_requests),
+    for name, value in (("max_outstanding_requests", _outstanding(max_outstanding_requests)),
                         ("task_refresh_interval_hint_ms", task_refresh_interval_hint_ms)):
         if value is not None and value > 0:
             args[name] = int(value)
@@ -278,6 +290,17 @@ def _milliseconds(value):
     return 0 if value is None else 1 if value == 0 else value
 
 
+def _silence_ms(timeout_ms):
+    """TensorFlow does not lose workers that are silent, so short times are in use there."""
+    return timeout_ms and max(timeout_ms, _LEAST_SILENCE_MS)
+
+
+def _field(config, name, default):
+    """Of a configuration, which may be any object with these attributes, such as TensorFlow's protocol buffers: what
+    it lacks or leaves unset is the default."""
+    return getattr(config, name, default) or default
+
+
 class DispatcherConfig(collections.namedtuple("DispatcherConfig", [
         "port", "protocol", "work_dir", "fault_tolerant_mode", "worker_addresses", "job_gc_check_interval_ms",
         "job_gc_timeout_ms", "worker_timeout_ms", "worker_max_concurrent_snapshots"])):
@@ -288,7 +311,7 @@ class DispatcherConfig(collections.namedtuple("DispatcherConfig", [
     work_dir, fault_tolerant_mode: Started again with both, a dispatcher goes on where it was.
     worker_addresses: The workers of static sharding, in the order of their shares.
     job_gc_check_interval_ms, job_gc_timeout_ms: When jobs that nobody reads are dropped; -1: never.
-    worker_timeout_ms: A worker that is silent for so long is lost.
+    worker_timeout_ms: A worker that is silent for so long, and for five seconds at least, is lost.
     """
 
     def __new__(cls, port=0, protocol=None, work_dir=None, fault_tolerant_mode=False, worker_addresses=None,
@@ -299,18 +322,32 @@ class DispatcherConfig(collections.namedtuple("DispatcherConfig", [
                                _milliseconds(job_gc_timeout_ms), worker_timeout_ms, worker_max_concurrent_snapshots)
 
 
+class _ServerError(OpError, RuntimeError):
+    """Why a server does not start: TensorFlow raises RuntimeError there."""
+
+    def __init__(self, error):
+        super().__init__(error.node_def, error.op, error.message)
+        self.error_code, self.reason = error.error_code, error.reason
+
+
 class _Server:
     """Starting, waiting and stopping, which dispatchers and workers share. It may be used in a ``with`` statement."""
 
-    def __init__(self, server, start):
-        self._server = server
+    def __init__(self, kind, arguments, start):
+        try:
+            self._server = kind(*arguments)
+        except OpError as error:
+            raise _ServerError(error) from error
         _servers.add(self)
         if start:
             self.start()
 
     def start(self):
-        """Serves; returns when it does."""
-        self._server.start()
+        """Serves; returns when it does. What goes wrong is a RuntimeError, as in TensorFlow, and an OpError."""
+        try:
+            self._server.start()
+        except OpError as error:
+            raise _ServerError(error) from error
 
     def join(self):
         """Waits until it is stopped, or Ctrl-C."""
@@ -331,7 +368,11 @@ class _Server:
 
 
 class DispatchServer(_Server):
-    """A dispatcher in this process (``tf.data.experimental.service.DispatchServer``)."""
+    """A dispatcher in this process (``tf.data.experimental.service.DispatchServer``).
+
+    config: A DispatcherConfig, or any object with its attributes, which may have client_timeout_ms,
+        gc_dynamic_sharding_jobs and deployment_mode (1: workers live on the hosts of trainers), too.
+    """
 
     def __init__(self, config=None, start=True):
         config = config or DispatcherConfig()
@@ -339,11 +380,14 @@ class DispatchServer(_Server):
             raise ValueError("Cannot enable fault tolerant mode without configuring a work dir. Make sure to set "
                              "`work_dir` in the `config` object passed to `DispatcherServer`.")
         self._config = config
-        super().__init__(_native.Server.dispatcher(
-            config.port, config.protocol, config.work_dir, config.fault_tolerant_mode,
+        super().__init__(_native.Server.dispatcher, (
+            config.port, _field(config, "protocol", "grpc"), _field(config, "work_dir", None),
+            config.fault_tolerant_mode,
             [str(address) for address in config.worker_addresses or []], config.job_gc_check_interval_ms,
-            config.job_gc_timeout_ms, config.worker_timeout_ms or 0, 0, config.worker_max_concurrent_snapshots, False),
-            start)
+            config.job_gc_timeout_ms, _silence_ms(_field(config, "worker_timeout_ms", 0)),
+            _field(config, "client_timeout_ms", 0),
+            _field(config, "worker_max_concurrent_snapshots", 0), _field(config, "gc_dynamic_sharding_jobs", False),
+            _field(config, "deployment_mode", 0) == _COLOCATED), start)
 
     @property
     def target(self):
@@ -382,19 +426,24 @@ class WorkerConfig(collections.namedtuple("WorkerConfig", [
 
 
 class WorkerServer(_Server):
-    """A worker in this process (``tf.data.experimental.service.WorkerServer``)."""
+    """A worker in this process (``tf.data.experimental.service.WorkerServer``).
+
+    config: A WorkerConfig, or any object with its attributes, which may have worker_tags,
+        cross_trainer_cache_size_bytes and shutdown_quiet_period_ms, too.
+    """
 
     def __init__(self, config, start=True):
         if config.dispatcher_address is None:
             raise ValueError("Must specify a `dispatcher_address` in the `config` passed to `WorkerServer`.")
         self._config = config
-        address = config.dispatcher_address
+        address, protocol = config.dispatcher_address, _field(config, "protocol", "grpc")
         if "://" not in address:
-            address = f"{config.protocol}://{address}"
-        super().__init__(_native.Server.worker(
-            address, config.worker_address, config.port, config.protocol, config.heartbeat_interval_ms,
-            config.dispatcher_timeout_ms, config.data_transfer_protocol, [], 0, 0,
-            config.snapshot_max_chunk_size_bytes), start)
+            address = f"{protocol}://{address}"
+        super().__init__(_native.Server.worker, (
+            address, _field(config, "worker_address", None), config.port, protocol, config.heartbeat_interval_ms,
+            config.dispatcher_timeout_ms, _field(config, "data_transfer_protocol", None),
+            list(_field(config, "worker_tags", [])), _field(config, "cross_trainer_cache_size_bytes", 0),
+            _field(config, "shutdown_quiet_period_ms", 0), _field(config, "snapshot_max_chunk_size_bytes", 0)), start)
 
     @property
     def _address(self):

@@ -88,6 +88,8 @@ int64_t leati_cycle_of_cores(int64_t num_parallel_calls) {
     return LEATI_MIN(num_parallel_calls, cores);
 }
 
+static void open_together(leati_cycle *cycle);
+
 leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *options,
                              leat_error *err) {
     leati_cycle *cycle = node->state;
@@ -112,6 +114,8 @@ leat_status leati_cycle_open(leati_node_state *node, const leati_cycle_options *
         cycle->workers = leati_cycle_workers_new(cycle, err);
         status = cycle->workers == NULL ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
     }
+    if (status == LEAT_OK)
+        open_together(cycle);
     return status;
 }
 
@@ -140,7 +144,9 @@ leat_status leati_cycle_reset(leati_node_state *node, void *state, leat_error *e
     if (cycle->workers != NULL)
         leati_cycle_workers_release(cycle->workers);
     cycle->at = cycle->block = 0;
-    return leati_input_reset(&cycle->input, err);
+    LEATI_TRY(leati_input_reset(&cycle->input, err));
+    open_together(cycle);
+    return LEAT_OK;
 }
 
 /* ---- turns ---- */
@@ -355,6 +361,22 @@ static bool open_plain(leati_cycle *cycle, leati_cycle_slot *slot) {
     }
     slot->ready.fault = LEATI_FAULT_DATASET;
     return false;
+}
+
+/* Other processes may give nothing to one reader while others are missing (coordinated reads), so
+ * in the parallel form all that are in turn are opened at once. What fails is told in its turn. */
+static void open_together(leati_cycle *cycle) {
+    bool more = cycle->options.parallel && leati_dataset_is_remote(cycle->node->dataset);
+    leat_error unwanted = {0};
+    for (cycle->at = 0; more && cycle->at < cycle->options.cycle_length; cycle->at++) {
+        more = fill_place(cycle, &unwanted) == LEATI_MORE;
+        leati_cycle_slot *slot = cycle->slots[cycle->at];
+        if (slot != NULL && cycle->workers != NULL)
+            (void)leati_cycle_ahead_load(cycle->workers, slot, true, &unwanted);
+        if (slot != NULL && slot->front.kind == LEATI_KIND_NEW)
+            (void)open_plain(cycle, slot);
+    }
+    cycle->at = 0;
 }
 
 /* Reads the slot whose turn it is. */

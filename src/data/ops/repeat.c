@@ -2,7 +2,8 @@
  *
  * Each epoch is a reset of the same input. A count of 0 is empty, a negative one repeats forever;
  * forever over an input whose epoch begins with its end is empty, so that an empty input does not
- * hang. A block may join epochs only by being short: one pull ends with the epoch.
+ * hang; where others may have had all of an epoch, it waits for the next one. A block may join
+ * epochs only by being short: one pull ends with the epoch.
  *
  * TensorFlow makes the input's next iterator before it looks at the count, so after the last epoch
  * too; where the input draws from seed generators that other iterators share, they would see it,
@@ -32,7 +33,7 @@ struct repeat_state {
     int64_t epoch; /* being read */
     bool fresh;    /* nothing of the epoch has been read */
     bool draws;    /* the end of the last epoch opens one more, for the seeds that it draws */
-    bool shared;   /* other workers may have had all of an epoch, as TensorFlow takes it, too */
+    bool shared;   /* others may have had all of an epoch, as TensorFlow takes it, too */
 };
 
 int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t count) {
@@ -66,7 +67,8 @@ static leat_status repeat_open(leati_node_state *node, void *state, leat_error *
     const leat_dataset *input = node->dataset->inputs[0];
     struct repeat_state *s = state;
     s->draws = args->count > 1 && leati_dataset_shuffle_epochs(input) != 1 && draws_seeds(input);
-    s->shared = args->count < 0 && leati_split_source_below(input);
+    s->shared = args->count < 0 && (leati_split_source_below(input) ||
+                                    (input->cardinality != 0 && leati_dataset_is_remote(input)));
     return args->count == 0 ? LEAT_OK : leati_input_open(&s->input, node, 0, err);
 }
 

@@ -161,8 +161,9 @@ static leati_tail shard_first(const leati_node_state *node, struct shard_state *
     if (tail == LEATI_END) {
         leati_refuse(
             err, VALUE,
-            "there are too few elements, or files, for %lld workers: only %lld where "
-            "worker %lld looked; use the autoshard policy DATA, more files or fewer workers",
+            "elements, or files, are not enough for the required %lld shards/workers. There are "
+            "%lld "
+            "where worker %lld looked; use the sharding policy DATA, more files or fewer workers",
             (long long)args->num_shards, (long long)(args->index + 1 + passed),
             (long long)args->index);
     }

@@ -132,6 +132,31 @@ bool leati_dataset_has_effects(const leat_dataset *dataset) {
             (LEATI_IMPURE | LEATI_STATEFUL)) != 0;
 }
 
+const leat_dataset *leati_dataset_with_functions(const leat_dataset *dataset, uint32_t flags) {
+    uint32_t own = leati_dataset_functions_flags(dataset->op->rows, dataset->args);
+    const leat_dataset *found = (own & flags) != 0 ? dataset : NULL;
+    for (int i = 0; i < dataset->num_inputs && found == NULL; i++)
+        found = leati_dataset_with_functions(dataset->inputs[i], flags);
+    return found;
+}
+
+static leat_status note_remote(const leat_dataset *dataset, void *context, leat_error *err) {
+    bool *remote = context;
+    (void)err;
+    *remote = *remote || leati_dataset_is_remote(dataset);
+    return LEAT_OK;
+}
+
+bool leati_dataset_is_remote(const leat_dataset *dataset) {
+    bool remote = (dataset->op->flags & LEATI_OP_REMOTE) != 0;
+    for (int i = 0; i < dataset->num_inputs && !remote; i++)
+        remote = leati_dataset_is_remote(dataset->inputs[i]);
+    if (!remote &&
+        leati_dataset_visit_captured(dataset, note_remote, &remote, &(leat_error){0}) != LEAT_OK)
+        return remote;
+    return remote;
+}
+
 static bool own_purity(const leat_dataset *dataset) {
     if (dataset->op->pure != NULL)
         return dataset->op->pure(dataset);

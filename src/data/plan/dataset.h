@@ -90,6 +90,11 @@ int64_t leati_dataset_repeat_cardinality(const leat_dataset *input, int64_t coun
 uint32_t leati_dataset_functions_flags(const leati_row *rows, const void *args);
 /* Does a function of this node (not of those below) have effects, or a random state of its own? */
 bool leati_dataset_has_effects(const leat_dataset *dataset);
+/* The first operator of the plan, consumer's end first, whose functions have one of the flags
+ * (graph/op.h); NULL: none. Borrowed. */
+const leat_dataset *leati_dataset_with_functions(const leat_dataset *dataset, uint32_t flags);
+/* Do other processes make elements of the plan, or of a dataset that its functions hold? */
+bool leati_dataset_is_remote(const leat_dataset *dataset);
 
 /* Calls `visit` for the datasets that the functions of this node (not of those below) hold as
  * constants and that are not pure, in the order of the functions; stops at the first failure. */

@@ -30,20 +30,12 @@ static const char magic[4] = {'L', 'E', 'A', 'T'};
  * have drawn their seeds. */
 enum { STATE_VERSION = 3, CHECKSUM_SEED = 1 };
 
-/* The first operator of the plan, consumer's end first, with a function that has a state of its
- * own; NULL: none. */
-static const leat_dataset *outside_state(const leat_dataset *dataset) {
-    const leat_dataset *found = leati_dataset_has_effects(dataset) ? dataset : NULL;
-    for (int i = 0; i < dataset->num_inputs && found == NULL; i++)
-        found = outside_state(dataset->inputs[i]);
-    return found;
-}
-
 static leat_status check_outside_state(const leat_iterator *iterator, leat_error *err) {
     static int logged;
     if (iterator->state_policy != LEATI_STATE_FAIL && iterator->state_policy != LEATI_STATE_WARN)
         return LEAT_OK;
-    const leat_dataset *stateful = outside_state(iterator->dataset);
+    const leat_dataset *stateful =
+        leati_dataset_with_functions(iterator->dataset, LEATI_IMPURE | LEATI_STATEFUL);
     if (stateful == NULL)
         return LEAT_OK;
     if (iterator->state_policy == LEATI_STATE_WARN) {

@@ -292,7 +292,8 @@ static leat_dataset *not_found(struct walk *walk, const leat_dataset *node) {
     if (walk->text != NULL)
         snprintf(walk->text, walk->size, "%s", why);
     leati_fail(walk->err, LEAT_NOT_FOUND,
-               "the dataset cannot be sharded by file: %s; use the autoshard policy DATA or OFF",
+               "Found an unshardable source dataset: %s, so it cannot be sharded by file; use the "
+               "autoshard policy DATA or OFF",
                why);
     return NULL;
 }

@@ -81,13 +81,27 @@ static leat_dataset *reader(struct walk *walk, const leat_dataset *node, struct 
     return names == NULL ? NULL : leati_sharding_reader_of(node, &none, names, walk->err);
 }
 
+/* "data_service" as "DataService", which is what TensorFlow's class is called. */
+static void camel(const char *name, char *out, size_t size) {
+    size_t n = 0;
+    for (bool upper = true; *name != '\0' && n + 1 < size; name++) {
+        if (*name != '_')
+            out[n++] = upper && *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
+        upper = *name == '_';
+    }
+    out[n] = '\0';
+}
+
 static leat_dataset *refused(struct walk *walk, const leat_dataset *node) {
     const char *label = node->label != NULL ? node->label : "";
+    char type[64];
+    camel(node->op->name, type, sizeof type);
     leati_fail(walk->err, LEAT_UNIMPLEMENTED,
-               "%s%s%s%s: its elements cannot be made of splits that several workers share "
-               "(processing mode DYNAMIC); use the sharding policy OFF or DATA, or put it behind "
-               "the service",
-               node->op->name, *label != '\0' ? " \"" : "", label, *label != '\0' ? "\"" : "");
+               "Cannot create split providers for dataset of type %sDataset. Splitting is not "
+               "implemented for %s datasets%s%s%s, whose elements workers cannot share under the "
+               "sharding policy DYNAMIC; use OFF or DATA, or put it behind the service",
+               type, node->op->name, *label != '\0' ? " \"" : "", label,
+               *label != '\0' ? "\"" : "");
     return NULL;
 }
 

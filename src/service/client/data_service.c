@@ -173,9 +173,12 @@ static leat_status service_check(leat_dataset *dataset, leat_error *err) {
         return leati_refuse(err, VALUE, "data_service: num_consumers needs a job_name");
     if (args->num_consumers > 0 && args->target_workers == LEAT_SERVICE_TARGET_LOCAL)
         return leati_refuse(err, VALUE,
-                            "data_service: coordinated reads do not go with target_workers LOCAL");
+                            "data_service: Coordinated reads require non-local workers; "
+                            "target_workers is LOCAL");
     if (args->trainer_id != NULL && args->job_name == NULL)
-        return leati_refuse(err, VALUE, "data_service: a cross-trainer cache needs a job_name");
+        return leati_refuse(err, VALUE,
+                            "data_service: Cross-trainer caching requires named jobs. Got empty "
+                            "`job_name`.");
     if (args->compression != NULL && strcmp(args->compression, "AUTO") != 0 &&
         strcmp(args->compression, "SNAPPY") != 0)
         return leati_refuse(err, VALUE,
@@ -194,9 +197,12 @@ static int64_t service_cardinality(const leat_dataset *dataset) {
     const struct service_args *args = args_of(dataset);
     if (args->num_consumers > 0)
         return LEAT_INFINITE_CARDINALITY;
-    return args->cardinality == 0 || args->cardinality == LEAT_INFINITE_CARDINALITY
-               ? args->cardinality
-               : LEAT_UNKNOWN_CARDINALITY;
+    /* Dealt out in front of a batch that drops the rest, an endless dataset may be an empty one. */
+    bool endless = args->cardinality == LEAT_INFINITE_CARDINALITY &&
+                   (args->processing_mode == LEAT_SERVICE_OFF ||
+                    args->processing_mode == LEAT_SERVICE_DYNAMIC ||
+                    args->processing_mode == LEAT_SERVICE_DATA);
+    return args->cardinality == 0 || endless ? args->cardinality : LEAT_UNKNOWN_CARDINALITY;
 }
 
 static void *service_share(const leat_dataset *dataset, leat_error *err) {

@@ -387,7 +387,8 @@ static leati_client_reader_outcome take(leati_client_reader *reader, int64_t wan
             return hand_out(reader, part, want, out, err);
         if (reader->failed)
             return tell_failure(reader, err);
-        if (reader->finished && leati_client_reader_tasks_ended(reader))
+        if (reader->finished ? leati_client_reader_tasks_ended(reader)
+                             : leati_client_reader_own_tasks_ended(reader))
             return LEATI_CLIENT_END;
         leati_client_reader_windows_grow(reader);
         leati_client_reader_task *due = find_due(reader, true);

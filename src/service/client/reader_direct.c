@@ -10,9 +10,11 @@
 #include "base/error.h"
 #include "service/client/reader_parts.h"
 #include "service/worker/reading.h"
+#include <string.h>
 
 bool leati_client_reader_direct_fits(const leati_client_reader_task *task) {
-    return task->reader->options.transfer == NULL && task->place.address != NULL &&
+    const char *transfer = task->reader->options.transfer;
+    return (transfer == NULL || strcmp(transfer, "local") == 0) && task->place.address != NULL &&
            leati_worker_is_here(task->place.address);
 }
 

@@ -161,6 +161,8 @@ void leati_client_reader_task_unref(leati_client_reader_task *task);
 void leati_client_reader_tasks_choose(leati_client_reader *reader);
 /* Has everything come that will? */
 bool leati_client_reader_tasks_ended(const leati_client_reader *reader);
+/* Some tasks are not read, whose end nobody can wait for: has everything come of those that are? */
+bool leati_client_reader_own_tasks_ended(const leati_client_reader *reader);
 /* The tender's thread. */
 void leati_client_reader_tend(void *context);
 /* What a worker is asked for; texts are borrowed. The gate's lock. */

@@ -1,8 +1,9 @@
 /* Which workers a client reads from: target_workers; see reader_parts.h.
  *
- * ANY reads all, LOCAL those of this process, AUTO all but workers tagged COLOCATED on other hosts'
- * behalf, where the dispatcher says that it is deployed so. Failures: LOCAL without a worker in
- * this process ends the iteration with FAILED_PRECONDITION. No locks of its own. */
+ * ANY reads all, LOCAL those of this process, AUTO all but workers of other processes that are
+ * tagged COLOCATED, or that have a share of their own where the dispatcher says that it is deployed
+ * so. Failures: LOCAL without a worker in
+ * this process ends the iteration with INVALID_ARGUMENT. No locks of its own. */
 #include "base/error.h"
 #include "service/client/reader_parts.h"
 #include "service/worker/reading.h"
@@ -20,10 +21,15 @@ static bool is_colocated(const leati_client_reader_task *task) {
     return false;
 }
 
+/* Is it there for the trainer of its own host? */
+static bool is_of_others(const leati_client_reader *reader, const leati_client_reader_task *task) {
+    return is_colocated(task) || (reader->colocated && reader->options.policy >= LEAT_SERVICE_FILE);
+}
+
 static bool is_read(const leati_client_reader *reader, const leati_client_reader_task *task) {
     switch (reader->options.targets) {
     case LEAT_SERVICE_TARGET_LOCAL: return is_here(task);
-    case LEAT_SERVICE_TARGET_AUTO: return !is_colocated(task) || is_here(task);
+    case LEAT_SERVICE_TARGET_AUTO: return !is_of_others(reader, task) || is_here(task);
     default: return true;
     }
 }
@@ -38,9 +44,10 @@ void leati_client_reader_tasks_choose(leati_client_reader *reader) {
     if (!any || !none || reader->options.targets != LEAT_SERVICE_TARGET_LOCAL)
         return;
     leat_error why = {0};
-    (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
-                     "target_workers is LOCAL, but no worker of the service at %s runs in this "
-                     "process; start one here, or ask for ANY",
-                     reader->control.service);
+    (void)leati_refuse(&why, VALUE,
+                       "target_workers is LOCAL. Local reads require local tf.data workers, but no "
+                       "local worker is found. None of the service at %s runs in this process; "
+                       "start one here, or ask for ANY",
+                       reader->control.service);
     leati_client_reader_fail(reader, &why);
 }

@@ -125,6 +125,15 @@ bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
     return true;
 }
 
+bool leati_client_reader_own_tasks_ended(const leati_client_reader *reader) {
+    bool passed = false, read = false;
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        passed = passed || task->passed;
+        read = read || !task->passed;
+    }
+    return passed && read && leati_client_reader_tasks_ended(reader);
+}
+
 /* ---- what comes ---- */
 
 /* Puts a part in line; the lock is held. */
@@ -351,10 +360,10 @@ static leat_status open_stream(leati_client_reader_task *task, const char *trans
 
 static leat_status nothing_fits(const leati_client_reader_task *task, leat_error *err) {
     const char *only = task->reader->options.transfer;
-    return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "worker %s does not give elements by %s%s; leave out data_transfer_protocol, "
-                      "or start the worker with that one",
-                      task->place.address, only == NULL ? "any protocol" : only,
+    return leati_fail(err, LEAT_NOT_FOUND,
+                      "data transfer by %s is not available from worker %s%s; leave out "
+                      "data_transfer_protocol, or start the worker with that one",
+                      only == NULL ? "any protocol" : only, task->place.address,
                       only != NULL && strcmp(only, "shm") == 0
                           ? " to this process, which may be of another host, container or user"
                           : "");

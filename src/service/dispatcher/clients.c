@@ -206,7 +206,8 @@ static leat_status add_losses(leati_core *core, leati_core_client *client,
 
 static leat_status write_news(leati_core *core, leati_core_client *client, bool finished,
                               leati_text *out, leat_error *err) {
-    struct leati_message_client_answer answer = {.finished = finished};
+    struct leati_message_client_answer answer = {.finished = finished,
+                                                 .colocated = core->options.colocated};
     answer.propose = leati_dispatcher_proposed(core, client->iteration);
     leat_status status = add_places(core, client, &answer, err);
     if (status == LEAT_OK)
@@ -256,9 +257,10 @@ static leat_status find(leati_core *core, int64_t id, leati_core_client **out, l
     *out = leati_dispatcher_client_find(core, id);
     return *out != NULL ? LEAT_OK
                         : leati_fail(err, LEAT_NOT_FOUND,
-                                     "client %lld is not known to the dispatcher; was it released, "
-                                     "silent for longer than client_timeout_ms, or was the "
-                                     "dispatcher started again without fault_tolerant_mode?",
+                                     "Unknown iteration client id (Iteration client id not found: "
+                                     "%lld); was it released, silent for longer than "
+                                     "client_timeout_ms, or was the dispatcher started again "
+                                     "without fault_tolerant_mode?",
                                      (long long)id);
 }
 

@@ -1,8 +1,8 @@
 /* Datasets that the dispatcher knows: `register_dataset` and `get_dataset`.
  *
  * A dataset with an id that was asked for is the one that has the id already if its content is the
- * same; one without is the newest with the same content, or a new one. Failures: INVALID_ARGUMENT
- * where another dataset has the id, NOT_FOUND. No locks. */
+ * same; one without is the newest of those with the same content, or a new one. Failures:
+ * INVALID_ARGUMENT where another dataset has the id, NOT_FOUND. No locks. */
 #include "base/error.h"
 #include "base/text.h"
 #include "service/dispatcher/parts.h"
@@ -25,20 +25,24 @@ static leat_status check_same(leati_core *core, const struct leati_message_datas
     leat_status status = LEAT_OK;
     const char *spec = said->spec == NULL ? "" : said->spec;
     if (*found && strcmp(leati_database_text(&query, 0), spec) != 0)
-        status = leati_refuse(err, STRUCTURE,
-                              "dataset id \"%s\" is taken by a dataset of other elements: %.300s; "
-                              "this one has %.300s",
-                              said->dataset_id, leati_database_text(&query, 0), spec);
+        status =
+            leati_refuse(err, STRUCTURE,
+                         "Datasets with the same ID should have the same structure: id \"%s\" is "
+                         "taken by one of elements %.300s; this one has %.300s",
+                         said->dataset_id, leati_database_text(&query, 0), spec);
     else if (*found && leati_database_int(&query, 1) != said->compression)
-        status = leati_refuse(err, VALUE,
-                              "dataset id \"%s\" is taken by a dataset of another compression",
-                              said->dataset_id);
+        status =
+            leati_refuse(err, VALUE,
+                         "Datasets with the same ID should have the same structure: id \"%s\" is "
+                         "taken by one of another compression",
+                         said->dataset_id);
     else if (*found && leati_database_int(&query, 2) != said->cardinality)
-        status = leati_refuse(err, VALUE,
-                              "dataset id \"%s\" is taken by a dataset of cardinality %lld; this "
-                              "one has %lld",
-                              said->dataset_id, (long long)leati_database_int(&query, 2),
-                              (long long)said->cardinality);
+        status =
+            leati_refuse(err, VALUE,
+                         "Datasets with the same ID should have the same structure: id \"%s\" is "
+                         "taken by one of cardinality %lld; this one has %lld",
+                         said->dataset_id, (long long)leati_database_int(&query, 2),
+                         (long long)said->cardinality);
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;
 }
@@ -63,7 +67,8 @@ static leat_status insert(leati_core *core, const struct leati_message_dataset *
     return status;
 }
 
-/* Equal datasets are one: `id` gets the id of one of the same content, "" where there is none. */
+/* Equal datasets are one: `id` gets the id of one of the same content, "" where there is none. One
+ * with an id that was asked for stands for itself. */
 static leat_status find_same(leati_core *core, const struct leati_message_dataset *said, char *id,
                              size_t size, leat_error *err) {
     id[0] = '\0';
@@ -72,7 +77,7 @@ static leat_status find_same(leati_core *core, const struct leati_message_datase
     leati_query query;
     leati_database_ask(core->database, &query,
                        "SELECT id FROM datasets WHERE identity = ? AND spec = ? AND compression = ?"
-                       " ORDER BY number DESC LIMIT 1",
+                       " AND id NOT GLOB '*[^0-9]*' ORDER BY number DESC LIMIT 1",
                        "tti", said->identity, said->spec, said->compression);
     if (leati_database_next(&query))
         (void)snprintf(id, size, "%s", leati_database_text(&query, 0));
@@ -125,8 +130,8 @@ leat_status leati_dispatcher_ask_register(leati_core *core, leati_core_asked *as
 
 leat_status leati_dispatcher_unknown_dataset(const char *id, leat_error *err) {
     return leati_fail(err, LEAT_NOT_FOUND,
-                      "dataset id \"%.100s\" is not known to the dispatcher; register the "
-                      "dataset first (register_dataset)",
+                      "Dataset id %.100s not found. The dispatcher knows no dataset of that id; "
+                      "register it first (register_dataset)",
                       id == NULL ? "" : id);
 }
 

@@ -44,18 +44,21 @@ static leat_status check_cached(const struct leati_message_open *said,
                                 const struct dataset *dataset, leat_error *err) {
     if (said->consumers > 0)
         return leati_refuse(err, VALUE,
-                            "a cross-trainer cache does not go with coordinated reads; leave out "
+                            "Cross-trainer caching does not support coordinated reads. Leave out "
                             "num_consumers or cross_trainer_cache");
     if (dataset->cardinality != LEAT_INFINITE_CARDINALITY)
-        return leati_refuse(err, VALUE,
-                            "a cross-trainer cache needs an endless dataset; this one has "
-                            "cardinality %lld: add repeat()",
-                            (long long)dataset->cardinality);
+        return leati_refuse(
+            err, VALUE,
+            "Cross-trainer caching requires the input dataset to be infinite. This one "
+            "has cardinality %lld: add repeat()",
+            (long long)dataset->cardinality);
     if (said->repetition > 0)
-        return leati_refuse(err, VALUE,
-                            "a cross-trainer cache is read in one repetition; this is number %lld: "
-                            "put repeat() below distribute",
-                            (long long)said->repetition);
+        return leati_refuse(
+            err, VALUE,
+            "Cross-trainer caching requires infinite datasets and disallows multiple "
+            "repetitions of the same dataset. This is repetition %lld: put "
+            "repeat() below distribute",
+            (long long)said->repetition);
     return LEAT_OK;
 }
 
@@ -79,39 +82,87 @@ static leat_status check(const leati_core *core, const struct leati_message_open
         return leati_fail(err, LEAT_UNIMPLEMENTED, "%s", dataset->unsplittable);
     if (is_static(said->policy) && core->options.num_worker_addresses == 0)
         return leati_fail(err, LEAT_NOT_FOUND,
-                          "static sharding deals shares out to a list of workers, and the "
-                          "dispatcher has none; start it with worker_addresses, or use DYNAMIC");
+                          "static sharding deals shares out to a list of workers, and a Worker of "
+                          "any address is not in the workers list. Start the dispatcher with "
+                          "worker_addresses, or use DYNAMIC");
+    if (said->target_workers > LEAT_SERVICE_TARGET_LOCAL)
+        return leati_refuse(err, VALUE, "target_workers is %lld; expected 0 to %d",
+                            (long long)said->target_workers, (int)LEAT_SERVICE_TARGET_LOCAL);
     return said->cached ? check_cached(said, dataset, err) : LEAT_OK;
 }
 
 /* ---- jobs ---- */
 
-static leat_status compare(const char *name, const char *what, int64_t here, int64_t said,
+static leat_status differs(const char *name, const char *what, const char *here, const char *said,
                            leat_error *err) {
-    return here == said ? LEAT_OK
-                        : leati_refuse(err, VALUE,
-                                       "job \"%.100s\" has %s %lld; this client asks for %lld: "
-                                       "give it another job_name",
-                                       name, what, (long long)here, (long long)said);
+    return leati_refuse(err, VALUE,
+                        "Tried to create job with name %.100s, but found an existing job with "
+                        "different parameters: Existing %s: <%s>; got <%s>; give it another "
+                        "job_name",
+                        name, what, here, said);
+}
+
+/* One of the names of a parameter's values, or the value itself where it has no names. */
+static leat_status compare(const char *name, const char *what, const char *const *names,
+                           int64_t here, int64_t said, leat_error *err) {
+    char texts[2][24];
+    if (here == said)
+        return LEAT_OK;
+    (void)snprintf(texts[0], sizeof texts[0], "%lld", (long long)here);
+    (void)snprintf(texts[1], sizeof texts[1], "%lld", (long long)said);
+    return differs(name, what, names != NULL ? names[here] : texts[0],
+                   names != NULL ? names[said] : texts[1], err);
+}
+
+/* The part of a dataset's identity that seeds are not in; NULL: it has none. */
+static const char *without_seeds(const char *identity) {
+    return strchr(identity, ' ');
+}
+
+/* Clients of one job register one dataset each: are they the same? */
+static leat_status same_dataset(leati_core *core, const struct leati_message_open *said,
+                                const char *here, leat_error *err) {
+    leati_query query;
+    if (strcmp(here, said->dataset_id) == 0)
+        return LEAT_OK;
+    leati_database_ask(core->database, &query,
+                       "SELECT a.identity, b.identity, a.spec = b.spec, a.compression, "
+                       "b.compression FROM datasets a, datasets b WHERE a.id = ? AND b.id = ?",
+                       "tt", here, said->dataset_id);
+    leat_status status = LEAT_OK;
+    if (leati_database_next(&query)) {
+        const char *first = without_seeds(leati_database_text(&query, 0));
+        const char *second = without_seeds(leati_database_text(&query, 1));
+        bool packed = leati_database_int(&query, 3) == leati_database_int(&query, 4);
+        if (!packed || leati_database_int(&query, 2) == 0)
+            status = differs(said->job_name, "dataset", here, said->dataset_id, err);
+        if (status != LEAT_OK)
+            status =
+                leati_prefix(err, "Data type mismatch in %s", packed ? "elements" : "compression");
+        else if (first == NULL || second == NULL || strcmp(first, second) != 0)
+            status = differs(said->job_name, "dataset", here, said->dataset_id, err);
+    }
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    return status == LEAT_OK ? ended : status;
 }
 
 static leat_status same_job(const leati_query *query, const struct leati_message_open *said,
                             leat_error *err) {
+    static const char *const modes[] = {"OFF", "DYNAMIC", "FILE", "DATA", "FILE_OR_DATA", "HINT"};
+    static const char *const levels[] = {"at_most_once", "at_least_once", "exactly_once"};
+    static const char *const targets[] = {"AUTO", "ANY", "LOCAL"};
+    static const char *const enabled[] = {"disabled", "enabled"};
     const char *name = said->job_name;
-    LEATI_TRY(compare(name, "processing_mode", leati_database_int(query, 1), said->policy, err));
-    LEATI_TRY(compare(name, "visitation", leati_database_int(query, 2), said->visitation, err));
-    LEATI_TRY(compare(name, "num_consumers", leati_database_int(query, 3), said->consumers, err));
     LEATI_TRY(
-        compare(name, "target_workers", leati_database_int(query, 4), said->target_workers, err));
+        compare(name, "processing mode", modes, leati_database_int(query, 1), said->policy, err));
     LEATI_TRY(
-        compare(name, "cross_trainer_cache", leati_database_int(query, 5), said->cached, err));
-    const char *dataset = leati_database_text(query, 6);
-    return strcmp(dataset, said->dataset_id) == 0
-               ? LEAT_OK
-               : leati_refuse(err, VALUE,
-                              "job \"%.100s\" reads dataset \"%.100s\"; this client asks for "
-                              "\"%.100s\": give it another job_name",
-                              name, dataset, said->dataset_id);
+        compare(name, "visitation", levels, leati_database_int(query, 2), said->visitation, err));
+    LEATI_TRY(compare(name, "number of consumers", NULL, leati_database_int(query, 3),
+                      said->consumers, err));
+    LEATI_TRY(compare(name, "target workers", targets, leati_database_int(query, 4),
+                      said->target_workers, err));
+    return compare(name, "cross-trainer cache", enabled, leati_database_int(query, 5), said->cached,
+                   err);
 }
 
 /* 0: there is none. */
@@ -127,6 +178,8 @@ static leat_status find_job(leati_core *core, const struct leati_message_open *s
     if (leati_database_next(&query)) {
         *out = leati_database_int(&query, 0);
         status = same_job(&query, said, err);
+        if (status == LEAT_OK)
+            status = same_dataset(core, said, leati_database_text(&query, 6), err);
     }
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;

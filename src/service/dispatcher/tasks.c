@@ -89,8 +89,11 @@ leat_status leati_dispatcher_share_of(leati_core *core, const char *address, con
         }
     }
     return leati_fail(err, listed ? LEAT_FAILED_PRECONDITION : LEAT_NOT_FOUND,
-                      "worker %.200s has no place in the dispatcher's worker_addresses%s", address,
-                      listed ? ": other workers are already running at the configured host" : "");
+                      "worker %.200s cannot join static sharding: %s; expected one for each of the "
+                      "dispatcher's worker_addresses",
+                      address,
+                      listed ? "other workers are already running at the configured host"
+                             : "The worker's address is not configured");
 }
 
 /* ---- making tasks ---- */

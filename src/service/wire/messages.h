@@ -156,7 +156,8 @@ struct leati_message_dataset {
     char *dataset_id;  /* asked for; else the dispatcher draws one */
     char *plan, *spec; /* JSON */
     int64_t cardinality, compression;
-    char *identity;       /* of its content: equal for equal plans */
+    char *identity;       /* of its content: equal for equal plans; a blank, and equal for plans
+                             that differ in drawn seeds alone */
     bool deterministic;   /* so that exactly_once can be promised */
     char *why_not;        /* where it is not */
     leati_ints providers; /* for each source the number of its splits; -1: endless */
@@ -216,7 +217,7 @@ struct leati_message_client_answer {
     bool finished;        /* no further task comes, and the tasks that are there are all */
     int64_t propose;      /* coordinated: tasks change at this round if all agree; -1: none */
     leati_ints report;    /* tasks of which it is to say what it holds, and to stop reading */
-    bool colocated;       /* AUTO reads no workers of other hosts that are tagged COLOCATED */
+    bool colocated;       /* AUTO reads no shares of workers in other processes */
     leati_strings lost;   /* workers that were lost with elements, in words; each once */
 };
 struct leati_message_release {

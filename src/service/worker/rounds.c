@@ -87,8 +87,9 @@ static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
 
 static leat_status end(leati_worker_task *task, leat_error *err) {
     return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "coordinated reads need a dataset without an end; this one ended after "
-                      "%" PRId64 " elements: put repeat() at its end",
+                      "Encountered end of sequence on a round-robin read iterator after %" PRId64
+                      " elements: coordinated reads need an endless dataset; put repeat() at its "
+                      "end",
                       task->made);
 }
 
@@ -102,8 +103,9 @@ static leat_status join(leati_worker_task *task, leati_worker_reader *reader, le
     if (c->came && round < c->turns)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "consumer %" PRId64 " asks for round %" PRId64 " of task %" PRId64
-                          ", which has passed: round %" PRId64 " is its next. Coordinated reads do "
-                          "not go on with a consumer that was started again; start all of them",
+                          ", but the current round has already reached %" PRId64
+                          ". Coordinated reads do not go on with a consumer that was started "
+                          "again; start all of them under another job_name",
                           i, round, task->about.task, c->turns);
     /* The newer stream of a consumer is the one that counts. */
     if (c->reader != NULL)

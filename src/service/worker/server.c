@@ -33,6 +33,10 @@ static leat_status check_options(const leat_worker_options *o, leat_error *err) 
     if (o->port < 0 || o->port > MOST_PORT)
         return leati_refuse(err, VALUE, "leat_worker_new: port is %d; expected 0 to %d", o->port,
                             MOST_PORT);
+    for (size_t i = 0; i < o->num_worker_tags; i++)
+        if (o->worker_tags[i][0] == '\0')
+            return leati_refuse(err, VALUE, "Worker tags cannot be empty. Tag %zu of %zu is", i + 1,
+                                o->num_worker_tags);
     if (o->heartbeat_interval_ms < 0 || o->dispatcher_timeout_ms < 0 ||
         o->cross_trainer_cache_size_bytes < 0 || o->snapshot_max_chunk_size_bytes < 0 ||
         o->shutdown_quiet_period_ms < 0 || o->num_threads < 0)

@@ -111,15 +111,14 @@ void leati_worker_task_fail(leati_worker_task *task, const leat_error *why) {
 static leat_status check_input(const leati_worker_task *task, const leat_dataset *dataset,
                                leat_error *err) {
     int64_t cardinality = leat_dataset_cardinality(dataset);
-    if (task->about.consumers == 0 || cardinality == LEAT_INFINITE_CARDINALITY)
+    /* Where it is not known how many there are, the end tells. */
+    if (task->about.consumers == 0 || cardinality < 0)
         return LEAT_OK;
-    char count[32] = "an unknown number of";
-    if (cardinality >= 0)
-        (void)snprintf(count, sizeof count, "%" PRId64, cardinality);
-    return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                      "coordinated reads need a dataset without an end; this one has %s elements: "
-                      "put repeat() at its end",
-                      count);
+    return leati_fail(
+        err, LEAT_FAILED_PRECONDITION,
+        "Round robin reads require that the input dataset has infinite cardinality, but "
+        "the dataset has cardinality %" PRId64 "; put repeat() at its end",
+        cardinality);
 }
 
 /* What the producer reads, while it is being opened. */

@@ -378,8 +378,9 @@ def test_servers_that_were_stopped():
     dispatcher.start()
     dispatcher.stop()
     dispatcher.stop()
-    with pytest.raises(tf.errors.FailedPreconditionError):
+    with pytest.raises(RuntimeError) as raised:
         dispatcher.start()
+    assert isinstance(raised.value, tf.errors.OpError) and raised.value.error_code == tf.errors.FAILED_PRECONDITION
     with service.DispatchServer(service.DispatcherConfig(protocol=PROTOCOL)) as other:
         assert other.target.startswith("local://localhost:")
 

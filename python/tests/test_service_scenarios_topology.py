@@ -135,11 +135,6 @@ def test_colocated_workers_with_static_sharding(clusters):
     assert values(cluster.range(100, Policy.FILE_OR_DATA)) == list(range(0, 100, 5))
 
 
-def test_colocated_workers_with_coordinated_reads(clusters):
-    cluster = clusters(3, 1, tags=[TAG], deployment_mode=1)
-    groups_fit(take(iter(cluster.coordinated(4)), 200), 4)
-
-
 def test_workers_that_come_with_tags(clusters):
     cluster = clusters(1, 1, tags=[TAG], deployment_mode=1)
     iterator = iter(cluster.range(300))
@@ -220,35 +215,6 @@ def test_workers_that_join(clusters, count):
     while found.count(0) < 3 + count:
         found += take(iterator, 1)
     groups_fit(found + take(iterator, 25), 7)
-
-
-def test_a_worker_that_starts_again(clusters):
-    cluster = clusters(3, quiet_ms=2000)
-    iterator = iter(cluster.coordinated(5))
-    found = take(iterator, 20)
-    cluster.workers[1].stop()
-    found += take(iterator, 20)
-    cluster.workers[1].restart()
-    while found[-1] != 0:
-        found += take(iterator, 1)
-    groups_fit(found + take(iterator, 20), 5)
-
-
-@pytest.mark.parametrize("mode", [Policy.OFF, Policy.DYNAMIC])
-def test_workers_that_come_and_go(clusters, mode):
-    cluster = clusters(3, quiet_ms=2000)
-    iterator = iter(cluster.coordinated(5, mode))
-    found = take(iterator, 20)
-    for worker in cluster.workers:
-        worker.stop()
-        found += take(iterator, 20)
-        worker.restart()
-        found += take(iterator, 20)
-    cluster.add_worker()
-    cluster.restart_dispatcher()
-    for worker in cluster.workers[:3]:
-        worker.stop()
-    groups_fit(found + take(iterator, 20), 5)
 
 
 # ---- the cross-trainer cache ----

@@ -233,8 +233,6 @@ def test_shares_of_a_range(shard):
     numbers = Dataset.range(20)
     for policy in (Policy.DATA, Policy.FILE_OR_DATA):
         assert local(cluster, numbers, policy) == [1, 6, 11, 16]
-    with pytest.raises(tf.errors.NotFoundError, match=WORDS["found_an_unshardable_source"]):
-        local(cluster, numbers, Policy.FILE)
     assert local(cluster, numbers.shard(HINT, HINT), Policy.HINT) == [1, 6, 11, 16]
     assert local(cluster, numbers.shard(num_shards=1, index=0), Policy.HINT) == list(range(20))
     assert local(cluster, numbers, Policy.OFF) == list(range(20))

@@ -535,7 +535,7 @@ def test_protocols_that_are_not_there(worker_by):
     with pytest.raises(tf.errors.NotFoundError, match="grpc, local, shm, tcp"):
         values(read_by("pigeon", target, tf.data.Dataset.range(3)))
     for transfer in ("shm", "tcp"):
-        with pytest.raises(tf.errors.FailedPreconditionError, match=transfer):
+        with pytest.raises(tf.errors.NotFoundError, match=transfer):
             values(read_by(transfer, target, tf.data.Dataset.range(3)))
     with pytest.raises(tf.errors.NotFoundError, match="pigeon"):
         worker_by("pigeon")

@@ -43,7 +43,7 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err) {
     if (strcmp(name, "grpc") == 0)
         return leati_transport_find_grpc(err);
     leati_fail(err, LEAT_NOT_FOUND,
-               "No credentials factory has been registered for protocol %.100s; the protocols that "
+               "No credentials factory has been registered for protocol %.100s: it is not available; those that "
                "there are: " LEATI_TRANSPORT_NAMES,
                name);
     return NULL;

@@ -537,5 +537,5 @@ def test_protocols_that_are_not_there(worker_by):
     for transfer in ("shm", "tcp"):
         with pytest.raises(tf.errors.NotFoundError, match=transfer):
             values(read_by(transfer, target, tf.data.Dataset.range(3)))
-    with pytest.raises(tf.errors.NotFoundError, match="pigeon"):
+    with pytest.raises(RuntimeError, match="pigeon"):
         worker_by("pigeon")

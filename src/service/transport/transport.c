@@ -42,6 +42,10 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err) {
         return &leati_transport_local;
     if (strcmp(name, "grpc") == 0)
         return leati_transport_find_grpc(err);
+    if (strcmp(name, "shm") == 0)
+        return &leati_transport_shm;
+    if (strcmp(name, "tcp") == 0)
+        return &leati_transport_tcp;
     leati_fail(err, LEAT_NOT_FOUND,
                "No credentials factory has been registered for protocol %.100s: it is not available; those that "
                "there are: " LEATI_TRANSPORT_NAMES,

@@ -117,6 +117,17 @@ static void note_proposal(leati_client_reader *reader, int64_t propose) {
     reader->agreed = propose >= 0 && reader->round <= propose ? propose : -1;
 }
 
+/* Nothing comes any more but what is here. */
+static void note_failure(leati_client_reader *reader,
+                         const struct leati_message_client_answer *answer) {
+    leat_error why = {0};
+    bool known = answer->failed > 0 && answer->failed <= LEAT_UNAUTHENTICATED;
+    (void)leati_fail(&why, known ? (leat_status)answer->failed : LEAT_UNKNOWN, "%s",
+                     answer->why == NULL ? "" : answer->why);
+    reader->finished = true;
+    leati_client_reader_fail(reader, &why);
+}
+
 static leat_status hear(leati_client_reader *reader, struct leati_message_client_answer *answer,
                         leat_error *err) {
     leat_status status = LEAT_OK;
@@ -130,6 +141,8 @@ static leat_status hear(leati_client_reader *reader, struct leati_message_client
         reader->finished = reader->finished || answer->finished;
         note_reports(reader, answer);
         note_proposal(reader, answer->propose);
+        if (answer->failed != 0)
+            note_failure(reader, answer);
         leati_client_reader_tasks_choose(reader);
     }
     reader->known = true;

@@ -204,6 +204,22 @@ static leat_status add_losses(leati_core *core, leati_core_client *client,
     return LEAT_OK;
 }
 
+/* What ended a task of the client's iteration. */
+static leat_status add_failure(leati_core *core, int64_t iteration,
+                               struct leati_message_client_answer *answer, leat_error *err) {
+    leati_query query;
+    leat_status status = LEAT_OK;
+    leati_database_ask(core->database, &query,
+                       "SELECT failure, why FROM iterations WHERE id = ? AND failure != 0", "i",
+                       iteration);
+    while (status == LEAT_OK && leati_database_next(&query)) {
+        answer->failed = leati_database_int(&query, 0);
+        status = leati_messages_set_text(&answer->why, leati_database_text(&query, 1), err);
+    }
+    leat_status read = leati_database_end(&query, err);
+    return status == LEAT_OK ? read : status;
+}
+
 static leat_status write_news(leati_core *core, leati_core_client *client, bool finished,
                               leati_text *out, leat_error *err) {
     struct leati_message_client_answer answer = {.finished = finished,
@@ -214,6 +230,8 @@ static leat_status write_news(leati_core *core, leati_core_client *client, bool 
         status = add_reports(core, client->id, &answer, err);
     if (status == LEAT_OK)
         status = add_losses(core, client, &answer, err);
+    if (status == LEAT_OK)
+        status = add_failure(core, client->iteration, &answer, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_client_answer, &answer, out, err);
     leati_messages_fini(&leati_message_client_answer, &answer);
@@ -229,7 +247,8 @@ static bool is_asked(const leati_core *core, int64_t client) {
 
 leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *client, bool always,
                                          leati_text *out, leat_error *err) {
-    int64_t state = 0, proposed = leati_dispatcher_proposed(core, client->iteration);
+    int64_t state = 0, failure = 0;
+    int64_t proposed = leati_dispatcher_proposed(core, client->iteration);
     bool news = false;
     LEATI_TRY(leati_database_number(core->database, LEATI_ITERATION_COLLECTED, &state, err,
                                     "SELECT state FROM iterations WHERE id = ?", "i",
@@ -239,8 +258,11 @@ leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *cl
                           "iteration %lld was collected: its clients were silent for longer than "
                           "job_gc_timeout_ms",
                           (long long)client->iteration);
+    LEATI_TRY(leati_database_number(core->database, 0, &failure, err,
+                                    "SELECT failure FROM iterations WHERE id = ?", "i",
+                                    client->iteration));
     LEATI_TRY(tasks_differ(core, client, &news, err));
-    news = news || state == LEATI_ITERATION_FINISHED || is_asked(core, client->id) ||
+    news = news || failure != 0 || state == LEATI_ITERATION_FINISHED || is_asked(core, client->id) ||
            (proposed >= 0 && client->last.agreed != proposed) ||
            (proposed < 0 && client->last.agreed >= 0);
     if (news)

@@ -100,6 +100,33 @@ static void test_ten_workers_join_at_once(void **state) {
     close_world(&world);
 }
 
+/* Also a client that had no stream of the task open: it would take what is finished for the end. */
+static void test_a_task_that_fails_is_told_to_all_clients(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_worker_answer said;
+    struct leati_message_client_answer heard;
+    char text[256];
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened first = open_job(&world, "a", "");
+    struct leati_message_opened second = open_job(&world, "a", "");
+    struct leati_message_task task = one_start(&world, 1, "");
+    (void)snprintf(text, sizeof text,
+                   ", \"tasks\": [{\"task\": %lld, \"attempt\": 1, \"done\": true, \"failed\": %d,"
+                   " \"text\": \"no such file\"}]",
+                   (long long)task.task, LEAT_NOT_FOUND);
+    worker_says(&world, 1, text, &said);
+    leati_messages_fini(&leati_message_worker_answer, &said);
+    for (int i = 0; i < 2; i++) {
+        client_says(&world, i == 0 ? first.client : second.client, "", &heard);
+        assert_int_equal(heard.failed, LEAT_NOT_FOUND);
+        assert_string_equal(heard.why, "no such file");
+        leati_messages_fini(&leati_message_client_answer, &heard);
+    }
+    close_world(&world);
+}
+
 static void test_leases_are_disjoint_and_come_again(void **state) {
     (void)state;
     struct world world = {0};
@@ -455,6 +482,7 @@ int main(void) {
         cmocka_unit_test(test_one_pass),
         cmocka_unit_test(test_heartbeats_wait_for_news),
         cmocka_unit_test(test_ten_workers_join_at_once),
+        cmocka_unit_test(test_a_task_that_fails_is_told_to_all_clients),
         cmocka_unit_test(test_leases_are_disjoint_and_come_again),
         cmocka_unit_test(test_a_lost_worker_under_at_most_once),
         cmocka_unit_test(test_exactly_once_asks_clients_first),

@@ -7,7 +7,8 @@ enum { LEATI_SCHEMA_VERSION = 1 };
 
 /* Of workers. */
 enum { LEATI_WORKER_READY = 0, LEATI_WORKER_DRAINING, LEATI_WORKER_LOST, LEATI_WORKER_LEFT };
-/* Of iterations. `shared`: several clients took of it at the same time. */
+/* Of iterations. `shared`: several clients took of it at the same time; `failure`: the code of what
+ * ended one of its tasks, and `why` its text, which all its clients are told. */
 enum { LEATI_ITERATION_ACTIVE = 0, LEATI_ITERATION_FINISHED, LEATI_ITERATION_COLLECTED };
 /* Of clients. */
 enum { LEATI_CLIENT_HERE = 0, LEATI_CLIENT_RELEASED, LEATI_CLIENT_LOST };
@@ -30,7 +31,7 @@ static const char leati_schema[] =
     " open INTEGER);"
     "CREATE UNIQUE INDEX job_names ON jobs (name) WHERE open = 1;"
     "CREATE TABLE iterations (id INTEGER PRIMARY KEY, job INTEGER, repetition INTEGER, state "
-    "INTEGER, shared INTEGER);"
+    "INTEGER, shared INTEGER, failure INTEGER, why TEXT);"
     "CREATE UNIQUE INDEX repetitions ON iterations (job, repetition) WHERE state < 2;"
     "CREATE TABLE clients (id INTEGER PRIMARY KEY, uid TEXT UNIQUE, iteration INTEGER,"
     " consumer INTEGER, state INTEGER);"

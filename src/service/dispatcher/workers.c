@@ -155,21 +155,25 @@ static leat_status is_at_work(leati_core *core, const char *uid,
     return LEAT_OK;
 }
 
-/* A stream that cannot be written ends its snapshot; readers of others are told by their worker. */
+/* A stream that cannot be written ends its snapshot; a task that cannot be read ends its iteration,
+ * also for clients that had no stream of it open: they would see an end. */
 static leat_status note_failure(leati_core *core, const struct leati_message_task_report *report,
                                 leat_error *err) {
-    int64_t iteration = 0;
+    int64_t snapshot = 0;
     leat_error why = {0};
-    LEATI_TRY(leati_database_number(core->database, 0, &iteration, err,
-                                    "SELECT iteration FROM tasks WHERE id = ?"
-                                    " AND snapshot IS NOT NULL",
-                                    "i", report->task));
-    if (iteration == 0)
-        return LEAT_OK;
     bool known = report->failed > 0 && report->failed <= LEAT_UNAUTHENTICATED;
     (void)leati_fail(&why, known ? (leat_status)report->failed : LEAT_UNKNOWN, "%s",
                      report->text == NULL ? "" : report->text);
-    return leati_dispatcher_snapshot_end(core, iteration, &why, err);
+    LEATI_TRY(leati_database_number(core->database, 0, &snapshot, err,
+                                    "SELECT iteration FROM tasks WHERE id = ?"
+                                    " AND snapshot IS NOT NULL",
+                                    "i", report->task));
+    if (snapshot != 0)
+        return leati_dispatcher_snapshot_end(core, snapshot, &why, err);
+    return leati_database_run(core->database, err,
+                              "UPDATE iterations SET failure = ?, why = ? WHERE failure = 0"
+                              " AND id = (SELECT iteration FROM tasks WHERE id = ?)",
+                              "iti", (int64_t)why.code, why.text, report->task);
 }
 
 static leat_status note_report(leati_core *core, const char *uid,

@@ -219,6 +219,8 @@ struct leati_message_client_answer {
     leati_ints report;    /* tasks of which it is to say what it holds, and to stop reading */
     bool colocated;       /* AUTO reads no shares of workers in other processes */
     leati_strings lost;   /* workers that were lost with elements, in words; each once */
+    int64_t failed;       /* leat_status of what ended a task, and with it the iteration; 0: none */
+    char *why;            /* its text */
 };
 struct leati_message_release {
     int64_t client;

@@ -359,9 +359,11 @@ void leati_worker_task_drain(leati_worker_task *task) {
     leati_queue_gate_unlock(task->gate);
 }
 
-/* With the lock held. */
+/* One that has failed is once readers have what was made before. With the lock held. */
 static bool finished(const leati_worker_task *task) {
-    return leati_worker_task_failed(task) || (task->ended && task->runner->done(task));
+    if (leati_worker_task_failed(task))
+        return task->about.snapshot != NULL || task->runner->held(task) == 0;
+    return task->ended && task->runner->done(task);
 }
 
 void leati_worker_task_tell(leati_worker_task *task) {
@@ -376,7 +378,7 @@ void leati_worker_task_tell(leati_worker_task *task) {
 leat_status leati_worker_task_report(leati_worker_task *task, struct leati_message_task_report *out,
                                      leat_error *err) {
     leati_queue_gate_lock(task->gate);
-    const leat_error *failure = leati_worker_task_failed(task);
+    const leat_error *failure = finished(task) ? leati_worker_task_failed(task) : NULL;
     out->task = task->about.task;
     out->attempt = task->about.attempt;
     out->elements = task->given;

@@ -4,7 +4,7 @@
 #include "exec/cpu/dnnl.h"
 
 /* Below so many rows the right operand, which each part brings into its own layout, costs more. */
-enum { LEAST_ROWS = 512 };
+enum { LEAST_ROWS = 1024 };
 /* Of products with fewer columns, and of those with a transposed left operand, the order of the
  * sums depends on the number of rows. */
 enum { LEAST_COLUMNS = 128 };

@@ -36,12 +36,12 @@ static leat_value by_input(const leat_value *a) {
 
 #define M(...) LEAT_SHAPE(__VA_ARGS__)
 static const trial trials[] = {
-    {"product", {M(1024, 64), M(64, 128), M(128)}, 3, product},
-    {"product", {M(1999, 300), M(300, 257), M(257)}, 3, product},
+    {"product", {M(2048, 64), M(64, 128), M(128)}, 3, product},
+    {"product", {M(3999, 300), M(300, 257), M(257)}, 3, product},
     {"product", {M(5000, 1000), M(1000, 130), M(130)}, 3, product},
     {"product", {M(3000, 17), M(17, 1000), M(1000)}, 3, product},
     {"turned", {M(2100, 300), M(200, 300)}, 2, product_by_turned},
-    {"turned", {M(1536, 1025), M(512, 1025)}, 2, product_by_turned},
+    {"turned", {M(2560, 1025), M(512, 1025)}, 2, product_by_turned},
     {"convolution", {M(8, 28, 28, 16), M(3, 3, 16, 64)}, 2, convolution},
     {"convolution", {M(7, 40, 31, 3), M(5, 5, 3, 32)}, 2, convolution},
     {"convolution", {M(130, 14, 14, 64), M(1, 1, 64, 96)}, 2, convolution},

@@ -41,6 +41,26 @@ static const kind kinds[] = {
     {"reduce_sum", NULL, F, ONE(LONG)},
     {"reduce_max", "{\"axis\": [0]}", F, ONE(1100, 1000)},
     {"cumsum", NULL, F, ONE(LONG)},
+    {"eye", "{\"num_rows\": 1500}", F, {{0}}, 0},
+    {"band_part", "{\"num_lower\": 3, \"num_upper\": -1}", F, ONE(1500, 1500)},
+    {"histogram_fixed_width", NULL, F, {LEAT_SHAPE(LONG), LEAT_SHAPE(2)}, 2},
+    {"diag", NULL, F, ONE(1500)},
+    {"set_diag", NULL, F, {LEAT_SHAPE(3000, 1500), LEAT_SHAPE(1500)}, 2},
+    {"unsorted_segment_sum",
+     "{\"num_segments\": 300}",
+     LEAT_INT32,
+     {LEAT_SHAPE(LONG), LEAT_SHAPE(LONG)},
+     2},
+    {"tensor_scatter_nd_update",
+     NULL,
+     LEAT_INT32,
+     {LEAT_SHAPE(300, 3), LEAT_SHAPE(600000, 1), LEAT_SHAPE(600000, 3)},
+     3},
+    {"sparse_softmax_cross_entropy_with_logits",
+     NULL,
+     F,
+     {LEAT_SHAPE(5000), LEAT_SHAPE(5000, 300)},
+     2},
     {"argmax", NULL, F, ONE(LONG)},
     {"softmax", NULL, F, ONE(1100000)},
     {"log_softmax", NULL, F, ONE(110, 10000)},
@@ -134,12 +154,17 @@ static bool same(const leat_tensor *a, const leat_tensor *b) {
                   (size_t)leat_tensor_count(a) * leat_dtype_size((leat_dtype)a->dtype)) == 0;
 }
 
+/* Labels are no floats. */
+static leat_dtype dtype_of(const kind *k, int input) {
+    return input == 0 && strncmp(k->operation, "sparse_", 7) == 0 ? LEAT_INT32 : k->dtype;
+}
+
 static void check(const kind *k) {
     asking a = {0};
     leat_error err = {0};
     leat_tensor inputs[3];
     for (int i = 0; i < k->num_inputs; i++)
-        inputs[i] = numbers(k->dtype, k->shapes[i], (uint32_t)i + 1);
+        inputs[i] = numbers(dtype_of(k, i), k->shapes[i], (uint32_t)i + 1);
     leat_tensor whole = compute(k, inputs, &err);
     if (whole.dtype == 0)
         fail_msg("%s: %s", k->operation, err.text);

@@ -3,6 +3,7 @@
  * `num_lower` diagonals below the main one stay, and `num_upper` above; a negative number keeps
  * all. Fails where a number is larger than the matrix. No state, no locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -64,13 +65,15 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t lower = args->num_lower < 0 ? rows : args->num_lower;
     int64_t upper = args->num_upper < 0 ? columns : args->num_upper;
     size_t size = leat_dtype_size(in->dtype);
+    int64_t done = 0;
     /* A row without values may have 0 columns, by which nothing may be divided. */
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
-        memset(to, 0, (size_t)in->count * size);
         /* The lines of all matrices, one behind the other. */
-        for (int64_t i = 0; i < in->count / columns; i++) {
+        for (int64_t i = 0; i < in->count / columns && !leati_stop_look_after(columns, &done);
+             i++) {
+            memset(to + (size_t)(i * columns) * size, 0, (size_t)columns * size);
             int64_t line = i % rows;
             int64_t first = line > lower ? line - lower : 0;
             int64_t last = LEATI_MIN(line + upper + 1, columns);

@@ -7,6 +7,7 @@
  * diagonals allow, and square where neither is given. They fail where a diagonal is outside the
  * matrix and where sizes do not fit. No state, no locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -170,7 +171,8 @@ static leat_shape diagonals_shape(const diagonals *d, const leat_shape *in) {
 /* Copies the values of one matrix to the array, or back. */
 static void diagonals_copy(const diagonals *d, size_t size, char *matrix, char *array,
                            bool to_array) {
-    for (int64_t k = d->low; k <= d->high; k++) {
+    int64_t done = 0;
+    for (int64_t k = d->low; k <= d->high && !leati_stop_look_after(d->longest, &done); k++) {
         int64_t length = length_of(d, k), line = (d->high - k) * d->longest;
         bool right = k >= 0 ? d->above_right : d->below_right;
         char *compact = array + (size_t)(line + (right ? d->longest - length : 0)) * size;
@@ -257,7 +259,7 @@ static leat_status diag_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
         /* All is padding first; the diagonals are then written over it. */
-        for (int64_t i = 0; i < out->count; i++)
+        for (int64_t i = 0; i < out->count && !leati_stop_look_at(i); i++)
             (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
         for (int64_t i = 0; i < out->count / matrix && in->count > 0; i++)
             diagonals_copy(&d, size, to + (size_t)(i * matrix) * size,
@@ -302,7 +304,7 @@ static leat_status diag_part_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
         /* Short diagonals leave the rest of their lines as padding. */
-        for (int64_t i = 0; i < out->count; i++)
+        for (int64_t i = 0; i < out->count && !leati_stop_look_at(i); i++)
             (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
         for (int64_t i = 0; i < out->count / array; i++)
             diagonals_copy(&d, size, leati_support_row_of(in, row) + (size_t)(i * matrix) * size,
@@ -353,7 +355,7 @@ static leat_status set_diag_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
-        memcpy(to, leati_support_row_of(in, row), (size_t)in->count * size);
+        leati_stop_copy(to, leati_support_row_of(in, row), (size_t)in->count * size);
         for (int64_t i = 0; i < in->count / matrix; i++)
             diagonals_copy(&d, size, to + (size_t)(i * matrix) * size,
                            leati_support_row_of(diagonal, row) + (size_t)(i * array) * size, false);

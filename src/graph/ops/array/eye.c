@@ -1,6 +1,7 @@
 /* eye: ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
  *
  * Fails on sizes that do not fit and on dtypes that are no numbers. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -80,14 +81,17 @@ static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = leat_dtype_size(out->dtype);
     int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
     (void)leati_support_store_number(out->dtype, 1, one);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
-        memset(to, 0, (size_t)out->count * size);
         /* The lines of all matrices, one behind the other; in tall ones the last lines have no
          * diagonal. */
-        for (int64_t i = 0; i < out->count / columns; i++)
+        for (int64_t i = 0; i < out->count / columns && !leati_stop_look_after(columns, &done);
+             i++) {
+            memset(to + (size_t)(i * columns) * size, 0, (size_t)columns * size);
             if (i % rows < columns)
                 memcpy(to + (size_t)(i * columns + i % rows) * size, one, size);
+        }
     }
     return LEAT_OK;
 }

@@ -7,6 +7,7 @@
  * that name one place, the last one stays where they are not combined. In scatter_nd slices add up,
  * booleans are true where one is, of strings the last one stays. Integers wrap. They fail where
  * shapes do not fit and where an index is outside. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/replica/combine.h"
 
 #include <string.h>
@@ -55,7 +56,9 @@ static leat_status scatter_row(leati_kernel_call *call, const leati_operand *ind
         values *= out->dims[d];
     size_t bytes = (size_t)values * leat_dtype_size(updates->dtype);
     const char *from = leati_support_row_of(updates, row);
-    for (int64_t i = 0; i < rows; i++) {
+    int64_t done = 0;
+    /* A stop leaves the slices that follow as they are. */
+    for (int64_t i = 0; i < rows && !leati_stop_look_after(values + depth, &done); i++) {
         int64_t slice = 0;
         for (int32_t d = 0; d < depth; d++) {
             int64_t index = leati_support_index_at(indices, row, i * depth + d);

@@ -3,6 +3,7 @@
  *
  * Values below the range count for the first part, those above for the last. Fails where the
  * range is no pair of rising numbers. No gradient, no state, no locks. */
+#include "base/stop.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
 
@@ -90,7 +91,7 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
         memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
         /* Bounds and values are compared as doubles, whatever their dtype. */
         double step = (high - low) / (double)args->nbins;
-        for (int64_t i = 0; i < values->count; i++) {
+        for (int64_t i = 0; i < values->count && !leati_stop_look_at(i); i++) {
             double value = leati_tensor_float_at(&all, i);
             if (value != value) {
                 call->failed_row = row;

@@ -10,6 +10,7 @@
  * dimensions of the data, where sorted numbers fall, and where a number is no segment. No state, no
  * locks. */
 #include "graph/support/math/segment.h"
+#include "base/stop.h"
 #include "core/tensor.h"
 #include "graph/support/replica/combine.h"
 #include "graph/support/text/texts.h"
@@ -172,11 +173,12 @@ static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind k
     size_t size = leat_dtype_size(data->dtype);
     int64_t values = args->num_segments > 0 ? out->count / args->num_segments : 0;
     leati_combine_function combine = leati_combine_of(kind, data->dtype);
+    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(out, row);
         if (out->count > 0)
             leati_combine_start(kind, data->dtype, to, out->count);
-        for (int64_t i = 0; i < ids->count; i++) {
+        for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, &done); i++) {
             int64_t id = leati_support_index_at(ids, row, i);
             if (id >= args->num_segments) {
                 call->failed_row = row;

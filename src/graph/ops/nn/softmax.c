@@ -166,7 +166,8 @@ static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t clas
     const leati_operand *labels = &call->inputs[0], *logits = &call->inputs[1];
     char *loss = leati_support_row_of(&call->outputs[0], row),
          *gradient = leati_support_row_of(&call->outputs[1], row);
-    for (int64_t i = 0; i < labels->count; i++) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < labels->count && !leati_stop_look_after(classes, &done); i++) {
         int64_t label = leati_support_index_at(labels, row, i);
         if (label < 0 || label >= classes) {
             /* Lines before it are written already; the output is thrown away. */

@@ -434,8 +434,11 @@ leat_status leat_bundle_read(leat_bundle *bundle, int64_t index, leat_tensor *ou
     LEATI_TRY(leat_tensor_new(e->dtype == LEAT_INVALID ? LEAT_UINT8 : e->dtype,
                               e->dtype == LEAT_INVALID ? bytes : e->shape, &values, err));
     leat_status status = read_bytes(bundle, entry, values.data, err);
+    uint32_t crc = 0;
     if (status == LEAT_OK)
-        status = check_crc(bundle, entry, leati_crc_crc32c(values.data, (size_t)e->bytes), err);
+        status = leati_crc_of_many(values.data, (size_t)e->bytes, &crc, err);
+    if (status == LEAT_OK)
+        status = check_crc(bundle, entry, crc, err);
     if (status == LEAT_OK)
         *out = values;
     else

@@ -142,7 +142,7 @@ leat_status leat_bundle_writer_add(leat_bundle_writer *writer, const char *name,
     if (tensor->dtype == LEAT_STRING)
         LEATI_TRY(pack_strings(tensor, &packed, &crc, err));
     else
-        crc = leati_crc_crc32c(tensor->data, leat_tensor_bytes(tensor));
+        LEATI_TRY(leati_crc_of_many(tensor->data, leat_tensor_bytes(tensor), &crc, err));
     uint64_t size = packed != NULL ? leat_buffer_size(packed) : leat_tensor_bytes(tensor);
     struct row row = {.name = leati_strdup(name)};
     put_entry(&row.message, writer, tensor, size, crc);

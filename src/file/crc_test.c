@@ -2,6 +2,8 @@
  * form against the recorded files, in tfrecord_test. */
 #include "support/cmocka.h"
 
+#include "base/alloc.h"
+#include "base/stop.h"
 #include "file/crc.h"
 #include <string.h>
 
@@ -28,10 +30,40 @@ static void mask_is_undone(void **state) {
     }
 }
 
+/* The third look says true. */
+static bool third(void *context) {
+    return ++*(int *)context >= 3;
+}
+
+static void many_bytes_are_stopped(void **state) {
+    (void)state;
+    enum { MANY = 17 << 20 };
+    int looks = -100;
+    uint32_t crc = 7;
+    leat_error err = {0};
+    uint8_t *bytes = leati_alloc_zero(MANY, 1);
+    assert_non_null(bytes);
+    bytes[MANY - 1] = 1;
+    leat_interrupt_set(third, &looks);
+    leati_stop_ask_always(true);
+    assert_int_equal(leati_crc_of_many(bytes, MANY, &crc, &err), LEAT_OK);
+    assert_int_equal(crc, leati_crc_crc32c(bytes, MANY));
+    assert_int_equal(looks, -96);
+    looks = 0;
+    crc = 7;
+    assert_int_equal(leati_crc_of_many(bytes, MANY, &crc, &err), LEAT_CANCELLED);
+    assert_int_equal(looks, 3);
+    assert_int_equal(crc, 7);
+    leati_stop_ask_always(false);
+    leat_interrupt_set(NULL, NULL);
+    leati_free(bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_values),
         cmocka_unit_test(mask_is_undone),
+        cmocka_unit_test(many_bytes_are_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

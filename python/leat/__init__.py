@@ -54,7 +54,7 @@ _HOMES = {
 }
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras linalg lookup "
-    "math nest nn ragged random sparse strings summary train utils version").split()]
+    "math nest nn ragged random sparse strings summary tpu train utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

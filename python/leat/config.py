@@ -5,6 +5,7 @@ import types
 
 from leat import _native
 from leat._files.limits import LoadLimits, get_load_limits, set_load_limits  # noqa: F401
+from leat.errors import UnimplementedError
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 PhysicalDevice.__doc__ = "A device of the machine (``tf.config.PhysicalDevice``)."
@@ -41,6 +42,17 @@ def list_logical_devices(device_type=None):
     if device_type not in (None, "CPU"):
         return []
     return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(_native.num_logical_devices("CPU"))]
+
+
+def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhost", task_index=0, protocol=None,
+                                    make_master_device_default=True, cluster_device_filters=None):
+    """Does nothing for a cluster of this process alone, such as a local TPU's
+    (``tf.config.experimental_connect_to_cluster``). UnimplementedError for others: leat's processes meet when their
+    strategy is made."""
+    spec = getattr(cluster_spec_or_resolver, "cluster_spec", lambda: cluster_spec_or_resolver)()
+    if spec.jobs:
+        raise UnimplementedError(None, None, f"experimental_connect_to_cluster: a cluster of {', '.join(spec.jobs)}; "
+                                 "processes meet when MultiWorkerMirroredStrategy is made")
 
 
 def _known(device):

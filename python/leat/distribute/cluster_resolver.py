@@ -11,6 +11,7 @@ import json
 import os
 import re
 
+from leat import _native
 from leat._core.cluster import ClusterSpec
 from leat.errors import UnimplementedError
 
@@ -440,16 +441,45 @@ class GCEClusterResolver(ClusterResolver):
     cluster_spec = master = None
 
 
-class TPUClusterResolver(ClusterResolver):
-    """``tf.distribute.cluster_resolver.TPUClusterResolver``: UnimplementedError; leat has no TPU devices yet."""
+def check_tpu_platform(who):
+    """UnimplementedError unless CPUs stand in for a TPU."""
+    platform = os.environ.get("LEAT_TPU_PLATFORM")
+    if platform not in (None, "", "cpu"):
+        raise UnimplementedError(None, None, f"{who}: LEAT_TPU_PLATFORM is {platform!r}; leat knows cpu")
+    if not platform:
+        raise UnimplementedError(None, None, f"{who}: leat has no TPU devices, as it does not load their plug-in, libtpu; "
+                                 "MirroredStrategy and MultiWorkerMirroredStrategy train on CPUs, and with "
+                                 "LEAT_TPU_PLATFORM=cpu in the environment these stand in for a TPU")
 
-    def __init__(self, *args, **kwargs):
-        raise UnimplementedError(None, None, "TPUClusterResolver: leat has no TPU devices; its devices are CPUs, for "
-                                 "which MirroredStrategy and MultiWorkerMirroredStrategy serve")
+
+class TPUClusterResolver(ClusterResolver):
+    """The TPU of this machine, for which CPUs stand in where LEAT_TPU_PLATFORM is cpu
+    (``tf.distribute.cluster_resolver.TPUClusterResolver``).
+
+    UnimplementedError without that variable, and for TPUs of other machines: `tpu` is None, "" or "local".
+    """
+
+    def __init__(self, tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None,
+                 coordinator_address=None, credentials="default", service=None, discovery_url=None):
+        check_tpu_platform("TPUClusterResolver")
+        if tpu not in (None, "", "local"):
+            raise UnimplementedError(None, None, f"TPUClusterResolver: expected the TPU of this machine, \"local\", "
+                                     f"found {tpu!r}")
+        self._task_type, self._task_id = job_name, 0
 
     @staticmethod
     def connect(tpu=None, zone=None, project=None):
-        """UnimplementedError."""
+        """The resolver, after what a program does with it before its strategy."""
         return TPUClusterResolver(tpu, zone, project)
 
-    cluster_spec = master = None
+    def cluster_spec(self):
+        """A ClusterSpec without processes: all devices are this one's."""
+        return ClusterSpec({})
+
+    def master(self, task_type=None, task_id=None, rpc_layer=None):
+        """Empty text: this process."""
+        return ""
+
+    def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
+        """{"TPU": how many devices stand in}."""
+        return {"TPU": _native.num_logical_devices("CPU")}

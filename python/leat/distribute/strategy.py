@@ -21,6 +21,7 @@ from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     regroup, select, variable_class)
+from leat.errors import UnimplementedError
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
 
@@ -455,7 +456,26 @@ class CentralStorageStrategy(Strategy):
 
 
 ParameterServerStrategy = absent("ParameterServerStrategy", "parameter servers", Strategy)
-TPUStrategy = absent("TPUStrategy", "TPU devices", Strategy)
+
+
+class TPUStrategy(Strategy):
+    """One replica on each device of a TPU, for which the logical CPUs stand in where the environment's
+    LEAT_TPU_PLATFORM is cpu (``tf.distribute.TPUStrategy``). UnimplementedError without that variable."""
+
+    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None,
+                 experimental_spmd_xla_partitioning=False):
+        cluster_resolver.check_tpu_platform("TPUStrategy")
+        if experimental_device_assignment is not None or experimental_spmd_xla_partitioning:
+            raise UnimplementedError(None, None, "TPUStrategy: CPUs that stand in for a TPU take no device assignment "
+                                     "and no partitioning")
+        self._resolver = tpu_cluster_resolver or cluster_resolver.TPUClusterResolver()
+        names = _all_devices()
+        self._start(_native.Strategy.mirrored(names), names)
+
+    cluster_resolver = property(lambda self: self._resolver, doc="The resolver that it was given.")
+    _distributed = staticmethod(variable_class)
+    _check_variable = staticmethod(check_variable)
+    _replicates_input = True
 
 
 class DefaultStrategy(Strategy):

@@ -5,8 +5,8 @@
  * all splits and all shares are its own. Of three workers each gives them under OFF; under DATA
  * each keeps every third of them. Under DYNAMIC, FILE and FILE_OR_DATA three together give the same
  * outcomes where operators work on elements one by one; those that look at neighbours, of which a
- * worker has other ones, stand in data_service.json with what they then give, beside those that write
- * a folder of all workers. */
+ * worker has other ones, stand in data_service.json with what they then give, beside those that
+ * write a folder of all workers. */
 #include "support/cmocka.h"
 
 #include "conform.h"

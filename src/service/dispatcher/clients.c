@@ -262,8 +262,8 @@ leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *cl
                                     "SELECT failure FROM iterations WHERE id = ?", "i",
                                     client->iteration));
     LEATI_TRY(tasks_differ(core, client, &news, err));
-    news = news || failure != 0 || state == LEATI_ITERATION_FINISHED || is_asked(core, client->id) ||
-           (proposed >= 0 && client->last.agreed != proposed) ||
+    news = news || failure != 0 || state == LEATI_ITERATION_FINISHED ||
+           is_asked(core, client->id) || (proposed >= 0 && client->last.agreed != proposed) ||
            (proposed < 0 && client->last.agreed >= 0);
     if (news)
         return write_news(core, client, state == LEATI_ITERATION_FINISHED, out, err);

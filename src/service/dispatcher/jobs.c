@@ -203,8 +203,9 @@ leat_status leati_dispatcher_iteration_of(leati_core *core, int64_t job, int64_t
     if (*out != 0)
         return LEAT_OK;
     LEATI_TRY(leati_dispatcher_new_id(core, out, err));
-    return leati_database_run(core->database, err, "INSERT INTO iterations VALUES (?, ?, ?, 0, 0, 0, NULL)",
-                              "iii", *out, job, repetition);
+    return leati_database_run(core->database, err,
+                              "INSERT INTO iterations VALUES (?, ?, ?, 0, 0, 0, NULL)", "iii", *out,
+                              job, repetition);
 }
 
 /* ---- clients ---- */

@@ -123,8 +123,8 @@ static leat_status insert(leati_core *core, const struct leati_message_save *sai
                                  job, name, said->dataset_id, (int64_t)LEAT_SERVICE_DYNAMIC,
                                  (int64_t)LEAT_SERVICE_AT_LEAST_ONCE));
     LEATI_TRY(leati_database_run(core->database, err,
-                                 "INSERT INTO iterations VALUES (?, ?, 0, 0, 0, 0, NULL)", "ii", iteration,
-                                 job));
+                                 "INSERT INTO iterations VALUES (?, ?, 0, 0, 0, 0, NULL)", "ii",
+                                 iteration, job));
     LEATI_TRY(leati_database_run(
         core->database, err,
         "INSERT INTO snapshots VALUES (NULL, ?, ?, ?, ?, ?, 0, 0, NULL, 0, 0, 0)", "tttti",

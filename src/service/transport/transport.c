@@ -47,7 +47,8 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err) {
     if (strcmp(name, "tcp") == 0)
         return &leati_transport_tcp;
     leati_fail(err, LEAT_NOT_FOUND,
-               "No credentials factory has been registered for protocol %.100s: it is not available; those that "
+               "No credentials factory has been registered for protocol %.100s: it is not "
+               "available; those that "
                "there are: " LEATI_TRANSPORT_NAMES,
                name);
     return NULL;

@@ -447,8 +447,8 @@ def check_tpu_platform(who):
     if platform not in (None, "", "cpu"):
         raise UnimplementedError(None, None, f"{who}: LEAT_TPU_PLATFORM is {platform!r}; leat knows cpu")
     if not platform:
-        raise UnimplementedError(None, None, f"{who}: leat has no TPU devices, as it does not load their plug-in, libtpu; "
-                                 "MirroredStrategy and MultiWorkerMirroredStrategy train on CPUs, and with "
+        raise UnimplementedError(None, None, f"{who}: leat has no TPU devices, as it does not load their plug-in, "
+                                 "libtpu; MirroredStrategy and MultiWorkerMirroredStrategy train on CPUs, and with "
                                  "LEAT_TPU_PLATFORM=cpu in the environment these stand in for a TPU")
 
 

@@ -263,8 +263,11 @@ class Stubs:
     def a_class(self, value):
         fields = getattr(value, "_fields", None)
         if fields and issubclass(value, tuple):
+            # One that has a __new__ of its own, in Python, has its defaults there.
+            own = inspect.signature(value.__new__).parameters if "__new__" in vars(value) else {}
+            given = {name for name, item in own.items() if item.default is not item.empty} | {*value._field_defaults}
             return ["class %s(NamedTuple):" % value.__name__, *[
-                "    %s: Any%s" % (field, " = ..." if field in value._field_defaults else "") for field in fields]]
+                "    %s: Any%s" % (field, " = ..." if field in given else "") for field in fields]]
         bases = [self.use(base) if base.__module__.startswith("leat") else "enum." + base.__name__
                  if base.__module__ == "enum" else B + base.__name__ for base in value.__bases__
                  if base is not object and (base.__module__ in ("builtins", "enum") or id(base) in self.homes)]

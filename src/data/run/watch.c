@@ -16,6 +16,8 @@
 #include "core/json.h"
 #include "data/run/explain.h"
 #include "data/run/metrics.h"
+#include "data/run/seen.h"
+#include "file/lock.h"
 #include "web/server.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -47,6 +49,7 @@ struct leati_watch {
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static server *servers;      /* under the door */
+static leati_lock *seen;     /* under the door; by which `leat watch PID` finds the pages */
 static leati_watch *watches; /* under the lock; the newest first */
 static int64_t last_id;      /* under the lock */
 
@@ -185,6 +188,25 @@ static void write_metrics(void *context, leati_text *out) {
 
 /* ---- begin and end ---- */
 
+/* Tells other processes of the user of the pages that are there; under the door. */
+static void tell_pages(void) {
+    leat_error err = {0};
+    leati_text urls = {0};
+    for (const server *s = servers; s != NULL; s = s->next) {
+        if (!s->forked) {
+            leati_text_add(&urls, leati_web_url(s->web), strlen(leati_web_url(s->web)));
+            leati_text_add(&urls, "\n", 1);
+        }
+    }
+    leati_text_add(&urls, "", 1);
+    leat_status status =
+        urls.failed ? leati_no_memory(&err) : leati_seen_write(&seen, urls.data, &err);
+    if (status != LEAT_OK)
+        leati_log(LEAT_LOG_WARNING, "`leat watch %d` does not find the page: %s", (int)getpid(),
+                  err.text);
+    leati_text_fini(&urls);
+}
+
 /* The server of a port, opened where there is none; under the door. One that is kept stays open
  * between iterators, to the end of the process. */
 static server *find_server(int port, bool kept, bool *opened, leat_error *err) {
@@ -212,6 +234,7 @@ static server *find_server(int port, bool kept, bool *opened, leat_error *err) {
     s->next = servers;
     servers = s;
     *opened = true;
+    tell_pages();
     return s;
 }
 
@@ -287,6 +310,8 @@ void leati_watch_end(leati_watch *watch) {
         while (*place != s)
             place = &(*place)->next;
         *place = s->next;
+        if (!s->forked)
+            tell_pages();
         leati_web_close(s->web);
         leati_free(s);
     }
@@ -304,6 +329,10 @@ static void before_fork(void) {
 static void after_fork(bool child) {
     for (server *s = child ? servers : NULL; s != NULL; s = s->next)
         s->forked = true;
+    if (child) {
+        leati_lock_free(seen); /* the parent still holds it */
+        seen = NULL;
+    }
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&door);
 }

@@ -322,12 +322,11 @@ class DispatcherConfig(collections.namedtuple("DispatcherConfig", [
                                _milliseconds(job_gc_timeout_ms), worker_timeout_ms, worker_max_concurrent_snapshots)
 
 
-class _ServerError(OpError, RuntimeError):
-    """Why a server does not start: TensorFlow raises RuntimeError there."""
-
-    def __init__(self, error):
-        super().__init__(error.node_def, error.op, error.message)
-        self.error_code, self.reason = error.error_code, error.reason
+def _server_error(error):
+    """Why a server does not start, of its class and a RuntimeError, which TensorFlow raises there."""
+    raised = type(type(error).__name__, (type(error), RuntimeError), {})(error.node_def, error.op, error.message)
+    raised.reason = error.reason
+    return raised
 
 
 class _Server:
@@ -337,7 +336,7 @@ class _Server:
         try:
             self._server = kind(*arguments)
         except OpError as error:
-            raise _ServerError(error) from error
+            raise _server_error(error) from error
         _servers.add(self)
         if start:
             self.start()
@@ -347,7 +346,7 @@ class _Server:
         try:
             self._server.start()
         except OpError as error:
-            raise _ServerError(error) from error
+            raise _server_error(error) from error
 
     def join(self):
         """Waits until it is stopped, or Ctrl-C."""

@@ -159,7 +159,7 @@ static const leati_option worker_rows[] = {
     SECONDS_ROW("dispatcher-timeout", dispatcher_timeout, 0.001,
                 "how long it waits for a dispatcher; 3600"),
     WORKER_ROW("transfer-protocol", LEATI_OPTION_TEXT, transfer_protocol, "NAME", 0,
-               "how elements travel, too: shm, tcp, or the protocol alone; without it shm"),
+               "how elements travel, too: shm, tcp or the protocol; shm"),
     WORKER_ROW("cache-bytes", LEATI_OPTION_INT, cache_bytes, "N", 1,
                "memory for each task that trainers share; 10 GB"),
     WORKER_ROW("snapshot-chunk-bytes", LEATI_OPTION_INT, snapshot_chunk_bytes, "N", 1,

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/minmax.h"
 #include "service/client/reader_parts.h"
+#include "service/worker/reading.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -125,13 +126,28 @@ bool leati_client_reader_tasks_ended(const leati_client_reader *reader) {
     return true;
 }
 
+static int64_t given_up_ns(const leati_client_reader_task *task) {
+    return task->unlisted_ns + (int64_t)UNLISTED_MS * 1000 * 1000;
+}
+
+/* Is a task that nobody names over? A dispatcher that was started again may not know its worker
+ * yet, and a worker that stops in this process is seen to do so. */
+static bool is_gone(const leati_client_reader_task *task) {
+    return task->unlisted_ns != 0 && task->state == LEATI_CLIENT_IDLE &&
+           (leati_now_ns() >= given_up_ns(task) ||
+            (task->reader->options.targets == LEAT_SERVICE_TARGET_LOCAL &&
+             !leati_worker_is_here(task->place.address)));
+}
+
 bool leati_client_reader_own_tasks_ended(const leati_client_reader *reader) {
     bool passed = false, read = false;
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        if (!task->passed && !task->ended && !is_gone(task))
+            return false;
         passed = passed || task->passed;
         read = read || !task->passed;
     }
-    return passed && read && leati_client_reader_tasks_ended(reader);
+    return passed && read;
 }
 
 /* ---- what comes ---- */
@@ -474,8 +490,7 @@ static bool is_to_be_closed(const leati_client_reader *reader, const leati_clien
         return false;
     return reader->stop || is_done_with(task) || task->reporting ||
            task->attempt != task->place.attempt ||
-           (task->unlisted_ns != 0 &&
-            now - task->unlisted_ns >= (int64_t)UNLISTED_MS * 1000 * 1000);
+           (task->unlisted_ns != 0 && now >= given_up_ns(task));
 }
 
 static bool is_to_be_opened(const leati_client_reader *reader,
@@ -501,8 +516,8 @@ static bool tend_once(leati_client_reader *reader, int64_t *next) {
         int64_t due = LEATI_NO_DEADLINE;
         if (is_to_be_opened(reader, task))
             due = task->retry_ns;
-        else if (task->state == LEATI_CLIENT_READING && task->unlisted_ns != 0)
-            due = task->unlisted_ns + (int64_t)UNLISTED_MS * 1000 * 1000;
+        else if (task->unlisted_ns != 0 && now < given_up_ns(task))
+            due = given_up_ns(task);
         *next = LEATI_MIN(*next, due);
     }
     return false;
@@ -517,6 +532,9 @@ void leati_client_reader_tend(void *context) {
         if (tend_once(reader, &next))
             continue;
         status = leati_queue_gate_wait(reader->gate, LEATI_WAIT_PEER, next, NULL, &(leat_error){0});
+        /* Whoever waits for the end of a task may wait for it no more. */
+        if (status == LEAT_DEADLINE_EXCEEDED)
+            leati_queue_gate_wake(reader->gate);
     }
     /* Whatever ended the loop, all streams are told. */
     reader->stop = true;

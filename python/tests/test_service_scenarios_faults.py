@@ -114,7 +114,7 @@ def test_servers_that_start_late(clusters):
 def test_a_worker_that_comes_late(clusters):
     cluster = clusters()
     elements = list(range(2 * multiprocessing.cpu_count() + 100))
-    iterator = iter(cluster.range(len(elements)))
+    iterator = iter(cluster.range(len(elements), max_outstanding_requests=1))  # or all of it may be here by now
     found = take(iterator, len(elements) // 2)
     cluster.add_worker()
     eventually(lambda: cluster.dispatcher._num_workers() == 2)
@@ -138,7 +138,7 @@ def test_a_worker_that_starts_again(clusters, same_port, work_dir, fault_toleran
     """It begins anew."""
     cluster = clusters(work_dir=work_dir, fault_tolerant_mode=fault_tolerant_mode)
     count = 2 * multiprocessing.cpu_count() + 100
-    iterator = iter(cluster.range(count))
+    iterator = iter(cluster.range(count, max_outstanding_requests=1))
     assert take(iterator, count // 2) == list(range(count // 2))
     cluster.workers[0].restart(same_port)
     while take(iterator, 1) != [0]:

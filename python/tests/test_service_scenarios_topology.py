@@ -217,6 +217,20 @@ def test_workers_that_join(clusters, count):
     groups_fit(found + take(iterator, 25), 7)
 
 
+@pytest.mark.parametrize("count", [25, 27])
+def test_coordinated_workers_that_leave(clusters, count):
+    """Turns that the lost worker owes are passed over, also by consumers that were behind the others."""
+    cluster = clusters(2)
+    iterator = iter(cluster.coordinated(3))
+    take(iterator, count)
+    for _ in range(2):
+        cluster.workers[0].stop()
+        take(iterator, 60)
+        cluster.workers[0].restart()
+        while take(iterator, 1) != [0]:
+            pass
+
+
 # ---- the cross-trainer cache ----
 
 def caching(clusters, num_workers=1, size=10 << 30):

@@ -32,7 +32,7 @@ leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *re
         leati_client_reader_task *task = task_of(reader, reader->round);
         if (task == NULL)
             return NULL;
-        if (task->place.end_round != -2 || task->parts.first != NULL) {
+        if (!task->place.lost || task->parts.first != NULL) {
             leati_client_reader_part *part = leati_client_reader_queue_take(&task->parts);
             if (part == NULL || part->kind != LEATI_FRAME_SKIP)
                 return part;

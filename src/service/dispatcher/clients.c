@@ -133,7 +133,7 @@ static leat_status add_reports(const leati_core *core, int64_t client,
  * ones too, whose turns are passed over up to the round that all agree on. */
 static const char tasks_sql[] =
     "SELECT t.id, t.attempt, w.uid, w.address, w.transfers, w.tags, t.start_round,"
-    " CASE WHEN t.state = 2 AND t.end_round < 0 THEN -2 ELSE t.end_round END FROM tasks t"
+    " t.end_round, t.state = 2 FROM tasks t"
     " JOIN workers w ON w.uid = t.worker WHERE t.iteration = ? AND (t.state = 0 OR"
     " (t.state = 2 AND t.start_round >= 0 AND t.end_round != 0"
     " AND (SELECT j.consumers FROM iterations i JOIN jobs j ON j.id = i.job"
@@ -145,6 +145,7 @@ static leat_status read_place(const leati_query *query, struct leati_message_pla
     out->attempt = leati_database_int(query, 1);
     out->start_round = leati_database_int(query, 6);
     out->end_round = leati_database_int(query, 7);
+    out->lost = leati_database_int(query, 8) != 0;
     LEATI_TRY(leati_messages_set_text(&out->worker, leati_database_text(query, 2), err));
     LEATI_TRY(leati_messages_set_text(&out->address, leati_database_text(query, 3), err));
     LEATI_TRY(leati_dispatcher_strings_of(leati_database_text(query, 4), &out->transfers, err));

@@ -147,6 +147,7 @@ static const leati_row place_rows[] = {
     FIELD(place, STRINGS, tags),
     COUNT(place, start_round),
     FIELD(place, INT, end_round, .default_number = -1),
+    FIELD(place, BOOL, lost),
     {0},
 };
 FORM(place, {0});

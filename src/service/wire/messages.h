@@ -191,8 +191,9 @@ struct leati_message_place {
     leati_strings transfers, tags;
     /* Coordinated: the rounds in which it takes its turns. Round r is that of task r mod n of the n
      * tasks that take turns in it, by start_round and number. Behind its end a task is not read;
-     * -1: no end is known; -2: nor is it, but its worker is lost, and its turns are passed over. */
+     * -1: no end is known. Of a worker that is lost, the turns until then are passed over. */
     int64_t start_round, end_round;
+    bool lost;
 };
 struct leati_message_holding {
     int64_t task, attempt;

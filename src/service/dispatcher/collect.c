@@ -115,8 +115,8 @@ leat_status leati_dispatcher_iteration_drop(leati_core *core, int64_t iteration,
         "DELETE FROM leases WHERE task IN (SELECT id FROM tasks WHERE iteration = ?)",
         "DELETE FROM tasks WHERE iteration = ?",
         "DELETE FROM providers WHERE iteration = ?",
-        "UPDATE iterations SET state = 2 WHERE id = ? AND (state = 0"
-        " OR (SELECT alone FROM jobs WHERE jobs.id = iterations.job) = 1)",
+        ("UPDATE iterations SET state = 2 WHERE id = ? AND (state = 0"
+         " OR (SELECT alone FROM jobs WHERE jobs.id = iterations.job) = 1)"),
     };
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         LEATI_TRY(leati_database_run(core->database, err, statements[i], "i", iteration));

@@ -8,14 +8,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define MIN_ALIGNMENT 16 /* what malloc gives on 64-bit machines, asked of a hook too */
-
-/* Blocks from here on are mappings of their own, whatever malloc has learned from the sizes before
- * (its threshold ends there): what is advised about one ends with it. */
-#define LARGE ((size_t)32 << 20)
-#define HUGE_PAGE ((size_t)2 << 20)
 
 static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
 static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
@@ -53,18 +47,6 @@ static void *noted(void *memory, size_t bytes) {
     return memory;
 }
 
-/* Asks for huge pages below the whole ones of a large block: with small ones, whose first use and
- * whose release are 250,000 steps of the system for each GiB, a look whether to stop waits for the
- * release of one. A system that has none leaves the block as it is. */
-static void *advised(void *memory, size_t bytes) {
-    if (memory == NULL || bytes < LARGE)
-        return memory;
-    uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    uintptr_t end = ((uintptr_t)memory + bytes) / HUGE_PAGE * HUGE_PAGE;
-    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-    return memory;
-}
-
 size_t leati_alloc_refused(void) {
     return refused;
 }
@@ -77,9 +59,8 @@ void *leati_alloc(size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
-    void *memory = hook.alloc == NULL ? advised(malloc(bytes), bytes)
-                                      : hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
-    return noted(memory, bytes);
+    return noted(
+        hook.alloc == NULL ? malloc(bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
 }
 
 void *leati_alloc_zero(size_t count, size_t size) {
@@ -87,7 +68,7 @@ void *leati_alloc_zero(size_t count, size_t size) {
     if (!bytes_of(count, size, &bytes))
         return NULL;
     if (hook.alloc == NULL)
-        return noted(advised(calloc(1, bytes), bytes), bytes);
+        return noted(calloc(1, bytes), bytes);
     void *memory = noted(hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
     if (memory != NULL)
         memset(memory, 0, bytes);
@@ -103,8 +84,7 @@ void *leati_alloc_aligned(size_t size, size_t alignment) {
     if (hook.alloc != NULL)
         return noted(hook.alloc(hook.context, bytes, alignment), bytes);
     void *memory = NULL;
-    return noted(posix_memalign(&memory, alignment, bytes) == 0 ? advised(memory, bytes) : NULL,
-                 bytes);
+    return noted(posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL, bytes);
 }
 
 void *leati_alloc_resize(void *memory, size_t count, size_t size) {
@@ -112,7 +92,7 @@ void *leati_alloc_resize(void *memory, size_t count, size_t size) {
     if (!bytes_of(count, size, &bytes))
         return NULL;
     if (hook.alloc == NULL)
-        return noted(advised(realloc(memory, bytes), bytes), bytes);
+        return noted(realloc(memory, bytes), bytes);
     return noted(memory == NULL ? hook.alloc(hook.context, bytes, MIN_ALIGNMENT)
                                 : hook.resize(hook.context, memory, bytes),
                  bytes);

@@ -4,9 +4,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "support/torture.h"
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 static void zero_bytes_give_a_pointer(void **state) {
     (void)state;
@@ -25,40 +22,6 @@ static void alignment_is_kept(void **state) {
         memset(memory, 1, 100);
         leati_free(memory);
     }
-}
-
-/* Does the system back the page at `address` with huge ones where it can? -1: it does not say. */
-static int advised_huge(const char *address) {
-    FILE *file = fopen("/proc/self/smaps", "r");
-    unsigned long begin, end;
-    bool inside = false;
-    int found = -1;
-    char line[512];
-    while (file != NULL && found < 0 && fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-            inside = (uintptr_t)address >= begin && (uintptr_t)address < end;
-        else if (inside && strncmp(line, "VmFlags:", 8) == 0)
-            found = strstr(line, " hg") != NULL;
-    if (file != NULL)
-        (void)fclose(file);
-    return found;
-}
-
-static void large_blocks_have_huge_pages(void **state) {
-    (void)state;
-    const size_t large = (size_t)40 << 20, middle = large / 2;
-    char *blocks[] = {leati_alloc(large, 1), leati_alloc_zero(large, 1),
-                      leati_alloc_aligned(large, 64), leati_alloc_resize(NULL, large, 1)};
-    bool has = access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) == 0;
-    for (int i = 0; i < 4; i++) {
-        assert_non_null(blocks[i]);
-        blocks[i][0] = blocks[i][large - 1] = 1;
-        assert_int_equal(blocks[1][middle], 0);
-        if (has && advised_huge(blocks[i] + middle) == 0)
-            fail_msg("block %d has small pages", i);
-    }
-    for (int i = 0; i < 4; i++)
-        leati_free(blocks[i]);
 }
 
 static void overflow_is_refused(void **state) {
@@ -196,7 +159,6 @@ int main(void) {
         cmocka_unit_test(zero_bytes_give_a_pointer), /* without a hook */
         cmocka_unit_test(alignment_is_kept),
         cmocka_unit_test(zeroed_memory_is_zero),
-        cmocka_unit_test(large_blocks_have_huge_pages),
         cmocka_unit_test(strings_are_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

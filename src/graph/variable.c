@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/options.h"
+#include "base/stop.h"
 #include "core/buffer.h"
 #include "core/spec.h"
 #include "core/tensor.h"
@@ -136,8 +137,12 @@ leat_status leati_variable_download(const leat_variable *variable, int copy, lea
     /* A copy on a device has no address here. */
     if (place->device != NULL)
         status = place->download(place->device, variable->copies[copy], out->data, size, err);
-    else if (size)
-        memcpy(out->data, variable->copies[copy]->data, size);
+    else if (size) {
+        leati_stop_scope scope = leati_stop_enter(NULL, NULL, NULL);
+        leati_stop_copy(out->data, variable->copies[copy]->data, size);
+        status = leati_stop_check(err);
+        leati_stop_leave(scope);
+    }
     if (status != LEAT_OK)
         leat_tensor_unref(out);
     return status;

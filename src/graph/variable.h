@@ -42,7 +42,7 @@ struct leat_variable {
 /* True if the object is a leat_variable. */
 bool leati_variable_is_object(const leat_object *object);
 
-/* One copy as a new host tensor. Owned. */
+/* One copy as a new host tensor; CANCELLED where the thread is asked to stop. Owned. */
 LEAT_WARN_UNUSED leat_status leati_variable_download(const leat_variable *variable, int copy,
                                                      leat_tensor *out, leat_error *err);
 

@@ -2,6 +2,7 @@
  * values are TensorFlow's for MirroredVariable and SyncOnReadVariable on two replicas. */
 #include "support/cmocka.h"
 
+#include "base/stop.h"
 #include "coll/coll.h"
 #include "core/buffer.h"
 #include "graph/variable.h"
@@ -79,6 +80,34 @@ static void assign_scalar(leat_variable *variable, double value) {
     leat_tensor tensor = leat_scalar_float64(value);
     assert_int_equal(leat_variable_assign(variable, &tensor, NULL), LEAT_OK);
     leat_tensor_unref(&tensor);
+}
+
+static bool stop(void *context) {
+    ++*(int *)context;
+    return true;
+}
+
+static void test_reading_may_be_stopped(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor initial, out;
+    int asks = 0;
+    assert_int_equal(leat_tensor_new(LEAT_FLOAT32, LEAT_SHAPE(8 << 20), &initial, &err), LEAT_OK);
+    for (int i = 0; i < 8 << 20; i++)
+        ((float *)initial.data)[i] = (float)i;
+    leat_variable *variable = leat_variable_new(&initial, NULL, &err);
+    assert_non_null(variable);
+    leat_interrupt_set(stop, &asks);
+    leati_stop_ask_always(true);
+    assert_int_equal(leat_variable_read(variable, &out, &err), LEAT_CANCELLED);
+    assert_int_equal(asks, 1);
+    leat_interrupt_set(NULL, NULL);
+    leati_stop_ask_always(false);
+    assert_int_equal(leat_variable_read(variable, &out, &err), LEAT_OK);
+    assert_memory_equal(out.data, initial.data, leat_tensor_bytes(&initial));
+    leat_tensor_unref(&out);
+    leat_tensor_unref(&initial);
+    leat_variable_unref(variable);
 }
 
 static void test_one_copy(void **state) {
@@ -278,6 +307,7 @@ static void test_each_allocation_failing(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_reading_may_be_stopped),
         TEST(test_one_copy),
         TEST(test_mirrored),
         TEST(test_sync_on_read),

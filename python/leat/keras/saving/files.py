@@ -141,7 +141,8 @@ def _write(model, file, skipped=()):
         if _has_own(thing, "save_own_variables"):
             thing.save_own_variables(store)
         else:
-            store = own_values(thing)
+            with hdf5.outside():
+                store = own_values(thing)
         for name, value in store.items():
             hdf5.put(group, name, np.asarray(value.numpy() if hasattr(value, "numpy") else value))
             hdf5.look()

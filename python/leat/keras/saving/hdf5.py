@@ -29,10 +29,24 @@ _SMALL_CHUNK = 4 << 20  # bytes of a chunk that may be larger than its array
 
 _handlers = []  # that of Ctrl-C before, while `interruptible` is entered
 _came = []  # the signals since
+_outside = []  # not empty while `outside` is entered
 
 
 def _keep(number, frame):
-    _came.append((number, frame))
+    if _outside:
+        _handlers[-1](number, frame)
+    else:
+        _came.append((number, frame))
+
+
+@contextlib.contextmanager
+def outside():
+    """Within `interruptible`: no call of h5py is under way in it, so Ctrl-C is heard at once."""
+    _outside.append(True)
+    try:
+        yield
+    finally:
+        _outside.pop()
 
 
 def look():

@@ -35,7 +35,7 @@ def test_saves_are_whole_wherever_they_are_killed(tmp_path):
 @pytest.mark.skipif(not PRELOAD.exists(), reason="a sanitizer's build has no tests/faults_preload.so")
 def test_random_kills(tmp_path):
     """LEAT_KILLS is how many processes are killed, LEAT_KILLS_SEED what decides which and where."""
-    count = int(os.environ.get("LEAT_KILLS", "60"))
+    count = int(os.environ.get("LEAT_KILLS", "30"))
     found = run(tmp_path, "random", count, os.environ.get("LEAT_KILLS_SEED", "1"))
     assert sum(killed for _, killed in found) >= count
     assert count < 500 or all(killed > 0 for _, killed in found)

@@ -13,7 +13,7 @@ import pytest
 import leat as tf
 import random_restores
 
-TRIALS = int(os.environ.get("LEAT_RESTORES", "300"))
+TRIALS = int(os.environ.get("LEAT_RESTORES", "150"))
 FIRST = int(os.environ.get("LEAT_RESTORES_FROM", "0"))
 Dataset = tf.data.Dataset
 

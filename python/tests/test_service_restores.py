@@ -15,7 +15,7 @@ import random_service_restores
 
 service = tf.data.experimental.service
 OFF, DYNAMIC = service.ShardingPolicy.OFF, service.ShardingPolicy.DYNAMIC
-TRIALS = int(os.environ.get("LEAT_SERVICE_RESTORES", "12"))
+TRIALS = int(os.environ.get("LEAT_SERVICE_RESTORES", "6"))
 FIRST = int(os.environ.get("LEAT_SERVICE_RESTORES_FROM", "0"))
 
 

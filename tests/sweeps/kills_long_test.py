@@ -1,4 +1,4 @@
-"""Some hundred saves whose process is killed at random calls: python/tests/test_killed_saves.py, which else kills 60.
+"""Some hundred saves whose process is killed at random calls: python/tests/test_killed_saves.py, which else kills 30.
 
 LEAT_KILLS=10000 kills as many. Needs .venv."""
 import os

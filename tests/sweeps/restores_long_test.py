@@ -1,4 +1,4 @@
-"""10,000 random pipelines whose iterators are restored while others live: python/tests/test_restores.py, which else takes 300.
+"""10,000 random pipelines whose iterators are restored while others live: python/tests/test_restores.py, which else takes 150.
 
 Needs .venv."""
 import os

@@ -1,5 +1,5 @@
 """600 random pipelines over a data service whose iterators are saved and restored while workers come and go and the dispatcher is started
-again: python/tests/test_service_restores.py, which else takes 12.
+again: python/tests/test_service_restores.py, which else takes 6.
 
 Needs .venv."""
 import os

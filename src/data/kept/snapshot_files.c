@@ -62,7 +62,8 @@ static int read_escape(const char **at) {
 static bool read_literal(const char *at, leati_text *out) {
     const char quote = *at++;
     while (*at != quote && *at != '\0' && *at != '\n') {
-        int value = *at == '\\' ? (at++, read_escape(&at)) : *at++;
+        bool escaped = *at == '\\' && at[1] != '\0';
+        int value = escaped ? (at++, read_escape(&at)) : *at++;
         char byte = (char)value;
         leati_text_add(out, &byte, 1);
     }

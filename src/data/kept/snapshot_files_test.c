@@ -83,7 +83,11 @@ static void other_metadata(void **state) {
     assert_int_equal(leati_snapshot_info_read(scratch_folder, &info, &found, &err), LEAT_OK);
     assert_false(found);
     static const char *const damaged[] = {
-        "element_spec: \"\\377\"\n", "element_spec: \"\\212", "element_spec: 5\n", "element_spec:",
+        "element_spec: \"\\377\"\n",
+        "element_spec: \"\\212",
+        "element_spec: \"\\",
+        "element_spec: 5\n",
+        "element_spec:",
         "element_spec: \"\\212\\002\\004\\022\\000\\030\\t\"\ncompression: SNAPPY\n"};
     for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
         scratch_write("snapshot.metadata", damaged[i], strlen(damaged[i]));

@@ -391,8 +391,11 @@ static leat_status service_reset(leati_node_state *node, void *state, leat_error
 }
 
 static void service_close(leati_node_state *node, void *state) {
+    struct service_state *s = state;
     (void)node;
-    end(state);
+    end(s);
+    leati_free(s->job);
+    s->job = NULL;
 }
 
 const leati_dataset_op leati_op_data_service = {

@@ -28,8 +28,14 @@ class Browser:
     """A session of chromedriver, which is a process of its own."""
 
     def __init__(self, width, dark):
-        self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
-        port = next(m[1] for m in (re.search(r"successfully on port (\d+)", line) for line in self.process.stdout) if m)
+        for _ in range(5):
+            # It ends where somebody takes the port that it has found before it has it for both kinds of addresses.
+            self.process = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+            found = (re.search(r"successfully on port (\d+)", line) for line in self.process.stdout)
+            port = next((match[1] for match in found if match), None)
+            if port is not None:
+                break
+            self.process.wait()
         self.base = "http://127.0.0.1:%s/session" % port
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
                    "mobileEmulation": {"deviceMetrics": {"width": width, "height": 800, "pixelRatio": 1.0}}}

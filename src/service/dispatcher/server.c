@@ -133,6 +133,12 @@ static bool call_is_abandoned(const void *context) {
     return context != NULL && leati_transport_call_abandoned(context);
 }
 
+static void fail_stopping(leati_transport_call *call) {
+    leat_error why = {0};
+    (void)leati_fail(&why, LEAT_UNAVAILABLE, "the dispatcher is stopping");
+    fail_call(call, &why);
+}
+
 /* `call` NULL: nobody waits for the answer. */
 static void take(leat_dispatcher *d, leati_transport_call *call, const char *method,
                  const char *peer, const void *request, size_t size) {
@@ -153,10 +159,17 @@ static void take(leat_dispatcher *d, leati_transport_call *call, const char *met
         return;
     }
     leati_queue_gate_lock(d->gate);
-    *d->last = in;
-    d->last = &in->next;
-    leati_queue_gate_wake(d->gate);
+    bool stopped = d->state == STOPPED;
+    if (!stopped) {
+        *d->last = in;
+        d->last = &in->next;
+        leati_queue_gate_wake(d->gate);
+    }
     leati_queue_gate_unlock(d->gate);
+    if (stopped) {
+        fail_stopping(call);
+        free_incoming(in);
+    }
 }
 
 static void take_call(void *context, leati_transport_call *call, const char *method,
@@ -333,17 +346,15 @@ static bool set_stopped(leat_dispatcher *d) {
 void leat_dispatcher_stop(leat_dispatcher *dispatcher) {
     if (!set_stopped(dispatcher))
         return;
-    /* The thread has answered all it took when it ends; what comes meanwhile is failed below. */
+    /* The thread has answered all it took when it ends; what was left to it is failed below. */
     pthread_join(dispatcher->thread.handle, NULL);
     leati_page_close(dispatcher->page);
     leati_core_close(dispatcher->core);
     dispatcher->core = NULL;
-    leat_error why = {0};
-    (void)leati_fail(&why, LEAT_UNAVAILABLE, "the dispatcher is stopping");
     bool stopped = false;
     for (struct incoming *in = take_all(dispatcher, 0, &stopped); in != NULL;) {
         struct incoming *next = in->next;
-        fail_call(in->call, &why);
+        fail_stopping(in->call);
         free_incoming(in);
         in = next;
     }

@@ -47,19 +47,6 @@ class Cluster:
         self.dispatcher.stop()
 
 
-@pytest.fixture
-def clusters():
-    """Makes clusters, and stops them in the end."""
-    made = []
-
-    def make(workers=1, **options):
-        made.append(Cluster(workers, **options))
-        return made[-1]
-    yield make
-    for cluster in made:
-        cluster.stop()
-
-
 def values(dataset):
     return [np.asarray(value).tolist() for value in dataset.as_numpy_iterator()]
 

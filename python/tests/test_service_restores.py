@@ -41,18 +41,6 @@ class Cluster:
         self.dispatcher.stop()
 
 
-@pytest.fixture
-def clusters():
-    made = []
-
-    def make(*args, **more):
-        made.append(Cluster(*args, **more))
-        return made[-1]
-    yield make
-    for cluster in made:
-        cluster.stop()
-
-
 def take(iterator, count):
     return [int(next(iterator)) for _ in range(count)]
 

@@ -10,23 +10,10 @@ import pytest
 
 import leat as tf
 
-from service_clusters import WORDS, Cluster, Policy, eventually, rest, same, service, take, values
+from service_clusters import WORDS, Policy, eventually, rest, same, service, take, values
 
 Dataset = tf.data.Dataset
 TEN = list(range(10))
-
-
-@pytest.fixture
-def clusters():
-    """Makes clusters, and stops them in the end."""
-    made = []
-
-    def make(*args, **fields):
-        made.append(Cluster(*args, **fields))
-        return made[-1]
-    yield make
-    for one in made:
-        one.stop()
 
 
 # ---- datasets ----

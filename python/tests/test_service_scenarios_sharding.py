@@ -10,25 +10,12 @@ import pytest
 
 import leat as tf
 
-from service_clusters import WORDS, Cluster, Policy, rest, same, service, take, values
+from service_clusters import WORDS, Policy, rest, same, service, take, values
 
 Dataset = tf.data.Dataset
 TEN = list(range(10))
 DYNAMIC = Policy.DYNAMIC
 HINT = tf.data.experimental.SHARD_HINT
-
-
-@pytest.fixture
-def clusters():
-    """Makes clusters, and stops them in the end."""
-    made = []
-
-    def make(*args, **fields):
-        made.append(Cluster(*args, **fields))
-        return made[-1]
-    yield make
-    for one in made:
-        one.stop()
 
 
 # ---- dynamic ----

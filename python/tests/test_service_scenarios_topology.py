@@ -8,24 +8,11 @@ import pytest
 
 import leat as tf
 
-from service_clusters import WORDS, Cluster, Policy, eventually, groups_fit, rest, same, service, take, values
+from service_clusters import WORDS, Policy, eventually, groups_fit, rest, same, service, take, values
 
 Dataset = tf.data.Dataset
 TEN = list(range(10))
 TAG = "COLOCATED"
-
-
-@pytest.fixture
-def clusters():
-    """Makes clusters, and stops them in the end."""
-    made = []
-
-    def make(*args, **fields):
-        made.append(Cluster(*args, **fields))
-        return made[-1]
-    yield make
-    for one in made:
-        one.stop()
 
 
 # ---- workers of this process and of others ----

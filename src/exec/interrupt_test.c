@@ -5,19 +5,9 @@
 
 #include "base/stop.h"
 #include "core/tensor.h"
+#include "support/asking.h"
 #include <leat/leat.h>
 #include <string.h>
-
-/* The thread is asked: true from the ask `last` on; 0: never. */
-typedef struct asking {
-    int64_t asks, last;
-} asking;
-
-static bool ask(void *context) {
-    asking *a = context;
-    a->asks++;
-    return a->last > 0 && a->asks >= a->last;
-}
 
 enum { LONG = 2200000 };
 

@@ -3,33 +3,12 @@ python/tests/test_service_visits.py, which else takes one of each.
 
 Needs .venv."""
 import os
-import pathlib
-import subprocess
 import sys
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get("LEAT_BUILD", ROOT / "build"))
-PYTHON = ROOT / ".venv/bin/python"
+from suites import suite
 
-
-def reason():
-    """Why the sweep cannot run; None: it can."""
-    if not PYTHON.exists() or subprocess.run([PYTHON, "-c", "import pytest"], capture_output=True).returncode:
-        return "there is no pytest in .venv; `make deps` installs it"
-    if not (BUILD / "python/leat/_native.abi3.so").exists():
-        return "the Python package was not built"
-    return None
-
-
-@unittest.skipIf(reason(), reason())
-class Visits(unittest.TestCase):
-    def test_visits(self):
-        environment = {**os.environ, "LEAT_VISITS": "60", "LEAT_VISITS_FROM": "1000", "PYTHONPATH": str(BUILD / "python")}
-        done = subprocess.run([PYTHON, "-B", "-m", "pytest", "-q", ROOT / "python/tests/test_service_visits.py"],
-                              capture_output=True, text=True, env=environment)
-        self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-2000:])
-
+Visits = suite("test_service_visits", {**os.environ, "LEAT_VISITS": "60", "LEAT_VISITS_FROM": "1000"})
 
 if __name__ == "__main__":
     sys.exit(unittest.main())

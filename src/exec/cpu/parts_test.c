@@ -5,6 +5,7 @@
 #include "base/stop.h"
 #include "core/tensor.h"
 #include "exec/cpu/cpu.h"
+#include "support/asking.h"
 #include <leat/leat.h>
 #include <leat/ops.h>
 #include <string.h>
@@ -69,17 +70,6 @@ static leat_tensor numbers(leat_shape shape, uint32_t seed) {
         ((float *)tensor.data)[i] = (float)(seed >> 8) * 0x1p-23F - 1;
     }
     return tensor;
-}
-
-/* The thread is asked: true from the ask `last` on; 0: never. */
-typedef struct asking {
-    int64_t asks, last;
-} asking;
-
-static bool ask(void *context) {
-    asking *a = context;
-    a->asks++;
-    return a->last > 0 && a->asks >= a->last;
 }
 
 /* A step that computes the trial, cut above so many nanoseconds. */

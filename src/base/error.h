@@ -45,6 +45,11 @@ leat_error *leati_error_unwanted(leat_error *record);
     leat_error record_of_call;                                                                     \
     err = err != NULL ? err : leati_error_unwanted(&record_of_call)
 
+/* Is a number from outside the code of a failure? */
+static inline bool leati_error_is_code(int64_t code) {
+    return code > LEAT_OK && code <= LEAT_UNAUTHENTICATED;
+}
+
 /* Puts the formatted text and ": " before the text of a failure, and returns its code. */
 leat_status leati_prefix(leat_error *err, const char *format, ...) LEAT_PRINTF(2, 3);
 /* The failure gets another code, and `before` and ": " in front of its message, behind its place.

@@ -199,7 +199,7 @@ leat_status leati_wire_read_failure(const char *payload, size_t size, leat_error
     char text[sizeof err->text];
     if (size >= sizeof code)
         memcpy(&code, payload, sizeof code);
-    bool known = code > LEAT_OK && code <= LEAT_UNAUTHENTICATED;
+    bool known = leati_error_is_code(code);
     size_t length = size > sizeof code ? size - sizeof code : 0;
     snprintf(text, sizeof text, "%.*s", (int)length, length > 0 ? payload + sizeof code : "");
     leati_greeting_clean(text);

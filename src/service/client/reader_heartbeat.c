@@ -121,9 +121,7 @@ static void note_proposal(leati_client_reader *reader, int64_t propose) {
 static void note_failure(leati_client_reader *reader,
                          const struct leati_message_client_answer *answer) {
     leat_error why = {0};
-    bool known = answer->failed > 0 && answer->failed <= LEAT_UNAUTHENTICATED;
-    (void)leati_fail(&why, known ? (leat_status)answer->failed : LEAT_UNKNOWN, "%s",
-                     answer->why == NULL ? "" : answer->why);
+    leati_messages_failure(answer->failed, answer->why, &why);
     reader->finished = true;
     leati_client_reader_fail(reader, &why);
 }

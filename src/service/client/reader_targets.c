@@ -2,8 +2,8 @@
  *
  * ANY reads all, LOCAL those of this process, AUTO all but workers of other processes that are
  * tagged COLOCATED, or that have a share of their own where the dispatcher says that it is deployed
- * so. Failures: LOCAL without a worker in
- * this process ends the iteration with INVALID_ARGUMENT. No locks of its own. */
+ * so. Failures: LOCAL without a worker in this process ends the iteration with INVALID_ARGUMENT. No
+ * locks of its own. */
 #include "base/error.h"
 #include "service/client/reader_parts.h"
 #include "service/worker/reading.h"

@@ -205,38 +205,34 @@ static leat_status add_losses(leati_core *core, leati_core_client *client,
     return LEAT_OK;
 }
 
-/* What ended a task of the client's iteration. */
-static leat_status add_failure(leati_core *core, int64_t iteration,
-                               struct leati_message_client_answer *answer, leat_error *err) {
+/* What is said of an iteration as a whole, into the answer; *state is its own. */
+static leat_status read_iteration(leati_core *core, int64_t iteration, int64_t *state,
+                                  struct leati_message_client_answer *answer, leat_error *err) {
     leati_query query;
     leat_status status = LEAT_OK;
+    *state = LEATI_ITERATION_COLLECTED;
     leati_database_ask(core->database, &query,
-                       "SELECT failure, why FROM iterations WHERE id = ? AND failure != 0", "i",
-                       iteration);
+                       "SELECT state, failure, why FROM iterations WHERE id = ?", "i", iteration);
     while (status == LEAT_OK && leati_database_next(&query)) {
-        answer->failed = leati_database_int(&query, 0);
-        status = leati_messages_set_text(&answer->why, leati_database_text(&query, 1), err);
+        *state = leati_database_int(&query, 0);
+        answer->failed = leati_database_int(&query, 1);
+        if (answer->failed != 0)
+            status = leati_messages_set_text(&answer->why, leati_database_text(&query, 2), err);
     }
-    leat_status read = leati_database_end(&query, err);
-    return status == LEAT_OK ? read : status;
+    leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
+    answer->finished = *state == LEATI_ITERATION_FINISHED;
+    return status == LEAT_OK ? ended : status;
 }
 
-static leat_status write_news(leati_core *core, leati_core_client *client, bool finished,
-                              leati_text *out, leat_error *err) {
-    struct leati_message_client_answer answer = {.finished = finished,
-                                                 .colocated = core->options.colocated};
-    answer.propose = leati_dispatcher_proposed(core, client->iteration);
-    leat_status status = add_places(core, client, &answer, err);
-    if (status == LEAT_OK)
-        status = add_reports(core, client->id, &answer, err);
-    if (status == LEAT_OK)
-        status = add_losses(core, client, &answer, err);
-    if (status == LEAT_OK)
-        status = add_failure(core, client->iteration, &answer, err);
-    if (status == LEAT_OK)
-        status = leati_messages_write(&leati_message_client_answer, &answer, out, err);
-    leati_messages_fini(&leati_message_client_answer, &answer);
-    return status;
+static leat_status write_news(leati_core *core, leati_core_client *client,
+                              struct leati_message_client_answer *answer, leati_text *out,
+                              leat_error *err) {
+    answer->colocated = core->options.colocated;
+    answer->propose = leati_dispatcher_proposed(core, client->iteration);
+    LEATI_TRY(add_places(core, client, answer, err));
+    LEATI_TRY(add_reports(core, client->id, answer, err));
+    LEATI_TRY(add_losses(core, client, answer, err));
+    return leati_messages_write(&leati_message_client_answer, answer, out, err);
 }
 
 static bool is_asked(const leati_core *core, int64_t client) {
@@ -246,31 +242,34 @@ static bool is_asked(const leati_core *core, int64_t client) {
     return false;
 }
 
-leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *client, bool always,
-                                         leati_text *out, leat_error *err) {
-    int64_t state = 0, failure = 0;
-    int64_t proposed = leati_dispatcher_proposed(core, client->iteration);
+/* The news for a client, where there are some. */
+static leat_status tell_news(leati_core *core, leati_core_client *client,
+                             struct leati_message_client_answer *answer, leati_text *out,
+                             leat_error *err) {
+    int64_t state = 0, proposed = leati_dispatcher_proposed(core, client->iteration);
     bool news = false;
-    LEATI_TRY(leati_database_number(core->database, LEATI_ITERATION_COLLECTED, &state, err,
-                                    "SELECT state FROM iterations WHERE id = ?", "i",
-                                    client->iteration));
+    LEATI_TRY(read_iteration(core, client->iteration, &state, answer, err));
     if (state == LEATI_ITERATION_COLLECTED)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "iteration %lld was collected: its clients were silent for longer than "
                           "job_gc_timeout_ms",
                           (long long)client->iteration);
-    LEATI_TRY(leati_database_number(core->database, 0, &failure, err,
-                                    "SELECT failure FROM iterations WHERE id = ?", "i",
-                                    client->iteration));
     LEATI_TRY(tasks_differ(core, client, &news, err));
-    news = news || failure != 0 || state == LEATI_ITERATION_FINISHED ||
-           is_asked(core, client->id) || (proposed >= 0 && client->last.agreed != proposed) ||
+    news = news || answer->finished || answer->failed != 0 || is_asked(core, client->id) ||
+           (proposed >= 0 && client->last.agreed != proposed) ||
            (proposed < 0 && client->last.agreed >= 0);
-    if (news)
-        return write_news(core, client, state == LEATI_ITERATION_FINISHED, out, err);
-    if (always)
+    return news ? write_news(core, client, answer, out, err) : LEAT_OK;
+}
+
+leat_status leati_dispatcher_client_news(leati_core *core, leati_core_client *client, bool always,
+                                         leati_text *out, leat_error *err) {
+    struct leati_message_client_answer answer = {0};
+    size_t before = out->size;
+    leat_status status = tell_news(core, client, &answer, out, err);
+    leati_messages_fini(&leati_message_client_answer, &answer);
+    if (status == LEAT_OK && always && out->size == before)
         leati_text_add(out, "{\"same\":true}", 13);
-    return LEAT_OK;
+    return status;
 }
 
 /* ---- the call ---- */

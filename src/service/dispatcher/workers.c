@@ -161,9 +161,7 @@ static leat_status note_failure(leati_core *core, const struct leati_message_tas
                                 leat_error *err) {
     int64_t snapshot = 0;
     leat_error why = {0};
-    bool known = report->failed > 0 && report->failed <= LEAT_UNAUTHENTICATED;
-    (void)leati_fail(&why, known ? (leat_status)report->failed : LEAT_UNKNOWN, "%s",
-                     report->text == NULL ? "" : report->text);
+    leati_messages_failure(report->failed, report->text, &why);
     LEATI_TRY(leati_database_number(core->database, 0, &snapshot, err,
                                     "SELECT iteration FROM tasks WHERE id = ?"
                                     " AND snapshot IS NOT NULL",

@@ -95,9 +95,7 @@ static leat_status own_code(int code) {
     case LEAT_UNKNOWN:
     case LEAT_INTERNAL:
     case LEAT_ABORTED: return LEAT_UNAVAILABLE;
-    default:
-        return code > LEAT_OK && code <= LEAT_UNAUTHENTICATED ? (leat_status)code
-                                                              : LEAT_UNAVAILABLE;
+    default: return leati_error_is_code(code) ? (leat_status)code : LEAT_UNAVAILABLE;
     }
 }
 

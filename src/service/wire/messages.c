@@ -436,3 +436,8 @@ leat_status leati_messages_set_text(char **field, const char *text, leat_error *
     *field = copy;
     return LEAT_OK;
 }
+
+void leati_messages_failure(int64_t code, const char *text, leat_error *out) {
+    (void)leati_fail(out, leati_error_is_code(code) ? (leat_status)code : LEAT_UNKNOWN, "%s",
+                     text == NULL ? "" : text);
+}

@@ -72,6 +72,8 @@ void *leati_messages_add(leati_messages *list, const leati_message *form, leat_e
 /* Replaces a text field (owned by the message) by a copy of `text` (NULL: none). */
 LEAT_WARN_UNUSED leat_status leati_messages_set_text(char **field, const char *text,
                                                      leat_error *err);
+/* The failure that a message tells by a code, UNKNOWN where it is none, and a text (NULL: none). */
+void leati_messages_failure(int64_t code, const char *text, leat_error *out);
 
 /* X(message): every form, with its struct leati_message_<message> and rows in messages.c. */
 #define X(name) extern const leati_message leati_message_##name;

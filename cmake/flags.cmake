@@ -20,6 +20,8 @@ set(CMAKE_C_FLAGS_DEBUG "-O0 -g -DLEATI_DEBUG")
 
 add_compile_options(-Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     -fno-math-errno -ffp-contract=off)
+# A hot loop takes up to a tenth longer where its function begins in the middle of a cache line, so what lies before it would decide.
+add_compile_options(-falign-functions=64)
 # Tests and benchmarks name options behind the macro that has their defaults (include/leat/base.h), and their many tracers
 # know how few outputs they have.
 set(LEAT_OVERRIDING $<$<COMPILE_LANGUAGE:C>:-Wno-override-init> $<$<COMPILE_LANGUAGE:C>:-Wno-unused-parameter>)

@@ -319,15 +319,17 @@ static leat_status connect(leati_client_reader_task *task, const char *transfer,
     return task->channel == NULL ? err->code : LEAT_OK;
 }
 
-/* What can be unpacked, best first, for a worker that packs where it is asked to. Through shared
- * memory nothing is packed. */
+/* What can be unpacked, best first: "SNAPPY" is packed always, "AUTO" where the worker finds that
+ * it pays. Through shared memory nothing is packed. */
 static leat_status set_compression(const leati_client_reader *reader, const char *transfer,
-                                   leati_strings *out, leat_error *err) {
+                                   struct leati_message_read *out, leat_error *err) {
     const char *wanted = reader->options.compression;
-    leat_string snappy = {.data = (char *)(uintptr_t) "snappy", .size = 6};
-    if (wanted == NULL || strcmp(wanted, "SNAPPY") != 0 || strncmp(transfer, "shm ", 4) == 0)
+    const leat_string names[] = {{(char *)(uintptr_t) "lz4", 3}, {(char *)(uintptr_t) "snappy", 6}};
+    if (wanted == NULL || strncmp(transfer, "shm ", 4) == 0)
         return LEAT_OK;
-    return leati_strings_copy(&snappy, 1, out, err);
+    out->where_it_pays = strcmp(wanted, "SNAPPY") != 0;
+    const int first = out->where_it_pays ? 0 : 1;
+    return leati_strings_copy(names + first, 2 - first, &out->compression, err);
 }
 
 void leati_client_reader_request(const leati_client_reader_task *task,
@@ -351,7 +353,7 @@ static leat_status write_request(leati_client_reader_task *task, const char *tra
                                  leati_text *out, leat_error *err) {
     struct leati_message_read read;
     leati_client_reader_request(task, &read);
-    leat_status status = set_compression(task->reader, transfer, &read.compression, err);
+    leat_status status = set_compression(task->reader, transfer, &read, err);
     if (status == LEAT_OK)
         status = leati_messages_write(&leati_message_read, &read, out, err);
     leati_strings_fini(&read.compression);

@@ -209,10 +209,9 @@ static void put_component(builder *b, const leati_column *column, int64_t begin,
 
 typedef struct head {
     leati_frame_kind kind;
-    leati_frame_compression compression;
     int64_t position, n;
     uint32_t components, table;
-    uint64_t payload, sent;
+    uint64_t payload;
 } head;
 
 static void store_head(char *to, const head *h) {
@@ -220,13 +219,19 @@ static void store_head(char *to, const head *h) {
     memcpy(to, LEATI_FRAME_MAGIC, 4);
     to[4] = LEATI_FRAME_VERSION;
     to[5] = (char)h->kind;
-    to[6] = (char)h->compression;
+    to[6] = LEATI_FRAME_PLAIN;
     leati_wire_store64(to + 8, (uint64_t)h->position);
     leati_wire_store64(to + 16, (uint64_t)h->n);
     leati_wire_store32(to + 24, h->components);
     leati_wire_store32(to + 28, h->table);
     leati_wire_store64(to + 32, h->payload);
-    leati_wire_store64(to + 40, h->sent);
+    leati_wire_store64(to + 40, h->payload);
+}
+
+/* The bytes behind the table were packed into `sent`. */
+static void store_packed(char *head, leati_frame_compression compression, size_t sent) {
+    head[6] = (char)compression;
+    leati_wire_store64(head + 40, sent);
 }
 
 static char *store_entry(char *to, const leati_frame_component *c) {
@@ -286,13 +291,12 @@ static leat_status pack_parts(const leati_frame *frame, leati_frame_compression 
     return status;
 }
 
-/* Packs what stands behind the first part, which is head and table. Whether it is worth it is
- * decided by the result, so the frame may stay as it is. */
-static leat_status compress(leati_frame *frame, head *h, leati_frame_compression compression,
-                            leat_error *err) {
-    if (compression == LEATI_FRAME_PLAIN || h->payload < WORTH_PACKING)
+leat_status leati_frame_pack(leati_frame *frame, leati_frame_compression compression,
+                             leat_error *err) {
+    const size_t payload = leati_frame_bytes(frame) - frame->parts[0].size;
+    if (compression == LEATI_FRAME_PLAIN || payload < WORTH_PACKING)
         return LEAT_OK;
-    packed p = {.most = (size_t)h->payload - (size_t)h->payload / 16};
+    packed p = {.most = payload - payload / 16};
     p.buffer = leat_buffer_new(p.most, err);
     if (p.buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -304,7 +308,7 @@ static leat_status compress(leati_frame *frame, head *h, leati_frame_compression
         return larger ? LEAT_OK : leati_error_pass(err, &local);
     }
     /* So that who receives it can bound its memory by the size of the message. */
-    size_t least = LEATI_MIN((size_t)h->payload / LEATI_FRAME_MOST_RATIO + 1, p.most);
+    size_t least = LEATI_MIN(payload / LEATI_FRAME_MOST_RATIO + 1, p.most);
     if (p.size < least) {
         memset((char *)leat_buffer_data(p.buffer) + p.size, 0, least - p.size);
         p.size = least;
@@ -313,8 +317,7 @@ static leat_status compress(leati_frame *frame, head *h, leati_frame_compression
         leat_buffer_unref(frame->parts[i].owner);
     frame->parts[1] = (leati_transport_part){leat_buffer_data(p.buffer), p.size, p.buffer};
     frame->num_parts = 2;
-    h->compression = compression;
-    h->sent = p.size;
+    store_packed(leat_buffer_data(frame->head), compression, p.size);
     return LEAT_OK;
 }
 
@@ -374,13 +377,11 @@ leat_status leati_frame_of_block(const leati_block *block, int64_t begin, int64_
         put_component(&b, &block->columns[c], begin, n, &component);
         entry = store_entry(entry, &component);
     }
-    head h = {LEATI_FRAME_ELEMENTS,         LEATI_FRAME_PLAIN, position, n,
-              (uint32_t)block->num_columns, (uint32_t)table,   b.at,     b.at};
-    leat_status status = compress(out, &h, compression, err);
+    store_head(start, &(head){LEATI_FRAME_ELEMENTS, position, n, (uint32_t)block->num_columns,
+                              (uint32_t)table, b.at});
+    leat_status status = leati_frame_pack(out, compression, err);
     if (status != LEAT_OK)
         leati_frame_fini(out);
-    else
-        store_head(start, &h);
     return status;
 }
 

@@ -45,13 +45,16 @@ typedef struct leati_frame {
     leat_buffer *head; /* head, table, and what had to be copied; owned */
 } leati_frame;
 
-/* Rows [begin, begin + n) of the block as a frame of `position`. `compression`: of the bytes behind
- * the table, where that makes them fewer. UNIMPLEMENTED for values that cannot travel (datasets,
- * objects). */
+/* Rows [begin, begin + n) of the block as a frame of `position`, packed as by leati_frame_pack.
+ * UNIMPLEMENTED for values that cannot travel (datasets, objects). */
 LEAT_WARN_UNUSED leat_status leati_frame_of_block(const leati_block *block, int64_t begin,
                                                   int64_t n, int64_t position,
                                                   leati_frame_compression compression,
                                                   leati_frame *out, leat_error *err);
+/* Packs a frame of PLAIN elements: all bytes behind its table, where that makes them fewer by a
+ * sixteenth at least, else it stays as it is. On failure, too. */
+LEAT_WARN_UNUSED leat_status leati_frame_pack(leati_frame *frame,
+                                              leati_frame_compression compression, leat_error *err);
 /* An error, the end, a skip. `why` is only for ERROR and GONE. */
 LEAT_WARN_UNUSED leat_status leati_frame_of_event(leati_frame_kind kind, int64_t position,
                                                   const leat_error *why, leati_frame *out,
@@ -88,6 +91,7 @@ struct leati_message_read {
     int64_t credit_elements, credit_bytes;
     bool acks;                 /* the visitation level asks for them */
     leati_strings compression; /* that it can unpack, best first; none: as it is */
+    bool where_it_pays;        /* packed by the worker's measurements alone */
     char *worker; /* uid of the one that is meant; NULL: whoever answers at its address */
 };
 

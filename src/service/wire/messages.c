@@ -259,6 +259,7 @@ static const leati_row read_rows[] = {
     COUNT(read, credit_bytes),
     FIELD(read, BOOL, acks),
     FIELD(read, STRINGS, compression),
+    FIELD(read, BOOL, where_it_pays),
     ABSENT_TEXT(read, worker),
     {0},
 };

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
+#include "service/worker/packing.h"
 #include "service/worker/worker.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -22,8 +23,8 @@ struct leati_worker_stream {
     leat_worker *worker; /* borrowed: it joins the sender before it is freed */
     leati_transport_stream *stream;
     leati_worker_reader *reader;
-    leati_frame_compression compression;
-    leat_cancel *cancel; /* fired when the client is gone, or the worker stops */
+    leati_worker_packing packing; /* the sender's */
+    leat_cancel *cancel;          /* fired when the client is gone, or the worker stops */
     leati_driver *sender;
     leati_gate *gate;
     /* The gate's lock. */
@@ -96,23 +97,44 @@ static bool wait_for_credit(leati_worker_stream *s, int64_t *elements, int64_t *
     return on;
 }
 
-static leat_status make_frame(const leati_worker_outcome *outcome,
-                              leati_frame_compression compression, leati_frame *frame,
+static leat_status make_frame(const leati_worker_outcome *outcome, leati_frame *frame,
                               leat_error *err) {
     bool told = outcome->kind == LEATI_FRAME_ERROR || outcome->kind == LEATI_FRAME_GONE;
     if (outcome->kind == LEATI_FRAME_ELEMENTS)
         return leati_frame_of_block(&outcome->block, 0, outcome->block.n, outcome->position,
-                                    compression, frame, err);
+                                    LEATI_FRAME_PLAIN, frame, err);
     return leati_frame_of_event(outcome->kind, outcome->position, told ? &outcome->why : NULL,
                                 frame, err);
+}
+
+static leat_status pack(leati_worker_stream *s, leati_frame *frame, leat_error *err) {
+    int64_t bytes = (int64_t)leati_frame_bytes(frame);
+    leati_frame_compression how = leati_worker_packing_next(&s->packing, bytes);
+    if (how == LEATI_FRAME_PLAIN)
+        return LEAT_OK;
+    int64_t begin = leati_now_ns();
+    LEATI_TRY(leati_frame_pack(frame, how, err));
+    leati_worker_packing_tried(&s->packing, bytes, (int64_t)leati_frame_bytes(frame),
+                               leati_now_ns() - begin);
+    return LEAT_OK;
+}
+
+static leat_status write_frame(leati_worker_stream *s, const leati_frame *frame, leat_error *err) {
+    int64_t begin = leati_now_ns();
+    LEATI_TRY(
+        leati_transport_stream_write(s->stream, frame->parts, frame->num_parts, s->cancel, err));
+    leati_worker_packing_sent(&s->packing, (int64_t)leati_frame_bytes(frame),
+                              leati_now_ns() - begin);
+    return LEAT_OK;
 }
 
 static leat_status send_one(leati_worker_stream *s, leati_worker_outcome *outcome,
                             leat_error *err) {
     leati_frame frame = {0};
-    LEATI_TRY(make_frame(outcome, s->compression, &frame, err));
-    leat_status status =
-        leati_transport_stream_write(s->stream, frame.parts, frame.num_parts, s->cancel, err);
+    LEATI_TRY(make_frame(outcome, &frame, err));
+    leat_status status = outcome->kind == LEATI_FRAME_ELEMENTS ? pack(s, &frame, err) : LEAT_OK;
+    if (status == LEAT_OK)
+        status = write_frame(s, &frame, err);
     leati_queue_gate_lock(s->gate);
     s->elements -= outcome->kind == LEATI_FRAME_ELEMENTS ? outcome->block.n : 1;
     s->bytes -= (int64_t)leati_frame_bytes(&frame);
@@ -166,7 +188,8 @@ static leat_status fill(leati_worker_stream *s, leat_worker *worker,
     s->worker = worker;
     s->elements = LEATI_MIN(asked->credit_elements, INT64_MAX / 2);
     s->bytes = LEATI_MIN(asked->credit_bytes, INT64_MAX / 2);
-    s->compression = leati_frame_best(&asked->compression);
+    leati_worker_packing_init(&s->packing, leati_frame_best(&asked->compression),
+                              !asked->where_it_pays);
     s->cancel = leati_cancel_new(worker->cancel, err);
     if (s->cancel != NULL)
         s->gate = leati_queue_gate_new("a stream's credit", s->cancel, err);

@@ -327,6 +327,7 @@ static void fake_beat(fake_service *service, leati_transport_call *call, const v
         fake_tell(service, call);
     else
         service->kept = call;
+    pthread_cond_broadcast(&service->changed);
     pthread_mutex_unlock(&service->lock);
 }
 
@@ -378,6 +379,22 @@ static FAKE_UNUSED void fake_change(fake_service *service) {
     service->state++;
     if (service->kept != NULL)
         fake_tell(service, service->kept);
+    service->kept = NULL;
+    pthread_mutex_unlock(&service->lock);
+}
+
+/* Waits until a heartbeat is kept. */
+static FAKE_UNUSED void fake_await_kept(fake_service *service) {
+    pthread_mutex_lock(&service->lock);
+    while (service->kept == NULL)
+        pthread_cond_wait(&service->changed, &service->lock);
+    pthread_mutex_unlock(&service->lock);
+}
+
+/* Answers the heartbeat that is kept as one whose wait is over. */
+static FAKE_UNUSED void fake_nothing_new(fake_service *service) {
+    pthread_mutex_lock(&service->lock);
+    leati_transport_call_answer(service->kept, "{\"same\":true}", 13);
     service->kept = NULL;
     pthread_mutex_unlock(&service->lock);
 }

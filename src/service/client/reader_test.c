@@ -361,6 +361,27 @@ static void test_consumers_take_turns_over_workers(void **state) {
     leat_spec_unref(spec);
 }
 
+/* The tasks stay as they are where the dispatcher says that nothing is new. */
+static void test_nothing_is_new(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[1];
+    leat_spec *spec = numbers();
+    fake_start(&service, 1, -1);
+    leati_client_reader_options options = options_of(&service, spec);
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 1, values);
+    for (int i = 0; i < 2; i++) {
+        fake_await_kept(&service);
+        assert_int_equal(service.beat.tasks.count, 2);
+        assert_int_equal(service.beat.tasks.values[0], service.workers[0].task);
+        fake_nothing_new(&service);
+    }
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_worker_gives_its_elements_in_order),
@@ -376,6 +397,7 @@ int main(void) {
         cmocka_unit_test(test_a_deadline_ends_a_wait_and_nothing_else),
         cmocka_unit_test(test_a_task_that_moves_is_reported_first),
         cmocka_unit_test(test_consumers_take_turns_over_workers),
+        cmocka_unit_test(test_nothing_is_new),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};
     int failed = 0;

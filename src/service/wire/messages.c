@@ -171,10 +171,15 @@ static const leati_row client_rows[] = {
 FORM(client, LIST(client, holding, holding));
 
 static const leati_row client_answer_rows[] = {
-    FIELD(client_answer, BOOL, finished), FIELD(client_answer, INT, propose, .default_number = -1),
-    FIELD(client_answer, INTS, report),   FIELD(client_answer, BOOL, colocated),
-    FIELD(client_answer, STRINGS, lost),  COUNT(client_answer, failed),
-    ABSENT_TEXT(client_answer, why),      {0},
+    FIELD(client_answer, BOOL, same),
+    FIELD(client_answer, BOOL, finished),
+    FIELD(client_answer, INT, propose, .default_number = -1),
+    FIELD(client_answer, INTS, report),
+    FIELD(client_answer, BOOL, colocated),
+    FIELD(client_answer, STRINGS, lost),
+    COUNT(client_answer, failed),
+    ABSENT_TEXT(client_answer, why),
+    {0},
 };
 FORM(client_answer, LIST(client_answer, tasks, place));
 

@@ -114,7 +114,7 @@ static void seeds(void) {
     leat_error err = {0}, why = {0};
     leati_frame frame = {0};
     leat_error_set(&why, LEAT_DATA_LOSS, "a wrong checksum");
-    for (int kind = LEATI_FRAME_ERROR; kind <= LEATI_FRAME_GONE; kind++) {
+    for (int kind = LEATI_FRAME_ERROR; kind <= LEATI_FRAME_WHOLE; kind++) {
         bool told = kind == LEATI_FRAME_ERROR || kind == LEATI_FRAME_GONE;
         if (leati_frame_of_event((leati_frame_kind)kind, 3, told ? &why : NULL, &frame, &err) !=
             LEAT_OK)

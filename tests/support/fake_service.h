@@ -28,6 +28,9 @@ typedef struct fake_worker {
     int64_t fails_at;    /* position whose outcome is an error; -1: none */
     int64_t breaks_at;   /* position before which the stream breaks once; -1: none */
     int64_t skips_at;    /* coordinated: turn that is skipped; -1: none */
+    int64_t whole_to;    /* coordinated: turns that it says to be whole at most */
+    bool lost;           /* coordinated, as `turns`: what the dispatcher says of it */
+    int64_t turns;
     leat_status refuses; /* what opening a stream is answered with */
     bool silent;         /* sends nothing, and ends no stream by itself */
     const char *tag;     /* NULL: none */
@@ -35,7 +38,8 @@ typedef struct fake_worker {
     /* ---- what happened; under the lock ---- */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int64_t next; /* position */
+    int64_t next;                    /* position */
+    int64_t given, took, came, told; /* coordinated: turns */
     int64_t elements_credit, bytes_credit;
     int64_t most_under_way; /* elements credit that was ever there */
     int opens;
@@ -119,11 +123,38 @@ static int64_t fake_event(leati_transport_stream *stream, leati_frame_kind kind,
     return fake_send(stream, &frame) == LEAT_OK ? 1 : 0;
 }
 
+static bool fake_is_coordinated(const fake_worker *worker) {
+    return worker->asked.consumer >= 0;
+}
+
+/* May it send no more elements now? */
+static bool fake_is_full(const fake_worker *worker) {
+    return fake_is_coordinated(worker) ? worker->given - worker->took >= worker->asked.window
+                                       : worker->elements_credit <= 0;
+}
+
+/* How many turns it has to say to be whole. */
+static int64_t fake_whole(const fake_worker *worker) {
+    return fake_is_coordinated(worker) ? fake_min(worker->came, worker->whole_to) : 0;
+}
+
 /* Sends one message; false: nothing more is to be sent. The lock is held, and left meanwhile. */
 static bool fake_step(fake_worker *worker, leati_transport_stream *stream) {
     int64_t at = worker->next, sent, left = worker->count < 0 ? INT64_MAX : worker->count - at;
     int64_t n = fake_min(fake_min(worker->rows, worker->elements_credit), left);
     bool fails = at == worker->fails_at, skips = at == worker->skips_at;
+    if (fake_whole(worker) > worker->told) {
+        worker->told = fake_whole(worker);
+        int64_t whole = worker->told;
+        pthread_mutex_unlock(&worker->lock);
+        sent = fake_event(stream, LEATI_FRAME_WHOLE, whole);
+        pthread_mutex_lock(&worker->lock);
+        return sent > 0;
+    }
+    if (fake_is_coordinated(worker)) {
+        n = fake_min(n, 1);
+        worker->given++;
+    }
     if (at == worker->breaks_at) {
         worker->breaks_at = -1;
         worker->open = false;
@@ -160,7 +191,8 @@ static void *fake_stream(void *context) {
     pthread_mutex_lock(&worker->lock);
     leati_transport_stream *stream = leati_transport_stream_ref(worker->stream);
     for (bool more = true; more;) {
-        while (worker->open && !worker->stop && (worker->elements_credit <= 0 || worker->silent) &&
+        while (worker->open && !worker->stop && fake_whole(worker) <= worker->told &&
+               (fake_is_full(worker) || worker->silent) &&
                (worker->next != worker->count || worker->silent))
             pthread_cond_wait(&worker->changed, &worker->lock);
         more = worker->open && !worker->stop && fake_step(worker, stream);
@@ -183,7 +215,10 @@ static void fake_credit(void *context, leat_buffer *message) {
     worker->bytes_credit += credit.bytes;
     if (worker->elements_credit > worker->most_under_way)
         worker->most_under_way = worker->elements_credit;
-    if (credit.acked_end > credit.acked_begin && worker->num_acked < 64) {
+    if (fake_is_coordinated(worker)) {
+        worker->took = credit.acked_begin;
+        worker->came = credit.acked_end;
+    } else if (credit.acked_end > credit.acked_begin && worker->num_acked < 64) {
         worker->acked_begin[worker->num_acked] = credit.acked_begin;
         worker->acked_end[worker->num_acked++] = credit.acked_end;
     }
@@ -231,6 +266,9 @@ static leat_status fake_open(void *context, leati_transport_stream *stream, cons
     worker->stream = leati_transport_stream_ref(stream);
     worker->open = worker->running = true;
     worker->elements_credit = worker->most_under_way = worker->asked.credit_elements;
+    worker->given = worker->came = worker->asked.round;
+    worker->took = worker->asked.taken;
+    worker->told = 0;
     worker->bytes_credit = worker->asked.credit_bytes;
     int failed = pthread_create(&worker->thread, NULL, fake_stream, worker);
     pthread_mutex_unlock(&worker->lock);
@@ -289,6 +327,8 @@ static void fake_tell(fake_service *service, leati_transport_call *call) {
         place->attempt = worker->attempt;
         place->start_round = worker->start_round;
         place->end_round = worker->end_round;
+        place->lost = worker->lost;
+        place->turns = worker->turns;
         snprintf(transfer, sizeof transfer, "%s %s", fake_transfers, worker->transfer);
         fake_strings(&place->transfers, transfer);
         if (worker->tag != NULL)
@@ -448,7 +488,8 @@ static FAKE_UNUSED void fake_start(fake_service *service, int workers, int64_t c
         worker->base = 1000 * i;
         worker->count = count;
         worker->rows = 5;
-        worker->fails_at = worker->breaks_at = worker->skips_at = -1;
+        worker->fails_at = worker->breaks_at = worker->skips_at = worker->turns = -1;
+        worker->whole_to = INT64_MAX;
         worker->listed = true;
         snprintf(worker->address, sizeof worker->address, "localhost:%d", 70000 + i);
         worker->server =

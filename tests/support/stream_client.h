@@ -20,8 +20,10 @@ typedef struct stream_client {
     leati_transport_stream *stream;
     leati_gate *gate;
     leat_spec *spec;
-    bool acks; /* what comes is acknowledged at once */
-    bool more; /* credit for what came is given again at once */
+    bool acks;        /* what comes is acknowledged at once */
+    bool more;        /* credit for what came is given again at once */
+    bool coordinated; /* says which turns came, and takes whole ones, at once */
+    int64_t came, whole;
     /* The gate's lock. */
     int64_t *values, *positions;
     int64_t count, frames, errors, skips, bytes;
@@ -96,6 +98,11 @@ static inline void stream_message(void *context, leat_buffer *message) {
     leati_frame_credit credit = {0};
     if (c->more)
         credit.elements = n, credit.bytes = size;
+    if (c->coordinated) {
+        c->came += view.kind != LEATI_FRAME_WHOLE;
+        c->whole = view.kind == LEATI_FRAME_WHOLE ? view.position : c->whole;
+        credit.acked_begin = c->whole, credit.acked_end = c->came;
+    }
     if (c->acks && outcome)
         credit.acked_begin = view.position, credit.acked_end = view.position + n;
     if (c->more || (c->acks && outcome))
@@ -118,7 +125,8 @@ static inline void stream_open(stream_client *c, const char *address,
     leati_text text = {0};
     leat_error err = {0};
     leati_transport_events events = {.message = stream_message, .closed = stream_closed};
-    *c = (stream_client){.more = more, .acks = asked->acks && more};
+    *c = (stream_client){
+        .more = more, .acks = asked->acks && more, .coordinated = asked->consumer >= 0};
     c->gate = leati_queue_gate_new("client", NULL, &err);
     c->spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     c->values = leati_alloc_zero(STREAM_MOST, sizeof(int64_t));

@@ -297,7 +297,8 @@ static void note_taken(leati_client_reader *reader, leati_client_reader_part *pa
     if (part->attempt == task->attempt && task->state == LEATI_CLIENT_READING &&
         leati_client_reader_window_breaks(task, part->position))
         send_credit(reader, task);
-    leati_client_reader_window_took(part, n);
+    if (!leati_client_reader_is_coordinated(reader))
+        leati_client_reader_window_took(part, n);
     part->taken += n;
     part->position += n;
     task->here -= n;

@@ -48,7 +48,21 @@ static leat_status add_holdings(leati_client_reader *reader, leati_messages *out
         if (task == NULL)
             continue;
         holding->attempt = task->attempt;
+        holding->turns = task->came;
         LEATI_TRY(leati_ranges_copy(&task->held, &holding->ranges, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_status list_settled(const leati_client_reader *reader, leati_ints *out,
+                                leat_error *err) {
+    size_t capacity = 0;
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
+        if (!task->place.lost || task->place.turns < 0)
+            continue;
+        if (!leati_grow((void **)&out->values, &capacity, (size_t)out->count + 1, sizeof(int64_t)))
+            return leati_no_memory(err);
+        out->values[out->count++] = task->place.task;
     }
     return LEAT_OK;
 }
@@ -67,11 +81,13 @@ static void add_figures(leati_client_reader *reader, struct leati_message_client
     reader->told_taken = reader->taken;
 }
 
-/* Waits until no stream of a task that is to be reported is open any more. The lock is held. */
+/* Waits until no stream of a task that is to be reported is open any more. Coordinated reads answer
+ * at once: from when they were asked on, nothing comes to them. The lock is held. */
 static void wait_for_reported(leati_client_reader *reader) {
     int64_t until = leati_clock_deadline_ns(CLOSE_MS);
     leat_status status = LEAT_OK;
-    for (bool open = reader->reports.count > 0; open && status == LEAT_OK && !reader->stop;) {
+    bool asked = reader->reports.count > 0 && !leati_client_reader_is_coordinated(reader);
+    for (bool open = asked; open && status == LEAT_OK && !reader->stop;) {
         open = false;
         for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
             open = open || (task->reporting && task->state != LEATI_CLIENT_IDLE);
@@ -91,6 +107,8 @@ static leat_status write_beat(leati_client_reader *reader, struct leati_message_
                    : reader->options.refresh_ms > 0 ? reader->options.refresh_ms
                                                     : LEATI_SERVICE_WAIT_MS;
     leat_status status = list_tasks(reader, &out->tasks, err);
+    if (status == LEAT_OK)
+        status = list_settled(reader, &out->settled, err);
     if (status == LEAT_OK)
         status = add_holdings(reader, &out->holding, err);
     add_figures(reader, out);

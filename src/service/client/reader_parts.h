@@ -68,19 +68,22 @@ struct leati_client_reader_task {
     leati_transport_channel *channel; /* the tender's alone; owned */
     int failures;                     /* in a row */
     int passed_over;                  /* transfers by which nothing came */
-    bool came;                        /* something did, by the stream that was opened last */
+    bool some_came;                   /* by the stream that was opened last */
     int64_t retry_ns;                 /* not opened again before */
     int64_t unlisted_ns;              /* since when the dispatcher does not name it; 0: it does */
     bool ended;                       /* all came, or nothing more will */
     bool reporting;                   /* stops, so that what it holds can be told */
     bool passed; /* not for this client to read: another host's, with target_workers */
     leati_client_reader_window window;
-    leati_client_reader_queue parts; /* coordinated reads */
-    int64_t turns;                   /* coordinated: that it took so far */
-    int64_t here;                    /* outcomes in line */
-    leati_ranges held;               /* positions that came; exactly_once */
-    leati_ranges taken;              /* that the consumer got, where an account is kept */
-    int64_t total;                   /* of its outcomes, once it came to its end; else -1 */
+    int64_t here; /* outcomes in line */
+    /* Coordinated: what came and was not taken; how many of its turns are past, came, and are
+     * whole; and how many the worker was told to have come and to be past. */
+    leati_client_reader_queue parts;
+    int64_t turns, came, whole;
+    int64_t told_came, told_turns;
+    leati_ranges held;  /* positions that came; exactly_once */
+    leati_ranges taken; /* that the consumer got, where an account is kept */
+    int64_t total;      /* of its outcomes, once it came to its end; else -1 */
     /* Read without a transport (reader_direct.c). */
     leati_driver *direct;                  /* the tender's alone; NULL: there was none yet */
     int64_t credit_elements, credit_bytes; /* that the worker may still give */
@@ -118,19 +121,19 @@ struct leati_client_reader {
     bool saved; /* a state was written */
 };
 
-/* Does the worker want to hear what was taken? */
-static inline bool leati_client_reader_acknowledges(const leati_client_reader *reader) {
-    return reader->options.visitation != LEAT_SERVICE_AT_MOST_ONCE;
-}
-
 static inline bool leati_client_reader_is_coordinated(const leati_client_reader *reader) {
     return reader->options.consumers > 0;
 }
 
+/* Does the worker want to hear what was taken? */
+static inline bool leati_client_reader_acknowledges(const leati_client_reader *reader) {
+    return reader->options.visitation != LEAT_SERVICE_AT_MOST_ONCE &&
+           !leati_client_reader_is_coordinated(reader);
+}
+
 /* Is it noted which positions the consumer got? */
 static inline bool leati_client_reader_keeps_account(const leati_client_reader *reader) {
-    return reader->options.visitation != LEAT_SERVICE_AT_MOST_ONCE &&
-           !leati_client_reader_is_coordinated(reader) && reader->options.trainer == NULL;
+    return leati_client_reader_acknowledges(reader) && reader->options.trainer == NULL;
 }
 
 void leati_client_reader_ref(leati_client_reader *reader);
@@ -192,6 +195,9 @@ void leati_client_reader_direct_ack(leati_client_reader_task *task, int64_t begi
 /* ---- windows ---- */
 
 void leati_client_reader_window_begin(leati_client_reader *reader, leati_client_reader_task *task);
+/* The credit that a stream is opened with. */
+void leati_client_reader_window_grant(const leati_client_reader_task *task, int64_t *elements,
+                                      int64_t *bytes);
 /* A message came. */
 void leati_client_reader_window_came(leati_client_reader_task *task, int64_t elements,
                                      int64_t bytes);
@@ -220,9 +226,12 @@ LEAT_WARN_UNUSED leat_status leati_client_reader_task_begin(leati_client_reader_
 
 /* ---- coordinated reads ---- */
 
-/* The part whose turn it is; *blocked: nothing may be taken before the dispatcher has said what
- * comes. NULL: it has not come yet. Taking it ends the round. */
+/* The part whose turn it is. NULL: it may not be taken yet. Taking it ends the round. */
 leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *reader);
 void leati_client_reader_round_next(leati_client_reader *reader, leati_client_reader_task *task);
+/* Is the worker to be told what came, and what is past? */
+bool leati_client_reader_round_is_due(const leati_client_reader_task *task);
+/* Tells it; the tender's. The lock is held, and left meanwhile. */
+void leati_client_reader_round_tell(leati_client_reader_task *task);
 
 #endif

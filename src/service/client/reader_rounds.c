@@ -1,11 +1,21 @@
-/* Coordinated reads: whose turn it is; see reader_parts.h.
+/* Coordinated reads: whose turn it is, and what may be taken; see reader_parts.h.
  *
  * Round r is that of task r mod n of the n tasks that take turns in it, in the order of the list,
- * so that all consumers read the same worker in the same round. A task whose worker is lost keeps
- * its turns, which are passed over, until all consumers have agreed on a round from which on it has
- * none; in the same way new tasks begin. A consumer that comes to an agreed round waits there until
- * the dispatcher has said what is so from it on. Cannot fail. No locks of its own. */
+ * so that all consumers read the same worker in the same round. An element is taken only when the
+ * worker has said that its turn is whole: it came to all consumers. New tasks begin at a round on
+ * which all have agreed: a consumer that comes to it waits there until the dispatcher has said what
+ * is so from it on.
+ *
+ * A task whose worker is lost is read no more. Each consumer tells the dispatcher how many of its
+ * turns came, and hears the least of these numbers, which is no less than the number of whole turns
+ * that any of them was told of: all take those turns, and pass over the later ones, until the task
+ * has none from an agreed round on. So all take the same rounds in the same order.
+ *
+ * Failures: INTERNAL where a turn that all are to take did not come. No locks of its own. */
+#include "base/error.h"
+#include "base/minmax.h"
 #include "service/client/reader_parts.h"
+#include <inttypes.h>
 
 static bool takes_turns(const leati_client_reader_task *task, int64_t round) {
     const struct leati_message_place *place = &task->place;
@@ -24,22 +34,47 @@ static leati_client_reader_task *task_of(leati_client_reader *reader, int64_t ro
     return NULL;
 }
 
+/* A turn that all others take did not come: they could not be followed. */
+static void fail(leati_client_reader_task *task) {
+    leat_error why = {0};
+    (void)leati_fail(&why, LEAT_INTERNAL,
+                     "turn %" PRId64 " of task %" PRId64
+                     " came to all consumers but this one, whose worker %s is lost",
+                     task->turns, task->place.task, task->place.address);
+    leati_client_reader_fail(task->reader, &why);
+}
+
+/* May the task's next turn be taken, passed over, or neither yet? */
+typedef enum decision { WAIT, TAKE, PASS } decision;
+
+static decision decide(leati_client_reader_task *task) {
+    const struct leati_message_place *place = &task->place;
+    bool settled = place->lost && place->turns >= 0;
+    if (settled && task->turns >= place->turns)
+        return PASS;
+    if (task->parts.first == NULL) {
+        if (settled)
+            fail(task);
+        return WAIT;
+    }
+    return settled || task->turns < task->whole ? TAKE : WAIT;
+}
+
 leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *reader) {
     for (;;) {
         if (reader->proposed >= 0 && reader->agreed == reader->proposed &&
             reader->round >= reader->agreed)
             return NULL;
         leati_client_reader_task *task = task_of(reader, reader->round);
-        if (task == NULL)
+        decision next = task == NULL ? WAIT : decide(task);
+        if (next == WAIT)
             return NULL;
-        if (!task->place.lost || task->parts.first != NULL) {
-            leati_client_reader_part *part = leati_client_reader_queue_take(&task->parts);
-            if (part == NULL || part->kind != LEATI_FRAME_SKIP)
-                return part;
-            /* The worker had nothing for any consumer in this round. */
-            leati_client_reader_window_took(part, 1);
+        leati_client_reader_part *part = leati_client_reader_queue_take(&task->parts);
+        if (next == TAKE && part->kind != LEATI_FRAME_SKIP)
+            return part;
+        /* The worker had nothing for any consumer in this round, or it did not come to all. */
+        if (part != NULL)
             leati_client_reader_part_drop(reader, part);
-        }
         leati_client_reader_round_next(reader, task);
     }
 }
@@ -47,4 +82,32 @@ leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *re
 void leati_client_reader_round_next(leati_client_reader *reader, leati_client_reader_task *task) {
     task->turns++;
     reader->round++;
+    if (leati_client_reader_round_is_due(task))
+        leati_queue_gate_wake(reader->gate);
+}
+
+bool leati_client_reader_round_is_due(const leati_client_reader_task *task) {
+    return task->state == LEATI_CLIENT_READING && !task->reporting &&
+           (task->came > task->told_came ||
+            2 * (task->turns - task->told_turns) >= task->window.elements);
+}
+
+void leati_client_reader_round_tell(leati_client_reader_task *task) {
+    leati_client_reader *reader = task->reader;
+    leati_transport_stream *stream =
+        task->stream == NULL ? NULL : leati_transport_stream_ref(task->stream);
+    int64_t turns = task->told_turns = task->turns, came = task->told_came = task->came;
+    leati_queue_gate_unlock(reader->gate);
+    if (stream == NULL) {
+        leati_client_reader_direct_ack(task, turns, came);
+    } else {
+        uint8_t bytes[LEATI_FRAME_CREDIT_SIZE];
+        leati_frame_credit credit = {.acked_begin = turns, .acked_end = came};
+        leati_transport_part part = {.data = bytes, .size = sizeof bytes};
+        leati_frame_put_credit(&credit, bytes);
+        /* A stream that broke is opened again with these numbers. */
+        (void)!leati_transport_stream_write(stream, &part, 1, reader->cancel, &(leat_error){0});
+        leati_transport_stream_unref(stream);
+    }
+    leati_queue_gate_lock(reader->gate);
 }

@@ -157,15 +157,17 @@ static leat_status add_part(leati_client_reader_task *task, leati_client_reader_
                             leat_error *err) {
     leati_client_reader *reader = task->reader;
     /* For when the dispatcher asks. */
-    if (reader->options.visitation == LEAT_SERVICE_EXACTLY_ONCE && part->n > 0)
+    if (reader->options.visitation == LEAT_SERVICE_EXACTLY_ONCE && part->n > 0 &&
+        leati_client_reader_keeps_account(reader))
         LEATI_TRY(leati_ranges_add(&task->held, part->position, part->position + part->n, err));
     part->task = task;
     part->attempt = task->attempt;
     part->opening = task->opening;
     task_ref(task);
     task->failures = 0;
-    task->came = true;
+    task->some_came = true;
     leati_client_reader_window_came(task, part->n, part->bytes);
+    task->came += LEATI_MAX(part->n, 1);
     task->here += part->n;
     reader->buffered += part->n;
     reader->bytes += part->bytes;
@@ -180,6 +182,10 @@ bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_
     leati_client_reader *reader = task->reader;
     if (reader->stop || task->reporting || kind == LEATI_FRAME_GONE)
         return false;
+    if (kind == LEATI_FRAME_WHOLE) {
+        task->whole = LEATI_MAX(task->whole, position);
+        return false;
+    }
     if (kind == LEATI_FRAME_END) {
         /* Of an attempt that was given to another worker meanwhile it is not the end. */
         task->ended = task->attempt == task->place.attempt;
@@ -264,7 +270,7 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
     if (unsure)
         task->ended = false;
     if ((wanted || unsure) && !task->ended && !reader->stop) {
-        task->passed_over += !task->came;
+        task->passed_over += !task->some_came;
         task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
         /* Where all was given nobody waits for a worker that has left. */
         task->ended = reader->finished;
@@ -340,13 +346,14 @@ void leati_client_reader_request(const leati_client_reader_task *task,
         .attempt = task->attempt,
         .client = reader->opened.client,
         .consumer = reader->options.consumer,
-        .round = task->turns,
+        .round = task->came,
+        .taken = task->turns,
+        .window = task->window.elements,
         .trainer = (char *)(uintptr_t)reader->options.trainer,
-        .credit_elements = task->window.elements,
-        .credit_bytes = task->window.bytes,
         .acks = leati_client_reader_acknowledges(reader),
         .worker = task->place.worker,
     };
+    leati_client_reader_window_grant(task, &out->credit_elements, &out->credit_bytes);
 }
 
 static leat_status write_request(leati_client_reader_task *task, const char *transfer,
@@ -439,8 +446,7 @@ static void open_remote(leati_client_reader *reader, leati_client_reader_task *t
 static void open_direct(leati_client_reader *reader, leati_client_reader_task *task) {
     leat_error err = {0};
     task->state = LEATI_CLIENT_READING;
-    task->credit_elements = task->window.elements;
-    task->credit_bytes = task->window.bytes;
+    leati_client_reader_window_grant(task, &task->credit_elements, &task->credit_bytes);
     task_ref(task); /* the thread's */
     leati_queue_gate_unlock(reader->gate);
     if (leati_client_reader_direct_start(task, &err) != LEAT_OK)
@@ -451,7 +457,9 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
 static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
     task->attempt = task->place.attempt;
     task->opening++;
-    task->came = false;
+    task->some_came = false;
+    task->told_came = task->came;
+    task->told_turns = task->turns;
     leati_client_reader_window_begin(reader, task);
     if (leati_client_reader_direct_fits(task))
         open_direct(reader, task);
@@ -513,6 +521,10 @@ static bool tend_once(leati_client_reader *reader, int64_t *next) {
         }
         if (is_to_be_opened(reader, task) && task->retry_ns <= now) {
             open_task(reader, task);
+            return true;
+        }
+        if (leati_client_reader_is_coordinated(reader) && leati_client_reader_round_is_due(task)) {
+            leati_client_reader_round_tell(task);
             return true;
         }
         int64_t due = LEATI_NO_DEADLINE;

@@ -290,6 +290,22 @@ static void read_some(leati_client_reader *reader, int64_t n, int64_t *values) {
     leati_block_fini(&block);
 }
 
+/* Asks about a task, and waits for what the client says of it, which is borrowed: the service's
+ * lock is held behind it. */
+static const struct leati_message_holding *asked_about(fake_service *service, int64_t task) {
+    pthread_mutex_lock(&service->lock);
+    service->report = task;
+    pthread_mutex_unlock(&service->lock);
+    fake_change(service);
+    pthread_mutex_lock(&service->lock);
+    while (service->beat.holding.count == 0)
+        pthread_cond_wait(&service->changed, &service->lock);
+    service->report = 0;
+    const struct leati_message_holding *said = service->beat.holding.items;
+    assert_int_equal(said->task, task);
+    return said;
+}
+
 static void test_a_task_that_moves_is_reported_first(void **state) {
     (void)state;
     fake_service service;
@@ -311,14 +327,8 @@ static void test_a_task_that_moves_is_reported_first(void **state) {
     /* The dispatcher asks; what the client says is what it has taken and what has come. */
     pthread_mutex_lock(&service.lock);
     from->listed = false;
-    service.report = from->task;
     pthread_mutex_unlock(&service.lock);
-    fake_change(&service);
-    pthread_mutex_lock(&service.lock);
-    while (service.beat.holding.count == 0)
-        pthread_cond_wait(&service.changed, &service.lock);
-    const struct leati_message_holding *said = service.beat.holding.items;
-    assert_int_equal(said->task, from->task);
+    const struct leati_message_holding *said = asked_about(&service, from->task);
     assert_int_equal(said->ranges.count, 2);
     int64_t held = said->ranges.values[1];
     assert_int_equal(said->ranges.values[0], 0);
@@ -326,7 +336,6 @@ static void test_a_task_that_moves_is_reported_first(void **state) {
     to->next = held;
     to->base = 0;
     to->listed = service.finished = true;
-    service.report = 0;
     pthread_mutex_unlock(&service.lock);
     fake_change(&service);
     int64_t rest = read_all(reader, 3, values + 5, 35, &num_errors);
@@ -382,6 +391,63 @@ static void test_nothing_is_new(void **state) {
     leat_spec_unref(spec);
 }
 
+/* What came of a lost worker is taken as far as it came to all consumers, and nothing before that
+ * is known. */
+static void check_lost_turns(int64_t turns) {
+    fake_service service;
+    int64_t values[4], waited = 0;
+    leati_block block = {0};
+    leat_error err = {0};
+    leat_spec *spec = numbers();
+    fake_start(&service, 2, -1);
+    fake_worker *lost = &service.workers[0];
+    lost->whole_to = 1;
+    leati_client_reader_options options = options_of(&service, spec);
+    options.consumer = 0;
+    options.consumers = 2;
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 2, values);
+    assert_int_equal(values[0], 0);
+    assert_int_equal(values[1], 1000);
+    pthread_mutex_lock(&lost->lock);
+    while (lost->came < 3)
+        pthread_cond_wait(&lost->changed, &lost->lock);
+    pthread_mutex_unlock(&lost->lock);
+    assert_int_equal(
+        leati_client_reader_take(reader, 1, leati_clock_deadline_ns(1), &block, &waited, &err),
+        LEATI_CLIENT_FAILED);
+    assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
+    leati_block_fini(&block);
+    pthread_mutex_lock(&service.lock);
+    lost->lost = true;
+    pthread_mutex_unlock(&service.lock);
+    assert_int_equal(asked_about(&service, lost->task)->turns, 3);
+    assert_int_equal(service.beat.settled.count, 0);
+    lost->turns = turns;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    read_some(reader, 4, values);
+    for (int64_t i = 0; i < 4; i++) {
+        /* The lost worker's turns are every second one. */
+        bool of_lost = turns == 2 && i == 0;
+        assert_int_equal(values[i], of_lost ? 1 : 1000 + i + (turns == 2 ? 0 : 1));
+    }
+    pthread_mutex_lock(&service.lock);
+    while (service.beat.settled.count == 0)
+        pthread_cond_wait(&service.changed, &service.lock);
+    assert_int_equal(service.beat.settled.values[0], lost->task);
+    pthread_mutex_unlock(&service.lock);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
+static void test_turns_of_a_lost_worker(void **state) {
+    (void)state;
+    check_lost_turns(1);
+    check_lost_turns(2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_worker_gives_its_elements_in_order),
@@ -398,6 +464,7 @@ int main(void) {
         cmocka_unit_test(test_a_task_that_moves_is_reported_first),
         cmocka_unit_test(test_consumers_take_turns_over_workers),
         cmocka_unit_test(test_nothing_is_new),
+        cmocka_unit_test(test_turns_of_a_lost_worker),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};
     int failed = 0;

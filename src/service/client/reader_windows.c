@@ -5,8 +5,9 @@
  * its way while the worker could have sent. So it settles near rate times delay, and a consumer
  * that is slower than the worker keeps it small. Credit is given back when half of a window was
  * taken, so that a stream of small elements costs few messages. With max_outstanding_requests the
- * windows of all tasks together hold so many elements, one at least for each task. Cannot fail. No
- * locks of its own: the reader's gate. */
+ * windows of all tasks together hold so many elements, one at least for each task. Coordinated
+ * consumers say which turns are past instead, behind which so many come as the window has elements;
+ * their credit is without an end. Cannot fail. No locks of its own: the reader's gate. */
 #include "base/minmax.h"
 #include "service/client/reader_parts.h"
 
@@ -15,7 +16,8 @@ enum {
     MOST_ELEMENTS = 1 << 20,
     FIRST_BYTES = 1 << 20,
     MOST_BYTES = 64 << 20, /* of one task */
-    ALL_BYTES = 256 << 20  /* of all */
+    ALL_BYTES = 256 << 20, /* of all */
+    TURNS = 2              /* of a coordinated consumer, of one task */
 };
 
 static int64_t count_tasks(const leati_client_reader *reader) {
@@ -27,7 +29,7 @@ static int64_t count_tasks(const leati_client_reader *reader) {
 
 static int64_t most_elements(const leati_client_reader *reader) {
     if (leati_client_reader_is_coordinated(reader))
-        return 1;
+        return TURNS;
     if (reader->options.max_outstanding <= 0)
         return MOST_ELEMENTS;
     int64_t share = reader->options.max_outstanding / count_tasks(reader);
@@ -38,6 +40,13 @@ void leati_client_reader_window_begin(leati_client_reader *reader, leati_client_
     int64_t most = most_elements(reader);
     task->window = (leati_client_reader_window){
         .elements = LEATI_MIN(most, (int64_t)FIRST_ELEMENTS), .bytes = FIRST_BYTES};
+}
+
+void leati_client_reader_window_grant(const leati_client_reader_task *task, int64_t *elements,
+                                      int64_t *bytes) {
+    bool endless = leati_client_reader_is_coordinated(task->reader);
+    *elements = endless ? INT64_MAX : task->window.elements;
+    *bytes = endless ? INT64_MAX : task->window.bytes;
 }
 
 void leati_client_reader_window_came(leati_client_reader_task *task, int64_t elements,
@@ -67,7 +76,8 @@ void leati_client_reader_windows_grow(leati_client_reader *reader) {
     int64_t most_bytes = LEATI_MIN(room, (int64_t)MOST_BYTES);
     for (leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
         leati_client_reader_window *window = &task->window;
-        if (task->state != LEATI_CLIENT_READING || task->ended)
+        if (task->state != LEATI_CLIENT_READING || task->ended ||
+            leati_client_reader_is_coordinated(reader))
             continue;
         int64_t more = LEATI_MIN(window->elements, most - window->elements);
         if (window->came_elements >= window->elements && more > 0) {
@@ -92,7 +102,7 @@ bool leati_client_reader_window_breaks(const leati_client_reader_task *task, int
 
 bool leati_client_reader_window_is_due(const leati_client_reader_task *task, bool all) {
     const leati_client_reader_window *window = &task->window;
-    if (task->state != LEATI_CLIENT_READING)
+    if (task->state != LEATI_CLIENT_READING || leati_client_reader_is_coordinated(task->reader))
         return false;
     /* Of an ended task nothing is asked for; what was taken of it is acknowledged all the same. */
     if (task->ended)

@@ -90,9 +90,24 @@ leat_status leati_dispatcher_client_took(leati_core *core, leati_core_client *cl
 
 /* ---- what it holds of tasks that move ---- */
 
+/* The question about a task that the client has not answered yet; NULL: there is none. */
+static leati_core_await *find_await(const leati_core *core, int64_t client, int64_t task) {
+    for (size_t i = 0; i < core->num_awaits; i++) {
+        leati_core_await *await = &core->awaits[i];
+        if (await->client == client && (task == 0 || await->task == task) && await->turns < 0)
+            return await;
+    }
+    return NULL;
+}
+
 static leat_status note_holding(leati_core *core, int64_t client,
                                 const struct leati_message_holding *holding, leat_error *err) {
     leati_ints held = {0};
+    leati_core_await *await = find_await(core, client, holding->task);
+    if (await != NULL && await->coordinated) {
+        await->turns = holding->turns;
+        return LEAT_OK;
+    }
     leati_query query;
     leati_text text = {0};
     leati_database_ask(core->database, &query, "SELECT held FROM tasks WHERE id = ? AND state = 3",
@@ -122,7 +137,7 @@ static leat_status add_reports(const leati_core *core, int64_t client,
     if (answer->report.values == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < core->num_awaits; i++)
-        if (core->awaits[i].client == client)
+        if (core->awaits[i].client == client && core->awaits[i].turns < 0)
             answer->report.values[answer->report.count++] = core->awaits[i].task;
     return LEAT_OK;
 }
@@ -133,7 +148,7 @@ static leat_status add_reports(const leati_core *core, int64_t client,
  * ones too, whose turns are passed over up to the round that all agree on. */
 static const char tasks_sql[] =
     "SELECT t.id, t.attempt, w.uid, w.address, w.transfers, w.tags, t.start_round,"
-    " t.end_round, t.state = 2 FROM tasks t"
+    " t.end_round, t.state = 2, t.turns FROM tasks t"
     " JOIN workers w ON w.uid = t.worker WHERE t.iteration = ? AND (t.state = 0 OR"
     " (t.state = 2 AND t.start_round >= 0 AND t.end_round != 0"
     " AND (SELECT j.consumers FROM iterations i JOIN jobs j ON j.id = i.job"
@@ -146,6 +161,7 @@ static leat_status read_place(const leati_query *query, struct leati_message_pla
     out->start_round = leati_database_int(query, 6);
     out->end_round = leati_database_int(query, 7);
     out->lost = leati_database_int(query, 8) != 0;
+    out->turns = leati_database_int(query, 9);
     LEATI_TRY(leati_messages_set_text(&out->worker, leati_database_text(query, 2), err));
     LEATI_TRY(leati_messages_set_text(&out->address, leati_database_text(query, 3), err));
     LEATI_TRY(leati_dispatcher_strings_of(leati_database_text(query, 4), &out->transfers, err));
@@ -166,7 +182,15 @@ static leat_status add_places(leati_core *core, const leati_core_client *client,
     return status == LEAT_OK ? ended : status;
 }
 
-/* Are the tasks those that it said? A change of ends comes with that of the proposed round. */
+static bool has(const leati_ints *ints, int64_t value) {
+    for (int32_t i = 0; i < ints->count; i++)
+        if (ints->values[i] == value)
+            return true;
+    return false;
+}
+
+/* Are the tasks those that it said, and does it know how many turns of lost ones count? A change of
+ * ends comes with that of the proposed round. */
 static leat_status tasks_differ(leati_core *core, const leati_core_client *client, bool *differ,
                                 leat_error *err) {
     leati_query query;
@@ -176,7 +200,9 @@ static leat_status tasks_differ(leati_core *core, const leati_core_client *clien
     leati_database_ask(core->database, &query, tasks_sql, "i", client->iteration);
     while (!*differ && leati_database_next(&query)) {
         *differ = i + 2 > said->count || said->values[i] != leati_database_int(&query, 0) ||
-                  said->values[i + 1] != leati_database_int(&query, 1);
+                  said->values[i + 1] != leati_database_int(&query, 1) ||
+                  (leati_database_int(&query, 9) >= 0 &&
+                   !has(&client->last.settled, leati_database_int(&query, 0)));
         i += 2;
     }
     *differ = *differ || i != said->count;
@@ -235,13 +261,6 @@ static leat_status write_news(leati_core *core, leati_core_client *client,
     return leati_messages_write(&leati_message_client_answer, answer, out, err);
 }
 
-static bool is_asked(const leati_core *core, int64_t client) {
-    for (size_t i = 0; i < core->num_awaits; i++)
-        if (core->awaits[i].client == client)
-            return true;
-    return false;
-}
-
 /* The news for a client, where there are some. */
 static leat_status tell_news(leati_core *core, leati_core_client *client,
                              struct leati_message_client_answer *answer, leati_text *out,
@@ -255,7 +274,8 @@ static leat_status tell_news(leati_core *core, leati_core_client *client,
                           "job_gc_timeout_ms",
                           (long long)client->iteration);
     LEATI_TRY(tasks_differ(core, client, &news, err));
-    news = news || answer->finished || answer->failed != 0 || is_asked(core, client->id) ||
+    news = news || answer->finished || answer->failed != 0 ||
+           find_await(core, client->id, 0) != NULL ||
            (proposed >= 0 && client->last.agreed != proposed) ||
            (proposed < 0 && client->last.agreed >= 0);
     return news ? write_news(core, client, answer, out, err) : LEAT_OK;

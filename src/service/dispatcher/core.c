@@ -129,7 +129,7 @@ static leat_status read_awaits(leati_core *core, leat_error *err) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && leati_database_next(&query))
         status = leati_dispatcher_await_clients(core, leati_database_int(&query, 1),
-                                                leati_database_int(&query, 0), err);
+                                                leati_database_int(&query, 0), false, err);
     leat_status ended = leati_database_end(&query, status == LEAT_OK ? err : &(leat_error){0});
     return status == LEAT_OK ? ended : status;
 }

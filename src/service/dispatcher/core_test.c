@@ -444,39 +444,6 @@ static void test_unread_jobs_are_collected(void **state) {
     close_world(&world);
 }
 
-static void test_coordinated_workers_join_at_one_round(void **state) {
-    (void)state;
-    struct world world = {0};
-    struct leati_message_client_answer heard;
-    open_world(&world, NULL);
-    register_dataset(&world, "");
-    struct leati_message_opened a = open_job(&world, "a", ", \"consumer\": 0, \"consumers\": 2");
-    struct leati_message_opened b = open_job(&world, "b", ", \"consumer\": 1, \"consumers\": 2");
-    assert_int_equal(a.iteration, b.iteration);
-    for (int w = 1; w <= 10; w++)
-        (void)one_start(&world, w, "");
-    client_says(&world, a.client, ", \"round\": 4", &heard);
-    leati_messages_fini(&leati_message_client_answer, &heard);
-    client_says(&world, b.client, ", \"round\": 3", &heard);
-    int64_t round = heard.propose;
-    assert_true(round >= 4);
-    assert_int_equal(heard.tasks.count, 0);
-    leati_messages_fini(&leati_message_client_answer, &heard);
-    char more[96];
-    (void)snprintf(more, sizeof more, ", \"round\": 4, \"agreed\": %lld", (long long)round);
-    client_says(&world, a.client, more, &heard);
-    leati_messages_fini(&leati_message_client_answer, &heard);
-    client_says(&world, b.client, more, &heard);
-    /* All ten have joined together. */
-    assert_int_equal(heard.tasks.count, 10);
-    const struct leati_message_place *places = heard.tasks.items;
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(places[i].start_round, round);
-    assert_int_equal(heard.propose, -1);
-    leati_messages_fini(&leati_message_client_answer, &heard);
-    close_world(&world);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_pass),
@@ -492,7 +459,6 @@ int main(void) {
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_a_full_disk_loses_nothing_that_was_answered),
         cmocka_unit_test(test_unread_jobs_are_collected),
-        cmocka_unit_test(test_coordinated_workers_join_at_one_round),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

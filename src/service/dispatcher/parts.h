@@ -52,10 +52,13 @@ typedef struct leati_core_loss {
     char *text;
 } leati_core_loss;
 
-/* A client that is to say what it holds of a task that moves. */
+/* A client that is to say what it holds of a task that moves, or how many turns of one that is lost
+ * came to it. */
 typedef struct leati_core_await {
     int64_t task, client;
     int64_t until_ns;
+    bool coordinated;
+    int64_t turns; /* that it said; -1: it has not answered. Kept until all have */
 } leati_core_await;
 
 /* An iteration that nobody reads. */
@@ -179,10 +182,11 @@ LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_left(leati_core *core, i
 /* A task that its worker will not go on with: it ends, or waits for another worker. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task,
                                                           const char *worker, leat_error *err);
-/* Every client of the iteration is asked what it holds of the task, before another worker gives it.
- */
+/* Every client of the iteration is asked what it holds of the task, before another worker gives it;
+ * `coordinated`: how many of its turns came. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_await_clients(leati_core *core, int64_t iteration,
-                                                            int64_t task, leat_error *err);
+                                                            int64_t task, bool coordinated,
+                                                            leat_error *err);
 /* Forgets its tasks and leases; nobody reads it any more. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_iteration_drop(leati_core *core, int64_t iteration,
                                                              leat_error *err);

@@ -4,7 +4,15 @@
  * them as a round that none of them has reached; each one says that it will not go beyond it, and
  * when all have, the change holds from that round on: for every worker that waits, at once. A
  * consumer that is beyond the round already has the change put off, the further the more often that
- * happened. Everything but the outcome is in memory: a dispatcher that is started again proposes
+ * happened.
+ *
+ * When a worker is lost, consumers may have got different numbers of its turns. Each is asked how
+ * many came to it; once all have said, the least of these numbers is how many turns count: no
+ * program has taken more, as workers tell consumers which turns came to all of them before they may
+ * be taken, and every consumer has so many. All pass over the later ones, until the task's turns
+ * end at an agreed round. A consumer that does not answer is waited for as long as it is one.
+ *
+ * Everything but the outcomes is in memory: a dispatcher that is started again asks and proposes
  * anew. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -92,6 +100,58 @@ static leat_status settle(leati_core *core, int64_t iteration, leati_core_propos
     return LEAT_OK;
 }
 
+/* ---- lost tasks ---- */
+
+/* The least number of turns that consumers said; -1: somebody is still to say it. */
+static int64_t count_turns(const leati_core *core, int64_t task, bool *asked) {
+    int64_t turns = INT64_MAX;
+    *asked = false;
+    for (size_t i = 0; i < core->num_awaits; i++) {
+        if (core->awaits[i].task != task)
+            continue;
+        *asked = true;
+        turns = LEATI_MIN(turns, core->awaits[i].turns);
+    }
+    return turns;
+}
+
+static void forget_answers(leati_core *core, int64_t task) {
+    size_t kept = 0;
+    for (size_t i = 0; i < core->num_awaits; i++)
+        if (core->awaits[i].task != task)
+            core->awaits[kept++] = core->awaits[i];
+    core->num_awaits = kept;
+}
+
+/* Asks all consumers how many turns of a lost task came to them, or says how many count, where all
+ * have answered. What cannot be written is undone, and then they are asked again, as after a new
+ * start of the dispatcher: they answer the same. */
+static leat_status settle_task(leati_core *core, int64_t iteration, int64_t task, leat_error *err) {
+    bool asked = false;
+    int64_t turns = count_turns(core, task, &asked);
+    core->changed = core->changed || !asked || turns >= 0;
+    if (!asked)
+        return leati_dispatcher_await_clients(core, iteration, task, true, err);
+    if (turns < 0)
+        return LEAT_OK;
+    forget_answers(core, task);
+    return leati_database_run(core->database, err, "UPDATE tasks SET turns = ? WHERE id = ?", "ii",
+                              turns, task);
+}
+
+static leat_status settle_tasks(leati_core *core, int64_t iteration, leat_error *err) {
+    leati_ints tasks;
+    LEATI_TRY(leati_dispatcher_ids(core,
+                                   "SELECT json_group_array(id) FROM tasks WHERE iteration = ?"
+                                   " AND state = 2 AND start_round >= 0 AND turns < 0",
+                                   iteration, &tasks, err));
+    leat_status status = LEAT_OK;
+    for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)
+        status = settle_task(core, iteration, tasks.values[i], err);
+    leati_free(tasks.values);
+    return status;
+}
+
 leat_status leati_dispatcher_rounds(leati_core *core, leati_core_iteration *iteration,
                                     leat_error *err) {
     int64_t changes = 0;
@@ -100,6 +160,7 @@ leat_status leati_dispatcher_rounds(leati_core *core, leati_core_iteration *iter
                                  "UPDATE tasks SET end_round = 0 WHERE iteration = ? AND state = 2"
                                  " AND start_round < 0 AND end_round < 0",
                                  "i", iteration->id));
+    LEATI_TRY(settle_tasks(core, iteration->id, err));
     LEATI_TRY(leati_database_number(core->database, 0, &changes, err,
                                     "SELECT count(*) FROM tasks WHERE iteration = ?"
                                     " AND ((state = 0 AND start_round < 0)"

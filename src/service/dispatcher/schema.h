@@ -12,7 +12,8 @@ enum { LEATI_WORKER_READY = 0, LEATI_WORKER_DRAINING, LEATI_WORKER_LOST, LEATI_W
 enum { LEATI_ITERATION_ACTIVE = 0, LEATI_ITERATION_FINISHED, LEATI_ITERATION_COLLECTED };
 /* Of clients. */
 enum { LEATI_CLIENT_HERE = 0, LEATI_CLIENT_RELEASED, LEATI_CLIENT_LOST };
-/* Of tasks: a waiting one has no worker. */
+/* Of tasks: a waiting one has no worker. `turns`: of a lost one of coordinated reads, how many came
+ * to all consumers; -1: that is not settled. */
 enum { LEATI_TASK_ACTIVE = 0, LEATI_TASK_DONE, LEATI_TASK_LOST, LEATI_TASK_WAITING };
 
 /* Of snapshots: their metadata are to be written, streams are, their end is, all is. */
@@ -38,7 +39,7 @@ static const char leati_schema[] =
     "CREATE INDEX clients_of ON clients (iteration);"
     "CREATE TABLE tasks (id INTEGER PRIMARY KEY, iteration INTEGER, attempt INTEGER, worker TEXT,"
     " shard INTEGER, shards INTEGER, seed INTEGER, state INTEGER, start_round INTEGER,"
-    " end_round INTEGER, held TEXT, snapshot TEXT, stream INTEGER,"
+    " end_round INTEGER, turns INTEGER, held TEXT, snapshot TEXT, stream INTEGER,"
     " cut INTEGER);"
     "CREATE INDEX tasks_of ON tasks (iteration, state);"
     "CREATE INDEX tasks_at ON tasks (worker, state);"

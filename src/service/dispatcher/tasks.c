@@ -6,6 +6,7 @@
  * An iteration is finished when every stream has been given to its end; one whose workers were all
  * lost waits for new ones. No locks. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -116,9 +117,9 @@ static leat_status add_task(leati_core *core, const leati_core_iteration *iterat
     core->changed = true;
     LEATI_TRY(leati_database_run(
         core->database, err,
-        "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL, 0, 0)", "iitiiiii",
-        task, iteration->id, worker, share, shares, (iteration->repetition << 20) + seed,
-        (int64_t)LEATI_TASK_ACTIVE, started));
+        "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, -1, '[]', NULL, 0, 0)",
+        "iitiiiii", task, iteration->id, worker, share, shares,
+        (iteration->repetition << 20) + seed, (int64_t)LEATI_TASK_ACTIVE, started));
     return iteration->snapshot == 0 ? LEAT_OK
                                     : leati_dispatcher_snapshot_stream(core, task, iteration, err);
 }
@@ -280,16 +281,22 @@ leat_status leati_dispatcher_assign_changed(leati_core *core, leat_error *err) {
 /* ---- tasks whose worker goes ---- */
 
 leat_status leati_dispatcher_await_clients(leati_core *core, int64_t iteration, int64_t task,
-                                           leat_error *err) {
-    int64_t until = core->now_ns + core->options.worker_timeout_ms * (int64_t)LEATI_CORE_NS_PER_MS;
+                                           bool coordinated, leat_error *err) {
+    /* Consumers go on together or not at all. */
+    int64_t until = coordinated ? LEATI_NO_DEADLINE
+                                : core->now_ns + core->options.worker_timeout_ms *
+                                                     (int64_t)LEATI_CORE_NS_PER_MS;
     for (size_t i = 0; i < core->num_clients; i++) {
         if (core->clients[i]->iteration != iteration)
             continue;
         if (!leati_grow((void **)&core->awaits, &core->awaits_capacity, core->num_awaits + 1,
                         sizeof *core->awaits))
             return leati_no_memory(err);
-        core->awaits[core->num_awaits++] =
-            (leati_core_await){.task = task, .client = core->clients[i]->id, .until_ns = until};
+        core->awaits[core->num_awaits++] = (leati_core_await){.task = task,
+                                                              .client = core->clients[i]->id,
+                                                              .until_ns = until,
+                                                              .coordinated = coordinated,
+                                                              .turns = -1};
     }
     return LEAT_OK;
 }
@@ -323,7 +330,7 @@ leat_status leati_dispatcher_task_leaves(leati_core *core, int64_t task, const c
                                   "i", task);
     }
     if (iteration.visitation == LEAT_SERVICE_EXACTLY_ONCE)
-        LEATI_TRY(leati_dispatcher_await_clients(core, id, task, err));
+        LEATI_TRY(leati_dispatcher_await_clients(core, id, task, false, err));
     return leati_database_run(
         core->database, err,
         "UPDATE tasks SET state = 3, worker = NULL, attempt = attempt + 1 WHERE id = ?", "i", task);

@@ -24,7 +24,8 @@ typedef enum leati_frame_kind {
     LEATI_FRAME_ERROR,        /* one outcome that failed, at `position` */
     LEATI_FRAME_END,          /* the task has no more: `position` is the number of its outcomes */
     LEATI_FRAME_SKIP,         /* coordinated: nothing for this round is ready; ask another task */
-    LEATI_FRAME_GONE          /* the task is another worker's, or nobody's, from here on */
+    LEATI_FRAME_GONE,         /* the task is another worker's, or nobody's, from here on */
+    LEATI_FRAME_WHOLE         /* coordinated: `position` turns of the task came to all consumers */
 } leati_frame_kind;
 
 typedef enum leati_frame_compression {
@@ -86,8 +87,10 @@ LEAT_WARN_UNUSED leat_status leati_frame_read_pieces(leat_buffer *rest,
 /* What a client asks for, and how much it will take. */
 struct leati_message_read {
     int64_t task, attempt, client;
-    int64_t consumer, round; /* coordinated: which one, and how many turns of this task it had */
-    char *trainer;           /* the window's reader; NULL: none */
+    /* Coordinated: which one, how many turns of this task it has, how many of these its program
+     * took, and how many more than those it is to be given at most. */
+    int64_t consumer, round, taken, window;
+    char *trainer; /* the window's reader; NULL: none */
     int64_t credit_elements, credit_bytes;
     bool acks;                 /* the visitation level asks for them */
     leati_strings compression; /* that it can unpack, best first; none: as it is */
@@ -95,10 +98,11 @@ struct leati_message_read {
     char *worker; /* uid of the one that is meant; NULL: whoever answers at its address */
 };
 
-/* From client to worker, behind the first message: more credit, and what the program has taken. */
+/* From client to worker, behind the first message: more credit, and what the program has taken. Of
+ * a coordinated consumer: how many turns its program took, and how many came to it, in all. */
 typedef struct leati_frame_credit {
     int64_t elements, bytes;        /* more than before */
-    int64_t acked_begin, acked_end; /* positions that were taken since; equal: none */
+    int64_t acked_begin, acked_end; /* positions that were taken since; equal: none; or turns */
 } leati_frame_credit;
 enum { LEATI_FRAME_CREDIT_SIZE = 40 };
 void leati_frame_put_credit(const leati_frame_credit *credit, uint8_t out[LEATI_FRAME_CREDIT_SIZE]);

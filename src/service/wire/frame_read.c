@@ -50,7 +50,7 @@ static leat_status damaged(const char *what, uint64_t number, leat_error *err) {
 static leat_status check_kind(const source *s, leat_error *err) {
     bool elements = s->kind == LEATI_FRAME_ELEMENTS;
     bool told = s->kind == LEATI_FRAME_ERROR || s->kind == LEATI_FRAME_GONE;
-    if (s->kind < LEATI_FRAME_ELEMENTS || s->kind > LEATI_FRAME_GONE)
+    if (s->kind < LEATI_FRAME_ELEMENTS || s->kind > LEATI_FRAME_WHOLE)
         return damaged("kind", s->kind, err);
     if (s->position < 0 || s->position > INT64_MAX - LEATI_FRAME_MOST_ROWS)
         return damaged("position", (uint64_t)s->position, err);

@@ -392,7 +392,7 @@ static void test_events(void **state) {
     leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
     leati_fail_in_file(&why, LEAT_DATA_LOSS, "/data/a.tfrecord", 12, false, "a wrong checksum");
     leati_error_at_operator(&why, "tf_record", 3);
-    for (int kind = LEATI_FRAME_ERROR; kind <= LEATI_FRAME_GONE; kind++) {
+    for (int kind = LEATI_FRAME_ERROR; kind <= LEATI_FRAME_WHOLE; kind++) {
         bool told = kind == LEATI_FRAME_ERROR || kind == LEATI_FRAME_GONE;
         leati_frame frame = {0};
         leati_frame_view view;

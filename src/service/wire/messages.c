@@ -148,25 +148,29 @@ static const leati_row place_rows[] = {
     COUNT(place, start_round),
     FIELD(place, INT, end_round, .default_number = -1),
     FIELD(place, BOOL, lost),
+    FIELD(place, INT, turns, .default_number = -1),
     {0},
 };
 FORM(place, {0});
 
 static const leati_row holding_rows[] = {
-    COUNT(holding, task),
-    COUNT(holding, attempt),
-    FIELD(holding, INTS, ranges),
-    FIELD(holding, BOOL, whole),
-    {0},
+    COUNT(holding, task),        COUNT(holding, attempt), FIELD(holding, INTS, ranges),
+    FIELD(holding, BOOL, whole), COUNT(holding, turns),   {0},
 };
 FORM(holding, {0});
 
 static const leati_row client_rows[] = {
-    COUNT(client, client),   FIELD(client, INTS, tasks),
-    COUNT(client, round),    FIELD(client, INT, agreed, .default_number = -1),
-    COUNT(client, elements), FIELD(client, FLOAT, stall),
-    COUNT(client, buffered), COUNT(client, element_ns),
-    COUNT(client, wait_ms),  {0},
+    COUNT(client, client),
+    FIELD(client, INTS, tasks),
+    COUNT(client, round),
+    FIELD(client, INT, agreed, .default_number = -1),
+    COUNT(client, elements),
+    FIELD(client, FLOAT, stall),
+    COUNT(client, buffered),
+    COUNT(client, element_ns),
+    COUNT(client, wait_ms),
+    FIELD(client, INTS, settled),
+    {0},
 };
 FORM(client, LIST(client, holding, holding));
 
@@ -259,6 +263,8 @@ static const leati_row read_rows[] = {
     COUNT(read, client),
     FIELD(read, INT, consumer, .default_number = -1),
     COUNT(read, round),
+    COUNT(read, taken),
+    COUNT(read, window),
     ABSENT_TEXT(read, trainer),
     COUNT(read, credit_elements),
     COUNT(read, credit_bytes),

@@ -193,14 +193,17 @@ struct leati_message_place {
     leati_strings transfers, tags;
     /* Coordinated: the rounds in which it takes its turns. Round r is that of task r mod n of the n
      * tasks that take turns in it, by start_round and number. Behind its end a task is not read;
-     * -1: no end is known. Of a worker that is lost, the turns until then are passed over. */
+     * -1: no end is known. Of a worker that is lost, so many turns came to all consumers (-1: that
+     * is not settled yet); the later ones are passed over. */
     int64_t start_round, end_round;
     bool lost;
+    int64_t turns;
 };
 struct leati_message_holding {
     int64_t task, attempt;
     leati_ranges ranges;
-    bool whole; /* of a saved iterator: it took all that the task ever gives */
+    bool whole;    /* of a saved iterator: it took all that the task ever gives */
+    int64_t turns; /* coordinated: that came to it, past ones too; there are no ranges */
 };
 struct leati_message_client {
     int64_t client;
@@ -208,6 +211,7 @@ struct leati_message_client {
     leati_messages holding; /* of holding: answers to `report` */
     int64_t round;          /* coordinated: the next one */
     int64_t agreed;         /* the start round of new tasks that it keeps to; -1: none */
+    leati_ints settled;     /* coordinated: lost tasks of which it knows how many turns count */
     int64_t elements;       /* taken so far */
     double stall;           /* share of the time that its program waited for elements */
     int64_t buffered;       /* elements */

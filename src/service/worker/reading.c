@@ -192,10 +192,11 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
     leati_block_clear(&out->block);
     leati_queue_gate_lock(task->gate);
     while ((taken = try_take(reader, LEATI_MAX(elements, 1), bytes, out, &dropped, err)) ==
-           LEATI_WORKER_NOT_YET) {
-        if (!starved)
+               LEATI_WORKER_NOT_YET ||
+           taken == LEATI_WORKER_HELD_BACK) {
+        if (!starved && taken == LEATI_WORKER_NOT_YET)
             starve(task);
-        starved = true;
+        starved = starved || taken == LEATI_WORKER_NOT_YET;
         /* The deadline, and the task's end, are seen by the next try. */
         leat_status woken = leati_queue_gate_wait(task->gate, LEATI_WAIT_INPUT, reader->skip_at_ns,
                                                   NULL, &(leat_error){0});
@@ -213,12 +214,11 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
 void leati_worker_reader_ack(leati_worker_reader *reader, int64_t begin, int64_t end) {
     leati_worker_task *task = reader->task;
     leati_worker_chunks dropped = {0};
-    if (task->runner->ack == NULL || begin >= end)
+    if (task->runner->ack == NULL)
         return;
     leati_queue_gate_lock(task->gate);
     if (reader->joined)
         task->runner->ack(task, reader, begin, end, &dropped);
-    leati_queue_gate_wake(task->gate);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
     leati_worker_task_tell(task);

@@ -9,7 +9,8 @@
  * Coordinated consumers have turns. The n-th turn of a task is the same for all of its consumers:
  * either all get their elements of the next round, or all get a skip, which comes when the round
  * was not ready 100 ms after the first of them came to wait for it. Consumer i of n gets positions
- * k * n + i in the task's k-th round of elements. A skip takes credit for one element. */
+ * k * n + i in the task's k-th round of elements. They say which turns came to them, and hear which
+ * are whole, as they came to all: no other is to be used (rounds.c). */
 #ifndef LEATI_SERVICE_WORKER_READING_H
 #define LEATI_SERVICE_WORKER_READING_H
 
@@ -42,7 +43,8 @@ leati_worker_reader *leati_worker_reader_open(const char *address,
 LEAT_WARN_UNUSED leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elements,
                                                       int64_t bytes, leati_worker_outcome *out,
                                                       leat_error *err);
-/* Positions [begin, end) were taken by the program. Any thread. */
+/* Positions [begin, end) were taken by the program; of a coordinated consumer, `end` turns came to
+ * it, and its program took `begin` of them. Any thread. */
 void leati_worker_reader_ack(leati_worker_reader *reader, int64_t begin, int64_t end);
 /* Ends a wait of another thread with CANCELLED, now and later. */
 void leati_worker_reader_cancel(leati_worker_reader *reader);

@@ -1,14 +1,15 @@
 /* Coordinated reads: consumer i of n gets positions k * n + i in the task's k-th round.
  *
- * Happy path: rounds begin when every consumer has come; the round at which each stands counts its
- * turns that were elements. A round is ready when its n elements are. Where it is not ready 100 ms
- * after a consumer began to wait for it, all consumers get a skip in front of it, so that they can
- * take a round of another worker instead; what was decided once for a turn holds for all.
+ * Happy path: a task has turns, which are the same for all of its consumers: a round, once its n
+ * elements are ready, or a skip, where they are not 100 ms after a consumer began to wait for them,
+ * so that all can take a round of another worker instead. A consumer says how many turns came to
+ * it, and how many its program took, behind which it is given `window` more at most. Turns that
+ * came to all are whole; each consumer is told how many there are, and hands out no others. So
+ * whatever becomes of a worker, no program has an element of a round that another consumer lacks.
  *
- * A task that another worker gives anew begins at the lowest round that a consumer asks for; those
- * that had it already get their next one. Failures: FAILED_PRECONDITION for a consumer that comes
- * back behind its turn, as one that was started again does, and for an input that ends. The lock is
- * the task's. */
+ * What was given is kept until it came to all: a consumer whose stream broke gets it again.
+ * Failures: FAILED_PRECONDITION for a consumer that comes back behind its turn, as one that was
+ * started again does, and for an input that ends. The lock is the task's. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,25 +20,25 @@
 
 enum { SKIP_AFTER_NS = 100 * 1000 * 1000, MOST_CONSUMERS = 1 << 20 };
 
-/* A consumer, from when it first came. */
+/* A consumer, from when it first joined; all but the first two count turns. */
 typedef struct consumer {
     leati_worker_reader *reader; /* NULL: not here now */
-    bool came;
-    int64_t turns;        /* that it had, skips too */
-    int64_t round, skips; /* of that round, which it was given */
+    bool joined;
+    int64_t next;       /* to be given */
+    int64_t given;      /* that it was ever given, by this stream or an earlier one */
+    int64_t came, took; /* to it, and by its program, as it said last */
+    int64_t told;       /* whole ones that it was told of */
 } consumer;
 
-/* How many skips stand in front of a round; rounds without any are not listed. */
-typedef struct skips {
-    int64_t round, count;
-} skips;
-
 typedef struct rounds {
-    leati_worker_chunks made; /* what not all have taken */
+    leati_worker_chunks made; /* what did not come to all */
     consumer *consumers;
-    int64_t n, came;
-    int64_t base; /* the first round */
-    skips *skips;
+    int64_t n, joined;
+    int64_t base;  /* the first turn */
+    int64_t whole; /* turns that came to all */
+    /* The turns that are skips: how many came to all, and the others, ascending. */
+    int64_t passed;
+    int64_t *skips;
     size_t num_skips, skips_capacity;
     int64_t skip_at_ns; /* of the round that is not ready; LEATI_NO_DEADLINE: nobody waits */
 } rounds;
@@ -53,24 +54,39 @@ static leat_status init(leati_worker_task *task, leat_error *err) {
     return r->consumers == NULL ? leati_no_memory(err) : LEAT_OK;
 }
 
-/* The first round that is not ready. */
+/* The first round that is not ready; the task's count from 0. */
 static int64_t first_open(const leati_worker_task *task) {
-    const rounds *r = task->state;
-    return r->base + task->made / r->n;
+    return task->made / ((const rounds *)task->state)->n;
 }
 
-/* The round that the last of all stands at. */
-static int64_t last_of_all(const rounds *r) {
-    int64_t round = r->came < r->n ? r->base : INT64_MAX;
-    for (int64_t i = 0; r->came == r->n && i < r->n; i++)
-        round = LEATI_MIN(round, r->consumers[i].round);
-    return round;
+static bool is_skip(const rounds *r, int64_t turn) {
+    for (size_t i = r->num_skips; i-- > 0 && r->skips[i] >= turn;)
+        if (r->skips[i] == turn)
+            return true;
+    return false;
+}
+
+/* The round that a turn is, or would be if it were no skip. */
+static int64_t round_of(const rounds *r, int64_t turn) {
+    size_t before = r->num_skips;
+    while (before > 0 && r->skips[before - 1] >= turn)
+        before--;
+    return turn - r->base - r->passed - (int64_t)before;
+}
+
+/* How many turns came to all is found anew: true, it has become more. */
+static bool count_whole(rounds *r) {
+    int64_t whole = r->joined < r->n ? r->base : INT64_MAX, before = r->whole;
+    for (int64_t i = 0; r->joined == r->n && i < r->n; i++)
+        whole = LEATI_MIN(whole, r->consumers[i].came);
+    r->whole = whole;
+    return whole > before;
 }
 
 static bool room(leati_worker_task *task) {
     const rounds *r = task->state;
     int64_t ahead = LEATI_MAX(2, task->ahead / r->n);
-    return first_open(task) - last_of_all(r) < ahead && r->made.bytes < task->ways.memory;
+    return first_open(task) - round_of(r, r->whole) < ahead && r->made.bytes < task->ways.memory;
 }
 
 static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
@@ -93,60 +109,92 @@ static leat_status end(leati_worker_task *task, leat_error *err) {
                       task->made);
 }
 
-static leat_status join(leati_worker_task *task, leati_worker_reader *reader, leat_error *err) {
-    rounds *r = task->state;
-    int64_t i = reader->asked.consumer, round = reader->asked.round;
-    if (i < 0 || i >= r->n)
-        return leati_refuse(err, VALUE, "consumer_index is %" PRId64 "; expected 0 to %" PRId64, i,
-                            r->n - 1);
-    consumer *c = &r->consumers[i];
-    if (c->came && round < c->turns)
+/* ---- consumers ---- */
+
+static leat_status check_turn(const leati_worker_task *task, const consumer *c,
+                              const struct leati_message_read *asked, leat_error *err) {
+    if (asked->round < c->came)
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
                           "consumer %" PRId64 " asks for round %" PRId64 " of task %" PRId64
                           ", but the current round has already reached %" PRId64
                           ". Coordinated reads do not go on with a consumer that was started "
                           "again; start all of them under another job_name",
-                          i, round, task->about.task, c->turns);
+                          asked->consumer, asked->round, task->about.task, c->came);
+    if (asked->round > c->given)
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "consumer %" PRId64 " asks for round %" PRId64 " of task %" PRId64
+                          ", of which it was given %" PRId64,
+                          asked->consumer, asked->round, task->about.task, c->given);
+    return LEAT_OK;
+}
+
+static leat_status join(leati_worker_task *task, leati_worker_reader *reader, leat_error *err) {
+    rounds *r = task->state;
+    const struct leati_message_read *asked = &reader->asked;
+    if (asked->consumer < 0 || asked->consumer >= r->n)
+        return leati_refuse(err, VALUE, "consumer_index is %" PRId64 "; expected 0 to %" PRId64,
+                            asked->consumer, r->n - 1);
+    consumer *c = &r->consumers[asked->consumer];
+    if (c->joined)
+        LEATI_TRY(check_turn(task, c, asked, err));
     /* The newer stream of a consumer is the one that counts. */
     if (c->reader != NULL)
         c->reader->closed = true;
     c->reader = reader;
-    if (c->came)
-        return LEAT_OK;
-    c->came = true;
-    c->round = c->turns = round;
-    r->base = r->came == 0 ? round : LEATI_MIN(r->base, round);
-    r->came++;
+    c->next = c->came = asked->round;
+    c->took = LEATI_MIN(asked->taken, asked->round);
+    c->told = 0;
+    if (!c->joined) {
+        c->joined = true;
+        c->given = asked->round;
+        r->base = r->joined == 0 ? asked->round : LEATI_MIN(r->base, asked->round);
+        r->joined++;
+    }
+    (void)count_whole(r);
     return LEAT_OK;
 }
 
-static skips *skips_of(rounds *r, int64_t round) {
-    for (size_t i = r->num_skips; i-- > 0;)
-        if (r->skips[i].round == round)
-            return &r->skips[i];
-    return NULL;
-}
-
-/* All that everybody has behind them. */
+/* All that came to everybody. */
 static void forget_passed(rounds *r, leati_worker_chunks *dropped) {
-    int64_t last = last_of_all(r);
+    int64_t outcomes = round_of(r, r->whole) * r->n;
     size_t passed = 0;
     while (r->made.first != NULL &&
-           r->made.first->position + leati_worker_chunk_outcomes(r->made.first) <=
-               (last - r->base) * r->n)
+           r->made.first->position + leati_worker_chunk_outcomes(r->made.first) <= outcomes)
         leati_worker_chunks_add(dropped, leati_worker_chunks_pop(&r->made));
-    while (passed < r->num_skips && r->skips[passed].round < last)
+    while (passed < r->num_skips && r->skips[passed] < r->whole)
         passed++;
     if (passed > 0)
         memmove(r->skips, r->skips + passed, (r->num_skips - passed) * sizeof *r->skips);
     r->num_skips -= passed;
+    r->passed += (int64_t)passed;
+}
+
+/* Does its program have so much before it that it is to get no more? */
+static bool is_full(const consumer *c) {
+    return c->next - c->took >= LEATI_MAX(c->reader->asked.window, 1);
+}
+
+/* The program took `begin` turns, and `end` came to its consumer. */
+static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t begin, int64_t end,
+                leati_worker_chunks *dropped) {
+    rounds *r = task->state;
+    consumer *c = &r->consumers[reader->asked.consumer];
+    if (c->reader != reader)
+        return;
+    bool full = is_full(c);
+    c->came = LEATI_MAX(c->came, LEATI_MIN(end, c->next));
+    c->took = LEATI_MAX(c->took, LEATI_MIN(begin, c->came));
+    bool more = count_whole(r);
+    if (more)
+        forget_passed(r, dropped);
+    if (more || (full && !is_full(c)))
+        leati_queue_gate_wake(task->gate);
 }
 
 static leati_worker_taken give(leati_worker_task *task, consumer *c, int64_t index,
-                               leati_worker_outcome *out, leati_worker_chunks *dropped,
-                               leat_error *err) {
-    rounds *r = task->state;
-    int64_t position = (c->round - r->base) * r->n + index;
+                               leati_worker_outcome *out, leat_error *err) {
+    const rounds *r = task->state;
+    int64_t position = round_of(r, c->next) * r->n + index;
     const leati_worker_chunk *chunk = r->made.first;
     while (chunk->position + leati_worker_chunk_outcomes(chunk) <= position)
         chunk = chunk->next;
@@ -157,70 +205,77 @@ static leati_worker_taken give(leati_worker_task *task, consumer *c, int64_t ind
     else if (leati_block_slice(&chunk->block, position - chunk->position, 1, &out->block, err) !=
              LEAT_OK)
         return LEATI_WORKER_FAILED;
-    task->given++;
-    task->given_bytes += leati_worker_chunk_share(chunk, 1);
-    c->round++;
-    c->turns++;
-    c->skips = 0;
-    forget_passed(r, dropped);
-    return LEATI_WORKER_TAKEN;
-}
-
-static leati_worker_taken skip(consumer *c, leati_worker_outcome *out) {
-    c->skips++;
-    c->turns++;
-    out->kind = LEATI_FRAME_SKIP;
-    out->position = c->round;
-    return LEATI_WORKER_TAKEN;
-}
-
-/* Decides that there is one skip more in front of the round that is not ready. */
-static leat_status add_skip(rounds *r, int64_t round, leat_error *err) {
-    skips *before = skips_of(r, round);
-    r->skip_at_ns = LEATI_NO_DEADLINE;
-    if (before != NULL) {
-        before->count++;
-        return LEAT_OK;
+    if (c->next++ >= c->given) {
+        c->given = c->next;
+        task->given++;
+        task->given_bytes += leati_worker_chunk_share(chunk, 1);
     }
-    if (!leati_grow((void **)&r->skips, &r->skips_capacity, r->num_skips + 1, sizeof *r->skips))
-        return leati_no_memory(err);
-    r->skips[r->num_skips++] = (skips){round, 1};
-    return LEAT_OK;
+    return LEATI_WORKER_TAKEN;
 }
 
-static leati_worker_taken decide_skip(leati_worker_task *task, consumer *c,
-                                      leati_worker_outcome *out, leat_error *err) {
-    if (add_skip(task->state, c->round, err) != LEAT_OK)
+static leati_worker_taken give_skip(const rounds *r, consumer *c, leati_worker_outcome *out) {
+    out->kind = LEATI_FRAME_SKIP;
+    out->position = round_of(r, c->next);
+    c->next++;
+    c->given = LEATI_MAX(c->given, c->next);
+    return LEATI_WORKER_TAKEN;
+}
+
+/* Decides that this turn is a skip. All before it are decided, as somebody was given them. */
+static leati_worker_taken add_skip(leati_worker_task *task, consumer *c, leati_worker_outcome *out,
+                                   leat_error *err) {
+    rounds *r = task->state;
+    if (!leati_grow((void **)&r->skips, &r->skips_capacity, r->num_skips + 1, sizeof *r->skips)) {
+        (void)leati_no_memory(err);
         return LEATI_WORKER_FAILED;
+    }
+    r->skips[r->num_skips++] = c->next;
+    r->skip_at_ns = LEATI_NO_DEADLINE;
     /* The others wait for the same round. */
     leati_queue_gate_wake(task->gate);
-    return skip(c, out);
+    return give_skip(r, c, out);
+}
+
+/* The consumer's turn is a round that is not ready. */
+static leati_worker_taken wait_or_skip(leati_worker_task *task, leati_worker_reader *reader,
+                                       consumer *c, leati_worker_outcome *out, leat_error *err) {
+    rounds *r = task->state;
+    int64_t now = leati_now_ns();
+    /* One that came first with a later turn than the others waits for them. */
+    if (round_of(r, c->next) != first_open(task))
+        return LEATI_WORKER_NOT_YET;
+    if (r->skip_at_ns == LEATI_NO_DEADLINE)
+        r->skip_at_ns = now + SKIP_AFTER_NS;
+    if (now >= r->skip_at_ns)
+        return add_skip(task, c, out, err);
+    reader->skip_at_ns = r->skip_at_ns;
+    return LEATI_WORKER_NOT_YET;
 }
 
 static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *reader,
                                int64_t elements, int64_t bytes, leati_worker_outcome *out,
                                leati_worker_chunks *dropped, leat_error *err) {
-    rounds *r = task->state;
+    const rounds *r = task->state;
     consumer *c = &r->consumers[reader->asked.consumer];
     (void)elements;
     (void)bytes;
+    (void)dropped;
     reader->skip_at_ns = LEATI_NO_DEADLINE;
-    if (r->came < r->n)
+    if (r->joined < r->n)
         return LEATI_WORKER_NOT_YET;
-    const skips *decided = skips_of(r, c->round);
-    if (decided != NULL && c->skips < decided->count)
-        return skip(c, out);
-    if (c->round < first_open(task))
-        return give(task, c, reader->asked.consumer, out, dropped, err);
-    int64_t now = leati_now_ns();
-    if (r->skip_at_ns == LEATI_NO_DEADLINE)
-        r->skip_at_ns = now + SKIP_AFTER_NS;
-    if (now >= r->skip_at_ns && c->round == first_open(task))
-        return decide_skip(task, c, out, err);
-    /* One that came back with a later round than the others waits for them. */
-    if (c->round == first_open(task))
-        reader->skip_at_ns = r->skip_at_ns;
-    return LEATI_WORKER_NOT_YET;
+    if (c->told < r->whole) {
+        c->told = r->whole;
+        out->kind = LEATI_FRAME_WHOLE;
+        out->position = r->whole;
+        return LEATI_WORKER_TAKEN;
+    }
+    if (is_full(c))
+        return LEATI_WORKER_HELD_BACK;
+    if (is_skip(r, c->next))
+        return give_skip(r, c, out);
+    if (round_of(r, c->next) < first_open(task))
+        return give(task, c, reader->asked.consumer, out, err);
+    return wait_or_skip(task, reader, c, out, err);
 }
 
 static void leave(leati_worker_task *task, leati_worker_reader *reader,
@@ -258,6 +313,7 @@ const leati_worker_runner leati_worker_runner_rounds = {
     .join = join,
     .take = take,
     .leave = leave,
+    .ack = ack,
     .done = done,
     .held = held,
     .fini = fini,

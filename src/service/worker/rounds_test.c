@@ -9,49 +9,124 @@
 
 /* ---- coordinated ---- */
 
+/* A consumer whose program takes what it may at once. */
+typedef struct consumer {
+    leati_worker_reader *reader;
+    int64_t came, whole; /* turns */
+} consumer;
+
+static consumer consumer_of(leati_worker_task *task, int64_t index, int64_t round) {
+    struct leati_message_read asked = {
+        .consumer = index, .round = round, .taken = round, .window = 2};
+    return (consumer){.reader = reader_of(task, asked), .came = round};
+}
+
+static void say(consumer *c) {
+    leati_worker_reader_ack(c->reader, c->whole < c->came ? c->whole : c->came, c->came);
+}
+
+/* The next outcome says how many turns are whole. */
+static void expect_whole(consumer *c, int64_t turns) {
+    expect_kind(c->reader, LEATI_FRAME_WHOLE, turns);
+    c->whole = turns;
+    say(c);
+}
+
+/* The next outcome that is a turn; the consumer says that it came. */
+static leati_worker_outcome next_turn(consumer *c) {
+    leati_worker_outcome out = next(c->reader, 1);
+    for (; out.kind == LEATI_FRAME_WHOLE; out = next(c->reader, 1)) {
+        assert_true(out.position > c->whole);
+        c->whole = out.position;
+        say(c);
+    }
+    c->came++;
+    say(c);
+    return out;
+}
+
+static void expect_turn(consumer *c, int64_t wanted, int64_t position) {
+    leati_worker_outcome out = next_turn(c);
+    assert_int_equal(value(&out, 0), wanted);
+    assert_int_equal(out.block.n, 1);
+    assert_int_equal(out.position, position);
+    leati_worker_outcome_fini(&out);
+}
+
+static void expect_skip(consumer *c, int64_t position) {
+    leati_worker_outcome out = next_turn(c);
+    assert_int_equal(out.kind, LEATI_FRAME_SKIP);
+    assert_int_equal(out.position, position);
+    leati_worker_outcome_fini(&out);
+}
+
 static void test_rounds(void **state) {
     (void)state;
-    leati_worker_reader *readers[3];
+    consumer consumers[3];
     leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 3});
     for (int64_t i = 0; i < 3; i++)
-        readers[i] = reader_of(task, (struct leati_message_read){.consumer = i});
-    /* Consumers may be some rounds apart, as far as elements are ready. */
+        consumers[i] = consumer_of(task, i, 0);
     for (int64_t round = 0; round < 50; round++)
         for (int64_t i = 0; i < 3; i++)
-            expect_one(readers[(i + round) % 3], 3 * round + (i + round) % 3,
-                       3 * round + (i + round) % 3);
+            expect_turn(&consumers[(i + round) % 3], 3 * round + (i + round) % 3,
+                        3 * round + (i + round) % 3);
     leat_error err = {0};
-    leati_worker_reader_close(readers[1]);
+    leati_worker_reader_close(consumers[1].reader);
     struct leati_message_read again = {.consumer = 1, .round = 0};
     assert_null(leati_worker_reader_new(task, &again, NULL, &err));
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "50");
-    again.round = 50;
-    readers[1] = reader_of(task, again);
-    expect_one(readers[1], 151, 151);
+    again.round = 51;
+    assert_null(leati_worker_reader_new(task, &again, NULL, &err));
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "51");
+    consumers[1] = consumer_of(task, 1, 50);
+    expect_turn(&consumers[1], 151, 151);
     again.consumer = 3;
     assert_null(leati_worker_reader_new(task, &again, NULL, &err));
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "consumer_index");
     for (int64_t i = 0; i < 3; i++)
-        leati_worker_reader_close(readers[i]);
+        leati_worker_reader_close(consumers[i].reader);
     end(task);
 }
 
-/* After a worker was lost, consumers may be one round apart: the first round is for some of them.
- */
+/* What came to one consumer counts once it came to the others; what is whole is told first. */
+static void test_whole_turns(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 2});
+    consumer a = consumer_of(task, 0, 0), b = consumer_of(task, 1, 0);
+    expect_turn(&a, 0, 0);
+    expect_turn(&a, 2, 2);
+    assert_int_equal(a.whole, 0);
+    expect_turn(&b, 1, 1);
+    expect_whole(&a, 1);
+    expect_whole(&b, 1);
+    expect_turn(&b, 3, 3);
+    expect_whole(&a, 2);
+    /* One that was given a turn which did not come to it, as its stream broke, gets it again. */
+    expect_turn(&a, 4, 4);
+    expect_whole(&b, 2);
+    expect_one(b.reader, 5, 5);
+    leati_worker_reader_close(b.reader);
+    b = consumer_of(task, 1, 2);
+    expect_whole(&b, 2);
+    expect_turn(&b, 5, 5);
+    expect_whole(&a, 3);
+    leati_worker_reader_close(a.reader);
+    leati_worker_reader_close(b.reader);
+    end(task);
+}
+
+/* Consumers that come first with other rounds: the first round is for some of them. */
 static void test_partial_round(void **state) {
     (void)state;
     leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 2});
-    leati_worker_reader *a =
-        reader_of(task, (struct leati_message_read){.consumer = 0, .round = 8});
-    leati_worker_reader *b =
-        reader_of(task, (struct leati_message_read){.consumer = 1, .round = 7});
-    expect_one(b, 1, 1);
-    expect_one(b, 3, 3);
-    expect_one(a, 2, 2);
-    expect_one(a, 4, 4);
-    expect_one(b, 5, 5);
-    leati_worker_reader_close(a);
-    leati_worker_reader_close(b);
+    consumer a = consumer_of(task, 0, 8), b = consumer_of(task, 1, 7);
+    expect_turn(&b, 1, 1);
+    expect_turn(&b, 3, 3);
+    expect_turn(&a, 2, 2);
+    expect_turn(&a, 4, 4);
+    expect_turn(&b, 5, 5);
+    leati_worker_reader_close(a.reader);
+    leati_worker_reader_close(b.reader);
     end(task);
 }
 
@@ -90,33 +165,33 @@ static void test_skip(void **state) {
     struct leati_message_task said = {.task = 7, .attempt = 1, .consumers = 2};
     leati_worker_task *task = leati_worker_task_new(&said, &ways, &err);
     leati_worker_bell_unref(bell);
-    leati_worker_reader *a = reader_of(task, (struct leati_message_read){.consumer = 0});
-    leati_worker_reader *b = reader_of(task, (struct leati_message_read){.consumer = 1});
-    expect_kind(a, LEATI_FRAME_SKIP, 0);
-    expect_kind(b, LEATI_FRAME_SKIP, 0);
-    expect_kind(b, LEATI_FRAME_SKIP, 0);
+    consumer a = consumer_of(task, 0, 0), b = consumer_of(task, 1, 0);
+    expect_skip(&a, 0);
+    expect_skip(&b, 0);
+    expect_skip(&b, 0);
     leati_queue_gate_lock(held.gate);
     held.let_go = true;
     leati_queue_gate_wake(held.gate);
     leati_queue_gate_unlock(held.gate);
     /* What was decided for one holds for the other, ready or not. */
-    expect_kind(a, LEATI_FRAME_SKIP, 0);
-    int64_t skips[2] = {0};
-    leati_worker_reader *readers[] = {a, b};
-    for (int i = 0; i < 2; i++) {
-        leati_worker_outcome out = next(readers[i], 1);
-        for (; out.kind == LEATI_FRAME_SKIP; out = next(readers[i], 1))
-            skips[i]++;
-        assert_int_equal(value(&out, 0), i);
-        leati_worker_outcome_fini(&out);
+    expect_skip(&a, 0);
+    for (leati_frame_kind kind = LEATI_FRAME_SKIP; kind == LEATI_FRAME_SKIP;) {
+        leati_worker_outcome first = next_turn(&a), second = next_turn(&b);
+        kind = first.kind;
+        assert_int_equal(second.kind, kind);
+        if (kind != LEATI_FRAME_SKIP) {
+            assert_int_equal(value(&first, 0), 0);
+            assert_int_equal(value(&second, 0), 1);
+        }
+        leati_worker_outcome_fini(&first);
+        leati_worker_outcome_fini(&second);
     }
-    assert_int_equal(skips[0], skips[1]);
     /* Skips are turns: a consumer that comes back has had them. */
-    leati_worker_reader_close(a);
+    leati_worker_reader_close(a.reader);
     struct leati_message_read again = {.consumer = 0, .round = 1};
     assert_null(leati_worker_reader_new(task, &again, NULL, &err));
     assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
-    leati_worker_reader_close(b);
+    leati_worker_reader_close(b.reader);
     end(task);
     leati_queue_gate_free(held.gate);
 }
@@ -201,9 +276,13 @@ static void test_window_failures(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, torture_setup, torture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_rounds), TEST(test_partial_round),
-        TEST(test_skip),   TEST(test_rounds_need_no_end),
-        TEST(test_window), TEST(test_window_failures),
+        TEST(test_rounds),
+        TEST(test_whole_turns),
+        TEST(test_partial_round),
+        TEST(test_skip),
+        TEST(test_rounds_need_no_end),
+        TEST(test_window),
+        TEST(test_window_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

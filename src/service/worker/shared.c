@@ -160,6 +160,8 @@ static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t be
     shared *s = task->state;
     leati_worker_chunks left = {0};
     leat_error err = {0};
+    if (begin >= end)
+        return;
     for (leati_worker_chunk *chunk; (chunk = leati_worker_chunks_pop(&reader->unacked)) != NULL;) {
         int64_t n = leati_worker_chunk_outcomes(chunk), until = 0;
         /* What is not noted would be given twice. */
@@ -171,6 +173,7 @@ static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t be
         leati_worker_chunks_add(whole ? dropped : &left, chunk);
     }
     reader->unacked = left;
+    leati_queue_gate_wake(task->gate);
 }
 
 static bool done(const leati_worker_task *task) {

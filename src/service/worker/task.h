@@ -66,6 +66,7 @@ typedef struct leati_worker_task leati_worker_task;
 typedef enum leati_worker_taken {
     LEATI_WORKER_TAKEN = 0, /* the outcome is set */
     LEATI_WORKER_NOT_YET,   /* nothing: wait until the gate wakes, or for reader->skip_at_ns */
+    LEATI_WORKER_HELD_BACK, /* the same, and for others than the producer */
     LEATI_WORKER_FAILED     /* the error is set: the reader can go no further */
 } leati_worker_taken;
 
@@ -89,7 +90,8 @@ typedef struct leati_worker_runner {
                                leati_worker_chunks *dropped, leat_error *err);
     void (*leave)(leati_worker_task *task, leati_worker_reader *reader,
                   leati_worker_chunks *dropped);
-    /* May be NULL: nobody acknowledges. */
+    /* What a client says by leati_frame_credit; wakes the gate where somebody waits for that. May
+     * be NULL: nobody says anything. */
     void (*ack)(leati_worker_task *task, leati_worker_reader *reader, int64_t begin, int64_t end,
                 leati_worker_chunks *dropped);
     /* Was every outcome taken? Asked once the input has ended. */
@@ -198,9 +200,8 @@ struct leati_worker_reader {
     bool joined, closed;
     /* shared.c: what it was sent and has not acknowledged. */
     leati_worker_chunks unacked;
-    /* rounds.c: the round that it is in, the skips of it that it has seen, since when it waits for
-       it, and when waiting any longer would be a skip (LEATI_NO_DEADLINE: never). */
-    int64_t round, skips, waits_since_ns, skip_at_ns;
+    /* rounds.c: when waiting any longer would be a skip (LEATI_NO_DEADLINE: never). */
+    int64_t skip_at_ns;
     /* window.c */
     int trainer;
     /* A direct reader hears its program's cancellation. */

@@ -174,6 +174,7 @@ static void test_coordinated(void **state) {
     for (int64_t i = 0; i < 2; i++) {
         struct leati_message_read asked = reading(1, 4);
         asked.consumer = i;
+        asked.window = 4;
         stream_open(&clients[i], leat_worker_address(s.worker), &asked, true);
     }
     for (int64_t i = 0; i < 2; i++) {

@@ -58,6 +58,10 @@ class Worker:
         self.server._stop()
         self.running = False
 
+    def drain(self):
+        self.server._server.drain(DISPATCHER_TIMEOUT_MS)
+        self.running = False
+
     def restart(self, same_port=True):
         if self.running:
             self.stop()

@@ -219,6 +219,20 @@ def test_coordinated_workers_that_leave(clusters, count):
     groups_fit(found, 3)
 
 
+@pytest.mark.parametrize("mode", ["parallel_epochs", "distributed_epoch"])
+def test_coordinated_workers_that_drain(clusters, mode):
+    """They have no end to wait for, nor is it one for the consumers."""
+    cluster = clusters(2)
+    dataset = Dataset.range(1000).flat_map(lambda x: Dataset.from_tensors(x).repeat(2)).repeat()
+    iterators = [iter(cluster.distribute(dataset, mode, job_name="job", consumer_index=i, num_consumers=2))
+                 for i in range(2)]
+    for _ in range(10):
+        assert take(iterators[0], 1) == take(iterators[1], 1)
+    cluster.workers[0].drain()
+    for _ in range(100):
+        assert take(iterators[0], 1) == take(iterators[1], 1)
+
+
 # ---- the cross-trainer cache ----
 
 def caching(clusters, num_workers=1, size=10 << 30):

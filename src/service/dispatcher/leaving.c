@@ -2,7 +2,8 @@
  *
  * A lost worker's tasks end or wait for another worker, as their visitation level says
  * (leati_core_task_leaves). One that drains gets no new tasks and no more splits; tasks that
- * another worker can give again are handed over, the others it gives to their end. Failures:
+ * another worker can give again are handed over, those of coordinated reads end as if it were lost,
+ * the others it gives to their end. Failures:
  * NOT_FOUND for a worker that is not at work. No locks. */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -15,12 +16,13 @@ static leat_status tasks_leave(leati_core *core, const char *uid, const char *ad
                                bool keep_finite, leat_error *err) {
     leati_query query;
     leati_ints tasks = {0};
-    /* What a drained worker may finish: under at_most_once nobody else can. */
+    /* What a drained worker may finish: under at_most_once nobody else can. Coordinated reads have
+     * no end. */
     leati_database_ask(core->database, &query,
                        "SELECT json_group_array(t.id) FROM tasks t"
                        " JOIN iterations i ON i.id = t.iteration JOIN jobs j ON j.id = i.job"
                        " WHERE t.worker = ? AND t.state = 0 AND i.state = 0"
-                       " AND (? = 0 OR j.visitation > 0)",
+                       " AND (? = 0 OR j.visitation > 0 OR j.consumers > 0)",
                        "ti", uid, (int64_t)keep_finite);
     leat_status status = leati_dispatcher_ids_read(&query, &tasks, err);
     for (int32_t i = 0; i < tasks.count && status == LEAT_OK; i++)

@@ -175,11 +175,37 @@ static void test_a_consumer_that_leaves_unasked(void **state) {
     close_world(&world);
 }
 
+/* What has no end is not waited for either. */
+static void test_a_worker_that_drains(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct asked drain;
+    struct leati_message_worker_answer said;
+    char more[96];
+    open_world(&world, NULL);
+    struct pair pair = open_pair(&world);
+    ask(&world, "drain", "{\"worker\": \"host:1\"}", &drain);
+    turn(&world, 1);
+    assert_true(drain.answered);
+    done(&drain);
+    (void)snprintf(more, sizeof more,
+                   ", \"draining\": true, \"tasks\": [{\"task\": %lld, \"attempt\": 1}]",
+                   (long long)pair.tasks[0].task);
+    worker_says(&world, 1, more, &said);
+    assert_int_equal(said.stop.count, 1);
+    assert_true(said.leave);
+    leati_messages_fini(&leati_message_worker_answer, &said);
+    assert_true(say_turns(&world, &pair, 1, 3).lost);
+    assert_int_equal(say_turns(&world, &pair, 0, 2).turns, 2);
+    close_world(&world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coordinated_workers_join_at_one_round),
         cmocka_unit_test(test_turns_of_a_lost_worker),
         cmocka_unit_test(test_a_consumer_that_leaves_unasked),
+        cmocka_unit_test(test_a_worker_that_drains),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

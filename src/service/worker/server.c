@@ -349,9 +349,11 @@ static void set_draining(leat_worker *worker) {
     worker->draining = true;
     leati_queue_gate_unlock(worker->gate);
     leati_worker_task **tasks = leati_worker_tasks_copy(worker, &count, &err);
-    /* Others are given by another worker, which makes what this one would have made. */
+    /* Others are given by another worker, which makes what this one would have made; what consumers
+     * read together has no end. */
     for (size_t i = 0; tasks != NULL && i < count; i++)
-        if (tasks[i]->about.visitation == LEAT_SERVICE_AT_MOST_ONCE)
+        if (tasks[i]->about.visitation == LEAT_SERVICE_AT_MOST_ONCE &&
+            tasks[i]->about.consumers == 0)
             leati_worker_task_drain(tasks[i]);
     leati_worker_tasks_drop(tasks, count);
     leati_worker_bell_ring(worker->bell);

@@ -233,6 +233,14 @@ def test_coordinated_workers_that_drain(clusters, mode):
         assert take(iterators[0], 1) == take(iterators[1], 1)
 
 
+def test_coordinated_reads_of_colocated_workers(clusters):
+    """A round is for the consumers of all hosts, so that those of other hosts are read, too."""
+    cluster = clusters(1, 2, tags=[TAG], deployment_mode=1)
+    found = take(iter(cluster.coordinated(4)), 100)
+    groups_fit(found, 4)
+    assert found.count(0) == 3
+
+
 # ---- the cross-trainer cache ----
 
 def caching(clusters, num_workers=1, size=10 << 30):

@@ -2,8 +2,9 @@
  *
  * ANY reads all, LOCAL those of this process, AUTO all but workers of other processes that are
  * tagged COLOCATED, or that have a share of their own where the dispatcher says that it is deployed
- * so. Failures: LOCAL without a worker in this process ends the iteration with INVALID_ARGUMENT. No
- * locks of its own. */
+ * so. Coordinated consumers read all under AUTO, too: each round is for all of them, wherever they
+ * are. Failures: LOCAL without a worker in this process ends the iteration with INVALID_ARGUMENT.
+ * No locks of its own. */
 #include "base/error.h"
 #include "service/client/reader_parts.h"
 #include "service/worker/reading.h"
@@ -27,6 +28,8 @@ static bool is_of_others(const leati_client_reader *reader, const leati_client_r
 }
 
 static bool is_read(const leati_client_reader *reader, const leati_client_reader_task *task) {
+    if (leati_client_reader_is_coordinated(reader))
+        return true;
     switch (reader->options.targets) {
     case LEAT_SERVICE_TARGET_LOCAL: return is_here(task);
     case LEAT_SERVICE_TARGET_AUTO: return !is_of_others(reader, task) || is_here(task);

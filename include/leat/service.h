@@ -124,6 +124,9 @@ typedef struct leat_worker_options {
     int num_threads;                        /* for pipelines; 0: the process's pool */
     int web_port;                           /* of probes and metrics; -1: none */
     leat_service_security security;
+    /* That its tasks may hold together of what they made and nobody took yet, dealt out equally; 0:
+     * a quarter of the memory that the process may use. */
+    int64_t memory_budget_bytes;
 } leat_worker_options;
 #define LEAT_WORKER_DEFAULTS .size = sizeof(leat_worker_options), .web_port = -1
 

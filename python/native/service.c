@@ -90,19 +90,19 @@ static PyObject *server_dispatcher(PyObject *class, PyObject *args) {
 
 /* worker(dispatcher_address, worker_address, port, protocol, heartbeat_interval_ms,
  * dispatcher_timeout_ms, data_transfer_protocol, worker_tags, cross_trainer_cache_size_bytes,
- * shutdown_quiet_period_ms, snapshot_max_chunk_size_bytes). */
+ * shutdown_quiet_period_ms, snapshot_max_chunk_size_bytes, memory_budget_bytes). */
 static PyObject *server_worker(PyObject *class, PyObject *args) {
     (void)class;
     leat_worker_options options = {LEAT_WORKER_DEFAULTS};
     const char **tags = NULL;
     PyObject *list = NULL;
-    long long heartbeat = 0, timeout = 0, cache = 0, quiet = 0, chunk = 0;
+    long long heartbeat = 0, timeout = 0, cache = 0, quiet = 0, chunk = 0, memory = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTuple(args, "O&O&iO&LLO&OLLL", native_name_or_none, &options.dispatcher_address,
-                          native_name_or_none, &options.worker_address, &options.port,
-                          native_name_or_none, &options.protocol, &heartbeat, &timeout,
-                          native_name_or_none, &options.data_transfer_protocol, &list, &cache,
-                          &quiet, &chunk) ||
+    if (!PyArg_ParseTuple(args, "O&O&iO&LLO&OLLLL", native_name_or_none,
+                          &options.dispatcher_address, native_name_or_none, &options.worker_address,
+                          &options.port, native_name_or_none, &options.protocol, &heartbeat,
+                          &timeout, native_name_or_none, &options.data_transfer_protocol, &list,
+                          &cache, &quiet, &chunk, &memory) ||
         read_texts(list, &tags, &options.num_worker_tags) != 0)
         return NULL;
     options.worker_tags = tags;
@@ -111,6 +111,7 @@ static PyObject *server_worker(PyObject *class, PyObject *args) {
     options.cross_trainer_cache_size_bytes = cache;
     options.shutdown_quiet_period_ms = quiet;
     options.snapshot_max_chunk_size_bytes = chunk;
+    options.memory_budget_bytes = memory;
     leat_worker *worker = leat_worker_new(&options, &err);
     PyMem_Free(tags);
     return server_object(NULL, worker, &err);

@@ -12,7 +12,7 @@ _DISPATCHER = {"port": 0, "protocol": "", "work_dir": "", "fault_tolerant_mode":
 _WORKER = {"port": 0, "protocol": "", "dispatcher_address": "", "worker_address": "", "worker_tags": [],
            "heartbeat_interval_ms": 0, "dispatcher_timeout_ms": 0, "data_transfer_protocol": "",
            "data_transfer_port": 0, "data_transfer_address": "", "cross_trainer_cache_size_bytes": 0,
-           "snapshot_max_chunk_size_bytes": 0, "shutdown_quiet_period_ms": 0}
+           "snapshot_max_chunk_size_bytes": 0, "memory_budget_bytes": 0, "shutdown_quiet_period_ms": 0}
 
 
 def dispatcher(**fields):

@@ -28,9 +28,9 @@ class Cluster:
     def target(self):
         return self.dispatcher.target
 
-    def worker(self):
+    def worker(self, **options):
         config = service.WorkerConfig(self.dispatcher._address, protocol=PROTOCOL, heartbeat_interval_ms=100,
-                                      dispatcher_timeout_ms=5000)
+                                      dispatcher_timeout_ms=5000, **options)
         return service.WorkerServer(config)
 
     add_worker = worker
@@ -122,6 +122,17 @@ def test_python_functions_run_in_this_process(clusters):
     dataset = tf.data.Dataset.range(4).map(lambda x: tf.numpy_function(note, [x], tf.int64))
     assert values(clusters().distribute(dataset)) == [0, 2, 4, 6]
     assert seen == [0, 1, 2, 3]
+
+
+def test_the_memory_of_a_worker(clusters):
+    cluster = clusters(0)
+    cluster.workers.append(cluster.add_worker(memory_budget_bytes=1))
+    jobs = [iter(cluster.range(1000)) for _ in range(4)]
+    for i in range(1000):
+        assert [int(next(job)) for job in jobs] == 4 * [i]
+    assert cluster.dispatcher._status()["workers"][0]["memory_budget_bytes"] == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="sizes"):
+        cluster.add_worker(memory_budget_bytes=-1)
 
 
 def test_max_outstanding_requests(clusters):

@@ -25,10 +25,15 @@ static inline leati_worker_task *task_of(const char *plan, ask about, leat_error
     leati_worker_bell *bell = leati_worker_bell_new(err);
     if (bell == NULL)
         return NULL;
+    leati_worker_budget *budget = leati_worker_budget_new(1 << 20, err);
+    if (budget == NULL) {
+        leati_worker_bell_unref(bell);
+        return NULL;
+    }
     leati_worker_ways ways = {.context = (void *)(uintptr_t)plan,
                               .dataset = open_plan,
                               .bell = bell,
-                              .memory = 1 << 20,
+                              .budget = budget,
                               .window_bytes = about.window_bytes,
                               .num_threads = 1,
                               .address = "here:1"};
@@ -39,6 +44,7 @@ static inline leati_worker_task *task_of(const char *plan, ask about, leat_error
         leati_ranges_copy(&(leati_ranges){about.held, about.num_held}, &said.held, err) == LEAT_OK)
         task = leati_worker_task_new(&said, &ways, err);
     leati_worker_bell_unref(bell);
+    leati_worker_budget_unref(budget);
     return task;
 }
 

@@ -406,7 +406,7 @@ class DispatchServer(_Server):
 
 class WorkerConfig(collections.namedtuple("WorkerConfig", [
         "dispatcher_address", "worker_address", "port", "protocol", "heartbeat_interval_ms", "dispatcher_timeout_ms",
-        "data_transfer_protocol", "data_transfer_address", "snapshot_max_chunk_size_bytes"])):
+        "data_transfer_protocol", "data_transfer_address", "snapshot_max_chunk_size_bytes", "memory_budget_bytes"])):
     """How a worker is run (``tf.data.experimental.service.WorkerConfig``).
 
     dispatcher_address: "host:port".
@@ -414,14 +414,17 @@ class WorkerConfig(collections.namedtuple("WorkerConfig", [
     heartbeat_interval_ms: The longest time between two of its questions to the dispatcher.
     dispatcher_timeout_ms: How long a dispatcher is waited for at the start.
     snapshot_max_chunk_size_bytes: The longest file of distributed_save (not in TensorFlow); None: 6 GiB.
+    memory_budget_bytes: What its tasks may hold together that is made and not taken (not in TensorFlow); None: a
+        quarter of the memory that the process may use.
     """
 
     def __new__(cls, dispatcher_address, worker_address=None, port=0, protocol=None, heartbeat_interval_ms=None,
                 dispatcher_timeout_ms=None, data_transfer_protocol=None, data_transfer_address=None,
-                snapshot_max_chunk_size_bytes=None):
+                snapshot_max_chunk_size_bytes=None, memory_budget_bytes=None):
         return super().__new__(cls, dispatcher_address, worker_address, port, "grpc" if protocol is None else protocol,
                                _milliseconds(heartbeat_interval_ms), _milliseconds(dispatcher_timeout_ms),
-                               data_transfer_protocol, data_transfer_address, snapshot_max_chunk_size_bytes or 0)
+                               data_transfer_protocol, data_transfer_address, snapshot_max_chunk_size_bytes or 0,
+                               memory_budget_bytes or 0)
 
 
 class WorkerServer(_Server):
@@ -442,7 +445,8 @@ class WorkerServer(_Server):
             address, _field(config, "worker_address", None), config.port, protocol, config.heartbeat_interval_ms,
             config.dispatcher_timeout_ms, _field(config, "data_transfer_protocol", None),
             list(_field(config, "worker_tags", [])), _field(config, "cross_trainer_cache_size_bytes", 0),
-            _field(config, "shutdown_quiet_period_ms", 0), _field(config, "snapshot_max_chunk_size_bytes", 0)), start)
+            _field(config, "shutdown_quiet_period_ms", 0), _field(config, "snapshot_max_chunk_size_bytes", 0),
+            _field(config, "memory_budget_bytes", 0)), start)
 
     @property
     def _address(self):

@@ -14,7 +14,7 @@ struct worker_options {
     leati_service_place place;
     leati_service_access access;
     const char *dispatcher, *address, *tags, *transfer_protocol;
-    int64_t threads, cache_bytes, snapshot_chunk_bytes;
+    int64_t threads, cache_bytes, snapshot_chunk_bytes, memory_bytes;
     double heartbeat, dispatcher_timeout, drain_timeout, quiet_period;
 };
 
@@ -102,6 +102,7 @@ static leati_exit run_worker(void *values, char **arguments, int count) {
         .data_transfer_protocol = o->transfer_protocol,
         .cross_trainer_cache_size_bytes = o->cache_bytes,
         .snapshot_max_chunk_size_bytes = o->snapshot_chunk_bytes,
+        .memory_budget_bytes = o->memory_bytes,
         .shutdown_quiet_period_ms = ms_of(o->quiet_period),
         .num_threads = (int)o->threads,
         .security = credentials.security,
@@ -164,6 +165,8 @@ static const leati_option worker_rows[] = {
                "memory for each task that trainers share; 10 GB"),
     WORKER_ROW("snapshot-chunk-bytes", LEATI_OPTION_INT, snapshot_chunk_bytes, "N", 1,
                "longest file of distributed_save; 6 GiB"),
+    WORKER_ROW("memory-bytes", LEATI_OPTION_INT, memory_bytes, "N", 1,
+               "memory of what is made and not taken; a quarter of the machine's"),
     LEATI_SERVICE_ACCESS(struct worker_options, access),
     {0},
 };

@@ -35,6 +35,12 @@ static double bytes_of(const struct leati_message_worker *said) {
 static double ready_of(const struct leati_message_worker *said) {
     return (double)said->ready_bytes;
 }
+static double used_of(const struct leati_message_worker *said) {
+    return (double)said->memory_used_bytes;
+}
+static double budget_of(const struct leati_message_worker *said) {
+    return (double)said->memory_budget_bytes;
+}
 static double busy_of(const struct leati_message_worker *said) {
     return said->busy;
 }
@@ -50,6 +56,10 @@ static const struct {
     {PREFIX "worker_bytes_total", "counter", "Bytes that the worker has given.", bytes_of},
     {PREFIX "worker_ready_bytes", "gauge", "Bytes of elements that are made and not taken.",
      ready_of},
+    {PREFIX "worker_memory_used_bytes", "gauge",
+     "Bytes of its memory budget that the worker's streams hold.", used_of},
+    {PREFIX "worker_memory_budget_bytes", "gauge",
+     "Bytes that the worker's streams may hold together.", budget_of},
     {PREFIX "worker_busy_ratio", "gauge", "Share of its threads' time that the worker computed.",
      busy_of},
     {PREFIX "worker_full_ratio", "gauge",

@@ -44,6 +44,8 @@ static void put_heard(const leati_core *core, const leati_core_worker *worker, j
     put_int(object, "elements", last->elements);
     put_int(object, "bytes", last->bytes);
     put_int(object, "ready_bytes", last->ready_bytes);
+    put_int(object, "memory_used_bytes", last->memory_used_bytes);
+    put_int(object, "memory_budget_bytes", last->memory_budget_bytes);
     put_number(object, "busy", last->busy);
     put_number(object, "full", last->full);
     put_number(object, "heard_ms", ms_since(core, worker->heard_ns));

@@ -70,13 +70,16 @@ static void test_figures_of_a_worker(void **state) {
     assert_null(json_object_get(json_array_get(json_object_get(before, "workers"), 0), "slowest"));
     json_decref(before);
     beat(&world, 1,
-         ", \"elements\": 70, \"bytes\": 560, \"ready_bytes\": 24, \"busy\": 0.75, \"full\": 0.125,"
+         ", \"elements\": 70, \"bytes\": 560, \"ready_bytes\": 24, \"memory_used_bytes\": 16, "
+         "\"memory_budget_bytes\": 64, \"busy\": 0.75, \"full\": 0.125,"
          " \"slowest\": \"map \\\"decode\\\"\", \"slowest_share\": 0.5");
     json_t *said = state_of(&world);
     const json_t *worker = json_array_get(json_object_get(said, "workers"), 0);
     const json_t *slowest = json_object_get(worker, "slowest");
     assert_true(number(worker, "elements") == 70 && number(worker, "bytes") == 560);
     assert_true(number(worker, "ready_bytes") == 24);
+    assert_true(number(worker, "memory_used_bytes") == 16);
+    assert_true(number(worker, "memory_budget_bytes") == 64);
     assert_true(number(worker, "busy") == 0.75 && number(worker, "full") == 0.125);
     assert_string_equal(json_string_value(json_object_get(slowest, "operator")), "map \"decode\"");
     assert_true(number(slowest, "share") == 0.5);

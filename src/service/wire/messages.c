@@ -85,6 +85,8 @@ static const leati_row worker_rows[] = {
     COUNT(worker, elements),
     COUNT(worker, bytes),
     COUNT(worker, ready_bytes),
+    COUNT(worker, memory_used_bytes),
+    COUNT(worker, memory_budget_bytes),
     COUNT(worker, wait_ms),
     {0},
 };

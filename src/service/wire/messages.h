@@ -143,6 +143,8 @@ struct leati_message_worker {
     double slowest_share, busy, full;
     int64_t elements, bytes; /* given since it started */
     int64_t ready_bytes;     /* of elements that are made and not taken */
+    /* How many of them count, with what coordinated consumers lack, and how many may be held. */
+    int64_t memory_used_bytes, memory_budget_bytes;
     int64_t wait_ms;
     leati_messages tasks; /* of task_report: all that it has */
 };

@@ -102,6 +102,8 @@ leat_status leati_worker_figures_read(leat_worker *worker, leati_worker_figures 
         add_given(tasks[i], &out->elements, &out->bytes);
         out->ready_bytes += leati_worker_task_held(tasks[i]);
     }
+    out->memory_used_bytes = leati_worker_budget_used(worker->budget);
+    out->memory_budget_bytes = leati_worker_budget_limit(worker->budget);
     leati_worker_tasks_drop(tasks, count);
     return LEAT_OK;
 }

@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ANSWER_MS = 10 * 1000, TRY_MS = 20 * 1000, HELD_BYTES = 64 << 20 };
+enum { ANSWER_MS = 10 * 1000, TRY_MS = 20 * 1000 };
 
 /* ---- asking ---- */
 
@@ -148,7 +148,7 @@ static leat_status begin_task(leat_worker *worker, struct leati_message_task *ab
         .commit = ask_commit,
         .chunk_bytes = worker->options.snapshot_max_chunk_size_bytes,
         .bell = worker->bell,
-        .memory = HELD_BYTES,
+        .budget = worker->budget,
         .window_bytes = worker->options.cross_trainer_cache_size_bytes,
         .num_threads = worker->options.num_threads,
         .address = worker->address,
@@ -195,6 +195,8 @@ static leat_status say_figures(leat_worker *worker, struct leati_message_worker 
     said->elements = figures.elements;
     said->bytes = figures.bytes;
     said->ready_bytes = figures.ready_bytes;
+    said->memory_used_bytes = figures.memory_used_bytes;
+    said->memory_budget_bytes = figures.memory_budget_bytes;
     if (figures.slowest[0] == '\0')
         return LEAT_OK;
     said->slowest_share = figures.slowest_share;

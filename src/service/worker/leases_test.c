@@ -68,11 +68,12 @@ static leati_worker_task *task_of(dealer *d, leat_service_policy policy, int64_t
                                   int64_t num_shards) {
     leat_error err = {0};
     leati_worker_bell *bell = leati_worker_bell_new(&err);
+    leati_worker_budget *budget = leati_worker_budget_new(1 << 20, &err);
     leati_worker_ways ways = {.context = d,
                               .dataset = open_plan,
                               .splits = deal,
                               .bell = bell,
-                              .memory = 1 << 20,
+                              .budget = budget,
                               .num_threads = 1,
                               .address = "here:1",
                               .now_ns = slow_clock};
@@ -80,6 +81,7 @@ static leati_worker_task *task_of(dealer *d, leat_service_policy policy, int64_t
         .task = 3, .attempt = 1, .policy = policy, .shard = shard, .num_shards = num_shards};
     leati_worker_task *task = leati_worker_task_new(&said, &ways, &err);
     leati_worker_bell_unref(bell);
+    leati_worker_budget_unref(budget);
     if (task == NULL)
         fail_msg("%s", err.text);
     return task;

@@ -28,6 +28,12 @@ static void give_metrics(void *context, leati_text *text) {
     leati_web_metrics_single(text, PREFIX "ready_bytes", "gauge",
                              "Bytes of elements that are made and not taken.",
                              (double)figures.ready_bytes);
+    leati_web_metrics_single(text, PREFIX "memory_used_bytes", "gauge",
+                             "Bytes of its memory budget that the worker's streams hold.",
+                             (double)figures.memory_used_bytes);
+    leati_web_metrics_single(text, PREFIX "memory_budget_bytes", "gauge",
+                             "Bytes that the worker's streams may hold together.",
+                             (double)figures.memory_budget_bytes);
     leati_web_metrics_single(text, PREFIX "busy_ratio", "gauge",
                              "Share of its threads' time that the worker computed.", figures.busy);
     leati_web_metrics_single(text, PREFIX "full_ratio", "gauge",

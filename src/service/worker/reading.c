@@ -205,9 +205,10 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
     /* Other readers wait for what the producer makes, not for what this one took. */
     if (taken == LEATI_WORKER_TAKEN && task->waits_for_room)
         leati_queue_gate_wake(task->gate);
+    bool wakes = leati_worker_task_count(task);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, wakes);
     return taken == LEATI_WORKER_TAKEN ? LEAT_OK : err->code;
 }
 
@@ -219,9 +220,10 @@ void leati_worker_reader_ack(leati_worker_reader *reader, int64_t begin, int64_t
     leati_queue_gate_lock(task->gate);
     if (reader->joined)
         task->runner->ack(task, reader, begin, end, &dropped);
+    bool wakes = leati_worker_task_count(task);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, wakes);
 }
 
 void leati_worker_reader_cancel(leati_worker_reader *reader) {
@@ -248,9 +250,10 @@ void leati_worker_reader_leave(leati_worker_reader *reader) {
     }
     reader->joined = false;
     leati_queue_gate_wake(task->gate);
+    bool wakes = leati_worker_task_count(task);
     leati_queue_gate_unlock(task->gate);
     leati_worker_chunks_free(&dropped);
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, wakes);
 }
 
 void leati_worker_reader_close(leati_worker_reader *reader) {

@@ -86,7 +86,13 @@ static bool count_whole(rounds *r) {
 static bool room(leati_worker_task *task) {
     const rounds *r = task->state;
     int64_t ahead = LEATI_MAX(2, task->ahead / r->n);
-    return first_open(task) - round_of(r, r->whole) < ahead && r->made.bytes < task->ways.memory;
+    return first_open(task) - round_of(r, r->whole) < ahead;
+}
+
+/* The round that the last consumer waits for, or will, is not ready. */
+static bool bare(const leati_worker_task *task) {
+    const rounds *r = task->state;
+    return first_open(task) <= round_of(r, r->whole);
 }
 
 static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
@@ -308,6 +314,7 @@ const leati_worker_runner leati_worker_runner_rounds = {
     .size = sizeof(rounds),
     .init = init,
     .room = room,
+    .bare = bare,
     .put = put,
     .end = end,
     .join = join,

@@ -156,15 +156,17 @@ static void test_skip(void **state) {
     leat_error err = {0};
     held_plan held = {.plan = ENDLESS, .gate = leati_queue_gate_new("held", NULL, &err)};
     leati_worker_bell *bell = leati_worker_bell_new(&err);
+    leati_worker_budget *budget = leati_worker_budget_new(1 << 20, &err);
     leati_worker_ways ways = {.context = &held,
                               .dataset = open_held,
                               .bell = bell,
-                              .memory = 1 << 20,
+                              .budget = budget,
                               .num_threads = 1,
                               .address = "here:1"};
     struct leati_message_task said = {.task = 7, .attempt = 1, .consumers = 2};
     leati_worker_task *task = leati_worker_task_new(&said, &ways, &err);
     leati_worker_bell_unref(bell);
+    leati_worker_budget_unref(budget);
     consumer a = consumer_of(task, 0, 0), b = consumer_of(task, 1, 0);
     expect_skip(&a, 0);
     expect_skip(&b, 0);

@@ -47,11 +47,13 @@ static leat_status note_commit(void *context, const struct leati_message_commit 
 static struct leati_message_task_report attempt(struct noted *noted, int64_t number) {
     leat_error err = {0};
     leati_worker_bell *bell = leati_worker_bell_new(&err);
+    leati_worker_budget *budget = leati_worker_budget_new(1, &err);
     leati_worker_ways ways = {.context = noted,
                               .dataset = open_noted,
                               .commit = note_commit,
                               .chunk_bytes = CHUNK_BYTES,
                               .bell = bell,
+                              .budget = budget,
                               .num_threads = 1,
                               .address = "here:1"};
     struct leati_message_task about = {.task = 7,
@@ -62,6 +64,7 @@ static struct leati_message_task_report attempt(struct noted *noted, int64_t num
                                        .chunk_elements = noted->elements};
     leati_worker_task *task = leati_worker_task_new(&about, &ways, &err);
     leati_worker_bell_unref(bell);
+    leati_worker_budget_unref(budget);
     if (task == NULL || leati_worker_task_begin(task, &err) != LEAT_OK)
         fail_msg("%s", err.text);
     leati_driver_join(task->producer);
@@ -203,13 +206,16 @@ static void nobody_reads_it(void **state) {
     leat_error err = {0};
     struct noted noted = {.plan = TEN};
     leati_worker_bell *bell = leati_worker_bell_new(&err);
-    leati_worker_ways ways = {.context = &noted, .dataset = open_noted, .bell = bell};
+    leati_worker_budget *budget = leati_worker_budget_new(1, &err);
+    leati_worker_ways ways = {
+        .context = &noted, .dataset = open_noted, .bell = bell, .budget = budget};
     struct leati_message_task about = {.task = 7, .snapshot = leati_strdup("/somewhere")};
     leati_worker_task *task = leati_worker_task_new(&about, &ways, &err);
     struct leati_message_read asked = {.consumer = -1};
     assert_null(leati_worker_reader_new(task, &asked, NULL, &err));
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "/somewhere");
     leati_worker_bell_unref(bell);
+    leati_worker_budget_unref(budget);
     end(task);
 }
 

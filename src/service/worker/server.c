@@ -12,14 +12,22 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/minmax.h"
 #include "base/options.h"
 #include "base/random.h"
+#include "run/machine.h"
 #include "service/transport/ends.h"
 #include "service/worker/worker.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { CLOSE_MS = 1000, HEARTBEAT_MS = 30 * 1000, DISPATCHER_MS = 3600 * 1000, MOST_PORT = 65535 };
+enum {
+    CLOSE_MS = 1000,
+    HEARTBEAT_MS = 30 * 1000,
+    DISPATCHER_MS = 3600 * 1000,
+    MOST_PORT = 65535,
+    MEMORY_SHARE = 4 /* of the memory that the process may use: one part of so many */
+};
 
 static const int64_t cache_bytes = INT64_C(10) * 1000 * 1000 * 1000;
 static const int64_t chunk_bytes = INT64_C(6) << 30;
@@ -39,7 +47,7 @@ static leat_status check_options(const leat_worker_options *o, leat_error *err) 
                                 o->num_worker_tags);
     if (o->heartbeat_interval_ms < 0 || o->dispatcher_timeout_ms < 0 ||
         o->cross_trainer_cache_size_bytes < 0 || o->snapshot_max_chunk_size_bytes < 0 ||
-        o->shutdown_quiet_period_ms < 0 || o->num_threads < 0)
+        o->shutdown_quiet_period_ms < 0 || o->num_threads < 0 || o->memory_budget_bytes < 0)
         return leati_refuse(err, VALUE,
                             "leat_worker_new: times, sizes and num_threads are at least 0");
     return LEAT_OK;
@@ -80,8 +88,9 @@ static leat_status copy_options(leat_worker *worker, const leat_worker_options *
     o->worker_tags = (const char *const *)worker->tags;
     int64_t *const numbers[] = {&o->heartbeat_interval_ms, &o->dispatcher_timeout_ms,
                                 &o->cross_trainer_cache_size_bytes,
-                                &o->snapshot_max_chunk_size_bytes};
-    const int64_t defaults[] = {HEARTBEAT_MS, DISPATCHER_MS, cache_bytes, chunk_bytes};
+                                &o->snapshot_max_chunk_size_bytes, &o->memory_budget_bytes};
+    const int64_t defaults[] = {HEARTBEAT_MS, DISPATCHER_MS, cache_bytes, chunk_bytes,
+                                LEATI_MAX(leati_machine_memory() / MEMORY_SHARE, 1)};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (*numbers[i] == 0)
             *numbers[i] = defaults[i];
@@ -115,7 +124,9 @@ leat_worker *leat_worker_new(const leat_worker_options *options, leat_error *err
         worker->gate = leati_queue_gate_new("a worker", NULL, err);
         worker->cancel = leati_cancel_new(NULL, err);
         worker->bell = leati_worker_bell_new(err);
-        status = worker->gate == NULL || worker->cancel == NULL || worker->bell == NULL
+        worker->budget = leati_worker_budget_new(worker->options.memory_budget_bytes, err);
+        status = worker->gate == NULL || worker->cancel == NULL || worker->bell == NULL ||
+                         worker->budget == NULL
                      ? LEAT_RESOURCE_EXHAUSTED
                      : LEAT_OK;
     }
@@ -419,6 +430,7 @@ void leat_worker_free(leat_worker *worker) {
         leat_worker_stop(worker);
     leati_worker_datasets_fini(worker);
     leati_worker_bell_unref(worker->bell);
+    leati_worker_budget_unref(worker->budget);
     leati_cancel_unref(worker->cancel);
     leati_queue_gate_free(worker->gate);
     leati_free(worker->tasks);

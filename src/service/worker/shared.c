@@ -19,7 +19,11 @@ typedef struct shared {
 
 static bool room(leati_worker_task *task) {
     const shared *s = task->state;
-    return s->ready.outcomes < task->ahead && s->ready.bytes < task->ways.memory;
+    return s->ready.outcomes < task->ahead;
+}
+
+static bool bare(const leati_worker_task *task) {
+    return ((const shared *)task->state)->ready.first == NULL;
 }
 
 static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
@@ -193,6 +197,7 @@ const leati_worker_runner leati_worker_runner_shared = {
     .name = "shared",
     .size = sizeof(shared),
     .room = room,
+    .bare = bare,
     .put = put,
     .join = join,
     .take = take,

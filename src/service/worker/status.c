@@ -43,6 +43,8 @@ static void put_figures(const leati_worker_figures *figures, json_t *object) {
     put_int(object, "elements", figures->elements);
     put_int(object, "bytes", figures->bytes);
     put_int(object, "ready_bytes", figures->ready_bytes);
+    put_int(object, "memory_used_bytes", figures->memory_used_bytes);
+    put_int(object, "memory_budget_bytes", figures->memory_budget_bytes);
     (void)leati_json_put(object, "busy", json_real(figures->busy));
     (void)leati_json_put(object, "full", json_real(figures->full));
     if (figures->slowest[0] == '\0')

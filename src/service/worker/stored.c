@@ -8,6 +8,11 @@ static bool room(leati_worker_task *task) {
     return false;
 }
 
+static bool bare(const leati_worker_task *task) {
+    (void)task;
+    return false;
+}
+
 static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
                        leati_worker_chunks *dropped, leat_error *err) {
     (void)task;
@@ -53,6 +58,7 @@ const leati_worker_runner leati_worker_runner_stored = {
     .name = "stored",
     .size = 1,
     .room = room,
+    .bare = bare,
     .put = put,
     .join = join,
     .take = take,

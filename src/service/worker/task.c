@@ -31,6 +31,14 @@ static const leati_worker_runner *runner_of(const struct leati_message_task *abo
     return about->consumers > 0 ? &leati_worker_runner_rounds : &leati_worker_runner_shared;
 }
 
+static void wake(void *context) {
+    leati_worker_task *task = context;
+    leati_queue_gate_lock(task->gate);
+    if (task->waits_for_room)
+        leati_queue_gate_wake(task->gate);
+    leati_queue_gate_unlock(task->gate);
+}
+
 static leat_status init(leati_worker_task *task, leat_error *err) {
     char name[64];
     (void)snprintf(name, sizeof name, "task %" PRId64 " of a worker", task->about.task);
@@ -43,6 +51,7 @@ static leat_status init(leati_worker_task *task, leat_error *err) {
     task->state = leati_alloc_zero(1, task->runner->size);
     if (task->state == NULL)
         return leati_no_memory(err);
+    leati_worker_holder_open(&task->memory, task->ways.budget, wake, task);
     if (!leati_ranges_are_valid(&task->about.held))
         return leati_refuse(err, VALUE, "task %" PRId64 ": `held` is no list of ascending ranges",
                             task->about.task);
@@ -62,6 +71,7 @@ leati_worker_task *leati_worker_task_new(struct leati_message_task *about,
     *about = (struct leati_message_task){0};
     task->ways = *ways;
     task->ways.bell = leati_worker_bell_ref(ways->bell);
+    task->ways.budget = leati_worker_budget_ref(ways->budget);
     if (init(task, err) != LEAT_OK) {
         leati_worker_task_unref(task);
         return NULL;
@@ -77,6 +87,7 @@ leati_worker_task *leati_worker_task_ref(leati_worker_task *task) {
 void leati_worker_task_unref(leati_worker_task *task) {
     if (task == NULL || atomic_fetch_sub(&task->references, 1) != 1)
         return;
+    leati_worker_holder_close(&task->memory);
     if (task->state != NULL)
         task->runner->fini(task);
     leati_free(task->state);
@@ -86,6 +97,7 @@ void leati_worker_task_unref(leati_worker_task *task) {
     leati_worker_leases_free(task->leases);
     leat_dataset_unref(task->dataset);
     leati_worker_bell_unref(task->ways.bell);
+    leati_worker_budget_unref(task->ways.budget);
     leati_ranges_fini(&task->acked);
     leati_free(task->failure);
     leati_messages_fini(&leati_message_task, &task->about);
@@ -197,10 +209,15 @@ static leati_worker_chunk *make_chunk(leati_worker_task *task, leat_error *err) 
     return NULL;
 }
 
+static bool has_room(leati_worker_task *task) {
+    return task->runner->room(task) &&
+           (task->runner->bare(task) || leati_worker_holder_has_room(&task->memory));
+}
+
 static bool may_go_on(leati_worker_task *task) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task) &&
-           !task->runner->room(task)) {
+           !has_room(task)) {
         if (!task->waits_for_room)
             task->full_since_ns = leati_now_ns();
         task->waits_for_room = true;
@@ -253,6 +270,7 @@ static bool take_chunk(leati_worker_task *task, leati_worker_chunk *chunk, const
 }
 
 static void produce(leati_worker_task *task) {
+    bool wakes = false;
     for (bool on = true; on;) {
         leati_worker_chunks dropped = {0};
         leat_error why = {0};
@@ -267,10 +285,13 @@ static void produce(leati_worker_task *task) {
         leati_queue_gate_lock(task->gate);
         task->busy_ns += now - start;
         on = take_chunk(task, chunk, &why, &dropped);
+        wakes = leati_worker_task_count(task);
         leati_queue_gate_unlock(task->gate);
         leati_worker_chunks_free(&dropped);
+        if (wakes)
+            leati_worker_budget_wake(task->ways.budget);
     }
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, false);
 }
 
 /* A stream that goes to files has no readers: whatever fails is the task's failure. */
@@ -286,7 +307,7 @@ static bool run(leati_worker_task *task, leat_error *err) {
     leati_queue_gate_lock(task->gate);
     task->ended = true;
     leati_queue_gate_unlock(task->gate);
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, false);
     return true;
 }
 
@@ -305,7 +326,7 @@ static void fail(leati_worker_task *task, leat_error *why) {
     leati_queue_gate_lock(task->gate);
     leati_worker_task_fail(task, why);
     leati_queue_gate_unlock(task->gate);
-    leati_worker_task_tell(task);
+    leati_worker_task_tell(task, false);
 }
 
 static void producer_main(void *context) {
@@ -320,6 +341,8 @@ leat_status leati_worker_task_begin(leati_worker_task *task, leat_error *err) {
     if (task->producer == NULL && !task->stopped) {
         task->producer = leati_driver_start("leat-task", producer_main, task, err);
         status = task->producer == NULL ? err->code : LEAT_OK;
+        if (status == LEAT_OK && task->about.snapshot == NULL)
+            leati_worker_holder_begin(&task->memory);
     }
     leati_queue_gate_unlock(task->gate);
     return status;
@@ -366,13 +389,23 @@ static bool finished(const leati_worker_task *task) {
     return task->ended && task->runner->done(task);
 }
 
-void leati_worker_task_tell(leati_worker_task *task) {
+bool leati_worker_task_count(leati_worker_task *task) {
+    const leati_worker_runner *runner = task->runner;
+    return leati_worker_holder_set(&task->memory, runner->counted != NULL ? runner->counted(task)
+                                                                          : runner->held(task));
+}
+
+void leati_worker_task_tell(leati_worker_task *task, bool wakes) {
     leati_queue_gate_lock(task->gate);
-    bool now = finished(task) && !task->told && !task->stopped;
+    bool is = finished(task), now = is && !task->told && !task->stopped;
     task->told = task->told || now;
+    if (is && leati_worker_holder_end(&task->memory))
+        wakes = true;
     leati_queue_gate_unlock(task->gate);
     if (now)
         leati_worker_bell_ring(task->ways.bell);
+    if (wakes)
+        leati_worker_budget_wake(task->ways.budget);
 }
 
 leat_status leati_worker_task_report(leati_worker_task *task, struct leati_message_task_report *out,

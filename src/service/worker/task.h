@@ -19,6 +19,7 @@
 #include "service/wire/frame.h"
 #include "service/wire/ranges.h"
 #include "service/worker/bell.h"
+#include "service/worker/budget.h"
 #include "service/worker/reading.h"
 
 /* Consecutive outcomes of one task: rows, or one error. */
@@ -76,8 +77,10 @@ typedef struct leati_worker_runner {
     size_t size; /* of its state, zeroed, which the task owns */
     /* May be NULL. The task's fields but these are set. */
     leat_status (*init)(leati_worker_task *task, leat_error *err);
-    /* May the producer make more now? */
+    /* May the producer make more, by the number of those that are ready? */
     bool (*room)(leati_worker_task *task);
+    /* Is it to, whatever memory there is, as readers could have nothing? */
+    bool (*bare)(const leati_worker_task *task);
     /* Takes a chunk (given). What it drops goes to `dropped`. */
     leat_status (*put)(leati_worker_task *task, leati_worker_chunk *chunk,
                        leati_worker_chunks *dropped, leat_error *err);
@@ -97,6 +100,8 @@ typedef struct leati_worker_runner {
     /* Was every outcome taken? Asked once the input has ended. */
     bool (*done)(const leati_worker_task *task);
     int64_t (*held)(const leati_worker_task *task); /* bytes that are ready */
+    /* Those of them that count against the worker's memory; NULL: all. */
+    int64_t (*counted)(const leati_worker_task *task);
     void (*fini)(leati_worker_task *task);
 } leati_worker_runner;
 
@@ -117,10 +122,10 @@ typedef struct leati_worker_ways {
     /* Asks whether a chunk that was written counts; NOT_FOUND: not any more. */
     leat_status (*commit)(void *context, const struct leati_message_commit *request,
                           leat_cancel *cancel, leat_error *err);
-    int64_t chunk_bytes;     /* of a snapshot's file */
-    leati_worker_bell *bell; /* rung where the task has news for the dispatcher; a reference */
-    int64_t memory;          /* bytes of elements that a task may hold ready */
-    int64_t window_bytes;    /* of a window that trainers share */
+    int64_t chunk_bytes;         /* of a snapshot's file */
+    leati_worker_bell *bell;     /* rung where the task has news for the dispatcher; a reference */
+    leati_worker_budget *budget; /* of all tasks; a reference */
+    int64_t window_bytes;        /* of a window that trainers share */
     int num_threads;
     const char *address;     /* of the worker, for errors; borrowed as the context */
     int64_t (*now_ns)(void); /* by which leases are measured; NULL: the clock */
@@ -137,6 +142,7 @@ struct leati_worker_task {
 
     /* The lock's. */
     void *state; /* of the runner */
+    leati_worker_holder memory;
     leat_dataset *dataset;
     leat_iterator *iterator;            /* the producer's, who alone opens it */
     struct leati_worker_leases *leases; /* NULL: not DYNAMIC */
@@ -186,8 +192,12 @@ void leati_worker_task_fail(leati_worker_task *task, const leat_error *why);
 static inline const leat_error *leati_worker_task_failed(const leati_worker_task *task) {
     return task->failure != NULL ? task->failure : task->out_of_memory;
 }
-/* Rings if the task was finished by what has just happened. Without the lock. */
-void leati_worker_task_tell(leati_worker_task *task);
+/* Counts what it holds now. True: other tasks are to be woken, by leati_worker_task_tell. With the
+ * lock held. */
+LEAT_WARN_UNUSED bool leati_worker_task_count(leati_worker_task *task);
+/* Rings if the task was finished by what has just happened; `wakes`: other tasks may have room.
+ * Without the lock. */
+void leati_worker_task_tell(leati_worker_task *task, bool wakes);
 /* The spec of the elements once the dataset is there, else NULL. Owned. */
 leat_spec *leati_worker_task_spec(leati_worker_task *task);
 

@@ -35,8 +35,11 @@ static int64_t start(const leati_worker_task *task) {
 
 static bool room(leati_worker_task *task) {
     const window *w = task->state;
-    return task->made - w->furthest < task->ahead &&
-           w->unread < LEATI_MIN(task->ways.memory, task->ways.window_bytes);
+    return task->made - w->furthest < task->ahead && w->unread < task->ways.window_bytes;
+}
+
+static bool bare(const leati_worker_task *task) {
+    return task->made == ((const window *)task->state)->furthest;
 }
 
 static void drop_first(window *w, leati_worker_chunks *dropped) {
@@ -183,6 +186,11 @@ static int64_t held(const leati_worker_task *task) {
     return ((const window *)task->state)->kept.bytes;
 }
 
+/* What was read is kept within bounds of its own. */
+static int64_t counted(const leati_worker_task *task) {
+    return ((const window *)task->state)->unread;
+}
+
 static void fini(leati_worker_task *task) {
     window *w = task->state;
     leati_worker_chunks_free(&w->kept);
@@ -195,6 +203,7 @@ const leati_worker_runner leati_worker_runner_window = {
     .name = "window",
     .size = sizeof(window),
     .room = room,
+    .bare = bare,
     .put = put,
     .end = end,
     .join = join,
@@ -202,5 +211,6 @@ const leati_worker_runner leati_worker_runner_window = {
     .leave = leave,
     .done = done,
     .held = held,
+    .counted = counted,
     .fini = fini,
 };

@@ -37,6 +37,7 @@ typedef struct leati_worker_figures {
     char slowest[64];     /* "": none computed */
     int64_t tasks, elements, bytes; /* given since it started, by ended tasks, too */
     int64_t ready_bytes;
+    int64_t memory_used_bytes, memory_budget_bytes;
 } leati_worker_figures;
 
 struct leat_worker {
@@ -53,6 +54,7 @@ struct leat_worker {
     leati_control control; /* its cancel is `cancel` */
     leat_cancel *cancel;   /* fired by the stop: ends whatever asks the dispatcher */
     leati_worker_bell *bell;
+    leati_worker_budget *budget;
     leati_driver *heart;
     struct leati_web *web; /* NULL: none */
     leati_worker_entry entry;

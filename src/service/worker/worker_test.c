@@ -16,24 +16,30 @@ typedef struct service {
     char address[32];
 } service;
 
-static leat_worker *worker_of(const fake_dispatcher *dispatcher) {
+static leat_worker *worker_of(const fake_dispatcher *dispatcher, int64_t memory) {
     leat_error err = {0};
     char address[32];
     (void)snprintf(address, sizeof address, "localhost:%d", dispatcher->port);
     leat_worker_options options = {LEAT_WORKER_DEFAULTS, .dispatcher_address = address,
-                                   .protocol = "local", .dispatcher_timeout_ms = 20000};
+                                   .protocol = "local", .dispatcher_timeout_ms = 20000,
+                                   .memory_budget_bytes = memory};
     leat_worker *worker = leat_worker_new(&options, &err);
     if (worker == NULL)
         fail_msg("%s", err.text);
     return worker;
 }
 
-static void begin(service *s, const char *plan) {
+/* `memory`: of all tasks together; 0: as it comes. */
+static void begin_in(service *s, const char *plan, int64_t memory) {
     leat_error err = {0};
     fake_begin(&s->dispatcher, plan);
-    s->worker = worker_of(&s->dispatcher);
+    s->worker = worker_of(&s->dispatcher, memory);
     if (leat_worker_start(s->worker, &err) != LEAT_OK)
         fail_msg("%s", err.text);
+}
+
+static void begin(service *s, const char *plan) {
+    begin_in(s, plan, 0);
 }
 
 static void end(service *s) {
@@ -311,9 +317,9 @@ static void test_never_started(void **state) {
     fake_dispatcher dispatcher;
     leat_error err = {0};
     fake_begin(&dispatcher, ten);
-    leat_worker *worker = worker_of(&dispatcher);
+    leat_worker *worker = worker_of(&dispatcher, 0);
     leat_worker_free(worker);
-    worker = worker_of(&dispatcher);
+    worker = worker_of(&dispatcher, 0);
     leat_worker_stop(worker);
     leat_worker_stop(worker);
     assert_int_equal(leat_worker_start(worker, &err), LEAT_FAILED_PRECONDITION);
@@ -491,6 +497,49 @@ static void test_direct(void **state) {
     end(&s);
 }
 
+/* What the worker says of itself. Owned. */
+static json_t *status_of(const service *s) {
+    leat_error err = {0};
+    leat_buffer *answer = NULL;
+    const leati_transport *transport = leati_transport_find("local", &err);
+    leati_transport_channel *channel =
+        transport->connect(leat_worker_address(s->worker), &(leati_transport_security){0}, &err);
+    assert_int_equal(
+        transport->call(channel, "status", "", 0, LEATI_NO_DEADLINE, NULL, &answer, &err), LEAT_OK);
+    json_t *json = leati_json_parse(leat_buffer_data(answer), leat_buffer_size(answer), &err);
+    assert_non_null(json);
+    leat_buffer_unref(answer);
+    transport->disconnect(channel);
+    return json;
+}
+
+/* Memory for less than an element of one task, and yet all go on, those of a round too. */
+static void test_little_memory(void **state) {
+    (void)state;
+    service s;
+    stream_client clients[4];
+    begin_in(&s, endless, 1);
+    want(&s, (struct leati_message_task){.task = 1, .attempt = 1});
+    want(&s, (struct leati_message_task){.task = 2, .attempt = 1, .consumers = 2});
+    want(&s, (struct leati_message_task){.task = 3, .attempt = 1});
+    static const int64_t tasks[] = {1, 2, 2, 3}, consumers[] = {-1, 0, 1, -1};
+    for (int i = 0; i < 4; i++) {
+        struct leati_message_read asked = reading(tasks[i], 4);
+        asked.consumer = consumers[i];
+        asked.window = 4;
+        stream_open(&clients[i], leat_worker_address(s.worker), &asked, true);
+    }
+    for (int i = 0; i < 4; i++)
+        stream_wait(&clients[i], 300);
+    json_t *json = status_of(&s);
+    assert_int_equal(json_integer_value(json_object_get(json, "memory_budget_bytes")), 1);
+    assert_true(json_is_integer(json_object_get(json, "memory_used_bytes")));
+    json_decref(json);
+    for (int i = 0; i < 4; i++)
+        stream_close(&clients[i]);
+    end(&s);
+}
+
 static void test_status(void **state) {
     (void)state;
     service s;
@@ -501,17 +550,14 @@ static void test_status(void **state) {
     leati_transport_channel *channel =
         transport->connect(leat_worker_address(s.worker), &(leati_transport_security){0}, &err);
     leat_buffer *answer = NULL;
-    assert_int_equal(
-        transport->call(channel, "status", "", 0, LEATI_NO_DEADLINE, NULL, &answer, &err), LEAT_OK);
-    json_t *json = leati_json_parse(leat_buffer_data(answer), leat_buffer_size(answer), &err);
-    assert_non_null(json);
+    json_t *json = status_of(&s);
     json_t *task = json_array_get(json_object_get(json, "tasks"), 0);
     assert_int_equal(json_integer_value(json_object_get(task, "task")), 4);
     assert_string_equal(json_string_value(json_object_get(task, "kind")), "shared");
     assert_string_equal(json_string_value(json_object_get(json, "address")),
                         leat_worker_address(s.worker));
+    assert_true(json_integer_value(json_object_get(json, "memory_budget_bytes")) >= 1 << 20);
     json_decref(json);
-    leat_buffer_unref(answer);
     assert_int_equal(
         transport->call(channel, "dance", "", 0, LEATI_NO_DEADLINE, NULL, &answer, &err),
         LEAT_UNIMPLEMENTED);
@@ -541,6 +587,7 @@ int main(void) {
         TEST(test_drain),
         TEST(test_drain_is_late),
         TEST(test_direct),
+        TEST(test_little_memory),
         TEST(test_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,7 @@ export class Service {
         { title: "Busy", number: true, has: has("busy"), fill: (cell, row) => shareCell(cell, row.busy) },
         { title: "Waits for clients", number: true, has: has("full"), text: row => percent(row.full) },
         { title: "Ready", number: true, has: has("ready_bytes"), text: row => bytes(row.ready_bytes) },
+        { title: "Memory", number: true, has: has("memory_budget_bytes"), text: row => bytes(row.memory_used_bytes) + " of " + bytes(row.memory_budget_bytes) },
         { title: "Slowest operator", has: has("slowest"), text: slowest },
         { title: "Heard", number: true, has: has("heard_ms"), text: row => span(row.heard_ms) + " ago" },
         { title: "Action", has: row => this.canDrain(row), fill: (cell, row) => this.button(cell, row) },

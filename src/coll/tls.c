@@ -183,21 +183,23 @@ void leati_tls_free(leati_tls *tls) {
 enum { ALERTS = SSL_AD_REASON_OFFSET };
 
 static leat_status fail_verifying(const leati_tls *t, const char *reason, leat_error *err) {
-    if (t->side == LEATI_TLS_SERVER) {
-        return leati_fail(
-            err, LEAT_PERMISSION_DENIED,
-            "the certificate of %s: %s; expected one that LEAT_TLS_CA (\"%s\") signed", t->host,
-            reason, t->context->authority);
-    }
-    const char *name = t->context->name;
-    return leati_fail(err, LEAT_PERMISSION_DENIED,
-                      "the certificate that %s shows: %s; expected one that LEAT_TLS_CA (\"%s\") "
-                      "signed for \"%s\", %s",
-                      t->host, reason, t->context->authority, name == NULL ? t->host : name,
-                      name == NULL
-                          ? "the host of the address; where certificates bear another name, set "
-                            "LEAT_TLS_NAME to it"
-                          : "as LEAT_TLS_NAME says");
+    const leati_tls_purpose *p = t->context->purpose;
+    const char *authority = t->context->authority, *name = t->context->name;
+    if (t->side == LEATI_TLS_SERVER)
+        return leati_fail(err, LEAT_PERMISSION_DENIED,
+                          "the certificate of %s: %s; expected one that %s (\"%s\") signed",
+                          t->host, reason, p->authority, authority);
+    char whose[160] = "the host of the address";
+    if (name != NULL)
+        snprintf(whose, sizeof whose, "as %s says", p->name);
+    else if (p->name != NULL)
+        snprintf(whose, sizeof whose,
+                 "the host of the address; where certificates bear another name, set %s to it",
+                 p->name);
+    return leati_fail(
+        err, LEAT_PERMISSION_DENIED,
+        "the certificate that %s shows: %s; expected one that %s (\"%s\") signed for \"%s\", %s",
+        t->host, reason, p->authority, authority, name == NULL ? t->host : name, whose);
 }
 
 /* Of a handshake that OpenSSL has ended. */
@@ -207,9 +209,8 @@ static leat_status fail_shaking(const leati_tls *t, leat_error *err) {
     if (t->foreign) {
         ERR_clear_error();
         return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "%s does not speak TLS, and this process does; set LEAT_TLS_CERT, "
-                          "LEAT_TLS_KEY and LEAT_TLS_CA for every process of the job, or for none",
-                          t->host);
+                          "%s does not speak TLS, and this process does; set %s, or for none",
+                          t->host, t->context->purpose->all);
     }
     if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
         ERR_clear_error();
@@ -227,9 +228,10 @@ static leat_status fail_shaking(const leati_tls *t, leat_error *err) {
     }
     if (reason > ALERTS) {
         return leati_fail(err, LEAT_PERMISSION_DENIED,
-                          "%s refuses the certificate of this process (LEAT_TLS_CERT): %s; all "
-                          "processes of a job have certificates of the same LEAT_TLS_CA",
-                          t->host, leati_tls_reason());
+                          "%s refuses the certificate of this process (%s): %s; expected one of "
+                          "the authority that its %s says",
+                          t->host, t->context->purpose->certificate, leati_tls_reason(),
+                          t->context->purpose->authority);
     }
     return leati_fail(err, LEAT_PERMISSION_DENIED, "TLS with %s: %s", t->host, leati_tls_reason());
 }
@@ -248,8 +250,8 @@ static bool names_protocol(const leati_tls *t) {
     const unsigned char *chosen = NULL;
     unsigned size = 0;
     SSL_get0_alpn_selected(t->ssl, &chosen, &size);
-    return size + 1 == sizeof leati_tls_protocol &&
-           memcmp(chosen, leati_tls_protocol + 1, size) == 0;
+    const unsigned char *protocol = t->context->protocol;
+    return size == protocol[0] && memcmp(chosen, protocol + 1, size) == 0;
 }
 
 /* The byte by which the server says that it believes the client. */
@@ -272,8 +274,8 @@ static leati_tls_step shake_locked(leati_tls *t, leat_error *err) {
             return step;
         }
         if (!names_protocol(t)) {
-            leati_fail(err, LEAT_PERMISSION_DENIED, "%s speaks TLS, but not for a job of leat",
-                       t->host);
+            leati_fail(err, LEAT_PERMISSION_DENIED, "%s speaks TLS, but not as \"%s\"", t->host,
+                       t->context->purpose->protocol);
             return LEATI_TLS_FAILED;
         }
         t->shaken = true;

@@ -1,6 +1,8 @@
 /* TLS between the processes of a job (docs/SECURITY.md): every one has a certificate, and both
  * sides of a connection verify the other's against the job's own authority before either says
- * anything. TLS 1.3 alone, since all processes of a job run the same leat.
+ * anything. TLS 1.3 alone, since all processes of a job run the same leat. Others who connect
+ * processes of leat say so by a purpose, and may leave out what their servers do not ask of
+ * clients.
  *
  * The certificate of who listens must bear the host that was connected to, or the name that the
  * whole job agreed on; or, where members have told each other which certificate is whose, its
@@ -12,8 +14,23 @@
 
 enum { LEATI_TLS_FINGERPRINT = 32 /* bytes: SHA-256 of a certificate */ };
 
-/* Paths of PEM files. Borrowed for the call. */
+/* What connections are for. Texts are for messages, but for the first. */
+typedef struct leati_tls_purpose {
+    const char *protocol; /* both sides name it, so that no certificate's other use is taken for
+                             this one; at most LEATI_TLS_LONGEST_PROTOCOL bytes */
+    const char *certificate, *key, *authority; /* the settings, "LEAT_TLS_CERT" */
+    const char *name;                          /* that of the name; NULL: there is none */
+    const char *all; /* what is set for whom: "LEAT_TLS_CERT ... for every process of the job" */
+    bool members;    /* all have certificates of one authority, which go for both sides */
+} leati_tls_purpose;
+enum { LEATI_TLS_LONGEST_PROTOCOL = 30 };
+extern const leati_tls_purpose leati_tls_of_job;
+
+/* Paths of PEM files. Borrowed for the call, but for the purpose, which stays. Only members' are
+ * all there: a client without a certificate shows none, a server without an authority asks for
+ * none. */
 typedef struct leati_tls_files {
+    const leati_tls_purpose *purpose; /* NULL: a job's */
     const char *certificate; /* this process's, with what leads to the authority, LEAT_TLS_CERT */
     const char *key;         /* its private key, without a pass phrase, LEAT_TLS_KEY */
     const char *authority;   /* who signs for the job, and nobody else, LEAT_TLS_CA */
@@ -28,7 +45,7 @@ typedef struct leati_tls_context leati_tls_context;
 leati_tls_context *leati_tls_context_new(const leati_tls_files *files, leat_error *err);
 /* NULL is allowed. */
 void leati_tls_context_free(leati_tls_context *context);
-/* Of this process's certificate: LEATI_TLS_FINGERPRINT bytes. Borrowed. */
+/* Of this process's certificate: LEATI_TLS_FINGERPRINT bytes, zeros where it has none. Borrowed. */
 const uint8_t *leati_tls_context_fingerprint(const leati_tls_context *context);
 
 /* One connection. One thread may write while another one reads. */

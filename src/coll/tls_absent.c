@@ -3,14 +3,17 @@
 #include "coll/tls.h"
 
 static leat_status refuse(leat_error *err) {
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "LEAT_TLS_CERT, LEAT_TLS_KEY and LEAT_TLS_CA: this build of leat has no "
-                      "OpenSSL; install libssl-dev, and build again");
+    return leati_fail(
+        err, LEAT_UNIMPLEMENTED,
+        "TLS: this build of leat has no OpenSSL; install libssl-dev, and build again");
 }
 
 leati_tls_context *leati_tls_context_new(const leati_tls_files *files, leat_error *err) {
-    (void)files;
-    refuse(err);
+    const leati_tls_purpose *purpose = files->purpose == NULL ? &leati_tls_of_job : files->purpose;
+    leati_fail(err, LEAT_UNIMPLEMENTED,
+               "%s, %s and %s: this build of leat has no OpenSSL; install libssl-dev, and build "
+               "again",
+               purpose->certificate, purpose->key, purpose->authority);
     return NULL;
 }
 

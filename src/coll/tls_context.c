@@ -16,8 +16,6 @@
 
 enum { MOST_CERTIFICATES = 32768 /* bytes of what a stranger shows */ };
 
-const unsigned char leati_tls_protocol[9] = "\x08leat-job";
-
 const char *leati_tls_reason(void) {
     unsigned long code = ERR_peek_error();
     const char *reason = code == 0                ? NULL
@@ -55,34 +53,52 @@ static int no_phrase(char *out, int size, int writing, void *context) {
     return -1;
 }
 
-static leat_status load_files(SSL_CTX *ssl, const leati_tls_files *files, leat_error *err) {
+static leat_status load_own(const leati_tls_context *c, const leati_tls_files *files,
+                            leat_error *err) {
     char text[300];
-    LEATI_TRY(check_readable("LEAT_TLS_CERT", files->certificate, err));
-    LEATI_TRY(check_readable("LEAT_TLS_KEY", files->key, err));
-    LEATI_TRY(check_readable("LEAT_TLS_CA", files->authority, err));
+    const leati_tls_purpose *p = c->purpose;
+    LEATI_TRY(check_readable(p->certificate, files->certificate, err));
+    LEATI_TRY(check_readable(p->key, files->key, err));
     ERR_clear_error();
-    SSL_CTX_set_default_passwd_cb(ssl, no_phrase);
-    if (SSL_CTX_use_certificate_chain_file(ssl, files->certificate) != 1) {
+    SSL_CTX_set_default_passwd_cb(c->ssl, no_phrase);
+    if (SSL_CTX_use_certificate_chain_file(c->ssl, files->certificate) != 1) {
         snprintf(text, sizeof text, "%s; expected certificates as PEM", leati_tls_reason());
-        return fail_file("LEAT_TLS_CERT", files->certificate, text, err);
+        return fail_file(p->certificate, files->certificate, text, err);
     }
-    if (SSL_CTX_use_PrivateKey_file(ssl, files->key, SSL_FILETYPE_PEM) != 1) {
+    if (SSL_CTX_use_PrivateKey_file(c->ssl, files->key, SSL_FILETYPE_PEM) != 1) {
         snprintf(text, sizeof text,
-                 "%s; expected the private key of the certificate in LEAT_TLS_CERT as PEM, without "
-                 "a pass phrase",
-                 leati_tls_reason());
-        return fail_file("LEAT_TLS_KEY", files->key, text, err);
-    }
-    if (SSL_CTX_load_verify_locations(ssl, files->authority, NULL) != 1) {
-        snprintf(text, sizeof text, "%s; expected certificates as PEM", leati_tls_reason());
-        return fail_file("LEAT_TLS_CA", files->authority, text, err);
+                 "%s; expected the private key of the certificate in %s as PEM, without a pass "
+                 "phrase",
+                 leati_tls_reason(), p->certificate);
+        return fail_file(p->key, files->key, text, err);
     }
     return LEAT_OK;
 }
 
-/* Will the others believe the certificate in a role, "ssl_server" or "ssl_client"? */
-static leat_status verify_own(SSL_CTX *ssl, const leati_tls_files *files, const char *role,
+static leat_status load_authority(const leati_tls_context *c, const leati_tls_files *files,
+                                  leat_error *err) {
+    char text[300];
+    LEATI_TRY(check_readable(c->purpose->authority, files->authority, err));
+    ERR_clear_error();
+    if (SSL_CTX_load_verify_locations(c->ssl, files->authority, NULL) != 1) {
+        snprintf(text, sizeof text, "%s; expected certificates as PEM", leati_tls_reason());
+        return fail_file(c->purpose->authority, files->authority, text, err);
+    }
+    return LEAT_OK;
+}
+
+static leat_status load_files(const leati_tls_context *c, const leati_tls_files *files,
                               leat_error *err) {
+    if (files->certificate != NULL)
+        LEATI_TRY(load_own(c, files, err));
+    return files->authority != NULL ? load_authority(c, files, err) : LEAT_OK;
+}
+
+/* Will the others believe the certificate in a role, "ssl_server" or "ssl_client"? */
+static leat_status verify_own(const leati_tls_context *c, const leati_tls_files *files,
+                              const char *role, leat_error *err) {
+    const leati_tls_purpose *p = c->purpose;
+    SSL_CTX *ssl = c->ssl;
     STACK_OF(X509) *chain = NULL;
     X509_STORE_CTX *check = X509_STORE_CTX_new();
     (void)SSL_CTX_get0_chain_certs(ssl, &chain);
@@ -103,11 +119,11 @@ static leat_status verify_own(SSL_CTX *ssl, const leati_tls_files *files, const 
                       X509_NAME_cmp(X509_get_subject_name(at), X509_get_issuer_name(at)) == 0;
         snprintf(text, sizeof text,
                  "%s (certificate %d of its chain); expected one that is valid now, that "
-                 "LEAT_TLS_CA (\"%.150s\") signed, and that may be a %s's",
-                 X509_verify_cert_error_string(code), depth, files->authority,
+                 "%s (\"%.150s\") signed, and that may be a %s's",
+                 X509_verify_cert_error_string(code), depth, p->authority, files->authority,
                  strcmp(role, "ssl_server") == 0 ? "server" : "client");
-        status = signer ? fail_file("LEAT_TLS_CA", files->authority, text, err)
-                        : fail_file("LEAT_TLS_CERT", files->certificate, text, err);
+        status = signer ? fail_file(p->authority, files->authority, text, err)
+                        : fail_file(p->certificate, files->certificate, text, err);
     }
     X509_STORE_CTX_free(check);
     ERR_clear_error();
@@ -117,32 +133,45 @@ static leat_status verify_own(SSL_CTX *ssl, const leati_tls_files *files, const 
 /* The server takes only who names the protocol. */
 static int choose(SSL *ssl, const unsigned char **out, unsigned char *out_size,
                   const unsigned char *in, unsigned in_size, void *context) {
+    const leati_tls_context *c = context;
     unsigned char *chosen = NULL;
     (void)ssl;
-    (void)context;
-    int found = SSL_select_next_proto(&chosen, out_size, leati_tls_protocol,
-                                      sizeof leati_tls_protocol, in, in_size);
+    int found =
+        SSL_select_next_proto(&chosen, out_size, c->protocol, c->protocol[0] + 1u, in, in_size);
     *out = chosen;
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-static leat_status set_up(SSL_CTX *ssl, leat_error *err) {
+static leat_status set_up(leati_tls_context *c, leat_error *err) {
+    SSL_CTX *ssl = c->ssl;
+    c->protocol[0] = (unsigned char)strlen(c->purpose->protocol);
+    memcpy(c->protocol + 1, c->purpose->protocol, c->protocol[0]);
     /* Without tickets and sessions, since nobody comes back; a key of 128 bits is the fastest. */
     SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                               SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_max_cert_list(ssl, MOST_CERTIFICATES);
-    SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
-    SSL_CTX_set_alpn_select_cb(ssl, choose, NULL);
+    SSL_CTX_set_verify(ssl,
+                       c->authority != NULL ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+                                            : SSL_VERIFY_NONE,
+                       NULL);
+    SSL_CTX_set_alpn_select_cb(ssl, choose, c);
     if (SSL_CTX_set_min_proto_version(ssl, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_num_tickets(ssl, 0) != 1 ||
         SSL_CTX_set_ciphersuites(ssl, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
                                       "TLS_CHACHA20_POLY1305_SHA256") != 1 ||
-        SSL_CTX_set_alpn_protos(ssl, leati_tls_protocol, sizeof leati_tls_protocol) != 0)
+        SSL_CTX_set_alpn_protos(ssl, c->protocol, c->protocol[0] + 1u) != 0)
         return leati_fail(err, LEAT_FAILED_PRECONDITION, "OpenSSL does not do TLS 1.3 here: %s",
                           leati_tls_reason());
     return LEAT_OK;
+}
+
+static leat_status take_fingerprint(leati_tls_context *c, leat_error *err) {
+    unsigned size = 0;
+    const X509 *own = SSL_CTX_get0_certificate(c->ssl);
+    return X509_digest(own, EVP_sha256(), c->fingerprint, &size) == 1 ? LEAT_OK
+                                                                      : leati_no_memory(err);
 }
 
 leati_tls_context *leati_tls_context_new(const leati_tls_files *files, leat_error *err) {
@@ -156,23 +185,21 @@ leati_tls_context *leati_tls_context_new(const leati_tls_files *files, leat_erro
         return NULL;
     }
     ERR_clear_error();
-    unsigned size = 0;
+    c->purpose = files->purpose == NULL ? &leati_tls_of_job : files->purpose;
     c->name = files->name == NULL ? NULL : leati_strdup(files->name);
     c->authority = leati_strdup(files->authority);
     c->ssl = SSL_CTX_new(TLS_method());
-    leat_status status =
-        c->ssl == NULL || c->authority == NULL || (files->name != NULL && c->name == NULL)
-            ? leati_no_memory(err)
-            : set_up(c->ssl, err);
+    bool filled = c->ssl != NULL && (files->authority == NULL || c->authority != NULL) &&
+                  (files->name == NULL || c->name != NULL);
+    leat_status status = filled ? set_up(c, err) : leati_no_memory(err);
     if (status == LEAT_OK)
-        status = load_files(c->ssl, files, err);
-    if (status == LEAT_OK)
-        status = verify_own(c->ssl, files, "ssl_server", err);
-    if (status == LEAT_OK)
-        status = verify_own(c->ssl, files, "ssl_client", err);
-    if (status == LEAT_OK &&
-        X509_digest(SSL_CTX_get0_certificate(c->ssl), EVP_sha256(), c->fingerprint, &size) != 1)
-        status = leati_no_memory(err);
+        status = load_files(c, files, err);
+    if (status == LEAT_OK && c->purpose->members)
+        status = verify_own(c, files, "ssl_server", err);
+    if (status == LEAT_OK && c->purpose->members)
+        status = verify_own(c, files, "ssl_client", err);
+    if (status == LEAT_OK && files->certificate != NULL)
+        status = take_fingerprint(c, err);
     if (status != LEAT_OK) {
         leati_tls_context_free(c);
         return NULL;

@@ -7,13 +7,12 @@
 
 struct leati_tls_context {
     SSL_CTX *ssl;
-    char *name;      /* NULL: the host; owned */
-    char *authority; /* the path, for messages; owned */
+    const leati_tls_purpose *purpose;
+    unsigned char protocol[1 + LEATI_TLS_LONGEST_PROTOCOL]; /* behind its length */
+    char *name;                                             /* NULL: the host; owned */
+    char *authority; /* the path, for messages; NULL: nobody is asked; owned */
     uint8_t fingerprint[LEATI_TLS_FINGERPRINT];
 };
-
-/* The protocol that both sides name, so that no certificate's other use is taken for this one. */
-extern const unsigned char leati_tls_protocol[9];
 
 /* What OpenSSL says of the last call of this thread, "no reason given" where it says nothing; its
  * queue is empty afterwards. */

@@ -2,6 +2,15 @@
 #include "coll/tls.h"
 #include <string.h>
 
+const leati_tls_purpose leati_tls_of_job = {
+    .protocol = "leat-job",
+    .certificate = "LEAT_TLS_CERT",
+    .key = "LEAT_TLS_KEY",
+    .authority = "LEAT_TLS_CA",
+    .name = "LEAT_TLS_NAME",
+    .all = "LEAT_TLS_CERT, LEAT_TLS_KEY and LEAT_TLS_CA for every process of the job",
+    .members = true};
+
 /* The first byte is the kind of a record, from change_cipher_spec to application data; the second
  * one the version's, which never changed. No message of the store begins so: its first two bytes
  * are a size below what a greeting may have. */

@@ -7,6 +7,8 @@
  * what came is written to that file, with the iterator's state where the level keeps one; a client
  * that finds the file goes on from there.
  *
+ * READER_TRANSFER in the environment is the one protocol that elements may come by.
+ *
  *     service_reader SERVICE COUNT saved PAUSE FOLDER
  *
  * The service saves the numbers to FOLDER, shuffled, and they are loaded while it does. */
@@ -122,6 +124,7 @@ int main(int argc, char **arguments) {
         .processing_mode = LEAT_SERVICE_DYNAMIC,
         .visitation = (leat_service_visitation)atoi(arguments[3]),
         .job_name = a.path != NULL ? "reader" : NULL,
+        .data_transfer_protocol = getenv("READER_TRANSFER"),
     };
     a.saves = options.visitation != LEAT_SERVICE_AT_MOST_ONCE;
     leat_dataset *dataset = leat_dataset_range(0, a.count, 1, NULL, &err);

@@ -235,13 +235,18 @@ class AccessTest(ServiceTest):
         files = self.certificates()
         own = ("--tls-cert", files["cert"], "--tls-key", files["key"], "--tls-ca", files["ca"])
         dispatcher = self.dispatcher(*own, "--host", "localhost")
-        self.worker(dispatcher.address, *own, "--host", "localhost")
+        self.worker(dispatcher.address, *own, "--host", "localhost", "--transfer-protocol", "tcp")
         where = ("service", "status", "--dispatcher", dispatcher.address, "--timeout", "5")
         self.assertEqual(self.leat(*where, *own).returncode, 0)
         self.assertEqual(self.leat(*where, "--tls-ca", files["ca"]).returncode, 1)
-        self.assert_whole(self.reader(dispatcher.address, pause=0, env={
-            "LEAT_SERVICE_TLS_CERT": files["cert"], "LEAT_SERVICE_TLS_KEY": files["key"],
-            "LEAT_SERVICE_TLS_CA": files["ca"]}).rest())
+        member = {"LEAT_SERVICE_TLS_CERT": files["cert"], "LEAT_SERVICE_TLS_KEY": files["key"],
+                  "LEAT_SERVICE_TLS_CA": files["ca"]}
+        self.assert_whole(self.reader(dispatcher.address, pause=0, env=member).rest())
+        # Past gRPC by the same files, also where nothing else is allowed.
+        read, said = self.reader(dispatcher.address, pause=0, env={
+            **member, "READER_TRANSFER": "tcp", "LEAT_LOG": "info:service"}).rest()
+        self.assert_whole((read, said))
+        self.assert_named("read by tcp", said)
 
 
 class PagesTest(ServiceTest):

@@ -25,6 +25,8 @@ enum { LONG_MS = 60000, MB = 1 << 20, TEXT = 600, SLOW_LIMIT = 256 };
 static const char *const protocols[] = {TRANSPORT_PROTOCOLS};
 
 static const leati_transport *protocol; /* of the running test */
+/* The files of both sides, {0} in the clear; tokens are the tests'. */
+TRANSPORT_UNUSED static leati_transport_security of_servers, of_clients;
 
 /* ---- what a test sees of events ---- */
 
@@ -189,7 +191,8 @@ typedef struct fixture {
 } fixture;
 
 TRANSPORT_UNUSED static void serve(fixture *f, const char *token) {
-    const leati_transport_listen_options options = {.security = {.token = token}};
+    leati_transport_listen_options options = {.security = of_servers};
+    options.security.token = token;
     const leati_transport_handler handler = {&f->server_seen, on_call, on_open};
     leat_error err = {0};
     memset(f, 0, sizeof *f);
@@ -207,7 +210,8 @@ TRANSPORT_UNUSED static void serve(fixture *f, const char *token) {
 }
 
 TRANSPORT_UNUSED static leati_transport_channel *connect_with(const fixture *f, const char *token) {
-    const leati_transport_security security = {.token = token};
+    leati_transport_security security = of_clients;
+    security.token = token;
     leat_error err = {0};
     leati_transport_channel *channel = protocol->connect(f->address, &security, &err);
     if (channel == NULL)

@@ -63,20 +63,44 @@ static bool draw(char out[LEATI_BULK_SECRET]) {
     return true;
 }
 
-static leat_status init_side(leati_bulk_side *side, bool serves, bool shares, const char *token,
-                             leat_error *err) {
+/* TLS between a worker and its clients, by the files that gRPC has, too. */
+static const leati_tls_purpose purpose = {
+    .protocol = "leat-service",
+    .certificate = "tls_cert",
+    .key = "tls_key",
+    .authority = "tls_ca",
+    .all = "tls_cert and tls_key for the servers of a service and tls_ca for its clients"};
+
+static leat_status set_tls(leati_bulk_side *side, const leati_transport_security *security,
+                           leat_error *err) {
+    const leati_tls_files files = {.purpose = &purpose,
+                                   .certificate = security->tls_cert,
+                                   .key = security->tls_key,
+                                   .authority = security->tls_ca};
+    LEATI_TRY(leati_transport_check_security(security, side->serves, err));
+    if (!leati_transport_is_secure(security, side->serves))
+        return LEAT_OK;
+    side->tls = leati_tls_context_new(&files, err);
+    return side->tls != NULL ? LEAT_OK : err->code;
+}
+
+static leat_status init_side(leati_bulk_side *side, bool serves, bool shares,
+                             const leati_transport_security *security, leat_error *err) {
     side->serves = serves;
     side->shares = shares;
     side->forks = leati_transport_forks();
     pthread_mutex_init(&side->lock, NULL);
-    side->token = leati_strdup(token);
-    return token == NULL || side->token != NULL ? LEAT_OK : leati_no_memory(err);
+    side->token = leati_strdup(security->token);
+    if (security->token != NULL && side->token == NULL)
+        return leati_no_memory(err);
+    return shares ? LEAT_OK : set_tls(side, security, err);
 }
 
 static void fini_side(leati_bulk_side *side) {
     if (side->token != NULL)
         explicit_bzero(side->token, strlen(side->token));
     leati_free(side->token);
+    leati_tls_context_free(side->tls);
     explicit_bzero(side->secret, sizeof side->secret);
     pthread_mutex_destroy(&side->lock);
 }
@@ -200,9 +224,6 @@ static leat_status listen_tcp(bulk_server *server, const leati_transport_listen_
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
     char service[16];
-    if (options->security.tls_cert != NULL || options->security.tls_ca != NULL)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "tcp sends elements in the clear; with TLS they go by grpc");
     struct addrinfo *found = look_up(all ? "::" : host, options->port, AI_PASSIVE, err);
     if (found == NULL)
         return err->code;
@@ -222,41 +243,56 @@ static leat_status listen_tcp(bulk_server *server, const leati_transport_listen_
     return status;
 }
 
-/* Waits until it is connected, or `wake` or the deadline comes. */
-static bool finish_connect(int made, int wake) {
+/* Waits until it is connected, or `wake` or the deadline comes: 0, or the system's reason. */
+static int finish_connect(int made, int wake, int64_t deadline_ns) {
     struct pollfd what[] = {{.fd = made, .events = POLLOUT}, {.fd = wake, .events = POLLIN}};
-    int error = 0, left = CONNECT_MS;
+    int error = 0, ready = -1;
     socklen_t size = sizeof error;
-    int64_t deadline_ns = leati_clock_deadline_ns(CONNECT_MS);
-    int ready = -1;
-    while (ready < 0 && left > 0) {
-        ready = poll(what, 2, left);
-        left = (int)((deadline_ns - leati_now_ns()) / 1000000);
+    for (int64_t left = 1; ready < 0 && left > 0;) {
+        left = (deadline_ns - leati_now_ns()) / 1000000;
+        ready = poll(what, 2, left > 0 ? (int)left : 0);
     }
-    return ready > 0 && what[0].revents != 0 &&
-           getsockopt(made, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+    if (ready <= 0 || what[0].revents == 0)
+        return ETIMEDOUT;
+    return getsockopt(made, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
+}
+
+/* To one of the addresses: the socket, or -1 and the system's reason. */
+static int connect_one(const struct addrinfo *at, int wake, int64_t deadline_ns, int *error) {
+    int made = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    *error = made < 0 || connect(made, at->ai_addr, at->ai_addrlen) != 0 ? errno : 0;
+    if (*error == EINPROGRESS)
+        *error = finish_connect(made, wake, deadline_ns);
+    if (*error == 0)
+        return made;
+    if (made >= 0)
+        close(made);
+    return -1;
 }
 
 static int connect_tcp(const leati_bulk_side *side, int wake, leat_error *err) {
     const bulk_channel *channel = (const bulk_channel *)side;
     struct addrinfo *found = look_up(channel->host, channel->port, 0, err);
-    int made = -1;
+    int made = -1, error = 0, left = 0;
+    int64_t deadline_ns = leati_clock_deadline_ns(CONNECT_MS);
+    for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
+        left++;
+    /* An address that does not answer leaves time for the others. */
     for (const struct addrinfo *at = found; at != NULL && made < 0; at = at->ai_next) {
-        made = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (made >= 0 && connect(made, at->ai_addr, at->ai_addrlen) != 0 &&
-            (errno != EINPROGRESS || !finish_connect(made, wake))) {
-            close(made);
-            made = -1;
-        }
+        int64_t now = leati_now_ns();
+        made = connect_one(at, wake, now + (deadline_ns - now) / left--, &error);
     }
-    if (found != NULL)
-        freeaddrinfo(found);
-    if (made >= 0)
+    if (found == NULL)
+        return -1;
+    freeaddrinfo(found);
+    if (made >= 0) {
         tune_tcp(made);
-    else if (err->code == LEAT_OK)
+    } else {
+        char reason[100];
         (void)leati_fail(err, LEAT_UNAVAILABLE,
-                         "nobody is reached at %.200s, port %d; is a firewall between?",
-                         channel->host, channel->port);
+                         "nobody is reached at %.200s, port %d (%s); is a firewall between?",
+                         channel->host, channel->port, strerror_r(error, reason, sizeof reason));
+    }
     return made;
 }
 
@@ -312,7 +348,7 @@ static leati_transport_server *listen_bulk(bool shares,
     }
     server->listening = -1;
     server->side.handler = *handler;
-    leat_status status = init_side(&server->side, true, shares, options->security.token, err);
+    leat_status status = init_side(&server->side, true, shares, &options->security, err);
     if (status == LEAT_OK && !draw(server->side.secret))
         status = leati_fail(err, LEAT_UNAVAILABLE, "the system gives no random bytes");
     if (status == LEAT_OK)
@@ -376,11 +412,14 @@ static bool reaches_shm(const char *address) {
     return strncmp(address, here, HERE - 1) == 0 && address[HERE - 1] == '.';
 }
 
+/* Behind host and port of a server with TLS. */
+static const char by_tls[] = "/tls";
+
 static void address_tcp(const leati_transport_server *base, const char *host, char *out,
                         size_t room) {
     const bulk_server *server = (const bulk_server *)base;
-    (void)snprintf(out, room, strchr(host, ':') != NULL ? "[%s]:%d/%s" : "%s:%d/%s", host,
-                   server->port, server->side.secret);
+    (void)snprintf(out, room, strchr(host, ':') != NULL ? "[%s]:%d%s/%s" : "%s:%d%s/%s", host,
+                   server->port, server->side.tls != NULL ? by_tls : "", server->side.secret);
 }
 
 /* ---- channels ---- */
@@ -401,9 +440,31 @@ static leat_status split(const char *address, char *place, size_t room,
     return LEAT_OK;
 }
 
+/* Host and port, and whether both sides do the same: what is to be encrypted never goes in the
+ * clear. */
+static leat_status set_place(bulk_channel *channel, char *place, leat_error *err) {
+    size_t size = strlen(place), more = strlen(by_tls);
+    bool secure = size > more && strcmp(place + size - more, by_tls) == 0;
+    if (secure)
+        place[size - more] = '\0';
+    LEATI_TRY(leati_transport_parse_address(place, channel->host, sizeof channel->host,
+                                            &channel->port, err));
+    channel->side.host = channel->host;
+    if (secure == (channel->side.tls != NULL))
+        return LEAT_OK;
+    return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                      secure
+                          ? "the worker at %.200s encrypts what it sends, and this client has no "
+                            "tls_ca; set it to the certificate of who signed the worker's"
+                          : "the worker at %.200s sends in the clear, and this client has a "
+                            "tls_ca; start the worker with tls_cert and tls_key",
+                      place);
+}
+
 static leati_transport_channel *connect_bulk(bool shares, const char *address,
                                              const leati_transport_security *security,
                                              leat_error *err) {
+    static const leati_transport_security none = {0};
     char place[LONGEST_HOST + 16] = "", secret[LEATI_BULK_SECRET];
     if (split(address, place, sizeof place, secret, err) != LEAT_OK)
         return NULL;
@@ -418,14 +479,13 @@ static leati_transport_channel *connect_bulk(bool shares, const char *address,
         return NULL;
     }
     leat_status status =
-        init_side(&channel->side, false, shares, security != NULL ? security->token : NULL, err);
+        init_side(&channel->side, false, shares, security != NULL ? security : &none, err);
     memcpy(channel->side.secret, secret, sizeof secret);
     channel->side.connect = shares ? connect_unix : connect_tcp;
     if (status == LEAT_OK && shares)
         memcpy(channel->host, name, LEATI_BULK_SECRET);
     else if (status == LEAT_OK)
-        status = leati_transport_parse_address(place, channel->host, sizeof channel->host,
-                                               &channel->port, err);
+        status = set_place(channel, place, err);
     if (status == LEAT_OK)
         return (leati_transport_channel *)channel;
     fini_side(&channel->side);

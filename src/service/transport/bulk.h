@@ -4,7 +4,8 @@
  * "shm" is between processes of one host: a Unix socket without a file, found by a random name, and
  * shared memory (core/shared_memory.h) for what is large. Both sides ask the kernel who the other
  * one is and speak with processes of their own user alone. "tcp" sends from the sender's memory
- * into the receiver's, in the clear.
+ * into the receiver's, in the clear, or by TLS 1.3 (coll/tls.h) where a server has a certificate
+ * and clients an authority to believe; its address says which of both.
  *
  * An address ends in a secret, which the worker draws and the dispatcher tells those who may read;
  * a client shows it first, with the token. Calls are for other protocols. */
@@ -16,8 +17,7 @@
 #include "service/transport/ends.h"
 
 enum {
-    LEATI_BULK_SECRET = 33,     /* bytes of a name or secret in hexadecimal, with its end */
-    LEATI_BULK_GREET_MS = 10000 /* for a connection to say what it is */
+    LEATI_BULK_SECRET = 33 /* bytes of a name or secret in hexadecimal, with its end */
 };
 
 typedef struct leati_bulk_side leati_bulk_side;
@@ -35,7 +35,9 @@ typedef struct leati_bulk_stream {
         *link; /* NULL: not connected yet; the thread sets it, and the last drop frees */
     leati_transport_events events; /* the thread's */
     void *context;
+    bool ready;              /* others may write: connected, and the beginning is through */
     bool opened;             /* the thread's: there are events */
+    bool broke;              /* the thread's: it ends for what is no answer of the other side */
     leati_bulk_greeting ask; /* of a client; owned texts */
     char peer[64];
     bool over;           /* nothing is written any more */
@@ -52,6 +54,8 @@ typedef struct leati_bulk_stream {
 /* A server, or a channel: whoever has streams. */
 struct leati_bulk_side {
     bool serves, shares;
+    leati_tls_context *tls;          /* NULL: in the clear; owned */
+    const char *host;                /* of a channel: that it connects to; of its owner */
     leati_transport_handler handler; /* of a server */
     char secret[LEATI_BULK_SECRET];
     char *token; /* NULL: none; owned */
@@ -71,6 +75,17 @@ struct leati_bulk_side {
 leati_bulk_stream *leati_bulk_stream_new(leati_bulk_side *side, int socket,
                                          const leati_transport_events *events, void *context,
                                          const leati_bulk_greeting *ask, leat_error *err);
+/* Connects or is connected, up to where messages may go; on the stream's thread. After a failure
+ * that is the client's, or of the way, *err is no answer of a handler. */
+LEAT_WARN_UNUSED leat_status leati_bulk_begin_client(leati_bulk_stream *s, leat_error *err);
+LEAT_WARN_UNUSED leat_status leati_bulk_begin_server(leati_bulk_stream *s, leat_error *err);
+/* All of the bytes, by the stream's `deadline_ns`; on its thread. UNAVAILABLE. */
+LEAT_WARN_UNUSED leat_status leati_bulk_stream_read(void *stream, void *out, size_t size,
+                                                    leat_error *err);
+/* By when a connection that is there now has said what it is, or answered that. */
+int64_t leati_bulk_greeted_by(void);
+/* Is nothing to be written or waited for any more? */
+bool leati_bulk_stream_is_over(leati_bulk_stream *s);
 /* Joins the threads that have ended; `all`: ends all streams with `why` first. */
 void leati_bulk_streams_reap(leati_bulk_side *side, bool all, const leat_error *why);
 

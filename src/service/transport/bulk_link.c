@@ -3,10 +3,12 @@
  * Happy path of a message: parts of 64 KiB and more that lie in shared memory are named in its
  * table and held until the other side releases them; others of that size are copied there, once;
  * what is smaller is sent, from where it lies, in one call of the system. The receiving side
- * releases pieces by tens, from whichever thread drops the last view.
+ * releases pieces by tens, from whichever thread drops the last view. With TLS each record of it is
+ * a call of the system: large parts are encrypted from where they lie, small ones together.
  *
  * Failures: a client that keeps much, or shared memory that is used up, leave the socket for what
- * follows. Locks: `out` before `lock`, and the list's, which is taken alone or before `lock`. */
+ * follows. Locks: `out` before `lock`, and the list's, which is taken alone or before `lock`; that
+ * of a TLS connection is a leaf. */
 #include "service/transport/bulk_link.h"
 
 #include "base/alloc.h"
@@ -26,7 +28,8 @@ enum {
     MOST_PARTS = 64,   /* of one call of the system */
     STEP_MS = 50,      /* after which who waits looks whether he should */
     TELL_NUMBERS = 16, /* released, before the other side is told */
-    TELL_BYTES = 4 << 20
+    TELL_BYTES = 4 << 20,
+    RECORD = 16 << 10 /* bytes that TLS encrypts as one */
 };
 
 static pthread_mutex_t links_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,14 +100,87 @@ void leati_bulk_link_unref(leati_bulk_link *link) {
     if (link->next != NULL)
         link->next->previous = link->previous;
     pthread_mutex_unlock(&links_lock);
+    leati_tls_free(link->tls);
     close(link->socket);
     leati_bulk_link_retire(link);
     pthread_mutex_destroy(&link->out);
     pthread_mutex_destroy(&link->lock);
+    leati_free(link->together);
     leati_free(link->known);
     leati_free(link->held);
     leati_free(link->released);
     leati_free(link);
+}
+
+/* ---- TLS, and reading ---- */
+
+static leat_status shake(leati_bulk_link *link, const leati_bulk_patience *patience,
+                         leat_error *err) {
+    for (;;) {
+        leati_tls_step step = leati_tls_shake(link->tls, err);
+        if (step == LEATI_TLS_DONE)
+            return LEAT_OK;
+        if (step == LEATI_TLS_FAILED)
+            return err->code;
+        struct pollfd waits = {.fd = link->socket,
+                               .events = step == LEATI_TLS_READS ? POLLIN : POLLOUT};
+        (void)poll(&waits, 1, STEP_MS);
+        if (patience->over(patience->context))
+            return leati_fail(err, LEAT_UNAVAILABLE,
+                              "the other side did not answer the TLS handshake in time");
+    }
+}
+
+leat_status leati_bulk_link_secure(leati_bulk_link *link, leati_tls_context *context,
+                                   leati_tls_side side, const char *host,
+                                   const leati_bulk_patience *patience, leat_error *err) {
+    uint8_t spoken[LEATI_TLS_SPOKEN];
+    link->together = leati_alloc(RECORD, 1);
+    if (link->together == NULL)
+        return leati_no_memory(err);
+    link->tls = leati_tls_new(context, link->socket, side, host, err);
+    if (link->tls == NULL)
+        return err->code;
+    leati_tls_expect_bulk(link->tls);
+    leat_status status = shake(link, patience, err);
+    if (status != LEAT_OK && leati_tls_spoken(link->tls, spoken) > 0) {
+        leati_tls_free(link->tls);
+        link->tls = NULL;
+    } else if (status != LEAT_OK) {
+        link->broken = true;
+    }
+    return status;
+}
+
+ptrdiff_t leati_bulk_link_read(leati_bulk_link *link, void *out, size_t size, int *file,
+                               leat_error *err) {
+    union {
+        char room[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr head;
+    } control;
+    if (link->tls != NULL)
+        return leati_tls_read(link->tls, out, size, err);
+    struct iovec part = {out, size};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (file != NULL) {
+        message.msg_control = control.room;
+        message.msg_controllen = sizeof control.room;
+    }
+    ssize_t n = recvmsg(link->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n <= 0) {
+        (void)leati_fail(err, LEAT_UNAVAILABLE, "the connection to the other side has ended");
+        return -1;
+    }
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
+        head->cmsg_len == CMSG_LEN(sizeof(int))) {
+        if (*file >= 0)
+            close(*file);
+        memcpy(file, CMSG_DATA(head), sizeof *file);
+    }
+    return n;
 }
 
 /* ---- sending; `out` is held ---- */
@@ -139,38 +215,71 @@ static void pass(struct iovec **parts, size_t *num_parts, size_t sent) {
     }
 }
 
-/* Sends all parts, with a descriptor (-1: none) at the first byte. */
-static leat_status send_parts(leati_bulk_link *link, struct iovec *parts, size_t num_parts,
-                              int file, const leati_bulk_patience *patience, leat_error *err) {
+/* Some of the parts into the socket, with a descriptor (-1: none) at the first byte: how many
+ * bytes; 0 where it takes none now, -1 at the end. */
+static ptrdiff_t send_plain(const leati_bulk_link *link, struct iovec *parts, size_t num_parts,
+                            int file, leat_error *err) {
     union {
         char room[CMSG_SPACE(sizeof(int))];
         struct cmsghdr head;
     } control;
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = LEATI_MIN(num_parts, MOST_PARTS)};
+    if (file >= 0) {
+        memset(&control, 0, sizeof control);
+        message.msg_control = control.room;
+        message.msg_controllen = sizeof control.room;
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(&control.head), &file, sizeof file);
+    }
+    ssize_t sent;
+    do
+        sent = sendmsg(link->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent >= 0 || errno == EAGAIN)
+        return sent > 0 ? sent : 0;
+    (void)gone(errno, err);
+    return -1;
+}
+
+/* The same through TLS. What it has encrypted and not sent must be what comes next: so it is asked
+ * where the socket takes something, and *begun is set. */
+static ptrdiff_t send_secure(leati_bulk_link *link, const struct iovec *parts, size_t num_parts,
+                             bool *begun, leat_error *err) {
+    struct pollfd room = {.fd = link->socket, .events = POLLOUT};
+    if (!*begun && poll(&room, 1, 0) == 0)
+        return 0;
+    *begun = true;
+    if (parts[0].iov_len >= RECORD)
+        return leati_tls_write(link->tls, parts[0].iov_base, parts[0].iov_len, err);
+    size_t size = 0;
+    for (size_t i = 0; i < num_parts && size < RECORD; i++) {
+        size_t more = LEATI_MIN(parts[i].iov_len, RECORD - size);
+        if (more > 0)
+            memcpy(link->together + size, parts[i].iov_base, more);
+        size += more;
+    }
+    return leati_tls_write(link->tls, link->together, size, err);
+}
+
+/* Sends all parts, with a descriptor (-1: none) at the first byte. */
+static leat_status send_parts(leati_bulk_link *link, struct iovec *parts, size_t num_parts,
+                              int file, const leati_bulk_patience *patience, leat_error *err) {
     bool begun = false;
     if (link->broken)
         return gone(EPIPE, err);
     pass(&parts, &num_parts, 0);
     while (num_parts > 0) {
-        struct msghdr message = {.msg_iov = parts, .msg_iovlen = LEATI_MIN(num_parts, MOST_PARTS)};
-        if (file >= 0) {
-            memset(&control, 0, sizeof control);
-            message.msg_control = control.room;
-            message.msg_controllen = sizeof control.room;
-            control.head.cmsg_level = SOL_SOCKET;
-            control.head.cmsg_type = SCM_RIGHTS;
-            control.head.cmsg_len = CMSG_LEN(sizeof(int));
-            memcpy(CMSG_DATA(&control.head), &file, sizeof file);
-        }
-        ssize_t sent = sendmsg(link->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ptrdiff_t sent = link->tls != NULL ? send_secure(link, parts, num_parts, &begun, err)
+                                           : send_plain(link, parts, num_parts, file, err);
         leat_status status = LEAT_OK;
         if (sent > 0) {
             begun = true;
             file = -1;
             pass(&parts, &num_parts, (size_t)sent);
-        } else if (sent < 0 && errno == EAGAIN) {
-            status = wait_for_room(link, patience, err);
-        } else if (sent < 0 && errno != EINTR) {
-            status = gone(errno, err);
+        } else {
+            status = sent == 0 ? wait_for_room(link, patience, err) : err->code;
         }
         if (status != LEAT_OK && (begun || status != LEAT_CANCELLED)) {
             link->broken = begun || patience != NULL;

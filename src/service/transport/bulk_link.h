@@ -1,9 +1,11 @@
-/* The socket of one stream, and what both sides hold because of it: the worker the buffers whose
- * memory a client reads, the client the numbers of pieces that it read. A link lives longer than
- * its stream: a client's until its last piece is gone. Thread-safe where not said otherwise. */
+/* The socket of one stream, with TLS below where it has that, and what both sides hold because of
+ * it: the worker the buffers whose memory a client reads, the client the numbers of pieces that it
+ * read. A link lives longer than its stream: a client's until its last piece is gone. Thread-safe
+ * where not said otherwise. */
 #ifndef LEATI_SERVICE_TRANSPORT_BULK_LINK_H
 #define LEATI_SERVICE_TRANSPORT_BULK_LINK_H
 
+#include "coll/tls.h"
 #include "service/transport/bulk_wire.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +27,8 @@ typedef struct leati_bulk_link {
     atomic_int references;
     int socket;
     int forks;
+    leati_tls *tls;      /* NULL: in the clear */
+    uint8_t *together;   /* `out`: small parts, before they are encrypted as one; with TLS */
     bool shares;         /* pieces may be sent */
     pthread_mutex_t out; /* held by who sends; taken before `lock` */
     bool broken;         /* `out`: a record was cut off, and nothing can follow */
@@ -54,6 +58,19 @@ typedef struct leati_bulk_patience {
     bool (*over)(void *context);
     void *context;
 } leati_bulk_patience;
+
+/* Puts TLS below, before anything is sent, with `out` held: UNAVAILABLE where `patience` was over,
+ * and as leati_tls_shake. `host` is the other side. On failure nothing is sent any more, unless the
+ * other side spoke in the clear: then the link is in the clear, so that it can be told. */
+LEAT_WARN_UNUSED leat_status leati_bulk_link_secure(leati_bulk_link *link,
+                                                    leati_tls_context *context, leati_tls_side side,
+                                                    const char *host,
+                                                    const leati_bulk_patience *patience,
+                                                    leat_error *err);
+/* Reads what there is, without waiting: 0 where nothing is, -1 with UNAVAILABLE at the end. A
+ * descriptor that came with it is put into *file (NULL: none may come), in place of the last. */
+ptrdiff_t leati_bulk_link_read(leati_bulk_link *link, void *out, size_t size, int *file,
+                               leat_error *err);
 
 /* Sends a message. UNAVAILABLE where the socket has ended, CANCELLED where `patience` (NULL: no
  * waiting) was over; a record that was cut off leaves the link broken. */

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/minmax.h"
 #include "file/wire.h"
+#include "service/transport/ends.h"
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -247,4 +248,30 @@ leat_status leati_bulk_read(leati_bulk_reader *reader, const leati_bulk_source *
     case LEATI_BULK_RELEASE: return take_released(source, &head, listener, err);
     default: return damaged(err, "a greeting in its midst");
     }
+}
+
+leat_buffer *leati_bulk_join(leat_buffer *rest, const leati_transport_piece *pieces, int n,
+                             leat_error *err) {
+    size_t size = leat_buffer_size(rest), at = 0;
+    const char *from = leat_buffer_data(rest);
+    for (int i = 0; i < n; i++)
+        size += leat_buffer_size(pieces[i].bytes);
+    leat_buffer *whole = leat_buffer_new(size, err);
+    char *to = whole != NULL ? leat_buffer_data(whole) : NULL;
+    for (int i = 0; i < n; i++) {
+        size_t between = pieces[i].at - at, bytes = leat_buffer_size(pieces[i].bytes);
+        if (to != NULL) {
+            memcpy(to + at, from, between);
+            memcpy(to + pieces[i].at, leat_buffer_data(pieces[i].bytes), bytes);
+        }
+        from += between;
+        at = pieces[i].at + bytes;
+        leat_buffer_unref(pieces[i].bytes);
+    }
+    if (to != NULL) {
+        memcpy(to + at, from, size - at);
+        leati_transport_count_copied(size);
+    }
+    leat_buffer_unref(rest);
+    return whole;
 }

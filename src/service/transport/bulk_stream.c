@@ -1,10 +1,9 @@
 /* Streams of the protocols "shm" and "tcp", at either end; see bulk.h.
  *
- * Happy path: a client's thread connects and greets; a worker's reads the greeting and asks the
- * handler. From then on the thread reads records and calls the events, and whoever writes sends on
- * his own thread. A stream that was ended tells so at once, and goes on to read until the other
- * side has closed the socket too: so nothing that was sent is lost, and a worker hears of pieces
- * that are released later.
+ * Happy path: once it has begun (bulk_begin.c) the thread reads records and calls the events, and
+ * whoever writes sends on his own thread. A stream that was ended tells so at once, and goes on to
+ * read until the other side has closed the socket too: so nothing that was sent is lost, and a
+ * worker hears of pieces that are released later.
  *
  * Failures: records that no sender writes end the stream; so does the end of the socket. Who cannot
  * be sent the end at once is sent it by the thread. Locks: the gate, a leaf; a link's `out` is not
@@ -14,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "file/wire.h"
 #include <errno.h>
 #include <poll.h>
@@ -87,8 +87,20 @@ static void tell_closed(leati_bulk_stream *s, const leat_error *why) {
     s->over = true;
     leati_queue_gate_wake(s->gate);
     leati_queue_gate_unlock(s->gate);
-    if (first && s->opened)
-        s->events.closed(s->context, &s->why);
+    if (!first || !s->opened)
+        return;
+    if (s->broke && s->events.broke != NULL)
+        s->events.broke(s->context);
+    s->events.closed(s->context, &s->why);
+}
+
+/* The thread's: for what is no answer of the other side, unless one of them has ended it before. */
+static void end_broken(leati_bulk_stream *s, const leat_error *why) {
+    leati_queue_gate_lock(s->gate);
+    s->broke = !s->over;
+    leati_queue_gate_unlock(s->gate);
+    close_stream(&s->base, why);
+    tell_closed(s, why);
 }
 
 static void free_stream(leati_transport_stream *base) {
@@ -112,27 +124,29 @@ typedef struct writing {
 } writing;
 
 /* A stream that ends without a failure of this side's lets what is being written through. */
-static bool writer_is_over(void *context) {
-    const writing *w = context;
-    leati_queue_gate_lock(w->stream->gate);
-    bool over = w->stream->over &&
-                !(w->stream->closing && w->stream->why.code == LEAT_OK && !w->stream->told);
-    over = over || w->stream->cut;
-    leati_queue_gate_unlock(w->stream->gate);
-    return over || leati_cancel_fired(w->cancel) || leati_stop_stopped();
+bool leati_bulk_stream_is_over(leati_bulk_stream *s) {
+    leati_queue_gate_lock(s->gate);
+    bool over = s->cut || (s->over && !(s->closing && s->why.code == LEAT_OK && !s->told));
+    leati_queue_gate_unlock(s->gate);
+    return over || leati_stop_stopped();
 }
 
-/* Until the stream is connected. */
-static leat_status wait_connected(leati_bulk_stream *s, leat_cancel *cancel, leat_error *err) {
+static bool writer_is_over(void *context) {
+    const writing *w = context;
+    return leati_bulk_stream_is_over(w->stream) || leati_cancel_fired(w->cancel);
+}
+
+/* Until the stream is ready. */
+static leat_status wait_ready(leati_bulk_stream *s, leat_cancel *cancel, leat_error *err) {
     leati_transport_wait wait;
     leat_status status = LEAT_OK;
     leati_queue_gate_lock(s->gate);
-    bool waits = s->link == NULL && !s->over;
+    bool waits = !s->ready && !s->over;
     leati_queue_gate_unlock(s->gate);
     if (waits) {
         leati_transport_wait_begin(&wait, s->gate, cancel);
         leati_queue_gate_lock(s->gate);
-        while (s->link == NULL && !s->over && status == LEAT_OK)
+        while (!s->ready && !s->over && status == LEAT_OK)
             status = leati_transport_wait_once(&wait, LEATI_NO_DEADLINE, err);
         leati_queue_gate_unlock(s->gate);
         leati_transport_wait_end(&wait);
@@ -151,7 +165,7 @@ static leat_status write_stream(leati_transport_stream *base, const leati_transp
     const leati_bulk_patience patience = {writer_is_over, &w};
     if (leati_cancel_fired(cancel))
         return leati_fail(err, LEAT_CANCELLED, "cancelled before it was written");
-    LEATI_TRY(wait_connected(s, cancel, err));
+    LEATI_TRY(wait_ready(s, cancel, err));
     leat_status status = leati_bulk_link_write(s->link, parts, num_parts, &patience, err);
     if (status == LEAT_CANCELLED && !leati_cancel_fired(cancel) && !leati_stop_stopped())
         status = leati_fail(err, LEAT_UNAVAILABLE, "the stream has ended");
@@ -176,7 +190,7 @@ static bool end_is_over(void *context) {
 
 /* What could not be sent at once, behind what the socket holds. */
 static void send_end_patiently(leati_bulk_stream *s) {
-    lingering l = {s, leati_clock_deadline_ns(LEATI_BULK_GREET_MS)};
+    lingering l = {s, leati_bulk_greeted_by()};
     const leati_bulk_patience patience = {end_is_over, &l};
     send_end(s, &patience);
 }
@@ -191,8 +205,7 @@ static bool lingers(leati_bulk_stream *s) {
     /* A worker hears of pieces until its client closes the socket. */
     if (s->side->serves && s->side->shares)
         return true;
-    if (s->deadline_ns == LEATI_NO_DEADLINE)
-        s->deadline_ns = leati_clock_deadline_ns(LINGER_MS);
+    s->deadline_ns = LEATI_MIN(s->deadline_ns, leati_clock_deadline_ns(LINGER_MS));
     return !s->side->shares;
 }
 
@@ -219,33 +232,15 @@ static leat_status wait_readable(leati_bulk_stream *s, leat_error *err) {
     return lingers(s) ? LEAT_OK : leati_fail(err, LEAT_UNAVAILABLE, "the stream has ended");
 }
 
-static leat_status read_bytes(void *context, void *out, size_t size, leat_error *err) {
-    leati_bulk_stream *s = context;
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr head;
-    } control;
+leat_status leati_bulk_stream_read(void *stream, void *out, size_t size, leat_error *err) {
+    leati_bulk_stream *s = stream;
+    int *file = s->side->shares && !s->side->serves ? &s->file : NULL;
     for (char *to = out; size > 0;) {
-        struct iovec part = {to, size};
-        struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-        if (s->side->shares && !s->side->serves) {
-            message.msg_control = control.room;
-            message.msg_controllen = sizeof control.room;
-        }
-        ssize_t n = recvmsg(s->link->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-            return leati_fail(err, LEAT_UNAVAILABLE, "the connection to the other side has ended");
-        if (n < 0) {
+        ptrdiff_t n = leati_bulk_link_read(s->link, to, size, file, err);
+        if (n < 0)
+            return err->code;
+        if (n == 0)
             LEATI_TRY(wait_readable(s, err));
-            continue;
-        }
-        const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        if (head != NULL && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS &&
-            head->cmsg_len == CMSG_LEN(sizeof(int))) {
-            if (s->file >= 0)
-                close(s->file);
-            memcpy(&s->file, CMSG_DATA(head), sizeof s->file);
-        }
         to += n;
         size -= (size_t)n;
     }
@@ -257,33 +252,6 @@ static int take_file(void *context) {
     int file = s->file;
     s->file = -1;
     return file;
-}
-
-/* All bytes of a message as one block. Both are given. */
-static leat_buffer *join_pieces(leat_buffer *rest, const leati_transport_piece *pieces, int n,
-                                leat_error *err) {
-    size_t size = leat_buffer_size(rest), at = 0;
-    const char *from = leat_buffer_data(rest);
-    for (int i = 0; i < n; i++)
-        size += leat_buffer_size(pieces[i].bytes);
-    leat_buffer *whole = leat_buffer_new(size, err);
-    char *to = whole != NULL ? leat_buffer_data(whole) : NULL;
-    for (int i = 0; i < n; i++) {
-        size_t between = pieces[i].at - at, bytes = leat_buffer_size(pieces[i].bytes);
-        if (to != NULL) {
-            memcpy(to + at, from, between);
-            memcpy(to + pieces[i].at, leat_buffer_data(pieces[i].bytes), bytes);
-        }
-        from += between;
-        at = pieces[i].at + bytes;
-        leat_buffer_unref(pieces[i].bytes);
-    }
-    if (to != NULL) {
-        memcpy(to + at, from, size - at);
-        leati_transport_count_copied(size);
-    }
-    leat_buffer_unref(rest);
-    return whole;
 }
 
 static leat_status hear_message(void *context, leat_buffer *message,
@@ -304,7 +272,7 @@ static leat_status hear_message(void *context, leat_buffer *message,
         return LEAT_OK;
     }
     if (num_pieces > 0)
-        message = join_pieces(message, pieces, num_pieces, err);
+        message = leati_bulk_join(message, pieces, num_pieces, err);
     if (message == NULL)
         return err->code;
     s->events.message(s->context, message);
@@ -331,7 +299,7 @@ static leat_status hear_released(void *context, const uint64_t *numbers, int cou
 /* Reads until the end. */
 static void read_all(leati_bulk_stream *s) {
     leati_bulk_reader reader = {.shares = s->side->shares && !s->side->serves};
-    const leati_bulk_source source = {read_bytes, take_file, s};
+    const leati_bulk_source source = {leati_bulk_stream_read, take_file, s};
     const leati_bulk_listener listener = {.message = hear_message,
                                           .end = hear_end,
                                           .released = hear_released,
@@ -345,113 +313,7 @@ static void read_all(leati_bulk_stream *s) {
     while (status == LEAT_OK)
         status = leati_bulk_read(&reader, &source, &listener, &err);
     leati_bulk_reader_fini(&reader);
-    close_stream(&s->base, &err);
-    tell_closed(s, &err);
-}
-
-/* Makes the link, from when on others may write. */
-static leat_status connected(leati_bulk_stream *s, int socket, leat_error *err) {
-    leati_bulk_link *link = leati_bulk_link_new(socket, s->side->shares && s->side->serves, err);
-    leati_queue_gate_lock(s->gate);
-    s->link = link;
-    leati_queue_gate_wake(s->gate);
-    leati_queue_gate_unlock(s->gate);
-    return link != NULL ? LEAT_OK : err->code;
-}
-
-static leat_status greet(leati_bulk_stream *s, leat_error *err) {
-    leati_bulk_greeting g = s->ask;
-    g.secret = (leat_string){s->side->secret, strlen(s->side->secret)};
-    if (s->side->token != NULL)
-        g.token = (leat_string){s->side->token, strlen(s->side->token)};
-    size_t size = leati_bulk_greeting_size(&g);
-    uint8_t *body = leati_alloc(size, 1);
-    if (body == NULL)
-        return leati_no_memory(err);
-    leati_bulk_put_greeting(&g, body);
-    const leati_bulk_head head = {
-        .kind = LEATI_BULK_OPEN, .count = LEATI_BULK_VERSION, .size = size};
-    writing w = {s, NULL};
-    const leati_bulk_patience patience = {writer_is_over, &w};
-    leat_status status = leati_bulk_link_record(s->link, &head, body, &patience, err);
-    explicit_bzero(body, size);
-    leati_free(body);
-    return status;
-}
-
-static leat_status begin_client(leati_bulk_stream *s, leat_error *err) {
-    int socket = s->side->connect(s->side, s->wake, err);
-    if (socket < 0)
-        return err->code;
-    leati_bulk_link *link = leati_bulk_link_new(socket, false, err);
-    if (link == NULL)
-        return err->code;
-    /* Nobody writes before the greeting is through. */
-    pthread_mutex_lock(&link->out);
-    leati_queue_gate_lock(s->gate);
-    s->link = link;
-    leati_queue_gate_wake(s->gate);
-    leati_queue_gate_unlock(s->gate);
-    leat_status status = greet(s, err);
-    pthread_mutex_unlock(&link->out);
-    return status;
-}
-
-static leat_status check_greeting(leati_bulk_stream *s, const leati_bulk_greeting *g,
-                                  leat_error *err) {
-    char secret[LEATI_BULK_SECRET] = "";
-    if (g->secret.size == sizeof secret - 1)
-        memcpy(secret, g->secret.data, sizeof secret - 1);
-    if (leati_transport_check_token(s->side->secret, secret, err) != LEAT_OK)
-        return leati_fail(err, LEAT_UNAVAILABLE,
-                          "the worker at this address is another one than the one that is meant");
-    char *token = g->token.data != NULL ? leati_strndup(g->token.data, g->token.size) : NULL;
-    if (g->token.data != NULL && token == NULL)
-        return leati_no_memory(err);
-    leat_status status = leati_transport_check_token(s->side->token, token, err);
-    leati_free(token);
-    return status;
-}
-
-/* Asks the handler whether it takes the stream. */
-static leat_status open_stream(leati_bulk_stream *s, const leati_bulk_greeting *g,
-                               leat_error *err) {
-    LEATI_TRY(check_greeting(s, g, err));
-    char *method = leati_strndup(g->method.data, g->method.size);
-    if (method == NULL)
-        return leati_no_memory(err);
-    const leati_transport_handler *handler = &s->side->handler;
-    leat_status status = handler->open(handler->context, &s->base, method, s->peer, g->request.data,
-                                       g->request.size, &s->events, &s->context, err);
-    s->opened = status == LEAT_OK;
-    leati_free(method);
-    return status;
-}
-
-/* What the client says first. */
-static leat_status begin_server(leati_bulk_stream *s, leat_error *err) {
-    uint8_t bytes[LEATI_BULK_HEAD];
-    leati_bulk_head head;
-    leati_bulk_greeting greeting;
-    int socket = s->socket;
-    s->socket = -1;
-    LEATI_TRY(connected(s, socket, err));
-    s->deadline_ns = leati_clock_deadline_ns(LEATI_BULK_GREET_MS);
-    LEATI_TRY(read_bytes(s, bytes, sizeof bytes, err));
-    LEATI_TRY(leati_bulk_get_head(bytes, &head, err));
-    if (head.kind != LEATI_BULK_OPEN || head.count != LEATI_BULK_VERSION)
-        return leati_fail(err, LEAT_FAILED_PRECONDITION,
-                          "a stream of another version of leat; install the same on both sides");
-    uint8_t *body = leati_alloc((size_t)head.size + 1, 1);
-    if (body == NULL)
-        return leati_no_memory(err);
-    leat_status status = read_bytes(s, body, (size_t)head.size, err);
-    if (status == LEAT_OK)
-        status = leati_bulk_get_greeting(body, (size_t)head.size, &greeting, err);
-    if (status == LEAT_OK)
-        status = open_stream(s, &greeting, err);
-    leati_free(body);
-    return status;
+    end_broken(s, &err);
 }
 
 /* A server's: it was let in, or is on its way out. */
@@ -464,15 +326,14 @@ static void stranger_no_more(leati_bulk_side *side) {
 static void stream_main(void *context) {
     leati_bulk_stream *s = context;
     leat_error err = {0};
-    leat_status status = s->side->serves ? begin_server(s, &err) : begin_client(s, &err);
+    leat_status status =
+        s->side->serves ? leati_bulk_begin_server(s, &err) : leati_bulk_begin_client(s, &err);
     if (s->side->serves)
         stranger_no_more(s->side);
-    if (status == LEAT_OK) {
+    if (status == LEAT_OK)
         read_all(s);
-    } else {
-        close_stream(&s->base, &err);
-        tell_closed(s, &err);
-    }
+    else
+        end_broken(s, &err);
     send_end_patiently(s);
     if (s->file >= 0)
         close(s->file);

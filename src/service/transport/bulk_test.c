@@ -371,18 +371,6 @@ static void other_users_are_refused(void **state) {
     close(links[1]);
 }
 
-static void tcp_is_refused_with_tls(void **state) {
-    (void)state;
-    const leati_transport *tcp = leati_transport_find("tcp", &(leat_error){0});
-    const leati_transport_listen_options options = {
-        .security = {.tls_cert = "a.pem", .tls_key = "b.pem"}};
-    const leati_transport_handler handler = {NULL, on_call, on_open};
-    leat_error err = {0};
-    int port = 0;
-    assert_null(tcp->listen(&options, &handler, &port, &err));
-    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "TLS");
-}
-
 static void calls_are_refused(void **state) {
     (void)state;
     fixture f;
@@ -404,7 +392,6 @@ int main(void) {
         cmocka_unit_test(a_client_that_keeps_much_gets_the_rest_by_the_socket),
         cmocka_unit_test(pieces_outlive_everything),
         cmocka_unit_test(strangers_are_refused),
-        cmocka_unit_test(tcp_is_refused_with_tls),
         cmocka_unit_test(calls_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,7 @@ static const limits most[LEATI_BULK_NUM_KINDS] = {
     [LEATI_BULK_SEGMENT] = {0, 0, LEATI_BULK_MOST_TOTAL, true},
     [LEATI_BULK_FORGET] = {0, 0, 0, true},
     [LEATI_BULK_RELEASE] = {LEATI_BULK_MOST_RELEASED, 8 * LEATI_BULK_MOST_RELEASED, 0, false},
+    [LEATI_BULK_WELCOME] = {0, 0, 0, false},
 };
 
 static bool fits(const leati_bulk_head *h) {

@@ -7,6 +7,7 @@
  *     SEGMENT   comes with a descriptor: shared memory, to which pieces will refer
  *     FORGET    no piece will refer to a segment any more
  *     RELEASE   the numbers of pieces that are read no more
+ *     WELCOME   the worker's first one: it is who is meant, and so is the client
  *
  * Pieces are numbered from 0 on in the order in which they come. Pure functions over bytes, and the
  * reader of records, which believes nothing that it has not checked, on a copy of its own. */
@@ -23,6 +24,7 @@ typedef enum leati_bulk_kind {
     LEATI_BULK_SEGMENT,
     LEATI_BULK_FORGET,
     LEATI_BULK_RELEASE,
+    LEATI_BULK_WELCOME,
     LEATI_BULK_NUM_KINDS
 } leati_bulk_kind;
 
@@ -102,11 +104,16 @@ typedef struct leati_bulk_reader {
     uint64_t next; /* number of the next piece */
 } leati_bulk_reader;
 
-/* Reads one record that is not OPEN, and tells it. */
+/* Reads one record that is neither OPEN nor WELCOME, and tells it. */
 LEAT_WARN_UNUSED leat_status leati_bulk_read(leati_bulk_reader *reader,
                                              const leati_bulk_source *source,
                                              const leati_bulk_listener *listener, leat_error *err);
 /* Segments stay mapped while pieces of them are in use. */
 void leati_bulk_reader_fini(leati_bulk_reader *reader);
+
+/* All bytes of a message as one block, owned; `rest` and the pieces (but for the array) are given,
+ * also on failure. */
+leat_buffer *leati_bulk_join(leat_buffer *rest, const leati_transport_piece *pieces, int n,
+                             leat_error *err);
 
 #endif

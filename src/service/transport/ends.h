@@ -66,6 +66,12 @@ LEAT_WARN_UNUSED leat_status leati_transport_wait_once(leati_transport_wait *wai
 LEAT_WARN_UNUSED leat_status leati_transport_parse_address(const char *address, char *host,
                                                            size_t room, int *port, leat_error *err);
 
+/* Which files go together: INVALID_ARGUMENT. */
+LEAT_WARN_UNUSED leat_status leati_transport_check_security(
+    const leati_transport_security *security, bool serves, leat_error *err);
+/* Does that side speak TLS? */
+bool leati_transport_is_secure(const leati_transport_security *security, bool serves);
+
 /* Is `shown` (NULL: nothing was) the token that is asked for (NULL: none is)? In a time that does
  * not depend on where they differ. UNAUTHENTICATED. */
 LEAT_WARN_UNUSED leat_status leati_transport_check_token(const char *asked, const char *shown,

@@ -115,12 +115,9 @@ static leat_status read_pem(const char *path, char **out, leat_error *err) {
     return refuse_pem(path, "found no block that begins with -----BEGIN", err);
 }
 
-static leat_status read_pems(const leati_transport_security *security, char *pems[3],
+static leat_status read_pems(const leati_transport_security *security, char *pems[3], bool serves,
                              leat_error *err) {
-    if ((security->tls_cert == NULL) != (security->tls_key == NULL))
-        return leati_refuse(err, VALUE,
-                            "a certificate and its key go together: only tls_%s is given",
-                            security->tls_cert != NULL ? "cert" : "key");
+    LEATI_TRY(leati_transport_check_security(security, serves, err));
     LEATI_TRY(read_pem(security->tls_cert, &pems[0], err));
     LEATI_TRY(read_pem(security->tls_key, &pems[1], err));
     return read_pem(security->tls_ca, &pems[2], err);
@@ -205,13 +202,10 @@ static leat_status start_grpc(leati_remote_server *server, const leati_transport
     leati_grpc_argument arguments[MOST_ARGUMENTS];
     const leati_transport_tuning tuning = leati_transport_tuned();
     LEATI_TRY(leati_listener_check_descriptors("a server of the service", err));
-    leat_status status = read_pems(security, pems, err);
-    if (status == LEAT_OK && pems[0] == NULL && pems[2] != NULL)
-        status = leati_refuse(err, VALUE,
-                              "a server that asks for certificates (tls_ca) has one of its own: "
-                              "set tls_cert and tls_key");
+    leat_status status = read_pems(security, pems, true, err);
     if (status == LEAT_OK) {
-        const leati_grpc_security given = {pems[0] != NULL, pems[0], pems[1], pems[2]};
+        const leati_grpc_security given = {leati_transport_is_secure(security, true), pems[0],
+                                           pems[1], pems[2]};
         server->grpc = leati_remote_module->serve(&given, arguments,
                                                   server_arguments(&tuning, arguments), server);
         if (server->grpc == NULL && given.secure)
@@ -374,17 +368,13 @@ static leat_status fill_channel(leati_remote_channel *channel, const char *addre
     int port;
     LEATI_TRY(leati_transport_parse_address(address, host, sizeof host, &port, err));
     LEATI_TRY(leati_listener_check_descriptors("a channel of the service", err));
-    if (security->tls_cert != NULL && security->tls_ca == NULL)
-        return leati_refuse(err, VALUE,
-                            "a client with a certificate (tls_cert) needs that of who signs the "
-                            "server's: set tls_ca");
-    leat_status status = read_pems(security, pems, err);
+    leat_status status = read_pems(security, pems, false, err);
     channel->cert = pems[0];
     channel->key = pems[1];
     channel->ca = pems[2];
     LEATI_TRY(status);
     leati_remote_target(host, port, target, sizeof target);
-    channel->secure = channel->ca != NULL;
+    channel->secure = leati_transport_is_secure(security, false);
     channel->tuning = leati_transport_tuned();
     channel->num_connections = channel->tuning.connections;
     channel->forks = leati_transport_forks();

@@ -37,15 +37,18 @@ static void after_fork(bool child) {
 
 LEATI_FORK_PART(transports, before_fork, after_fork);
 
+static const struct {
+    const char *name;
+    const leati_transport *transport; /* NULL: gRPC's, which is loaded */
+} all[] = {{"grpc", NULL},
+           {"local", &leati_transport_local},
+           {"shm", &leati_transport_shm},
+           {"tcp", &leati_transport_tcp}};
+
 const leati_transport *leati_transport_find(const char *name, leat_error *err) {
-    if (strcmp(name, "local") == 0)
-        return &leati_transport_local;
-    if (strcmp(name, "grpc") == 0)
-        return leati_transport_find_grpc(err);
-    if (strcmp(name, "shm") == 0)
-        return &leati_transport_shm;
-    if (strcmp(name, "tcp") == 0)
-        return &leati_transport_tcp;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].transport != NULL ? all[i].transport : leati_transport_find_grpc(err);
     leati_fail(err, LEAT_NOT_FOUND,
                "No credentials factory has been registered for protocol %.100s: it is not "
                "available; those that "
@@ -55,13 +58,13 @@ const leati_transport *leati_transport_find(const char *name, leat_error *err) {
 }
 
 bool leati_transport_reaches(const char *transfer) {
-    static const leati_transport *const known[] = {&leati_transport_shm, &leati_transport_tcp};
     const char *blank = strchr(transfer, ' ');
     size_t size = blank != NULL ? (size_t)(blank - transfer) : 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strlen(known[i]->name) == size && memcmp(known[i]->name, transfer, size) == 0)
-            return known[i]->reaches == NULL || known[i]->reaches(blank + 1);
-    return size > 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strlen(all[i].name) == size && memcmp(all[i].name, transfer, size) == 0)
+            return all[i].transport == NULL || all[i].transport->reaches == NULL ||
+                   all[i].transport->reaches(blank + 1);
+    return false;
 }
 
 leat_status leati_transport_tune(const leati_transport_tuning *tuning, leat_error *err) {
@@ -220,6 +223,28 @@ leat_status leati_transport_parse_address(const char *address, char *host, size_
     memcpy(host, begin, size);
     host[size] = '\0';
     return LEAT_OK;
+}
+
+leat_status leati_transport_check_security(const leati_transport_security *security, bool serves,
+                                           leat_error *err) {
+    bool shows = security->tls_cert != NULL, asks = security->tls_ca != NULL;
+    if (shows != (security->tls_key != NULL))
+        return leati_refuse(err, VALUE,
+                            "a certificate and its key go together: only tls_%s is given",
+                            shows ? "cert" : "key");
+    if (serves && asks && !shows)
+        return leati_refuse(err, VALUE,
+                            "a server that asks for certificates (tls_ca) has one of its own: set "
+                            "tls_cert and tls_key");
+    if (!serves && shows && !asks)
+        return leati_refuse(err, VALUE,
+                            "a client with a certificate (tls_cert) needs that of who signs the "
+                            "server's: set tls_ca");
+    return LEAT_OK;
+}
+
+bool leati_transport_is_secure(const leati_transport_security *security, bool serves) {
+    return (serves ? security->tls_cert : security->tls_ca) != NULL;
 }
 
 /* Hashes are of one length, so neither length nor place of the difference shows in the time. */

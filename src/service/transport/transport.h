@@ -60,6 +60,9 @@ typedef struct leati_transport_events {
      * read from `rest` alone. Without this slot the transport makes one block of them. */
     void (*pieces)(void *context, leat_buffer *rest, const leati_transport_piece *pieces,
                    int num_pieces);
+    /* NULL, or before `closed` where the failure that it will tell is no answer of the other side:
+     * this protocol does not reach it, or does not bring what it sends. Another one may. */
+    void (*broke)(void *context);
 } leati_transport_events;
 
 typedef struct leati_transport_handler {

@@ -1,4 +1,4 @@
-/* Streams over every protocol: order, limits, large messages, ends in all orders. */
+/* Streams over every protocol, and over TLS: order, limits, large messages, ends in all orders. */
 #include "support/cmocka.h"
 
 #define TRANSPORT_TESTS(X)                                                                         \
@@ -310,6 +310,29 @@ static void many_streams_at_once(void **state) {
     end(&f);
 }
 
+#ifdef LEATI_HAVE_OPENSSL
+#include "support/scratch.h"
+
+#include "support/certificates.h"
+
+/* tcp once more, over TLS with certificates of both sides. */
+static int run_over_tls(void) {
+    assert_int_equal(scratch_setup(NULL), 0);
+    authority by = authority_new("the test's authority");
+    certificate_files files = certificate_write(
+        scratch_folder, &(certificate_wish){.name = "both", .hosts = CERTIFICATE_HERE}, &by, &by);
+    of_servers = of_clients = (leati_transport_security){
+        .tls_cert = files.certificate, .tls_key = files.key, .tls_ca = files.authority};
+    int failed = run_over("tcp");
+    authority_free(&by);
+    return scratch_teardown(NULL) != 0 ? failed + 1 : failed;
+}
+#else
+static int run_over_tls(void) {
+    return 0;
+}
+#endif
+
 int main(void) {
-    return run_over_all();
+    return run_over_all() + run_over_tls();
 }

@@ -6,6 +6,7 @@ Every element is accounted for. LEAT_VISITS is the number of trials of each kind
 import collections
 import os
 import random
+import socket
 import threading
 
 import pytest
@@ -50,6 +51,23 @@ class Service:
             worker.stop()
         self.workers[i] = self.worker()
 
+    def cut(self):
+        """Ends a connection by which elements come, both ways."""
+        own = {int(server._address.rsplit(":", 1)[1]) for server in (self.dispatcher, *self.workers)}
+        found = []
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                if os.readlink(f"/proc/self/fd/{name}").startswith("socket:"):
+                    found.append(socket.fromfd(int(name), -1, -1))
+            except OSError:  # it was closed meanwhile
+                continue
+        carries = [one for one in found if carries_elements(one, own, self.transfer)]
+        if carries:
+            self.random.choice(carries).shutdown(socket.SHUT_RDWR)
+        for one in found:
+            one.close()
+        return len(carries)
+
     def stop(self):
         for drain in self.drains:
             drain.join()
@@ -58,19 +76,37 @@ class Service:
         self.dispatcher.stop()
 
 
-def count(protocol, level, mode, seed):
-    """How many workers there were, and how often each element came."""
+def carries_elements(one, own, transfer):
+    """Is the socket one of a stream, and no server's or gRPC's?"""
+    try:
+        here, there = one.getsockname(), one.getpeername()
+    except OSError:
+        return False
+    if transfer == "shm":
+        return one.family == socket.AF_UNIX and b"\0leat-" in (here[:6], there[:6])
+    if one.family not in (socket.AF_INET, socket.AF_INET6):
+        return False
+    return (here[1] in own or there[1] in own) == (transfer == "grpc")
+
+
+def count(protocol, level, mode, seed, cuts=False):
+    """How many workers there were, and how often each element came. Workers go, or `cuts`: connections break."""
     running = Service(protocol, seed)
     dataset = tf.data.Dataset.range(ELEMENTS).map(lambda x: x * 2)
     dataset = dataset.apply(service._distribute(mode, running.dispatcher.target, task_refresh_interval_hint_ms=20,
                                                 visitation=level, data_transfer_protocol=running.transfer))
-    changes = set(running.random.sample(range(ELEMENTS), running.random.randrange(1, 6)))
-    seen = collections.Counter()
+    among = ELEMENTS // 4 if cuts else ELEMENTS
+    changes = set(running.random.sample(range(among), running.random.randrange(1, 6)))
+    seen, cut = collections.Counter(), 0
     for i, value in enumerate(dataset):
         seen[int(value) // 2] += 1
-        if i in changes:
+        if i in changes and cuts:
+            cut += running.cut()
+        elif i in changes:
             running.change()
     running.stop()
+    # What is confirmed is confirmed on the stream, which is there as long.
+    assert not cuts or level == "at_most_once" or cut > 0
     return running.made, seen
 
 
@@ -99,3 +135,17 @@ def test_off(protocol, level):
             assert len(set(seen.values())) == 1, seed
         if level != "at_least_once":
             assert max(seen.values()) <= made, seed
+
+
+@pytest.mark.parametrize("protocol", ["shm", "tcp"])
+@pytest.mark.parametrize("level", LEVELS)
+def test_connections_that_break(protocol, level):
+    """Workers stay: what they had sent and nobody had taken comes again, unless the level says that it is lost."""
+    for seed in range(FIRST, FIRST + TRIALS):
+        made, seen = count(protocol, level, service.ShardingPolicy.DYNAMIC, seed, cuts=True)
+        assert made == 3
+        assert set(seen) <= set(range(ELEMENTS)), seed
+        if level != "at_most_once":
+            assert len(seen) == ELEMENTS, seed
+        if level != "at_least_once":
+            assert set(seen.values()) == {1}, seed

@@ -22,6 +22,7 @@ enum { FAKE_MOST = 8 };
 typedef struct fake_worker {
     leati_transport_server *server;
     char address[64], transfer[160];
+    const char *before[2]; /* transfers that are named before its own; NULL: none */
     int64_t task, attempt, start_round, end_round;
     int64_t base, count; /* of elements; -1: no end */
     int64_t rows;        /* in a frame */
@@ -309,6 +310,18 @@ static void fake_strings(leati_strings *out, const char *text) {
     assert(status == LEAT_OK);
 }
 
+static void fake_transfers_of(const fake_worker *worker, const char *own, leati_strings *out) {
+    leat_string all[3];
+    int64_t count = 0;
+    leat_error err = {0};
+    for (int i = 0; i < 2 && worker->before[i] != NULL; i++)
+        all[count++] =
+            (leat_string){(char *)(uintptr_t)worker->before[i], strlen(worker->before[i])};
+    all[count++] = (leat_string){(char *)(uintptr_t)own, strlen(own)};
+    leat_status status = leati_strings_copy(all, count, out, &err);
+    assert(status == LEAT_OK);
+}
+
 /* Tells the client of everything; the lock is held. */
 static void fake_tell(fake_service *service, leati_transport_call *call) {
     struct leati_message_client_answer answer = {.finished = service->finished,
@@ -330,7 +343,7 @@ static void fake_tell(fake_service *service, leati_transport_call *call) {
         place->lost = worker->lost;
         place->turns = worker->turns;
         snprintf(transfer, sizeof transfer, "%s %s", fake_transfers, worker->transfer);
-        fake_strings(&place->transfers, transfer);
+        fake_transfers_of(worker, transfer, &place->transfers);
         if (worker->tag != NULL)
             fake_strings(&place->tags, worker->tag);
         leat_status status = leati_messages_set_text(&place->address, worker->address, &err);

@@ -67,8 +67,12 @@ struct leati_client_reader_task {
     const leati_transport *transport;
     leati_transport_channel *channel; /* the tender's alone; owned */
     int failures;                     /* in a row */
-    int passed_over;                  /* transfers by which nothing came */
+    char way[16];                     /* protocol of the stream that was opened last */
+    int ways;                         /* transfers that may be taken */
+    int passed_over;                  /* of them, by which nothing came, or nothing more will */
+    int refused;                      /* in a row, for what another try would not mend */
     bool some_came;                   /* by the stream that was opened last */
+    bool broke;                       /* its failure is no answer of the worker */
     int64_t retry_ns;                 /* not opened again before */
     int64_t unlisted_ns;              /* since when the dispatcher does not name it; 0: it does */
     bool ended;                       /* all came, or nothing more will */
@@ -180,6 +184,28 @@ bool leati_client_reader_take_part(leati_client_reader_task *task, leati_client_
 void leati_client_reader_closed(leati_client_reader_task *task, const leat_error *why);
 /* After the threads have ended, without the lock: drops tasks and channels. */
 void leati_client_reader_tasks_fini(leati_client_reader *reader);
+
+/* ---- ways to a worker: its transfers (reader_ways.c); the gate's lock where not said ---- */
+
+enum { LEATI_CLIENT_ADDRESS = 280 /* bytes of a worker's */ };
+
+/* A way that is passed over, for who follows the log. */
+typedef struct leati_client_reader_passing {
+    bool told;
+    char address[LEATI_CLIENT_ADDRESS], way[16];
+} leati_client_reader_passing;
+
+/* The transfer to try now, "protocol address", borrowed from the task; NULL: none that is there may
+ * be taken, which no_way says as a failure. */
+const char *leati_client_reader_way(leati_client_reader_task *task);
+leat_status leati_client_reader_no_way(const leati_client_reader_task *task, leat_error *err);
+/* A stream is over for `why`, or was not opened: decides when the task is read again and by which
+ * way. `broke`: that is no answer of the worker. True: it is to end the iteration. */
+bool leati_client_reader_way_next(leati_client_reader_task *task, const leat_error *why, bool broke,
+                                  leati_client_reader_passing *passing);
+/* Tells it, without the lock. */
+void leati_client_reader_way_passed(const leati_client_reader_passing *passing,
+                                    const leat_error *why);
 
 /* ---- tasks of workers in this process ---- */
 

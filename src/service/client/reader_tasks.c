@@ -6,7 +6,8 @@
  * since its worker may have given everything while some is still on its way. Failures: a stream
  * that breaks, or whose worker does not know the task yet, is opened again with pauses that grow,
  * over the next of its transfers where nothing came by this one, as long as the dispatcher names
- * it; other failures of a worker end the iteration and come to the consumer. Locks: the reader's
+ * it. What one transfer cannot carry is read by the next, and is a failure once none of them can.
+ * Failures that a worker answers end the iteration and come to the consumer. Locks: the reader's
  * gate. */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -19,8 +20,7 @@
 #include <string.h>
 
 enum {
-    UNLISTED_MS = 10 * 1000, /* for which a silent stream of an unlisted task is kept */
-    ADDRESS = 280            /* bytes of a worker's */
+    UNLISTED_MS = 10 * 1000 /* for which a silent stream of an unlisted task is kept */
 };
 
 /* ---- tasks ---- */
@@ -251,14 +251,16 @@ static void on_pieces(void *context, leat_buffer *rest, const leati_transport_pi
     take_message(context, rest, pieces, num_pieces);
 }
 
-/* May opening it again help? A worker that was just told of a task may not have it yet, which is
- * UNAVAILABLE. */
-static bool may_help(const leat_error *why) {
-    return why->code == LEAT_OK || leati_control_is_away(why->code) || why->code == LEAT_CANCELLED;
+static void on_broke(void *context) {
+    leati_client_reader_task *task = context;
+    leati_queue_gate_lock(task->reader->gate);
+    task->broke = true;
+    leati_queue_gate_unlock(task->reader->gate);
 }
 
 void leati_client_reader_closed(leati_client_reader_task *task, const leat_error *why) {
     leati_client_reader *reader = task->reader;
+    leati_client_reader_passing passing = {0};
     leati_queue_gate_lock(reader->gate);
     leati_transport_stream *stream = task->stream;
     bool wanted = task->state == LEATI_CLIENT_READING || task->state == LEATI_CLIENT_OPENING;
@@ -270,11 +272,10 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
     if (unsure)
         task->ended = false;
     if ((wanted || unsure) && !task->ended && !reader->stop) {
-        task->passed_over += !task->some_came;
-        task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
+        bool ends = leati_client_reader_way_next(task, why, task->broke, &passing);
         /* Where all was given nobody waits for a worker that has left. */
         task->ended = reader->finished;
-        if (wanted && !may_help(why)) {
+        if (wanted && ends) {
             leat_error failure = *why;
             (void)leati_prefix(&failure, "worker %s", task->place.address);
             leati_client_reader_fail(reader, &failure);
@@ -282,6 +283,7 @@ void leati_client_reader_closed(leati_client_reader_task *task, const leat_error
     }
     leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
+    leati_client_reader_way_passed(&passing, why);
     if (stream != NULL)
         leati_transport_stream_unref(stream);
     leati_client_reader_task_unref(task);
@@ -292,22 +294,6 @@ static void on_closed(void *context, const leat_error *why) {
 }
 
 /* ---- the tender ---- */
-
-/* The transfer to try next, "protocol address"; NULL: none that is allowed. */
-static const char *choose_transfer(const leati_client_reader_task *task) {
-    const leati_strings *transfers = &task->place.transfers;
-    const char *only = task->reader->options.transfer;
-    size_t size = only == NULL ? 0 : strlen(only);
-    const char *found[8];
-    int count = 0;
-    for (int32_t i = 0; i < transfers->count && count < 8; i++) {
-        const char *one = transfers->values[i].data;
-        bool wanted = only == NULL || (strncmp(one, only, size) == 0 && one[size] == ' ');
-        if (wanted && leati_transport_reaches(one))
-            found[count++] = one;
-    }
-    return count == 0 ? NULL : found[task->passed_over % count];
-}
 
 static leat_status connect(leati_client_reader_task *task, const char *transfer, leat_error *err) {
     char protocol[32];
@@ -373,7 +359,7 @@ static leat_status open_stream(leati_client_reader_task *task, const char *trans
                                const leati_text *request, leati_transport_stream **out,
                                leat_error *err) {
     static const leati_transport_events events = {
-        .message = on_message, .closed = on_closed, .pieces = on_pieces};
+        .message = on_message, .closed = on_closed, .pieces = on_pieces, .broke = on_broke};
     LEATI_TRY(connect(task, transfer, err));
     task_ref(task); /* the events' */
     *out = task->transport->open(task->channel, "read", request->data, request->size, &events, task,
@@ -383,21 +369,11 @@ static leat_status open_stream(leati_client_reader_task *task, const char *trans
     return *out == NULL ? err->code : LEAT_OK;
 }
 
-static leat_status nothing_fits(const leati_client_reader_task *task, leat_error *err) {
-    const char *only = task->reader->options.transfer;
-    return leati_fail(err, LEAT_NOT_FOUND,
-                      "data transfer by %s is not available from worker %s%s; leave out "
-                      "data_transfer_protocol, or start the worker with that one",
-                      only == NULL ? "any protocol" : only, task->place.address,
-                      only != NULL && strcmp(only, "shm") == 0
-                          ? " to this process, which may be of another host, container or user"
-                          : "");
-}
-
 /* The stream is there, or came and went already. */
 static void opened(leati_client_reader_task *task, leati_transport_stream *stream,
                    const leat_error *err) {
     leati_client_reader *reader = task->reader;
+    leati_client_reader_passing passing = {0};
     leati_queue_gate_lock(reader->gate);
     if (stream != NULL && task->state == LEATI_CLIENT_OPENING) {
         task->stream = stream;
@@ -407,12 +383,11 @@ static void opened(leati_client_reader_task *task, leati_transport_stream *strea
         leati_queue_gate_wake(reader->gate);
     } else if (err->code != LEAT_OK) {
         task->state = LEATI_CLIENT_IDLE;
-        task->passed_over++;
-        task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
-        if (!leati_control_is_away(err->code))
+        if (leati_client_reader_way_next(task, err, true, &passing))
             leati_client_reader_fail(reader, err);
     }
     leati_queue_gate_unlock(reader->gate);
+    leati_client_reader_way_passed(&passing, err);
     if (stream != NULL)
         leati_transport_stream_unref(stream);
 }
@@ -423,11 +398,11 @@ static void open_remote(leati_client_reader *reader, leati_client_reader_task *t
     leati_text request = {0};
     leati_transport_stream *stream = NULL;
     task->state = LEATI_CLIENT_OPENING;
-    const char *chosen = choose_transfer(task);
+    const char *chosen = leati_client_reader_way(task);
     char *transfer = leati_strdup(chosen);
-    char address[ADDRESS];
+    char address[LEATI_CLIENT_ADDRESS];
     (void)snprintf(address, sizeof address, "%s", task->place.address);
-    leat_status status = chosen == NULL     ? nothing_fits(task, &err)
+    leat_status status = chosen == NULL     ? leati_client_reader_no_way(task, &err)
                          : transfer == NULL ? leati_no_memory(&err)
                                             : write_request(task, transfer, &request, &err);
     leati_queue_gate_unlock(reader->gate);
@@ -446,6 +421,7 @@ static void open_remote(leati_client_reader *reader, leati_client_reader_task *t
 static void open_direct(leati_client_reader *reader, leati_client_reader_task *task) {
     leat_error err = {0};
     task->state = LEATI_CLIENT_READING;
+    task->ways = 1;
     leati_client_reader_window_grant(task, &task->credit_elements, &task->credit_bytes);
     task_ref(task); /* the thread's */
     leati_queue_gate_unlock(reader->gate);
@@ -457,7 +433,7 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
 static void open_task(leati_client_reader *reader, leati_client_reader_task *task) {
     task->attempt = task->place.attempt;
     task->opening++;
-    task->some_came = false;
+    task->some_came = task->broke = false;
     task->told_came = task->came;
     task->told_turns = task->turns;
     leati_client_reader_window_begin(reader, task);

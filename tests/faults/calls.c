@@ -31,7 +31,7 @@ static struct {
     atomic_long count, kill_at, full_at;
     long jump, jump_at; /* seconds that the time of day goes wrong by, from a call on */
     int signal;
-    const char *host;                /* leads to the loopback */
+    const char *host, *address;      /* of a host: where it leads */
     const char *folder;              /* NULL: all files concern the test */
     atomic_bool watched[MOST_FILES]; /* by descriptor, where there is a folder */
 } calls = {.kind = NUM_CALLS};
@@ -93,8 +93,9 @@ int calls_disarm(void) {
     return calls.seen;
 }
 
-void calls_name_host(const char *name) {
+void calls_name_host(const char *name, const char *address) {
     calls.host = name;
+    calls.address = address;
 }
 
 int calls_open(void) {
@@ -502,7 +503,7 @@ int getaddrinfo(const char *host, const char *port, const struct addrinfo *hints
         return EAI_AGAIN;
     if (known && hints != NULL && (hints->ai_flags & AI_NUMERICHOST))
         return EAI_NONAME;
-    return next(known ? "127.0.0.1" : host, port, hints, found);
+    return next(known ? calls.address : host, port, hints, found);
 }
 
 #endif

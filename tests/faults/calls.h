@@ -75,8 +75,8 @@ void calls_arm(call_kind kind, int at, int number);
 /* All calls pass again; how many of the armed kind there were. */
 int calls_disarm(void);
 
-/* A host's name (borrowed) that leads to 127.0.0.1 from now on; NULL: none. */
-void calls_name_host(const char *name);
+/* A host's name that leads to an address from now on, both borrowed; NULL: none does. */
+void calls_name_host(const char *name, const char *address);
 
 /* Descriptors opened and not closed since the last arming. */
 int calls_open(void);

@@ -67,7 +67,11 @@ static size_t server_arguments(const leati_transport_tuning *tuning, leati_grpc_
     return n + sizeof more / sizeof more[0];
 }
 
-static size_t channel_arguments(const leati_transport_tuning *tuning, leati_grpc_argument *out) {
+static size_t channel_arguments(const leati_remote_channel *channel, leati_grpc_argument *out) {
+    const leati_grpc_argument named[] = {
+        {"grpc.default_authority", channel->address, 0},
+        {"grpc.ssl_target_name_override", channel->host, 0},
+    };
     const leati_grpc_argument more[] = {
         {"grpc.use_local_subchannel_pool", NULL, 1},
         {"grpc.enable_http_proxy", NULL, 0},
@@ -77,9 +81,13 @@ static size_t channel_arguments(const leati_transport_tuning *tuning, leati_grpc
         {"grpc.min_reconnect_backoff_ms", NULL, HANDSHAKE_MS},
         {"grpc.max_reconnect_backoff_ms", NULL, 2000},
     };
-    size_t n = common_arguments(tuning, out);
+    size_t n = common_arguments(&channel->tuning, out);
     memcpy(out + n, more, sizeof more);
-    return n + sizeof more / sizeof more[0];
+    n += sizeof more / sizeof more[0];
+    if (channel->host == NULL)
+        return n;
+    memcpy(out + n, named, sizeof named);
+    return n + sizeof named / sizeof named[0];
 }
 
 /* ---- files of keys and certificates ---- */
@@ -331,6 +339,9 @@ static void free_connections(leati_remote_channel *channel) {
             leati_remote_module->connection_free(channel->connections[i]);
         channel->connections[i] = NULL;
     }
+    for (size_t i = 0; i < channel->num_retired; i++)
+        leati_remote_module->connection_free(channel->retired[i]);
+    channel->num_retired = 0;
 }
 
 static void free_channel(leati_remote_side *side) {
@@ -339,20 +350,25 @@ static void free_channel(leati_remote_side *side) {
     free_pems(pems);
     leati_free(channel->address);
     leati_free(channel->target);
+    leati_free(channel->host);
     leati_free(channel->token);
+    leati_free(channel->retired);
     leati_free(channel);
 }
 
 leati_grpc_connection *leati_remote_connection(leati_remote_channel *channel, int which,
+                                               int64_t deadline_ns, leat_cancel *cancel,
                                                leat_error *err) {
     leati_grpc_argument arguments[MOST_ARGUMENTS];
+    if (leati_remote_names_find(channel, deadline_ns, cancel, err) != LEAT_OK)
+        return NULL;
     leati_queue_gate_lock(channel->side.gate);
     if (channel->connections[which] == NULL) {
         const leati_grpc_security security = {channel->secure, channel->cert, channel->key,
                                               channel->ca};
         channel->connections[which] =
             leati_remote_module->connect(channel->target, channel->token, &security, arguments,
-                                         channel_arguments(&channel->tuning, arguments));
+                                         channel_arguments(channel, arguments));
     }
     leati_grpc_connection *connection = channel->connections[which];
     leati_queue_gate_unlock(channel->side.gate);
@@ -361,9 +377,27 @@ leati_grpc_connection *leati_remote_connection(leati_remote_channel *channel, in
     return connection;
 }
 
+/* Is it looked up (a name), or what it is? */
+static bool is_name(const char *host) {
+    return strchr(host, ':') == NULL && host[strspn(host, "0123456789.")] != '\0';
+}
+
+static leat_status set_target(leati_remote_channel *channel, const char *host, int port,
+                              leat_error *err) {
+    char target[LONGEST_HOST + 32];
+    channel->port = port;
+    if (is_name(host)) {
+        channel->host = leati_strdup(host);
+        return channel->host != NULL ? LEAT_OK : leati_no_memory(err);
+    }
+    leati_remote_target(host, port, target, sizeof target);
+    channel->target = leati_strdup(target);
+    return channel->target != NULL ? LEAT_OK : leati_no_memory(err);
+}
+
 static leat_status fill_channel(leati_remote_channel *channel, const char *address,
                                 const leati_transport_security *security, leat_error *err) {
-    char host[LONGEST_HOST], target[LONGEST_HOST + 32];
+    char host[LONGEST_HOST];
     char *pems[3] = {NULL};
     int port;
     LEATI_TRY(leati_transport_parse_address(address, host, sizeof host, &port, err));
@@ -373,16 +407,14 @@ static leat_status fill_channel(leati_remote_channel *channel, const char *addre
     channel->key = pems[1];
     channel->ca = pems[2];
     LEATI_TRY(status);
-    leati_remote_target(host, port, target, sizeof target);
+    LEATI_TRY(set_target(channel, host, port, err));
     channel->secure = leati_transport_is_secure(security, false);
     channel->tuning = leati_transport_tuned();
     channel->num_connections = channel->tuning.connections;
     channel->forks = leati_transport_forks();
     channel->address = leati_strdup(address);
-    channel->target = leati_strdup(target);
     channel->token = leati_strdup(security->token);
-    return channel->address == NULL || channel->target == NULL ||
-                   (security->token != NULL && channel->token == NULL)
+    return channel->address == NULL || (security->token != NULL && channel->token == NULL)
                ? leati_no_memory(err)
                : LEAT_OK;
 }

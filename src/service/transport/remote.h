@@ -3,6 +3,7 @@
 #ifndef LEATI_SERVICE_TRANSPORT_REMOTE_H
 #define LEATI_SERVICE_TRANSPORT_REMOTE_H
 
+#include "run/thread.h"
 #include "service/transport/ends.h"
 #include "service/transport/executor.h"
 #include "service/transport/grpc_module.h"
@@ -68,11 +69,22 @@ typedef struct leati_remote_channel {
     leati_grpc_connection *connections[LEATI_TRANSPORT_MOST_CONNECTIONS]; /* the gate's lock */
     int num_connections;
     unsigned next_connection; /* the gate's lock */
-    char *address, *target, *token;
+    char *address, *token;
+    char *target; /* gRPC's; of a host that is a name the gate's lock, and NULL until it is known */
     char *cert, *key, *ca; /* PEM texts */
     bool secure;
     leati_transport_tuning tuning;
     int forks;
+    /* Of a host that is a name (remote_names.c). */
+    char *host; /* NULL: it is an address */
+    int port;
+    leati_thread lookup_thread;
+    /* The gate's lock. */
+    bool looking, doubted;           /* the name is looked up; it may lead elsewhere now */
+    int64_t looked_ns;               /* when it was last */
+    leat_error lookup;               /* what that said */
+    leati_grpc_connection **retired; /* to addresses that it had */
+    size_t num_retired, retired_capacity;
 } leati_remote_channel;
 
 /* The module, once leati_transport_find_grpc has found it. */
@@ -81,9 +93,18 @@ extern const leati_grpc_module *leati_remote_module;
 /* Loads it (remote_load.c); UNIMPLEMENTED where it is not there. */
 const leati_grpc_module *leati_remote_load(const leati_grpc_host *host, leat_error *err);
 
-/* Connection `which` of the channel, opened now where it was not; NULL: without memory. */
+/* Connection `which` of the channel, opened now where it was not; waits for the host's addresses
+ * where it is a name. NULL: UNAVAILABLE where that is not found in time, without memory. */
 leati_grpc_connection *leati_remote_connection(leati_remote_channel *channel, int which,
+                                               int64_t deadline_ns, leat_cancel *cancel,
                                                leat_error *err);
+/* Waits until `target` is known; UNAVAILABLE. */
+LEAT_WARN_UNUSED leat_status leati_remote_names_find(leati_remote_channel *channel,
+                                                     int64_t deadline_ns, leat_cancel *cancel,
+                                                     leat_error *err);
+/* A call ended so: if that may be because the host is elsewhere now, its name is looked up again
+ * before the next one. */
+void leati_remote_names_doubt(leati_remote_channel *channel, const leati_grpc_end *end);
 
 /* What a gRPC call ended with, as a failure at `address` ("" at a server); code LEAT_OK: none. */
 void leati_remote_error(const leati_grpc_end *end, const char *address, leat_error *out);
@@ -91,7 +112,7 @@ void leati_remote_error(const leati_grpc_end *end, const char *address, leat_err
 leati_grpc_end leati_remote_end(const leat_error *why, leati_writer *bytes);
 /* The numeric address in gRPC's words for a peer. */
 void leati_remote_peer(const char *peer, char *out, size_t room);
-/* gRPC's target of an address; `out` has room for both. */
+/* gRPC's target of a numeric address; `out` has room for both. */
 void leati_remote_target(const char *host, int port, char *out, size_t room);
 
 /* A call or stream that came in: the context of its pipe, or NULL and why. */

@@ -91,6 +91,7 @@ void leati_remote_call_answered(void *context, const leati_grpc_end *end,
     asked *a = context;
     leat_error why = {0};
     leat_buffer *answer = NULL;
+    leati_remote_names_doubt(a->channel, end);
     leati_remote_error(end, a->channel->address, &why);
     if (why.code == LEAT_OK)
         answer = gather_slices(slices, num_slices, &why);
@@ -167,9 +168,10 @@ leat_status leati_remote_call(leati_remote_channel *channel, const char *method,
                               leat_cancel *cancel, leat_buffer **answer, leat_error *err) {
     if (leati_cancel_fired(cancel))
         return leati_fail(err, LEAT_CANCELLED, "cancelled before %.100s was called", method);
-    leati_grpc_connection *connection = leati_remote_connection(channel, 0, err);
+    leati_grpc_connection *connection =
+        leati_remote_connection(channel, 0, deadline_ns, cancel, err);
     if (connection == NULL)
-        return err->code;
+        return leati_prefix(err, "call of %.100s at grpc://%.200s", method, channel->address);
     const leati_transport_part part = {request, size, NULL};
     leat_buffer *copy = leati_transport_gather(&part, 1, err);
     asked *a = copy != NULL ? new_asked(channel, err) : NULL;

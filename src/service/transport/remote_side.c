@@ -137,8 +137,6 @@ void leati_remote_peer(const char *peer, char *out, size_t room) {
 void leati_remote_target(const char *host, int port, char *out, size_t room) {
     if (strchr(host, ':') != NULL)
         snprintf(out, room, "ipv6:[%s]:%d", host, port);
-    else if (host[strspn(host, "0123456789.")] == '\0')
-        snprintf(out, room, "ipv4:%s:%d", host, port);
     else
-        snprintf(out, room, "dns:///%s:%d", host, port);
+        snprintf(out, room, "ipv4:%s:%d", host, port);
 }

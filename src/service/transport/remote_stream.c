@@ -20,7 +20,11 @@
 
 #include <string.h>
 
-enum { MOST_OUT = 4 << 20, MOST_IN = 8 << 20 };
+enum {
+    MOST_OUT = 4 << 20,
+    MOST_IN = 8 << 20,
+    NAME_MS = 500 /* for the host's name, which is found meanwhile for the next try */
+};
 
 typedef struct stream {
     leati_transport_stream base; /* references: users', the inbox's until it was left, the pipe's */
@@ -315,8 +319,10 @@ static void stream_ended(void *context, const leati_grpc_end *end) {
     stream *s = stream_heard(context);
     leati_remote_side *side = s->side;
     leat_error why = {0};
-    if (s->server == NULL)
+    if (s->server == NULL) {
+        leati_remote_names_doubt((leati_remote_channel *)side, end);
         leati_remote_error(end, ((leati_remote_channel *)side)->address, &why);
+    }
     leati_queue_gate_lock(s->gate);
     s->finished = true;
     end_broken(s, &why);
@@ -404,7 +410,8 @@ leati_transport_stream *leati_remote_stream_open(leati_remote_channel *channel, 
     leati_queue_gate_lock(channel->side.gate);
     int which = (int)(channel->next_connection++ % (unsigned)channel->num_connections);
     leati_queue_gate_unlock(channel->side.gate);
-    leati_grpc_connection *connection = leati_remote_connection(channel, which, err);
+    leati_grpc_connection *connection =
+        leati_remote_connection(channel, which, leati_clock_deadline_ns(NAME_MS), NULL, err);
     if (connection == NULL)
         return NULL;
     const leati_transport_part part = {request, size, NULL};

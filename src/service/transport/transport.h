@@ -143,7 +143,8 @@ typedef struct leati_transport {
     leat_status (*call)(leati_transport_channel *channel, const char *method, const void *request,
                         size_t size, int64_t deadline_ns, leat_cancel *cancel, leat_buffer **answer,
                         leat_error *err);
-    /* Opens a stream; owned (leati_transport_stream_unref). Failures to connect come as `closed`.
+    /* Opens a stream; owned (leati_transport_stream_unref). Failures to connect come as `closed`;
+     * NULL with UNAVAILABLE is a host that was not found.
      */
     leati_transport_stream *(*open)(leati_transport_channel *channel, const char *method,
                                     const void *request, size_t size,

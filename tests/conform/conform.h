@@ -35,7 +35,7 @@ int conform_data(void);
 int conform_data_at(void);
 int conform_data_memory(void);
 
-/* The same cases through a data service, from one worker and from three. */
+/* The same cases through a data service, from one worker, two and three. */
 int conform_data_service(void);
 
 /* Every argument of every dataset operator with values that it does not take. */

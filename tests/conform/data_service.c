@@ -1,12 +1,13 @@
-/* Every dataset operator behind a data service: the cases of tests/conform/data, read from one and
- * from three workers under the processing modes.
+/* Every dataset operator behind a data service: the cases of tests/conform/data, read from one, two
+ * and three workers under the processing modes.
  *
  * Expected are the case's own outcomes. One worker gives them in their order under every mode, as
- * all splits and all shares are its own. Of three workers each gives them under OFF; under DATA
- * each keeps every third of them. Under DYNAMIC, FILE and FILE_OR_DATA three together give the same
- * outcomes where operators work on elements one by one; those that look at neighbours, of which a
- * worker has other ones, stand in data_service.json with what they then give, beside those that
- * write a folder of all workers. */
+ * all splits and all shares are its own. Of several workers each gives them under OFF; under DATA
+ * each keeps every second or third of them, and under HINT, too, where the case has a
+ * shard(SHARD_HINT, SHARD_HINT) behind it. Under DYNAMIC, FILE and FILE_OR_DATA all together give
+ * the same outcomes where operators work on elements one by one; those that look at neighbours, of
+ * which a worker has other ones, stand in data_service.json with what they then give, beside those
+ * that write a folder of all workers. */
 #include "support/cmocka.h"
 
 #include "conform.h"
@@ -22,7 +23,7 @@
 #define FOLDER LEATI_SOURCE_DIR "/tests/conform/data"
 #define RECORDED LEATI_SOURCE_DIR "/tests/golden/data"
 
-enum { MOST_WORKERS = 3, MOST_OUTCOMES = 600 };
+enum { MOST_WORKERS = 3, /* and as many clusters, of one worker and more */ MOST_OUTCOMES = 600 };
 
 typedef struct cluster {
     leat_dispatcher *dispatcher;
@@ -43,13 +44,14 @@ static const mode modes[] = {
     {"file", LEAT_SERVICE_FILE, true},
     {"data", LEAT_SERVICE_DATA, false},
     {"file_or_data", LEAT_SERVICE_FILE_OR_DATA, true},
+    {"hint", LEAT_SERVICE_HINT, false},
 };
 
 typedef struct suite {
     golden_run run;
-    cluster clusters[2]; /* of one worker and of three */
-    json_t *neighbours;  /* operators that look at them */
-    json_t *folders;     /* operators that write one, which workers share */
+    cluster clusters[MOST_WORKERS];
+    json_t *neighbours; /* operators that look at them */
+    json_t *folders;    /* operators that write one, which workers share */
     size_t compared, refused, differing;
 } suite;
 
@@ -134,13 +136,17 @@ static size_t count_errors(const json_t *elements) {
     return count;
 }
 
-/* The outcomes as often as workers give them: under DATA each of them meets all errors. Owned. */
+/* Does each worker compute everything, and keep its share of the elements? */
+static bool keeps_share(const mode *m) {
+    return m->policy == LEAT_SERVICE_DATA || m->policy == LEAT_SERVICE_HINT;
+}
+
+/* The outcomes as often as workers give them: each that keeps a share meets all errors. Owned. */
 static json_t *expected_of(const json_t *elements, const mode *m, int workers) {
     json_t *out = json_array();
     for (size_t i = 0; i < json_array_size(elements); i++) {
         json_t *outcome = json_array_get(elements, i);
-        bool all =
-            m->policy == LEAT_SERVICE_OFF || (m->policy == LEAT_SERVICE_DATA && is_error(outcome));
+        bool all = m->policy == LEAT_SERVICE_OFF || (keeps_share(m) && is_error(outcome));
         for (int w = 0; w < (all ? workers : 1); w++)
             json_array_append(out, outcome);
     }
@@ -152,8 +158,7 @@ static json_t *expected_of(const json_t *elements, const mode *m, int workers) {
 static bool goes_with(const json_t *json, const mode *m, int workers) {
     const json_t *elements = json_object_get(json_object_get(json, "expect"), "elements");
     size_t errors = count_errors(elements), good = json_array_size(elements) - errors;
-    bool by_data = m->policy == LEAT_SERVICE_DATA || m->policy == LEAT_SERVICE_FILE_OR_DATA;
-    if (workers == 1 || !by_data)
+    if (workers == 1 || !(keeps_share(m) || m->policy == LEAT_SERVICE_FILE_OR_DATA))
         return true;
     return good >= (size_t)workers && errors == 0 && !golden_bool(json, "unordered", false);
 }
@@ -162,8 +167,11 @@ static leat_iterator *opened(const cluster *from, leat_dataset *dataset, const m
                              leat_error *err) {
     leat_service_options options = {LEAT_SERVICE_DEFAULTS, .processing_mode = m->policy,
                                     .task_refresh_interval_hint_ms = 20};
-    leat_dataset *read = leat_service_distribute(
-        leat_dataset_ref(dataset), leat_dispatcher_target(from->dispatcher), &options, err);
+    leat_dataset *given = leat_dataset_ref(dataset);
+    if (m->policy == LEAT_SERVICE_HINT)
+        given = leat_dataset_shard(given, -1, -1, err);
+    leat_dataset *read =
+        leat_service_distribute(given, leat_dispatcher_target(from->dispatcher), &options, err);
     leat_iterator *iterator = read == NULL ? NULL : leat_iterator_new(read, NULL, err);
     leat_dataset_unref(read);
     return iterator;
@@ -247,7 +255,7 @@ static void check_operator(suite *s, const leati_dataset_op *op) {
     for (size_t i = 0; i < json_array_size(cases); i++) {
         const json_t *json = json_array_get(cases, i);
         for (size_t m = 0; is_fit(json) && m < sizeof modes / sizeof *modes; m++)
-            for (int w = 0; w < 2; w++)
+            for (int w = 0; w < MOST_WORKERS; w++)
                 if (goes_with(json, &modes[m], s->clusters[w].count))
                     check_mode(s, file, json, &s->clusters[w], &modes[m]);
     }
@@ -268,13 +276,13 @@ static void test_operators(void **state) {
     assert_non_null(s.neighbours);
     assert_non_null(s.folders);
     golden_generators_begin();
-    start(&s.clusters[0], 1);
-    start(&s.clusters[1], MOST_WORKERS);
+    for (int w = 0; w < MOST_WORKERS; w++)
+        start(&s.clusters[w], w + 1);
     for (size_t i = 0; i < count; i++)
         if ((ops[i]->flags & LEATI_OP_REMOTE) == 0 && conform_mine(&dealt))
             check_operator(&s, ops[i]);
-    for (int i = 0; i < 2; i++)
-        stop(&s.clusters[i]);
+    for (int w = 0; w < MOST_WORKERS; w++)
+        stop(&s.clusters[w]);
     print_message("%zu compared, %zu refused, %zu with other neighbours\n", s.compared, s.refused,
                   s.differing);
     json_decref(known);

@@ -41,6 +41,15 @@ bool leati_say_is_terminal(void) {
     return isatty(STDOUT_FILENO) == 1;
 }
 
+void leati_say_again(int64_t i, bool plain) {
+    if (plain)
+        return;
+    if (leati_say_is_terminal())
+        fputs("\033[H\033[J", stdout);
+    else if (i > 0)
+        putchar('\n');
+}
+
 const char *leati_say_count(int64_t number, char text[32]) {
     char digits[24];
     int size = snprintf(digits, sizeof digits, "%" PRId64, number);

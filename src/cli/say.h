@@ -14,6 +14,10 @@ void leati_say_failure(const leat_error *err);
 /* Whether standard output is a terminal. */
 bool leati_say_is_terminal(void);
 
+/* Before look number `i` (from 0) of what is shown again and again: clears a terminal's screen, and
+ * elsewhere leaves a line free behind the look before. Nothing where programs read it (`plain`). */
+void leati_say_again(int64_t i, bool plain);
+
 /* A number with a comma between groups of three digits, written to `text` (room for 32 bytes),
  * which is returned. */
 const char *leati_say_count(int64_t number, char text[32]);

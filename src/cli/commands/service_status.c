@@ -116,15 +116,12 @@ static leati_exit show_once(struct looking *l) {
 
 /* A dispatcher that is away for a moment is said to be, and asked again. */
 static leati_exit watch(struct looking *l) {
-    bool screen = leati_say_is_terminal() && !l->options->json;
+    bool plain = l->options->json || (l->options->ready && !leati_say_is_terminal());
     for (int64_t i = 0; l->options->count == 0 || i < l->options->count; i++) {
         if (i > 0)
             sleep_ms((int64_t)(l->options->interval * 1e3));
         bool good = look(l);
-        if (screen)
-            fputs("\033[H\033[J", stdout);
-        else if (i > 0 && !l->options->json && !l->options->ready)
-            putchar('\n');
+        leati_say_again(i, plain);
         if (good && !print(l))
             return LEATI_EXIT_FAILURE;
         if (!good)

@@ -8,6 +8,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cli/print.h"
+#include "cli/say.h"
+#include <inttypes.h>
 #include <leat/data_ops.h>
 #include <string.h>
 
@@ -93,4 +95,40 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
         status = report(iterator, reports, err);
     leat_iterator_free(iterator);
     return status;
+}
+
+/* ---- only counted ---- */
+
+#define MAX_ERRORS 1000
+
+static leat_status count_element(void *context, const leat_element *element, leat_error *err) {
+    (void)element;
+    (void)err;
+    ((leati_pipeline_counts *)context)->elements++;
+    return LEAT_OK;
+}
+
+static bool count_error(void *context, const leat_error *error) {
+    leati_pipeline_counts *counts = context;
+    /* One is shown, with all of its text; of the others only the number. */
+    if (counts->errors++ == 0)
+        leati_say_error("element %" PRId64 ": %s", counts->elements, error->text);
+    return counts->errors < MAX_ERRORS;
+}
+
+leat_status leati_pipeline_count(const char *path, const leati_pipeline_options *options,
+                                 const leati_pipeline_reports *reports,
+                                 leati_pipeline_counts *counts, leat_error *err) {
+    leati_pipeline_visitor visitor = {counts, count_element, count_error};
+    *counts = (leati_pipeline_counts){0};
+    return leati_pipeline_run(path, options, &visitor, reports, err);
+}
+
+leati_exit leati_pipeline_counted(leat_status status, const leati_pipeline_counts *counts,
+                                  const leat_error *err) {
+    if (status != LEAT_OK)
+        leati_say_failure(err);
+    if (counts->errors > 1)
+        leati_say_error("%" PRId64 " elements failed; the first is shown above", counts->errors);
+    return status != LEAT_OK || counts->errors > 0 ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
 }

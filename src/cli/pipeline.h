@@ -2,7 +2,7 @@
 #ifndef LEATI_CLI_PIPELINE_H
 #define LEATI_CLI_PIPELINE_H
 
-#include <leat/data.h>
+#include "cli/command.h"
 
 typedef struct leati_pipeline_options {
     int64_t limit;   /* elements and errors; 0: no limit */
@@ -61,5 +61,21 @@ LEAT_WARN_UNUSED leat_status leati_pipeline_run(const char *path,
                                                 const leati_pipeline_visitor *visitor,
                                                 const leati_pipeline_reports *reports,
                                                 leat_error *err);
+
+/* What leati_pipeline_count found. */
+typedef struct leati_pipeline_counts {
+    int64_t elements, errors;
+} leati_pipeline_counts;
+
+/* Runs the pipeline and only counts its elements, for `leat explain` and `leat watch`. The first
+ * one that fails is said; a thousand end the run, as a source that cannot be opened may fail at
+ * every call. */
+LEAT_WARN_UNUSED leat_status leati_pipeline_count(const char *path,
+                                                  const leati_pipeline_options *options,
+                                                  const leati_pipeline_reports *reports,
+                                                  leati_pipeline_counts *counts, leat_error *err);
+/* Says what failed, and is the status of the command: OK where nothing did. */
+leati_exit leati_pipeline_counted(leat_status status, const leati_pipeline_counts *counts,
+                                  const leat_error *err);
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "cli/command.h"
 #include "cli/pipeline.h"
-#include "cli/say.h"
 #include "file/atomic.h"
 #include <inttypes.h>
 #include <stddef.h>
@@ -33,28 +32,6 @@ static const leati_option explain_rows[] = {
     {0},
 };
 
-/* A source that cannot be opened may fail at every call: then there is nothing to explain. */
-#define MAX_ERRORS 1000
-
-struct counting {
-    int64_t elements, errors;
-};
-
-static leat_status count_element(void *context, const leat_element *element, leat_error *err) {
-    (void)element;
-    (void)err;
-    ((struct counting *)context)->elements++;
-    return LEAT_OK;
-}
-
-static bool count_error(void *context, const leat_error *error) {
-    struct counting *counting = context;
-    /* One is shown, with all of its text; of the others only the number. */
-    if (counting->errors++ == 0)
-        leati_say_error("element %" PRId64 ": %s", counting->elements, error->text);
-    return counting->errors < MAX_ERRORS;
-}
-
 /* The files that were asked for. */
 static leat_status write_files(const struct explain_options *o, const char *metrics,
                                leat_error *err) {
@@ -69,30 +46,25 @@ static leat_status write_files(const struct explain_options *o, const char *metr
 static leati_exit run_explain(void *options, char **arguments, int count) {
     (void)count;
     const struct explain_options *o = options;
-    struct counting counting = {0};
-    leati_pipeline_visitor visitor = {&counting, count_element, count_error};
+    leati_pipeline_counts counts;
     char *table = NULL, *metrics = NULL;
     leati_pipeline_reports reports = {&table, &metrics};
     leat_error err = {0};
     if (o->trace != NULL)
         leat_trace_start();
     int64_t start = leati_now_ns();
-    leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, &reports, &err);
+    leat_status status = leati_pipeline_count(arguments[0], &o->pipeline, &reports, &counts, &err);
     double seconds = (double)(leati_now_ns() - start) * 1e-9;
     /* Before anything is printed, which is no part of the pipeline. */
     leat_trace_stop();
     if (status == LEAT_OK) {
-        printf("%" PRId64 " elements in %.3f s\n%s", counting.elements, seconds, table);
+        printf("%" PRId64 " elements in %.3f s\n%s", counts.elements, seconds, table);
         /* The table comes first: it is worth having even if a file cannot be written. */
         status = write_files(o, metrics, &err);
     }
-    if (status != LEAT_OK)
-        leati_say_failure(&err);
     leat_text_free(table);
     leat_text_free(metrics);
-    if (counting.errors > 1)
-        leati_say_error("%" PRId64 " elements failed; the first is shown above", counting.errors);
-    return status != LEAT_OK || counting.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
+    return leati_pipeline_counted(status, &counts, &err);
 }
 
 const leati_command leati_command_explain = {

@@ -1,14 +1,14 @@
-/* leat watch: a pipeline on a web page while it runs.
+/* leat watch: a pipeline on a web page while it runs, or what a program that runs shows of its own.
  *
  * Happy path: the pipeline runs to its end, to --limit or to Ctrl-C without printing elements; the
- * line of the log that names the page comes from the option `watch` of its dataset. A number prints
- * where the pages of that process are. Failure modes:
- * those of `leat run`; elements that fail are counted and the first one is shown. No locks. */
-#include "base/error.h"
+ * line of the log that names the page comes from the option `watch` of its dataset. A number is a
+ * process, of which a table is printed again and again (cli/program.h). Failure modes: those of
+ * `leat run`; elements that fail are counted and the first one is shown; options of the one thing
+ * for the other. No locks. */
 #include "cli/command.h"
 #include "cli/pipeline.h"
+#include "cli/program.h"
 #include "cli/say.h"
-#include "data/run/seen.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 
 struct watch_options {
     leati_pipeline_options pipeline;
+    leati_program_options program;
 };
 
 static const leati_option watch_rows[] = {
@@ -29,78 +30,65 @@ static const leati_option watch_rows[] = {
      .maximum = 65535,
      .doc = "The page's port; without it, or 0, any that is free."},
     LEATI_PIPELINE_OPTIONS(struct watch_options, pipeline),
+    {.name = "json",
+     .type = LEATI_OPTION_FLAG,
+     .offset = offsetof(struct watch_options, program.json),
+     .doc = "Of a PID: print what its pages say as JSON."},
+    {.name = "interval",
+     .type = LEATI_OPTION_FLOAT,
+     .offset = offsetof(struct watch_options, program.interval),
+     .value = "SECONDS",
+     .minimum = 0.01,
+     .maximum = 1e6,
+     .doc = "Of a PID: between two times; 1."},
+    {.name = "count",
+     .type = LEATI_OPTION_INT,
+     .offset = offsetof(struct watch_options, program.count),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1e6,
+     .doc = "Of a PID: how many times; without it until it ends."},
     {0},
 };
 
-/* A source that cannot be opened may fail at every call. */
-#define MAX_ERRORS 1000
-
-struct counting {
-    int64_t elements, errors;
-};
-
-static leat_status count_element(void *context, const leat_element *element, leat_error *err) {
-    (void)element;
-    (void)err;
-    ((struct counting *)context)->elements++;
-    return LEAT_OK;
-}
-
-static bool count_error(void *context, const leat_error *error) {
-    struct counting *counting = context;
-    if (counting->errors++ == 0)
-        leati_say_error("element %" PRId64 ": %s", counting->elements, error->text);
-    return counting->errors < MAX_ERRORS;
-}
-
-/* Names the pages of a program that runs. */
-static leati_exit watch_program(const leati_pipeline_options *given, const char *number) {
-    leat_error err = {0};
-    leati_text urls = {0};
+static leati_exit watch_program(const struct watch_options *o, const char *number) {
+    const leati_pipeline_options *plan = &o->pipeline;
     long pid = strlen(number) < 10 ? strtol(number, NULL, 10) : 0;
     if (pid <= 0) {
         leati_say_error("%s is no number of a process, expected 1 to 999999999", number);
         return LEATI_EXIT_FAILURE;
     }
-    if (given->limit || given->threads || given->port || given->no_rewrites) {
-        leati_say_error("%s is a process, whose pipeline no option changes; leave them out, or "
-                        "write ./%s for a plan of this name",
+    if (plan->limit || plan->threads || plan->port || plan->no_rewrites || plan->seed.given) {
+        leati_say_error("%s is a process, whose pipeline no option changes; leave out all but "
+                        "--json, --interval and --count, or write ./%s for a plan of this name",
                         number, number);
         return LEATI_EXIT_USAGE;
     }
-    leat_status status = leati_seen_read((int)pid, &urls, &err);
-    if (status == LEAT_OK && urls.failed)
-        status = leati_no_memory(&err);
-    if (status != LEAT_OK)
-        leati_say_failure(&err);
-    else
-        printf("%.*s", (int)urls.size, urls.data);
-    leati_text_fini(&urls);
-    return status == LEAT_OK ? LEATI_EXIT_OK : LEATI_EXIT_FAILURE;
+    return leati_program_watch((int)pid, &o->program);
 }
 
 static leati_exit run_watch(void *options, char **arguments, int count) {
     (void)count;
     struct watch_options *o = options;
     if (arguments[0][strspn(arguments[0], "0123456789")] == '\0' && arguments[0][0] != '\0')
-        return watch_program(&o->pipeline, arguments[0]);
-    struct counting counting = {0};
-    leati_pipeline_visitor visitor = {&counting, count_element, count_error};
+        return watch_program(o, arguments[0]);
+    if (o->program.json || o->program.interval > 0 || o->program.count) {
+        leati_say_error("--json, --interval and --count are for the number of a process, not for a "
+                        "pipeline, which is shown on its page");
+        return LEATI_EXIT_USAGE;
+    }
+    leati_pipeline_counts counts;
     leat_error err = {0};
     o->pipeline.watched = true;
-    leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, NULL, &err);
-    if (status != LEAT_OK)
-        leati_say_failure(&err);
-    else
-        printf("%" PRId64 " elements\n", counting.elements);
-    if (counting.errors > 1)
-        leati_say_error("%" PRId64 " elements failed; the first is shown above", counting.errors);
-    return status != LEAT_OK || counting.errors ? LEATI_EXIT_FAILURE : LEATI_EXIT_OK;
+    leat_status status = leati_pipeline_count(arguments[0], &o->pipeline, NULL, &counts, &err);
+    if (status == LEAT_OK)
+        printf("%" PRId64 " elements\n", counts.elements);
+    return leati_pipeline_counted(status, &counts, &err);
 }
 
 const leati_command leati_command_watch = {
     .name = "watch",
-    .summary = "show a pipeline, or a running program, on a web page",
+    .summary = "show a pipeline on a web page, or what a running program does",
     .arguments = "PIPELINE.json|PID",
     .description =
         "Runs a pipeline without printing its elements, and meanwhile serves a web page of this\n"
@@ -108,9 +96,15 @@ const leati_command leati_command_watch = {
         "an end runs until Ctrl-C. LEAT_WATCH_TOKEN in the environment is what the page asks for.\n"
         "Programs show theirs by the option `watch` of a dataset, or, as they are, by LEAT_WATCH=1 "
         "or\n"
-        "LEAT_WATCH=PORT in their environment: with the number of such a process, PID, this "
-        "prints\n"
-        "the addresses of its pages, and takes no option. A plan whose name is a number is ./NAME.",
+        "LEAT_WATCH=PORT in their environment. With the number of such a process, PID, this prints "
+        "the\n"
+        "addresses of its pages and a table of each of its pipelines, and again each second until "
+        "it\n"
+        "ends: how much each operator gave, and of the time since the table before (in the first "
+        "one,\n"
+        "since the pipeline began) the shares in which it computed (BUSY), waited for its input "
+        "(WAITS)\n"
+        "and for room (FULL). A plan whose name is a number is ./NAME.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = watch_rows,

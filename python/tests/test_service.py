@@ -528,6 +528,20 @@ def test_large_elements_come_as_they_are(worker_by, transfer):
         assert texts.tolist() == [str(x).encode() for x in expected[:9]]
 
 
+@pytest.mark.parametrize("asked, way", [(None, "direct"), ("shm", "shm"), ("grpc", "grpc")])
+def test_which_way_was_taken(asked, way):
+    """The dispatcher knows it of each client, as long as it reads."""
+    dispatcher = service.DispatchServer(service.DispatcherConfig())
+    workers = [service.WorkerServer(service.WorkerConfig(dispatcher._address)) for _ in range(2)]
+    iterator = iter(read_by(asked, dispatcher.target, tf.data.Dataset.range(1 << 40)))
+    next(iterator)
+    while dispatcher._status()["clients"][0]["transfers"] != {way: 2}:
+        pass
+    del iterator
+    for server in (*workers, dispatcher):
+        server.stop()
+
+
 def test_protocols_that_are_not_there(worker_by):
     target = worker_by("grpc")
     with pytest.raises(tf.errors.NotFoundError, match="grpc, local, shm, tcp"):

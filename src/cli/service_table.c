@@ -24,6 +24,19 @@ static void list_cell(const leati_table_row *row, const char *member, char *out)
     leati_text_fini(&joined);
 }
 
+/* {"shm": 2, "grpc": 1} as `2 shm, 1 grpc`. */
+static void transfers_cell(const leati_table_row *row, const char *member, char *out) {
+    leati_text joined = {0};
+    const char *transfer = NULL;
+    json_t *streams = NULL;
+    json_object_foreach(json_object_get(row->now, member), transfer, streams) {
+        leati_text_addf(&joined, "%s%" JSON_INTEGER_FORMAT " %s", joined.size > 0 ? ", " : "",
+                        json_integer_value(streams), transfer);
+    }
+    leati_table_clean(joined.size > 0 && !joined.failed ? joined.data : "", out);
+    leati_text_fini(&joined);
+}
+
 static void mib_rate_cell(const leati_table_row *row, const char *member, char *out) {
     double rate = leati_table_rate(row, member);
     if (!isnan(rate))
@@ -77,6 +90,7 @@ static const leati_table_column client_columns[] = {
     {"EL/S", true, "elements", leati_table_rate_cell},
     {"STALL", true, "stall", leati_table_share_cell},
     {"BUFFERED", true, "buffered", leati_table_count_cell},
+    {"STREAMS", false, "transfers", transfers_cell},
     {"HEARD", true, "heard_ms", heard_cell},
     {0},
 };

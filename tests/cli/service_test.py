@@ -15,8 +15,9 @@ class ServingTest(ServiceTest):
         self.assertEqual({worker["state"] for worker in state["workers"]}, {"ready"})
         self.assertEqual([(job["policy"], job["visitation"], job["clients"]) for job in state["jobs"]],
                          [("dynamic", "at_most_once", 1)])
+        until(lambda: self.state(dispatcher.address)["clients"][0]["transfers"] == {"shm": 2}, "it says by which way it reads")
         text = self.succeed("service", "status", "--dispatcher", dispatcher.address)
-        for word in ("WORKER", "JOB", "CLIENT", "ready", "dynamic", *(worker.address for worker in workers)):
+        for word in ("WORKER", "JOB", "CLIENT", "STREAMS", "2 shm", "ready", "dynamic", *(worker.address for worker in workers)):
             self.assert_named(word, text)
         self.assert_whole(reader.rest())
         for process in (*workers, dispatcher):

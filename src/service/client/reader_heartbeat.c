@@ -67,6 +67,30 @@ static leat_status list_settled(const leati_client_reader *reader, leati_ints *o
     return LEAT_OK;
 }
 
+/* Counts a stream that comes by `transfer`. */
+static leat_status add_way(const char *transfer, leati_messages *out, leat_error *err) {
+    struct leati_message_way *way = out->items, *end = way + out->count;
+    while (way != end && strcmp(way->transfer, transfer) != 0)
+        way++;
+    if (way == end) {
+        way = leati_messages_add(out, &leati_message_way, err);
+        if (way == NULL)
+            return err->code;
+        LEATI_TRY(leati_messages_set_text(&way->transfer, transfer, err));
+    }
+    way->streams++;
+    return LEAT_OK;
+}
+
+/* By which transfers it reads now. */
+static leat_status add_ways(const leati_client_reader *reader, leati_messages *out,
+                            leat_error *err) {
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (task->state == LEATI_CLIENT_READING)
+            LEATI_TRY(add_way(task->stream != NULL ? task->transport->name : "direct", out, err));
+    return LEAT_OK;
+}
+
 /* How the program fares since the last time. */
 static void add_figures(leati_client_reader *reader, struct leati_message_client *out) {
     int64_t now = leati_now_ns(), spent = now - reader->told_ns;
@@ -111,6 +135,8 @@ static leat_status write_beat(leati_client_reader *reader, struct leati_message_
         status = list_settled(reader, &out->settled, err);
     if (status == LEAT_OK)
         status = add_holdings(reader, &out->holding, err);
+    if (status == LEAT_OK)
+        status = add_ways(reader, &out->ways, err);
     add_figures(reader, out);
     leati_queue_gate_unlock(reader->gate);
     return status;

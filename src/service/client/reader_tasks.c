@@ -424,7 +424,10 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
     task->ways = 1;
     leati_client_reader_window_grant(task, &task->credit_elements, &task->credit_bytes);
     task_ref(task); /* the thread's */
+    char address[LEATI_CLIENT_ADDRESS];
+    (void)snprintf(address, sizeof address, "%s", task->place.address);
     leati_queue_gate_unlock(reader->gate);
+    LEATI_TELL(SERVICE, INFO, "worker %s is of this process and read by no transport", address);
     if (leati_client_reader_direct_start(task, &err) != LEAT_OK)
         leati_client_reader_closed(task, &err);
     leati_queue_gate_lock(reader->gate);

@@ -118,6 +118,23 @@ static leat_status of_iterations(leati_core *core, leati_text *text, leat_error 
     return leati_database_end(&query, err);
 }
 
+static leat_status of_streams(const leati_core *core, leati_text *text, leat_error *err) {
+    static const char name[] = PREFIX "client_streams";
+    json_t *streams = json_object(), *count = NULL;
+    const char *transfer = NULL;
+    if (streams == NULL)
+        return leati_no_memory(err);
+    for (size_t i = 0; i < core->num_clients; i++)
+        leati_dispatcher_add_ways(core->clients[i], streams);
+    head(text, name, "gauge", "Streams from workers to clients by the way that they take.");
+    json_object_foreach(streams, transfer, count) {
+        leati_web_label label = {"transfer", transfer};
+        leati_web_metrics_integer(text, name, &label, 1, json_integer_value(count));
+    }
+    json_decref(streams);
+    return LEAT_OK;
+}
+
 static void of_clients(const leati_core *core, leati_text *text) {
     double stall = 0;
     int64_t buffered = 0;
@@ -182,6 +199,7 @@ leat_status leati_core_metrics(leati_core *core, leati_text *text, leat_error *e
     of_workers(core, text);
     LEATI_TRY(of_iterations(core, text, err));
     of_clients(core, text);
+    LEATI_TRY(of_streams(core, text, err));
     leati_web_metrics_single(text, PREFIX "incarnation", "gauge",
                              "How often a dispatcher was started on its database.",
                              (double)leati_database_incarnation(core->database));

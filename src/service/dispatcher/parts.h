@@ -264,6 +264,9 @@ void leati_dispatcher_count_client(leati_core *core, leati_core_client *client, 
 /* What clients of an iteration took since the start. */
 int64_t leati_dispatcher_counted(const leati_core *core, int64_t iteration);
 
+/* Adds the streams that the client reads to `object`: a number by the name of each transfer. */
+void leati_dispatcher_add_ways(const leati_core_client *client, json_t *object);
+
 /* How many workers would keep an iteration's clients from waiting, by what both say; 0: not known
  * yet. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_workers_wanted(leati_core *core, int64_t iteration,

@@ -168,6 +168,15 @@ static leat_status add_jobs(leati_core *core, json_t *list, leat_error *err) {
     return status == LEAT_OK ? ended : status;
 }
 
+void leati_dispatcher_add_ways(const leati_core_client *client, json_t *object) {
+    const struct leati_message_way *ways = client->last.ways.items;
+    for (int64_t i = 0; i < client->last.ways.count; i++) {
+        const char *transfer = ways[i].transfer != NULL ? ways[i].transfer : "";
+        put_int(object, transfer,
+                json_integer_value(json_object_get(object, transfer)) + ways[i].streams);
+    }
+}
+
 static void add_clients(const leati_core *core, json_t *list) {
     for (size_t i = 0; i < core->num_clients; i++) {
         const leati_core_client *client = core->clients[i];
@@ -178,6 +187,9 @@ static void add_clients(const leati_core *core, json_t *list) {
         put_int(object, "elements", client->last.elements);
         put_number(object, "stall", client->last.stall);
         put_int(object, "buffered", client->last.buffered);
+        json_t *transfers = json_object();
+        leati_dispatcher_add_ways(client, transfers);
+        (void)leati_json_put(object, "transfers", transfers);
         put_number(object, "heard_ms", ms_since(core, client->heard_ns));
     }
 }

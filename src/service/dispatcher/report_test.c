@@ -134,10 +134,41 @@ static void test_sums_do_not_fall(void **state) {
     close_world(&world);
 }
 
+/* By which ways clients read: of each client, and of all in the metrics. */
+static void test_ways_of_clients(void **state) {
+    (void)state;
+    struct world world = {0};
+    open_world(&world, NULL);
+    register_dataset(&world, "");
+    struct leati_message_opened a = open_job(&world, "a", ", \"repetition\": 0");
+    struct leati_message_opened b = open_job(&world, "b", ", \"repetition\": 0");
+    client_beat(&world, a.client, "");
+    client_beat(&world, b.client,
+                ", \"ways\": [{\"transfer\": \"shm\", \"streams\": 2},"
+                " {\"transfer\": \"grpc\", \"streams\": 1}]");
+    json_t *said = state_of(&world);
+    const json_t *clients = json_object_get(said, "clients");
+    assert_int_equal(json_array_size(clients), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *client = json_array_get(clients, i),
+                     *transfers = json_object_get(client, "transfers");
+        bool reads = number(client, "id") == (double)b.client;
+        assert_int_equal(json_object_size(transfers), reads ? 2 : 0);
+        if (reads)
+            assert_true(number(transfers, "shm") == 2 && number(transfers, "grpc") == 1);
+    }
+    json_decref(said);
+    client_beat(&world, a.client, ", \"ways\": [{\"transfer\": \"grpc\", \"streams\": 4}]");
+    assert_sample(&world, "\nleat_service_client_streams{transfer=\"grpc\"} 5\n");
+    assert_sample(&world, "\nleat_service_client_streams{transfer=\"shm\"} 2\n");
+    close_world(&world);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_figures_of_a_worker),
         cmocka_unit_test(test_sums_do_not_fall),
+        cmocka_unit_test(test_ways_of_clients),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
 }

@@ -161,6 +161,13 @@ static const leati_row holding_rows[] = {
 };
 FORM(holding, {0});
 
+static const leati_row way_rows[] = {
+    ABSENT_TEXT(way, transfer),
+    COUNT(way, streams),
+    {0},
+};
+FORM(way, {0});
+
 static const leati_row client_rows[] = {
     COUNT(client, client),
     FIELD(client, INTS, tasks),
@@ -174,7 +181,7 @@ static const leati_row client_rows[] = {
     FIELD(client, INTS, settled),
     {0},
 };
-FORM(client, LIST(client, holding, holding));
+FORM(client, LIST(client, holding, holding), LIST(client, ways, way));
 
 static const leati_row client_answer_rows[] = {
     FIELD(client_answer, BOOL, same),

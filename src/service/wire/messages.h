@@ -207,10 +207,16 @@ struct leati_message_holding {
     bool whole;    /* of a saved iterator: it took all that the task ever gives */
     int64_t turns; /* coordinated: that came to it, past ones too; there are no ranges */
 };
+/* How many streams a client reads by one transfer ("shm"; "direct": without one). */
+struct leati_message_way {
+    char *transfer;
+    int64_t streams;
+};
 struct leati_message_client {
     int64_t client;
     leati_ints tasks;       /* task, attempt, task, attempt, ...: those that it reads */
     leati_messages holding; /* of holding: answers to `report` */
+    leati_messages ways;    /* of way: the streams that are open */
     int64_t round;          /* coordinated: the next one */
     int64_t agreed;         /* the start round of new tasks that it keeps to; -1: none */
     leati_ints settled;     /* coordinated: lost tasks of which it knows how many turns count */

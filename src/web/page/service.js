@@ -31,6 +31,12 @@ function slowest(row) {
   return isNumber(s.share) ? `${s.operator}, ${percent(s.share)}` : s.operator;
 }
 
+/** {"shm": 2, "grpc": 1} as "2 shm, 1 grpc". */
+function streams(row) {
+  const ways = Object.entries(row.transfers).filter(([, number]) => isNumber(number));
+  return ways.map(([transfer, number]) => `${count(number)} ${transfer}`).join(", ") || NONE;
+}
+
 export class Service {
   /** `act(action, argument, question)` asks the person, then the server. */
   constructor(parent, rates, act) {
@@ -83,6 +89,7 @@ export class Service {
         { title: "Elements/s", ...perSecond("client", "elements", amount), has: row => has("elements")(row) || has("elements_per_s")(row) },
         { title: "Waits", number: true, has: has("stall"), fill: (cell, row) => shareCell(cell, row.stall, 0.5) },
         { title: "Buffered", number: true, has: has("buffered"), text: row => count(row.buffered) },
+        { title: "Streams", has: has("transfers"), text: streams },
         { title: "Heard", number: true, has: has("heard_ms"), text: row => span(row.heard_ms) + " ago" },
       ],
     });

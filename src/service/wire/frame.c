@@ -229,9 +229,9 @@ static void store_head(char *to, const head *h) {
 }
 
 /* The bytes behind the table were packed into `sent`. */
-static void store_packed(char *head, leati_frame_compression compression, size_t sent) {
-    head[6] = (char)compression;
-    leati_wire_store64(head + 40, sent);
+static void store_packed(char *to, leati_frame_compression compression, size_t sent) {
+    to[6] = (char)compression;
+    leati_wire_store64(to + 40, sent);
 }
 
 static char *store_entry(char *to, const leati_frame_component *c) {

@@ -12,15 +12,16 @@ RECORDED = json.loads((pathlib.Path(__file__).parent / "data" / "service_names.j
 OWN = json.loads(json.dumps(signatures.described(tf)))
 
 VISITATION = {"name": "visitation", "kind": "positional_or_keyword", "default": "at_most_once"}
-CHUNK_BYTES = "snapshot_max_chunk_size_bytes"
+BYTES = ["snapshot_max_chunk_size_bytes", "memory_budget_bytes"]
 # What leat has beyond TensorFlow, always behind what TensorFlow has.
 MORE_PARAMETERS = {
     "experimental.service.distribute": [VISITATION],
     "experimental.service.from_dataset_id": [VISITATION],
-    "experimental.service.WorkerConfig": [{"name": CHUNK_BYTES, "kind": "positional_or_keyword", "default": None}],
+    "experimental.service.WorkerConfig": [{"name": name, "kind": "positional_or_keyword", "default": None}
+                                          for name in BYTES],
 }
-MORE_FIELDS = {"experimental.service.WorkerConfig": [CHUNK_BYTES]}
-MORE_MEMBERS = {"experimental.service.WorkerConfig": {CHUNK_BYTES: "property"}}
+MORE_FIELDS = {"experimental.service.WorkerConfig": BYTES}
+MORE_MEMBERS = {"experimental.service.WorkerConfig": dict.fromkeys(BYTES, "property")}
 
 
 def test_names():

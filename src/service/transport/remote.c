@@ -455,6 +455,7 @@ static void disconnect_remote(leati_transport_channel *base) {
         leati_remote_streams_cut(&channel->side);
     while (wait_for(&channel->side, WAITED_ALL, LEATI_NO_DEADLINE) != LEAT_OK) {
     }
+    leati_remote_names_end(channel);
     free_connections(channel);
     (void)wait_for(&channel->side, WAITED_FRAMES, leati_clock_deadline_ns(LINGER_MS));
     leati_executor *executor = channel->executor;

@@ -7,8 +7,9 @@
  * Happy path: the first call of a channel starts a thread that asks the system, and waits for it.
  * After a failure that may be one of the way the name is looked up again, meanwhile calls go to the
  * old addresses; where it has others now, connections are made anew, and the old ones end with the
- * channel. Failures: UNAVAILABLE for a name that nobody knows, or not in time; the thread holds the
- * channel's memory, since the system may take long. Locks: the channel's gate. */
+ * channel. Failures: UNAVAILABLE for a name that nobody knows, or not in time; a thread that
+ * still looks when the channel is closed is left, and holds its memory, since the system may take
+ * long. Locks: the channel's gate. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -109,13 +110,15 @@ static void lookup_main(void *context) {
 
 /* The lock is held. */
 static leat_status begin_lookup(leati_remote_channel *channel, leat_error *err) {
+    /* The one before has looked, and has nothing left to wait for. */
+    if (channel->looked_up)
+        pthread_join(channel->lookup_thread.handle, NULL);
     atomic_fetch_add(&channel->side.references, 1);
     channel->looking = true;
-    if (leati_thread_start(&channel->lookup_thread, "leat-names", lookup_main, channel, err) ==
-        LEAT_OK) {
-        (void)pthread_detach(channel->lookup_thread.handle);
+    channel->looked_up = leati_thread_start(&channel->lookup_thread, "leat-names", lookup_main,
+                                            channel, err) == LEAT_OK;
+    if (channel->looked_up)
         return LEAT_OK;
-    }
     channel->looking = false;
     atomic_fetch_sub(&channel->side.references, 1); /* the caller has another one */
     return err->code;
@@ -150,6 +153,17 @@ leat_status leati_remote_names_find(leati_remote_channel *channel, int64_t deadl
     leati_queue_gate_unlock(channel->side.gate);
     leati_transport_wait_end(&wait);
     return status;
+}
+
+void leati_remote_names_end(leati_remote_channel *channel) {
+    leati_queue_gate_lock(channel->side.gate);
+    bool begun = channel->looked_up, looking = channel->looking;
+    channel->looked_up = false;
+    leati_queue_gate_unlock(channel->side.gate);
+    if (begun && looking)
+        (void)pthread_detach(channel->lookup_thread.handle);
+    else if (begun)
+        pthread_join(channel->lookup_thread.handle, NULL);
 }
 
 void leati_remote_names_doubt(leati_remote_channel *channel, const leati_grpc_end *end) {

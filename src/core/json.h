@@ -22,7 +22,8 @@ json_t *leati_json_copy(const json_t *json, leat_error *err);
  * without memory. */
 char *leati_json_print(const json_t *json, int indent, bool sorted, leat_error *err);
 
-/* {"dtype", "shape", "data"}. Objects are UNIMPLEMENTED. */
+/* {"dtype", "shape", "data"}, or of 4 KiB of numbers and more {"dtype", "shape", "packed"}: their
+ * little-endian bytes as base64 (base/base64.h). Either form is read. Objects are UNIMPLEMENTED. */
 json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out,
                                                   leat_error *err);

@@ -43,6 +43,50 @@ static void same_element(const char *text) {
     leat_element_fini(&element);
 }
 
+/* Large tensors of numbers are written as their bytes, which numpy's tobytes() and Python's
+ * base64.urlsafe_b64encode give; both forms are read. */
+static void packed(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor tensor, back;
+    static const leat_dtype dtypes[] = {LEAT_BOOL,    LEAT_INT8,    LEAT_UINT16, LEAT_INT64,
+                                        LEAT_FLOAT16, LEAT_FLOAT32, LEAT_FLOAT64};
+    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; d++)
+        for (int64_t n = 511; n <= 4097; n += 3586) {
+            assert_int_equal(leat_tensor_new(dtypes[d], LEAT_SHAPE(n, 1), &tensor, &err), LEAT_OK);
+            for (size_t i = 0; i < leat_tensor_bytes(&tensor); i++)
+                ((uint8_t *)tensor.data)[i] =
+                    (uint8_t)(dtypes[d] == LEAT_BOOL ? i % 3 == 0 : i % 113);
+            json_t *json = leati_json_of_tensor(&tensor, &err);
+            const bool large = leat_tensor_bytes(&tensor) >= 4096;
+            assert_int_equal(json_object_get(json, "packed") != NULL, large);
+            assert_int_equal(json_object_get(json, "data") != NULL, !large);
+            assert_int_equal(leati_json_to_tensor(json, &back, &err), LEAT_OK);
+            assert_int_equal(back.dtype, dtypes[d]);
+            assert_memory_equal(back.data, tensor.data, leat_tensor_bytes(&tensor));
+            json_decref(json);
+            leat_tensor_unref(&back);
+            leat_tensor_unref(&tensor);
+        }
+#define PACKED(DTYPE, SHAPE, TEXT)                                                                 \
+    "{\"dtype\": \"" DTYPE "\", \"shape\": " SHAPE ", \"packed\": " TEXT "}"
+    json_t *json = json_of(PACKED("int16", "[2]", "\"AQD__w\""));
+    assert_int_equal(leati_json_to_tensor(json, &back, &err), LEAT_OK);
+    assert_int_equal(((const int16_t *)back.data)[0], 1);
+    assert_int_equal(((const int16_t *)back.data)[1], -1);
+    leat_tensor_unref(&back);
+    json_decref(json);
+    element_refused(PACKED("int16", "[2]", "\"AQD__\""), LEAT_REASON_SHAPE, "letters");
+    element_refused(PACKED("int16", "[2]", "\"AQD__w==\""), LEAT_REASON_SHAPE, "letters");
+    element_refused(PACKED("int16", "[2]", "\"AQD/_w\""), LEAT_REASON_VALUE, "character");
+    element_refused(PACKED("int16", "[-1]", "\"\""), LEAT_REASON_SHAPE, "letters");
+    element_refused(PACKED("int16", "[4611686018427387904, 2]", "\"\""), LEAT_REASON_SHAPE,
+                    "int16");
+    element_refused(PACKED("bool", "[1]", "\"Ag\""), LEAT_REASON_VALUE, "bool");
+    element_refused(PACKED("string", "[1]", "\"Ag\""), LEAT_REASON_DTYPE, "numbers");
+    element_refused(PACKED("int16", "[2]", "[1, 2]"), LEAT_REASON_DTYPE, "list");
+}
+
 #define ONE(DTYPE, VALUE) "{\"dtype\": \"" DTYPE "\", \"shape\": [1], \"data\": [" VALUE "]}"
 
 static const struct {
@@ -320,6 +364,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(specs_refuse, torture_json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(tags, torture_json_setup, torture_teardown),
         cmocka_unit_test_setup_teardown(escapes, torture_json_setup, torture_teardown),
+        cmocka_unit_test_setup_teardown(packed, torture_json_setup, torture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

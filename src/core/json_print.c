@@ -49,20 +49,24 @@ leat_status leati_json_sorted_keys(const json_t *object, const char ***out, leat
 static void print_string(struct printer *printer, const char *bytes, size_t size) {
     leati_text *text = &printer->text;
     leati_text_add(text, "\"", 1);
+    size_t written = 0;
     for (size_t i = 0; i < size; i++) {
         /* Bytes from 0x80 on are UTF-8, which jansson has checked, and stay as they are. */
         unsigned char c = (unsigned char)bytes[i];
+        if (c >= 0x20 && c != 0x7f && c != '"' && c != '\\')
+            continue;
+        leati_text_add(text, bytes + written, i - written);
+        written = i + 1;
         if (c == '"' || c == '\\')
             leati_text_addf(text, "\\%c", c);
         else if (c == '\n')
             leati_text_add(text, "\\n", 2);
         else if (c == '\t')
             leati_text_add(text, "\\t", 2);
-        else if (c < 0x20 || c == 0x7f)
-            leati_text_addf(text, "\\u%04x", c);
         else
-            leati_text_add(text, &bytes[i], 1);
+            leati_text_addf(text, "\\u%04x", c);
     }
+    leati_text_add(text, bytes + written, size - written);
     leati_text_add(text, "\"", 1);
 }
 

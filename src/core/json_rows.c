@@ -1,5 +1,6 @@
 /* Argument rows as JSON and back: one member per argument, by TensorFlow's names. A literal
- * {"dtype", "shape", "data"} is accepted for any argument that a tensor can be bound to.
+ * {"dtype", "shape", "data" or "packed"} is accepted for any argument that a tensor can be bound
+ * to.
  *
  * Failures: INVALID_ARGUMENT naming the operator, the argument and what was found (an unknown name
  * is answered with the names there are), UNIMPLEMENTED (functions and objects that cannot be
@@ -120,7 +121,7 @@ static leat_status read_member(const leati_row *rows, const leati_row *row, void
     if (json_is_null(json))
         return read_null(row, at, err);
     if (!type->structured && json_object_get(json, "dtype") != NULL &&
-        json_object_get(json, "data") != NULL)
+        (json_object_get(json, "data") != NULL || json_object_get(json, "packed") != NULL))
         return read_literal(rows, row->name, args, json, err);
     return type->item != NULL ? read_list(&call, json, at) : type->read(&call, json, at);
 }

@@ -1,9 +1,11 @@
-/* Tensor literals: {"dtype", "shape", "data"}, and bare values that become tensors as tf.constant
- * makes them. Every number is checked against its dtype's range; string bytes go into the tensor's
- * own buffer. Failures: INVALID_ARGUMENT naming the value, RESOURCE_EXHAUSTED. No locks. */
+/* Tensor literals: {"dtype", "shape", "data"}, {"dtype", "shape", "packed"} of large ones, and bare
+ * values that become tensors as tf.constant makes them. Every number is checked against its dtype's
+ * range; string bytes go into the tensor's own buffer. Failures: INVALID_ARGUMENT naming the value,
+ * RESOURCE_EXHAUSTED. No locks. */
 #include "core/json_parts.h"
 
 #include "base/alloc.h"
+#include "base/base64.h"
 #include "base/error.h"
 #include "core/half.h"
 #include "core/spec.h"
@@ -13,13 +15,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
-    if (tensor->dtype == LEAT_OBJECT || leat_dtype_size(tensor->dtype) == 0) {
-        leati_fail(err, LEAT_UNIMPLEMENTED, "a tensor of dtype %s cannot be written as JSON",
-                   leat_dtype_name(tensor->dtype));
+/* Numbers from so many bytes on are written as their bytes, which people do not read anyway. */
+enum { PACKED_BYTES = 4096 };
+
+static bool is_number(leat_dtype dtype) {
+    return leati_dtype_is_integer(dtype) || leati_dtype_is_float(dtype) || dtype == LEAT_BOOL;
+}
+
+static bool is_packed(const leat_tensor *tensor) {
+    return is_number(tensor->dtype) && leat_tensor_bytes(tensor) >= PACKED_BYTES;
+}
+
+/* From memory to little-endian bytes, or back. */
+static void put_in_order(void *values, size_t size, size_t each) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    (void)values, (void)size, (void)each;
+#else
+    for (uint8_t *at = values, *end = at + size; at < end; at += each)
+        for (size_t i = 0; i < each / 2; i++) {
+            uint8_t byte = at[i];
+            at[i] = at[each - 1 - i];
+            at[each - 1 - i] = byte;
+        }
+#endif
+}
+
+/* The values' bytes as base64; NULL without memory. */
+static json_t *pack_values(const leat_tensor *tensor) {
+    const size_t size = leat_tensor_bytes(tensor), letters = leati_base64_letters(size);
+    char *text = leati_alloc(letters, 1);
+    if (text == NULL)
         return NULL;
-    }
-    leat_shape shape = leat_tensor_shape(tensor);
+    leati_base64_encode(tensor->data, size, text);
+    json_t *json = json_stringn_nocheck(text, letters);
+    leati_free(text);
+    return json;
+}
+
+static json_t *list_values(const leat_tensor *tensor) {
     int64_t count = leat_tensor_count(tensor);
     json_t *data = json_array();
     for (int64_t i = 0; data != NULL && i < count; i++) {
@@ -28,9 +61,21 @@ json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
             data = NULL;
         }
     }
+    return data;
+}
+
+json_t *leati_json_of_tensor(const leat_tensor *tensor, leat_error *err) {
+    if (tensor->dtype == LEAT_OBJECT || leat_dtype_size(tensor->dtype) == 0) {
+        leati_fail(err, LEAT_UNIMPLEMENTED, "a tensor of dtype %s cannot be written as JSON",
+                   leat_dtype_name(tensor->dtype));
+        return NULL;
+    }
+    leat_shape shape = leat_tensor_shape(tensor);
+    const bool packs = is_packed(tensor);
     /* json_pack takes over both references also where it fails. */
     json_t *json = json_pack("{s:s, s:o, s:o}", "dtype", leat_dtype_name(tensor->dtype), "shape",
-                             leati_json_of_shape(&shape), "data", data);
+                             leati_json_of_shape(&shape), packs ? "packed" : "data",
+                             packs ? pack_values(tensor) : list_values(tensor));
     return json != NULL ? json : leati_json_no_memory(err);
 }
 
@@ -181,6 +226,48 @@ leat_status leati_json_to_values(leat_dtype dtype, const leat_shape *shape, cons
     return LEAT_OK;
 }
 
+static leat_status check_bools(const leat_tensor *tensor, leat_error *err) {
+    const uint8_t *values = tensor->data;
+    for (int64_t i = 0; i < leat_tensor_count(tensor); i++)
+        if (values[i] > 1)
+            return leati_refuse(err, VALUE, "value %" PRId64 " of a tensor: byte %d is no bool", i,
+                                values[i]);
+    return LEAT_OK;
+}
+
+static leat_status read_packed(leat_dtype dtype, const leat_shape *shape, const json_t *packed,
+                               leat_tensor *out, leat_error *err) {
+    char text[128];
+    leat_tensor tensor;
+    const char *letters = json_string_value(packed);
+    const size_t size = json_string_length(packed), each = leat_dtype_size(dtype);
+    const int64_t count = leati_shape_count(shape);
+    if (letters == NULL || !is_number(dtype))
+        return leati_refuse(err, DTYPE, "expected the bytes of numbers as base64, found %s for %s",
+                            leati_json_type(packed), leat_dtype_name(dtype));
+    if (count < 0 || (uint64_t)count > SIZE_MAX / 2 / each ||
+        size != leati_base64_letters((size_t)count * each))
+        return leati_refuse(err, SHAPE,
+                            "expected the bytes of %s values of shape %s as base64, found %zu "
+                            "letters",
+                            leat_dtype_name(dtype), leati_shape_text(shape, text), size);
+    LEATI_TRY(leat_tensor_new(dtype, *shape, &tensor, err));
+    const size_t place = leati_base64_decode(letters, size, tensor.data);
+    leat_status status = place == size ? LEAT_OK
+                                       : leati_refuse(err, VALUE,
+                                                      "the bytes of a tensor: character %zu is no "
+                                                      "letter of base64",
+                                                      place);
+    put_in_order(tensor.data, (size_t)count * each, each);
+    if (status == LEAT_OK && dtype == LEAT_BOOL)
+        status = check_bools(&tensor, err);
+    if (status != LEAT_OK)
+        leat_tensor_unref(&tensor);
+    else
+        *out = tensor;
+    return status;
+}
+
 leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out, leat_error *err) {
     leat_dtype dtype;
     leat_shape shape;
@@ -189,6 +276,9 @@ leat_status leati_json_to_tensor(const json_t *json, leat_tensor *out, leat_erro
                             leati_json_type(json));
     LEATI_TRY(leati_json_to_dtype(json_object_get(json, "dtype"), &dtype, err));
     LEATI_TRY(leati_json_to_shape(json_object_get(json, "shape"), &shape, err));
+    const json_t *packed = json_object_get(json, "packed");
+    if (packed != NULL)
+        return read_packed(dtype, &shape, packed, out, err);
     return leati_json_to_values(dtype, &shape, json_object_get(json, "data"), out, err);
 }
 

@@ -4,6 +4,7 @@
  * The alphabet ends in "-" and "_"; "=" at the end may stand or be left out. They fail in inference
  * on other dtypes; decoding fails in a run on other letters and on lengths that no bytes have. No
  * gradient, no locks. */
+#include "base/base64.h"
 #include "graph/support/text/texts.h"
 
 #include <string.h>
@@ -27,27 +28,15 @@ static const leati_row encode_base64_rows[] = {
 };
 
 static size_t encoded(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const struct encode_base64_args *args = call->args;
     const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
-    size_t at = 0;
-    /* Three bytes are four letters of 6 bits; a rest of `left` bytes needs left + 1 of them. */
-    for (size_t i = 0; i < s->size; i += 3) {
-        size_t left = s->size - i;
-        uint32_t bits = (uint32_t)(uint8_t)s->data[i] << 16;
-        bits |= left > 1 ? (uint32_t)(uint8_t)s->data[i + 1] << 8 : 0;
-        bits |= left > 2 ? (uint32_t)(uint8_t)s->data[i + 2] : 0;
-        for (size_t k = 0; k < 4; k++) {
-            bool filler = k > left;
-            if (filler && !args->pad)
-                continue;
-            if (to != NULL)
-                to[at] = filler ? '=' : letters[bits >> (18 - 6 * k) & 63];
-            at++;
-        }
+    const size_t letters = leati_base64_letters(s->size);
+    const size_t filling = args->pad ? (4 - letters % 4) % 4 : 0;
+    if (to != NULL) {
+        leati_base64_encode(s->data, s->size, to);
+        memset(to + letters, '=', filling);
     }
-    return at;
+    return letters + filling;
 }
 
 static leat_status encode_base64_kernel(leati_kernel_call *call, leat_error *err) {
@@ -57,17 +46,6 @@ static leat_status encode_base64_kernel(leati_kernel_call *call, leat_error *err
 }
 
 /* ---- decode_base64 ---- */
-/* The six bits of a letter; -1: none. */
-static int bits_of(char c) {
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '-' ? 62 : c == '_' ? 63 : -1;
-}
-
 /* The letters before the filling at the end, of at most two. */
 static size_t letters_of(const leat_string *s) {
     size_t size = s->size;
@@ -83,28 +61,19 @@ static leat_status check_text(const leat_string *s, leat_error *err) {
     if (size % 4 == 1)
         return leati_refuse(err, VALUE,
                             "base64 string length cannot be 1 modulo 4; found %zu letters", size);
-    for (size_t i = 0; i < size; i++)
-        if (bits_of(s->data[i]) < 0)
-            return leati_refuse(err, VALUE,
-                                "invalid character found in base64: byte %d at place %zu",
-                                (int)(uint8_t)s->data[i], i);
+    size_t place = leati_base64_decode(s->data, size, NULL);
+    if (place < size)
+        return leati_refuse(err, VALUE, "invalid character found in base64: byte %d at place %zu",
+                            (int)(uint8_t)s->data[place], place);
     return LEAT_OK;
 }
 
 static size_t decoded(const leati_kernel_call *call, int64_t row, int64_t index, char *to) {
     const leat_string *s = leati_text_strings_of(&call->inputs[0], row) + index;
-    size_t size = letters_of(s), at = 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < size; i++) {
-        bits = bits << 6 | (uint32_t)bits_of(s->data[i]);
-        /* The first letter of four gives no byte yet. */
-        if (i % 4 == 0)
-            continue;
-        if (to != NULL)
-            to[at] = (char)(bits >> (6 - 2 * (i % 4)) & 255);
-        at++;
-    }
-    return at;
+    size_t size = letters_of(s);
+    if (to != NULL)
+        (void)leati_base64_decode(s->data, size, to);
+    return leati_base64_bytes(size);
 }
 
 static leat_status decode_base64_kernel(leati_kernel_call *call, leat_error *err) {

@@ -181,10 +181,13 @@ def test_buckets(clusters):
 
 
 def test_finite_datasets_in_step(clusters):
-    dataset = clusters().range(100, job_name="test", consumer_index=0, num_consumers=1)
+    cluster = clusters()
+    dataset = cluster.range(100, job_name="test", consumer_index=0, num_consumers=1)
     said = WORDS["round_robin_reads_require"]
-    with pytest.raises(tf.errors.FailedPreconditionError, match=said):
+    with pytest.raises(tf.errors.FailedPreconditionError, match=said) as refused:
         values(dataset)
+    # Also where the dispatcher told it first. TensorFlow does not name the worker.
+    assert str(refused.value).count(cluster.workers[0].address) == 1
 
 
 def test_consumers_without_a_name(clusters):

@@ -318,8 +318,6 @@ static bool is_told_to_stop(const leati_worker_task *task, const leat_error *err
 }
 
 static void fail(leati_worker_task *task, leat_error *why) {
-    if (why->code != LEAT_CANCELLED)
-        (void)leati_prefix(why, "worker %s", task->ways.address);
     /* Readers would take it for the way's and come again. */
     if (task->about.snapshot == NULL && leati_control_is_away(why->code))
         leati_error_wrap(why, LEAT_FAILED_PRECONDITION, "the pipeline cannot be opened");
@@ -408,6 +406,14 @@ void leati_worker_task_tell(leati_worker_task *task, bool wakes) {
         leati_worker_budget_wake(task->ways.budget);
 }
 
+/* Readers know whose stream they read, and say so; who hears of it by the dispatcher does not. */
+static leat_status say_failure(const leati_worker_task *task, const leat_error *failure, char **out,
+                               leat_error *err) {
+    leat_error said = *failure;
+    (void)leati_prefix(&said, "worker %s", task->ways.address);
+    return leati_messages_set_text(out, said.text, err);
+}
+
 leat_status leati_worker_task_report(leati_worker_task *task, struct leati_message_task_report *out,
                                      leat_error *err) {
     leati_queue_gate_lock(task->gate);
@@ -421,7 +427,7 @@ leat_status leati_worker_task_report(leati_worker_task *task, struct leati_messa
     out->element_ns = task->made > 0 ? task->busy_ns / task->made : 0;
     leat_status status = leati_ranges_copy(&task->acked, &out->acked, err);
     if (status == LEAT_OK && failure != NULL)
-        status = leati_messages_set_text(&out->text, failure->text, err);
+        status = say_failure(task, failure, &out->text, err);
     leati_queue_gate_unlock(task->gate);
     return status;
 }

@@ -251,6 +251,8 @@ static void test_plan_fails(void **state) {
     fake_wait_done(&s.dispatcher, 1);
     assert_int_equal(s.dispatcher.tasks[1].failed, LEAT_UNIMPLEMENTED);
     assert_non_null(strstr(s.dispatcher.tasks[1].text, "no_such_operator"));
+    /* A reader knows the worker, and says it; the dispatcher's clients may not. */
+    assert_non_null(strstr(s.dispatcher.tasks[1].text, leat_worker_address(s.worker)));
     stream_close(&client);
     end(&s);
 }

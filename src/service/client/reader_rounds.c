@@ -9,7 +9,8 @@
  * A task whose worker is lost is read no more. Each consumer tells the dispatcher how many of its
  * turns came, and hears the least of these numbers, which is no less than the number of whole turns
  * that any of them was told of: all take those turns, and pass over the later ones, until the task
- * has none from an agreed round on. So all take the same rounds in the same order.
+ * has none from an agreed round on; where no other worker is there, not before that is known. So
+ * all take the same rounds in the same order.
  *
  * Failures: INTERNAL where a turn that all are to take did not come. No locks of its own. */
 #include "base/error.h"
@@ -44,6 +45,15 @@ static void fail(leati_client_reader_task *task) {
     leati_client_reader_fail(task->reader, &why);
 }
 
+/* Is there a worker to go on with, once a turn of a lost one is passed over? */
+static bool goes_on(const leati_client_reader_task *lost) {
+    const leati_client_reader *reader = lost->reader;
+    for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
+        if (takes_turns(task, reader->round) && !task->place.lost)
+            return true;
+    return lost->place.end_round >= 0;
+}
+
 /* May the task's next turn be taken, passed over, or neither yet? */
 typedef enum decision { WAIT, TAKE, PASS } decision;
 
@@ -51,7 +61,7 @@ static decision decide(leati_client_reader_task *task) {
     const struct leati_message_place *place = &task->place;
     bool settled = place->lost && place->turns >= 0;
     if (settled && task->turns >= place->turns)
-        return PASS;
+        return goes_on(task) ? PASS : WAIT;
     if (task->parts.first == NULL) {
         if (settled)
             fail(task);
@@ -87,7 +97,7 @@ void leati_client_reader_round_next(leati_client_reader *reader, leati_client_re
 }
 
 bool leati_client_reader_round_is_due(const leati_client_reader_task *task) {
-    return task->state == LEATI_CLIENT_READING && !task->reporting &&
+    return task->state == LEATI_CLIENT_READING && !task->place.lost &&
            (task->came > task->told_came ||
             2 * (task->turns - task->told_turns) >= task->window.elements);
 }

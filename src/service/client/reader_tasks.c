@@ -477,7 +477,7 @@ static bool is_to_be_closed(const leati_client_reader *reader, const leati_clien
                             int64_t now) {
     if (task->state != LEATI_CLIENT_READING)
         return false;
-    return reader->stop || is_done_with(task) || task->reporting ||
+    return reader->stop || is_done_with(task) || task->reporting || task->place.lost ||
            task->attempt != task->place.attempt ||
            (task->unlisted_ns != 0 && now >= given_up_ns(task));
 }
@@ -485,7 +485,7 @@ static bool is_to_be_closed(const leati_client_reader *reader, const leati_clien
 static bool is_to_be_opened(const leati_client_reader *reader,
                             const leati_client_reader_task *task) {
     return task->state == LEATI_CLIENT_IDLE && !reader->stop && !reader->failed && !task->ended &&
-           !task->reporting && !task->passed && task->unlisted_ns == 0;
+           !task->reporting && !task->passed && !task->place.lost && task->unlisted_ns == 0;
 }
 
 /* Does one thing that is to be done, if there is one: true, and the list may be another one. Else

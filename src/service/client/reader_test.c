@@ -442,6 +442,50 @@ static void check_lost_turns(int64_t turns) {
     leat_spec_unref(spec);
 }
 
+/* With no other worker, consumers wait where they are for a round at which one begins. */
+static void test_the_only_worker_is_lost(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[3], waited = 0;
+    leati_block block = {0};
+    leat_error err = {0};
+    leat_spec *spec = numbers();
+    fake_start(&service, 2, -1);
+    fake_worker *lost = &service.workers[0], *next = &service.workers[1];
+    next->listed = false;
+    next->start_round = 7;
+    leati_client_reader_options options = options_of(&service, spec);
+    options.consumer = 0;
+    options.consumers = 2;
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 3, values);
+    pthread_mutex_lock(&service.lock);
+    lost->lost = true;
+    lost->turns = 3;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    pthread_mutex_lock(&service.lock);
+    while (service.beat.settled.count == 0)
+        pthread_cond_wait(&service.changed, &service.lock);
+    pthread_mutex_unlock(&service.lock);
+    assert_int_equal(
+        leati_client_reader_take(reader, 1, leati_clock_deadline_ns(1), &block, &waited, &err),
+        LEATI_CLIENT_FAILED);
+    assert_int_equal(err.code, LEAT_DEADLINE_EXCEEDED);
+    leati_block_fini(&block);
+    pthread_mutex_lock(&service.lock);
+    lost->end_round = 7;
+    next->listed = true;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    read_some(reader, 3, values);
+    for (int64_t i = 0; i < 3; i++)
+        assert_int_equal(values[i], 1000 + i);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
 static void test_turns_of_a_lost_worker(void **state) {
     (void)state;
     check_lost_turns(1);
@@ -465,6 +509,7 @@ int main(void) {
         cmocka_unit_test(test_consumers_take_turns_over_workers),
         cmocka_unit_test(test_nothing_is_new),
         cmocka_unit_test(test_turns_of_a_lost_worker),
+        cmocka_unit_test(test_the_only_worker_is_lost),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};
     int failed = 0;

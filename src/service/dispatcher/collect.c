@@ -90,6 +90,7 @@ static leat_status collect_clients(leati_core *core, leat_error *err) {
         LEATI_TELL(SERVICE, INFO, "client %lld at %s is lost", (long long)client->id, client->peer);
         LEATI_TRY(leati_database_run(core->database, err,
                                      "UPDATE clients SET state = 2 WHERE id = ?", "i", client->id));
+        LEATI_TRY(leati_dispatcher_consumer_lost(core, client, err));
         LEATI_TRY(leati_dispatcher_iteration_left(core, client->iteration, false, err));
         leati_dispatcher_client_forget(core, client);
         core->assigns = true;

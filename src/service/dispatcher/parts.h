@@ -254,6 +254,10 @@ void leati_dispatcher_worker_fini(leati_core_worker *worker);
 LEAT_WARN_UNUSED leat_status leati_dispatcher_rounds(leati_core *core,
                                                      leati_core_iteration *iteration,
                                                      leat_error *err);
+/* A client is lost: where it was a consumer, the others cannot go on, and are told. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_consumer_lost(leati_core *core,
+                                                            const leati_core_client *client,
+                                                            leat_error *err);
 /* The round that is proposed to the clients of an iteration; -1: none. */
 int64_t leati_dispatcher_proposed(const leati_core *core, int64_t iteration);
 

@@ -10,7 +10,8 @@
  * many came to it; once all have said, the least of these numbers is how many turns count: no
  * program has taken more, as workers tell consumers which turns came to all of them before they may
  * be taken, and every consumer has so many. All pass over the later ones, until the task's turns
- * end at an agreed round. A consumer that does not answer is waited for as long as it is one.
+ * end at an agreed round. A consumer that does not answer is waited for as long as it is one; where
+ * it is lost, the others cannot go on, and hear so.
  *
  * Everything but the outcomes is in memory: a dispatcher that is started again asks and proposes
  * anew. No locks. */
@@ -18,6 +19,7 @@
 #include "base/error.h"
 #include "base/minmax.h"
 #include "service/dispatcher/parts.h"
+#include <inttypes.h>
 
 enum { MOST_FAILURES = 16, LONGEST_MARGIN = 64, MARGIN_NS = 200000000 };
 
@@ -150,6 +152,26 @@ static leat_status settle_tasks(leati_core *core, int64_t iteration, leat_error 
         status = settle_task(core, iteration, tasks.values[i], err);
     leati_free(tasks.values);
     return status;
+}
+
+/* ---- consumers that are lost ---- */
+
+/* One that was released has read all that it wanted, and so have the others, or will. */
+leat_status leati_dispatcher_consumer_lost(leati_core *core, const leati_core_client *client,
+                                           leat_error *err) {
+    leat_error why = {0};
+    if (client->consumer < 0)
+        return LEAT_OK;
+    core->changed = true;
+    (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
+                     "consumer %" PRId64 " at %s is lost. Coordinated reads do not go on without "
+                     "it; start all of them under another job_name",
+                     client->consumer, client->peer[0] == '\0' ? "an unknown place" : client->peer);
+    return leati_database_run(core->database, err,
+                              "UPDATE iterations SET failure = ?, why = ? WHERE id = ?"
+                              " AND failure = 0 AND (SELECT consumers FROM jobs"
+                              " WHERE jobs.id = iterations.job) > 0",
+                              "iti", (int64_t)why.code, why.text, client->iteration);
 }
 
 leat_status leati_dispatcher_rounds(leati_core *core, leati_core_iteration *iteration,

@@ -175,6 +175,24 @@ static void test_a_consumer_that_leaves_unasked(void **state) {
     close_world(&world);
 }
 
+/* Without one of the consumers the others would wait for ever. */
+static void test_a_consumer_that_is_lost(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_client_answer answer;
+    open_world(&world, NULL);
+    struct pair pair = open_pair(&world);
+    for (int i = 0; i < 4; i++) {
+        turn(&world, 100 * 1000);
+        client_says(&world, pair.clients[1].client, "", &answer);
+        assert_int_equal(answer.failed, i < 2 ? LEAT_OK : LEAT_FAILED_PRECONDITION);
+        if (i == 2)
+            assert_non_null(strstr(answer.why, "consumer 0"));
+        leati_messages_fini(&leati_message_client_answer, &answer);
+    }
+    close_world(&world);
+}
+
 /* What has no end is not waited for either. */
 static void test_a_worker_that_drains(void **state) {
     (void)state;
@@ -205,6 +223,7 @@ int main(void) {
         cmocka_unit_test(test_coordinated_workers_join_at_one_round),
         cmocka_unit_test(test_turns_of_a_lost_worker),
         cmocka_unit_test(test_a_consumer_that_leaves_unasked),
+        cmocka_unit_test(test_a_consumer_that_is_lost),
         cmocka_unit_test(test_a_worker_that_drains),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

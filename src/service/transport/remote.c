@@ -453,7 +453,14 @@ static void disconnect_remote(leati_transport_channel *base) {
     leati_remote_calls_fail(&channel->side, false, &why);
     if (wait_for(&channel->side, WAITED_ALL, leati_clock_deadline_ns(LINGER_MS)) != LEAT_OK)
         leati_remote_streams_cut(&channel->side);
-    while (wait_for(&channel->side, WAITED_ALL, LEATI_NO_DEADLINE) != LEAT_OK) {
+    /* gRPC that got no threads, as in little memory, ends nothing; its channel stays as it is. */
+    if (wait_for(&channel->side, WAITED_ALL,
+                 leati_clock_deadline_ns(channel->tuning.silence_ms / 2)) != LEAT_OK) {
+        leati_log(LEAT_LOG_WARNING,
+                  "gRPC does not end what was asked of grpc://%s; has it threads? Raise the limits "
+                  "on memory and threads (ulimit -v, -u)",
+                  channel->address);
+        return;
     }
     leati_remote_names_end(channel);
     free_connections(channel);

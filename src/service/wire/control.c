@@ -4,6 +4,7 @@
  * each is one call with JSON both ways. Failures: what the dispatcher says comes back as it is; one
  * that is not reached is UNAVAILABLE, and `ask` tries again with pauses that grow. Whoever answers
  * on the port but is no dispatcher, or one of another protocol, is FAILED_PRECONDITION and named.
+ * Where the reason is in this process (here.c) it is not tried again.
  * Locks: a gate of its own while it pauses. */
 #include "service/wire/control.h"
 #include "base/alloc.h"
@@ -214,6 +215,16 @@ leat_status leati_control_pause(leat_cancel *cancel, int attempt, int64_t deadli
     return status;
 }
 
+/* After a failure that stands in *err, which stays there where nothing here is the reason. */
+static leat_status check_here(const leati_control *control, leat_error *err) {
+    leat_error here = {0};
+    if (leati_control_check_here(control, &here) == LEAT_OK)
+        return LEAT_OK;
+    return leati_fail(err, here.code,
+                      "the dispatcher of the data service at %s does not answer: %s",
+                      control->service, leat_error_message(&here));
+}
+
 static leat_status keep_asking(leati_control *control, const struct asked *asked,
                                int64_t deadline_ns, leat_error *err) {
     int64_t loud = leati_clock_deadline_ns(QUIET_MS);
@@ -222,6 +233,7 @@ static leat_status keep_asking(leati_control *control, const struct asked *asked
         if (!leati_control_is_away(status))
             return status;
         if (leati_now_ns() >= loud && loud != LEATI_NO_DEADLINE) {
+            LEATI_TRY(check_here(control, err));
             leati_log(
                 LEAT_LOG_WARNING,
                 "the dispatcher of the data service at %s is not reached (%s); waiting for it",

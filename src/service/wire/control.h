@@ -36,6 +36,11 @@ LEAT_WARN_UNUSED leat_status leati_control_open(const char *service,
                                                 leat_error *err);
 void leati_control_close(leati_control *control);
 
+/* Is there a reason in this process why the dispatcher is not reached? RESOURCE_EXHAUSTED where no
+ * thread can be started, FAILED_PRECONDITION without a loopback that leads there (here.c). */
+LEAT_WARN_UNUSED leat_status leati_control_check_here(const leati_control *control,
+                                                      leat_error *err);
+
 /* One call, tried once. `answer` (of `answer_form`; NULL: the answer says nothing) is empty on
  * failure and else owned (leati_messages_fini). */
 LEAT_WARN_UNUSED leat_status leati_control_call(leati_control *control, const char *method,
@@ -44,7 +49,8 @@ LEAT_WARN_UNUSED leat_status leati_control_call(leati_control *control, const ch
                                                 int64_t deadline_ns, leat_error *err);
 
 /* The same, greeting first, and again while the dispatcher cannot be reached; says so in the log
- * when that has lasted for five seconds. Until `deadline_ns`: then UNAVAILABLE. */
+ * when that has lasted for five seconds, unless the reason is in this process: then it fails as
+ * leati_control_check_here. Until `deadline_ns`: then UNAVAILABLE. */
 LEAT_WARN_UNUSED leat_status leati_control_ask(leati_control *control, const char *method,
                                                const leati_message *form, const void *request,
                                                const leati_message *answer_form, void *answer,

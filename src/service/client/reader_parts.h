@@ -73,6 +73,8 @@ struct leati_client_reader_task {
     int refused;                      /* in a row, for what another try would not mend */
     bool some_came;                   /* by the stream that was opened last */
     bool broke;                       /* its failure is no answer of the worker */
+    bool warned;                      /* the log says that it is not reached */
+    int64_t away_ns;                  /* since when nothing comes; 0: something did */
     int64_t retry_ns;                 /* not opened again before */
     int64_t unlisted_ns;              /* since when the dispatcher does not name it; 0: it does */
     bool ended;                       /* all came, or nothing more will */
@@ -191,7 +193,7 @@ enum { LEATI_CLIENT_ADDRESS = 280 /* bytes of a worker's */ };
 
 /* A way that is passed over, for who follows the log. */
 typedef struct leati_client_reader_passing {
-    bool told;
+    bool told, warns;
     char address[LEATI_CLIENT_ADDRESS], way[16];
 } leati_client_reader_passing;
 

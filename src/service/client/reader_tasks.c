@@ -100,7 +100,7 @@ static leat_status update_task(leati_client_reader *reader, const struct leati_m
         /* Elsewhere, or once more: whatever ended before begins anew. */
         task->ended = task->reporting = false;
         task->failures = 0;
-        task->retry_ns = 0;
+        task->retry_ns = task->away_ns = 0;
     }
     task->unlisted_ns = 0;
     return copy_place(place, &task->place, err);
@@ -422,6 +422,7 @@ static void open_direct(leati_client_reader *reader, leati_client_reader_task *t
     leat_error err = {0};
     task->state = LEATI_CLIENT_READING;
     task->ways = 1;
+    (void)snprintf(task->way, sizeof task->way, "direct");
     leati_client_reader_window_grant(task, &task->credit_elements, &task->credit_bytes);
     task_ref(task); /* the thread's */
     char address[LEATI_CLIENT_ADDRESS];

@@ -4,8 +4,9 @@
  * by which nothing came is passed over, with pauses that grow, and so is one that cannot carry what
  * is sent (memory that cannot be mapped, another version, certificates that are not believed).
  * Another try of the same way would not mend that: once all ways in a row have failed so, the last
- * failure ends the iteration. So does a failure that the worker answers, by whichever way. Locks:
- * the reader's gate. */
+ * failure ends the iteration. So does a failure that the worker answers, by whichever way. A worker
+ * that no way reaches for long is waited for, and the log says so once. Locks: the reader's gate.
+ */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -49,10 +50,24 @@ static bool may_help(const leat_error *why) {
     return why->code == LEAT_OK || leati_control_is_away(why->code) || why->code == LEAT_CANCELLED;
 }
 
+/* Is it to be said that nothing has come for long? */
+static bool is_to_warn(leati_client_reader_task *task) {
+    int64_t now = leati_now_ns();
+    if (task->came)
+        task->warned = false;
+    if (task->came || task->away_ns == 0)
+        task->away_ns = now;
+    int64_t silence = leati_transport_tuned().silence_ms * INT64_C(1000000);
+    bool warns = !task->warned && now - task->away_ns >= silence;
+    task->warned = task->warned || warns;
+    return warns;
+}
+
 bool leati_client_reader_way_next(leati_client_reader_task *task, const leat_error *why, bool broke,
                                   leati_client_reader_passing *passing) {
     bool helps = may_help(why);
     passing->told = !task->some_came && task->ways > 1;
+    passing->warns = is_to_warn(task);
     (void)snprintf(passing->address, sizeof passing->address, "%s", task->place.address);
     memcpy(passing->way, task->way, sizeof passing->way);
     task->refused = helps ? 0 : task->some_came ? 1 : task->refused + 1;
@@ -66,4 +81,9 @@ void leati_client_reader_way_passed(const leati_client_reader_passing *passing,
     if (passing->told)
         LEATI_TELL(SERVICE, INFO, "worker %s is not read by %s (%s); the next way is tried",
                    passing->address, passing->way, leat_error_message(why));
+    if (passing->warns)
+        leati_log(LEAT_LOG_WARNING,
+                  "worker %s is not reached, though the dispatcher names it (by %s: %s); is a "
+                  "firewall between, or another network? Waiting for it",
+                  passing->address, passing->way, leat_error_message(why));
 }

@@ -10,6 +10,7 @@
 #include "support/fake_service.h"
 #include "support/refused.h"
 #include <netinet/in.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -353,6 +354,54 @@ static void a_workers_answer_is_told_at_once(void **state) {
     stop_bad(&b);
 }
 
+static atomic_int warnings;
+
+static void count_warning(void *context, leat_log_level level, const char *line) {
+    (void)context;
+    if (level == LEAT_LOG_WARNING && strstr(line, "localhost:70000") != NULL)
+        atomic_fetch_add(&warnings, 1);
+}
+
+static void await_opens(fake_worker *worker, int more) {
+    pthread_mutex_lock(&worker->lock);
+    int until = worker->opens + more;
+    pthread_mutex_unlock(&worker->lock);
+    for (int opens = 0; opens < until;) {
+        sched_yield();
+        pthread_mutex_lock(&worker->lock);
+        opens = worker->opens;
+        pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+/* Waits for it, says so once, and reads it when it is there. */
+static void a_worker_that_is_not_reached_is_named(void **state) {
+    (void)state;
+    leati_transport_tuning before;
+    fake_service service;
+    begin_silence(&before);
+    atomic_store(&warnings, 0);
+    leat_log_set(count_warning, NULL);
+    fake_start(&service, 1, ELEMENTS);
+    fake_worker *worker = &service.workers[0];
+    worker->refuses = LEAT_UNAVAILABLE;
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL);
+    leati_client_reader *reader = open_reader(&service, spec, NULL);
+    while (atomic_load(&warnings) == 0)
+        sched_yield();
+    await_opens(worker, 2);
+    assert_int_equal(atomic_load(&warnings), 1);
+    pthread_mutex_lock(&worker->lock);
+    worker->refuses = LEAT_OK;
+    pthread_mutex_unlock(&worker->lock);
+    leati_client_reader_close(reader);
+    leat_spec_unref(spec);
+    expect_all_once(&service);
+    leat_log_set(NULL, NULL);
+    fake_stop(&service);
+    end_silence(&before);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_a_way_does_not_bring_comes_by_the_next),
@@ -360,6 +409,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_understood_is_passed_over),
         cmocka_unit_test(without_another_way_the_failure_is_told),
         cmocka_unit_test(a_workers_answer_is_told_at_once),
+        cmocka_unit_test(a_worker_that_is_not_reached_is_named),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};
     int failed = 0;

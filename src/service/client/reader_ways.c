@@ -53,9 +53,9 @@ static bool may_help(const leat_error *why) {
 /* Is it to be said that nothing has come for long? */
 static bool is_to_warn(leati_client_reader_task *task) {
     int64_t now = leati_now_ns();
-    if (task->came)
+    if (task->some_came)
         task->warned = false;
-    if (task->came || task->away_ns == 0)
+    if (task->some_came || task->away_ns == 0)
         task->away_ns = now;
     int64_t silence = leati_transport_tuned().silence_ms * INT64_C(1000000);
     bool warns = !task->warned && now - task->away_ns >= silence;

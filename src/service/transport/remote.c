@@ -449,6 +449,7 @@ static void disconnect_remote(leati_transport_channel *base) {
     leati_fail(&why, LEAT_CANCELLED, "the channel to grpc://%.200s was disconnected",
                channel->address);
     begin_closing(&channel->side);
+    leati_remote_names_end(channel);
     leati_remote_streams_end(&channel->side, &why);
     leati_remote_calls_fail(&channel->side, false, &why);
     if (wait_for(&channel->side, WAITED_ALL, leati_clock_deadline_ns(LINGER_MS)) != LEAT_OK)
@@ -462,7 +463,6 @@ static void disconnect_remote(leati_transport_channel *base) {
                   channel->address);
         return;
     }
-    leati_remote_names_end(channel);
     free_connections(channel);
     (void)wait_for(&channel->side, WAITED_FRAMES, leati_clock_deadline_ns(LINGER_MS));
     leati_executor *executor = channel->executor;

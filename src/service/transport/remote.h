@@ -80,8 +80,8 @@ typedef struct leati_remote_channel {
     int port;
     leati_thread lookup_thread;
     /* The gate's lock. */
-    bool looked_up, looking;         /* there is a thread to join; it still looks */
-    bool doubted;                    /* the name may lead elsewhere now */
+    bool looking, doubted;           /* the name is looked up; it may lead elsewhere now */
+    bool has_looked;                 /* there is a thread, to be joined or detached */
     int64_t looked_ns;               /* when it was last */
     leat_error lookup;               /* what that said */
     leati_grpc_connection **retired; /* to addresses that it had */
@@ -103,7 +103,7 @@ leati_grpc_connection *leati_remote_connection(leati_remote_channel *channel, in
 LEAT_WARN_UNUSED leat_status leati_remote_names_find(leati_remote_channel *channel,
                                                      int64_t deadline_ns, leat_cancel *cancel,
                                                      leat_error *err);
-/* Nothing is looked up any more. */
+/* The channel ends. */
 void leati_remote_names_end(leati_remote_channel *channel);
 /* A call ended so: if that may be because the host is elsewhere now, its name is looked up again
  * before the next one. */

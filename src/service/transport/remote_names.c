@@ -7,9 +7,9 @@
  * Happy path: the first call of a channel starts a thread that asks the system, and waits for it.
  * After a failure that may be one of the way the name is looked up again, meanwhile calls go to the
  * old addresses; where it has others now, connections are made anew, and the old ones end with the
- * channel. Failures: UNAVAILABLE for a name that nobody knows, or not in time; a thread that
- * still looks when the channel is closed is left, and holds its memory, since the system may take
- * long. Locks: the channel's gate. */
+ * channel. Failures: UNAVAILABLE for a name that nobody knows, or not in time; the thread holds the
+ * channel's memory, since the system may take long: a channel that ends does not wait for it.
+ * Locks: the channel's gate. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -108,18 +108,16 @@ static void lookup_main(void *context) {
     leati_remote_side_unref(&channel->side);
 }
 
-/* The lock is held. */
+/* The lock is held, which a thread that looks no more does not take again. */
 static leat_status begin_lookup(leati_remote_channel *channel, leat_error *err) {
-    /* The one before has looked, and has nothing left to wait for. */
-    if (channel->looked_up)
+    if (channel->has_looked)
         pthread_join(channel->lookup_thread.handle, NULL);
     atomic_fetch_add(&channel->side.references, 1);
-    channel->looking = true;
-    channel->looked_up = leati_thread_start(&channel->lookup_thread, "leat-names", lookup_main,
-                                            channel, err) == LEAT_OK;
-    if (channel->looked_up)
+    channel->looking = channel->has_looked = true;
+    if (leati_thread_start(&channel->lookup_thread, "leat-names", lookup_main, channel, err) ==
+        LEAT_OK)
         return LEAT_OK;
-    channel->looking = false;
+    channel->looking = channel->has_looked = false;
     atomic_fetch_sub(&channel->side.references, 1); /* the caller has another one */
     return err->code;
 }
@@ -157,12 +155,12 @@ leat_status leati_remote_names_find(leati_remote_channel *channel, int64_t deadl
 
 void leati_remote_names_end(leati_remote_channel *channel) {
     leati_queue_gate_lock(channel->side.gate);
-    bool begun = channel->looked_up, looking = channel->looking;
-    channel->looked_up = false;
+    bool looking = channel->looking, has_looked = channel->has_looked;
+    channel->has_looked = false;
     leati_queue_gate_unlock(channel->side.gate);
-    if (begun && looking)
-        (void)pthread_detach(channel->lookup_thread.handle);
-    else if (begun)
+    if (has_looked && looking)
+        pthread_detach(channel->lookup_thread.handle);
+    else if (has_looked)
         pthread_join(channel->lookup_thread.handle, NULL);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "service/wire/control.h"
+#include "support/refused.h"
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,7 +17,7 @@ static bool is_found(const char *service, leat_status code, const char *word) {
     leati_control control = {.service = (char *)(uintptr_t)service};
     leat_error err = {0};
     leat_status found = leati_control_check_here(&control, &err);
-    if (found == code && (word == NULL || strstr(leat_error_message(&err), word) != NULL))
+    if (found == code && (word == NULL || refused_names(leat_error_message(&err), word)))
         return true;
     fprintf(stderr, "%s: %s\n", service, leat_error_message(&err));
     return false;

@@ -64,72 +64,83 @@ static void ask(leati_transport_channel *channel, char who[ADDRESS], leat_error 
     leat_buffer_unref(answer);
 }
 
+/* A server on 127.0.0.1, and a channel to it by name. */
+typedef struct meeting {
+    leati_transport_server *server;
+    leati_transport_channel *channel;
+    int port;
+    char who[ADDRESS]; /* the last answer */
+    leat_error err;
+} meeting;
+
+static meeting meet(const leati_transport_security *of_server,
+                    const leati_transport_security *of_client) {
+    meeting m = {0};
+    m.server = serve("127.0.0.1", &m.port, of_server);
+    m.channel = connect_by_name(m.port, of_client);
+    return m;
+}
+
+static void ask_again(meeting *m) {
+    ask(m->channel, m->who, &m->err);
+}
+
+static void part(meeting *m) {
+    grpc->disconnect(m->channel);
+    grpc->close(m->server, LEATI_NO_DEADLINE);
+}
+
 static void a_name_that_nobody_knows(void **state) {
     (void)state;
-    char who[ADDRESS];
-    leat_error err;
-    int port = 0;
-    leati_transport_server *server = serve("127.0.0.1", &port, NULL);
+    meeting m = meet(NULL, NULL);
     calls_arm(CALL_GETADDRINFO, CALLS_ALWAYS, 1);
-    leati_transport_channel *channel = connect_by_name(port, NULL);
-    ask(channel, who, &err);
-    assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, NAME);
+    ask_again(&m);
+    assert_refused(&m.err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, NAME);
     leati_transport_events events = {0};
-    assert_null(grpc->open(channel, "Read", "", 0, &events, NULL, &err));
-    assert_int_equal(err.code, LEAT_UNAVAILABLE);
+    assert_null(grpc->open(m.channel, "Read", "", 0, &events, NULL, &m.err));
+    assert_int_equal(m.err.code, LEAT_UNAVAILABLE);
     /* It is looked up again for each call. */
     calls_disarm();
     calls_name_host(NAME, "127.0.0.1");
-    ask(channel, who, &err);
-    assert_string_equal(who, "127.0.0.1");
+    ask_again(&m);
+    assert_string_equal(m.who, "127.0.0.1");
     /* A channel that was never asked for anything has not looked up anything. */
     calls_arm(CALL_GETADDRINFO, CALLS_ALWAYS, 1);
-    grpc->disconnect(connect_by_name(port, NULL));
+    grpc->disconnect(connect_by_name(m.port, NULL));
     assert_int_equal(calls_disarm(), 0);
-    grpc->disconnect(channel);
-    grpc->close(server, LEATI_NO_DEADLINE);
+    part(&m);
 }
 
 static void a_name_is_looked_up_once(void **state) {
     (void)state;
-    char who[ADDRESS];
-    leat_error err;
-    int port = 0;
-    leati_transport_server *server = serve("127.0.0.1", &port, NULL);
     calls_name_host(NAME, "127.0.0.1");
+    meeting m = meet(NULL, NULL);
     calls_arm(CALL_GETADDRINFO, 1000, 1); /* counts */
-    leati_transport_channel *channel = connect_by_name(port, NULL);
     for (int i = 0; i < 20; i++) {
-        ask(channel, who, &err);
-        assert_string_equal(who, "127.0.0.1");
+        ask_again(&m);
+        assert_string_equal(m.who, "127.0.0.1");
     }
     assert_int_equal(calls_disarm(), 1);
-    grpc->disconnect(channel);
-    grpc->close(server, LEATI_NO_DEADLINE);
+    part(&m);
 }
 
 /* As a service of Kubernetes does, whose pod comes back under another address. */
 static void a_host_that_moves_is_found(void **state) {
     (void)state;
-    char who[ADDRESS];
-    leat_error err;
-    int port = 0;
-    leati_transport_server *server = serve("127.0.0.1", &port, NULL);
     calls_name_host(NAME, "127.0.0.1");
-    leati_transport_channel *channel = connect_by_name(port, NULL);
-    ask(channel, who, &err);
-    assert_string_equal(who, "127.0.0.1");
-    grpc->close(server, LEATI_NO_DEADLINE);
-    server = serve("127.0.0.2", &port, NULL);
-    ask(channel, who, &err);
-    assert_int_equal(err.code, LEAT_UNAVAILABLE);
+    meeting m = meet(NULL, NULL);
+    ask_again(&m);
+    assert_string_equal(m.who, "127.0.0.1");
+    grpc->close(m.server, LEATI_NO_DEADLINE);
+    m.server = serve("127.0.0.2", &m.port, NULL);
+    ask_again(&m);
+    assert_int_equal(m.err.code, LEAT_UNAVAILABLE);
     calls_name_host(NAME, "127.0.0.2");
     int64_t end_ns = leati_clock_deadline_ns(LONG_MS);
-    while (strcmp(who, "127.0.0.2") != 0 && leati_now_ns() < end_ns)
-        ask(channel, who, &err);
-    assert_string_equal(who, "127.0.0.2");
-    grpc->disconnect(channel);
-    grpc->close(server, LEATI_NO_DEADLINE);
+    while (strcmp(m.who, "127.0.0.2") != 0 && leati_now_ns() < end_ns)
+        ask_again(&m);
+    assert_string_equal(m.who, "127.0.0.2");
+    part(&m);
 }
 
 #ifdef LEATI_HAVE_OPENSSL
@@ -145,20 +156,15 @@ static void certificates_bear_the_name(void **state) {
     authority by = authority_new("the test's authority");
     calls_name_host(NAME, "127.0.0.1");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char who[ADDRESS];
-        leat_error err;
-        int port = 0;
         const certificate_wish wish = {.name = cases[i].name, .hosts = cases[i].hosts};
         certificate_files files = certificate_write(scratch_folder, &wish, &by, &by);
         const leati_transport_security of_server = {.tls_cert = files.certificate,
                                                     .tls_key = files.key},
                                        of_client = {.tls_ca = files.authority};
-        leati_transport_server *server = serve("127.0.0.1", &port, &of_server);
-        leati_transport_channel *channel = connect_by_name(port, &of_client);
-        ask(channel, who, &err);
-        assert_int_equal(err.code, cases[i].believed ? LEAT_OK : LEAT_UNAVAILABLE);
-        grpc->disconnect(channel);
-        grpc->close(server, LEATI_NO_DEADLINE);
+        meeting m = meet(&of_server, &of_client);
+        ask_again(&m);
+        assert_int_equal(m.err.code, cases[i].believed ? LEAT_OK : LEAT_UNAVAILABLE);
+        part(&m);
     }
     authority_free(&by);
 }

@@ -45,7 +45,7 @@ typedef enum leat_service_targets {
  * LEAT_SERVICE_TOKEN, LEAT_SERVICE_TLS_CERT, LEAT_SERVICE_TLS_KEY and LEAT_SERVICE_TLS_CA say, if
  * anything. */
 typedef struct leat_service_security {
-    const char *token;    /* 16 characters or more, the same for all processes of the service */
+    const char *token;    /* 16 printable characters or more, the same for all processes */
     const char *tls_cert; /* this side's certificate and key: both or neither */
     const char *tls_key;
     const char *tls_ca; /* whoever connects, or is connected to, has a certificate of it */

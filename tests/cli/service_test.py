@@ -213,6 +213,13 @@ class AccessTest(ServiceTest):
     def workers_of_with(self, dispatcher, *options):
         return {worker["address"]: worker["state"] for worker in self.state(dispatcher.address, *options)["workers"]}
 
+    def test_tokens_that_are_none(self):
+        """One that is guessed, and one that no header of gRPC carries."""
+        for token in ("fifteen letters", "\u00e9" * 20, "tabulator\tinside it"):
+            self.fail_with(1, "LEAT_SERVICE_TOKEN", "service", "dispatcher", "--token-file", self.write("token", token))
+            self.fail_with(1, "LEAT_SERVICE_TOKEN", "service", "worker", "--dispatcher", "localhost:1", "--token-file",
+                           os.path.join(self.folder, "token"))
+
     def test_token_files(self):
         where = ("service", "status", "--dispatcher", "localhost:1")
         self.fail_with(1, "/nowhere/token", *where, "--token-file", "/nowhere/token")

@@ -61,6 +61,7 @@ static leat_status copy_text(char **to, const char *from, leat_error *err) {
 static leat_status copy_texts(leat_dispatcher *d, const leat_dispatcher_options *o,
                               leat_error *err) {
     leati_transport_security who = leati_control_security(&o->security);
+    LEATI_TRY(leati_control_check(&who, err));
     LEATI_TRY(copy_text(&d->protocol, o->protocol == NULL ? "grpc" : o->protocol, err));
     LEATI_TRY(copy_text(&d->host, leati_control_host(o->host, &who), err));
     LEATI_TRY(copy_text(&d->folder, o->work_dir, err));

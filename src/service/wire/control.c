@@ -18,6 +18,7 @@
 #include <string.h>
 
 enum {
+    LEAST_TOKEN = 16,   /* characters */
     TRY_MS = 20 * 1000, /* after which one try counts as lost */
     FIRST_PAUSE_NS = 1000 * 1000,
     LAST_PAUSE_NS = 1000 * 1000 * 1000,
@@ -67,6 +68,20 @@ leati_transport_security leati_control_security(const leat_service_security *giv
         .tls_key = or_environment(given->tls_key, "LEAT_SERVICE_TLS_KEY"),
         .tls_ca = or_environment(given->tls_ca, "LEAT_SERVICE_TLS_CA"),
     };
+}
+
+leat_status leati_control_check(const leati_transport_security *security, leat_error *err) {
+    const char *token = security->token;
+    size_t size = 0;
+    while (token != NULL && token[size] >= ' ' && token[size] <= '~')
+        size++;
+    if (token == NULL || (size >= LEAST_TOKEN && token[size] == '\0'))
+        return LEAT_OK;
+    return leati_refuse(
+        err, VALUE,
+        "the service's token (LEAT_SERVICE_TOKEN) is no text of %d or more printable "
+        "ASCII characters; draw one, as by: openssl rand -hex 32",
+        LEAST_TOKEN);
 }
 
 const char *leati_control_host(const char *host, const leati_transport_security *security) {

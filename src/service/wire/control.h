@@ -25,6 +25,10 @@ LEAT_WARN_UNUSED leat_status leati_control_address(const char *service, char **p
 /* Whom `given` (may be NULL) and the environment's LEAT_SERVICE_* say that this process is;
  * borrowed from both. */
 leati_transport_security leati_control_security(const leat_service_security *given);
+/* What a server asks for must be a token that nobody guesses and gRPC can carry: INVALID_ARGUMENT
+ * for one of less than 16 characters, or of others than printable ASCII. */
+LEAT_WARN_UNUSED leat_status leati_control_check(const leati_transport_security *security,
+                                                 leat_error *err);
 /* Where a server listens: `host`, or where none is given, every interface if strangers are kept out
  * by a token or by certificates, else the loopback (NULL). Borrowed. */
 const char *leati_control_host(const char *host, const leati_transport_security *security);

@@ -73,6 +73,7 @@ static leat_status copy_options(leat_worker *worker, const leat_worker_options *
     if (o->protocol == NULL)
         o->protocol = "grpc";
     leati_transport_security who = leati_control_security(&given->security);
+    LEATI_TRY(leati_control_check(&who, err));
     o->security = (leat_service_security){who.token, who.tls_cert, who.tls_key, who.tls_ca};
     const char **const texts[LEATI_WORKER_NUM_TEXTS] = {
         &o->dispatcher_address,    &o->worker_address,    &o->protocol,         &o->host,

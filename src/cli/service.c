@@ -131,6 +131,24 @@ static bool is_loopback(const char *host) {
            strcmp(host, "::1") == 0 || strcmp(host, "[::1]") == 0;
 }
 
+void leati_service_say_page(const char *command, const char *what, int port,
+                            const leati_service_place *place,
+                            const leat_service_security *security) {
+    bool token = security->token != NULL;
+    if (port < 0)
+        return;
+    printf("  %s at http%s://localhost:%d/\n", what, security->tls_cert != NULL ? "s" : "", port);
+    /* Without any of them anybody may do anything, which was said. */
+    if (token || security->tls_ca == NULL)
+        return;
+    if (place->host == NULL)
+        puts("    on the loopback: it asks for no certificate; a token opens it to others");
+    else if (!is_loopback(place->host))
+        leati_say_error("%s: the page asks for no certificate: anybody who reaches it may read "
+                        "figures and drain workers; --token-file keeps strangers out",
+                        command);
+}
+
 void leati_service_say_listening(const char *command, const leati_service_place *place,
                                  const leat_service_security *security) {
     bool token = security->token != NULL, tls = security->tls_cert != NULL;

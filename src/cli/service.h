@@ -116,6 +116,11 @@ typedef struct leati_service_place {
 void leati_service_say_listening(const char *command, const leati_service_place *place,
                                  const leat_service_security *security);
 
+/* The same of its page ("page, probes and metrics"), at `port`; -1: it has none. */
+void leati_service_say_page(const char *command, const char *what, int port,
+                            const leati_service_place *place,
+                            const leat_service_security *security);
+
 /* A server and how it ends. */
 typedef struct leati_service_server {
     const char *command, *pid_file;

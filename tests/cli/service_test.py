@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """leat service: how its processes begin, what they say, who may connect, and how they end."""
+import socket
 import unittest
 
 from service import LEAT, ServiceTest, TOKEN, json, os, re, signal, subprocess, until
+from tool import BUILD
 
 
 class ServingTest(ServiceTest):
@@ -258,6 +260,33 @@ class AccessTest(ServiceTest):
 
 
 class PagesTest(ServiceTest):
+    def reached(self, port):
+        """By another address than the loopback's own, as from another machine?"""
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.2", int(port))) == 0
+
+    def pages(self, *access, **more):
+        """Is the page of a dispatcher reached, and that of its worker? And the dispatcher, which has said so."""
+        dispatcher = self.dispatcher("--web-port", "0", *access, **more)
+        ports = [dispatcher.line(r"page, probes and metrics at https?://localhost:(\d+)/$")[1]]
+        worker = self.worker(dispatcher.address, "--web-port", "0", *access, **more)
+        ports.append(worker.line(r"probes and metrics at https?://localhost:(\d+)/$")[1])
+        return [self.reached(port) for port in ports], self.reached(dispatcher.address.partition(":")[2]), dispatcher
+
+    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "tests", "web_serve")), "this build has no libmicrohttpd")
+    def test_who_reaches_a_page(self):
+        """It asks for the token and for no certificate."""
+        files = self.certificates()
+        mutual = ("--tls-cert", files["cert"], "--tls-key", files["key"], "--tls-ca", files["ca"])
+        self.assertEqual(self.pages()[:2], ([False, False], False))
+        self.assertEqual(self.pages(env={"LEAT_SERVICE_TOKEN": TOKEN})[:2], ([True, True], True))
+        pages, served, dispatcher = self.pages(*mutual)
+        self.assertEqual((pages, served), ([False, False], True))
+        dispatcher.line("loopback.*no certificate")
+        pages, served, dispatcher = self.pages(*mutual, "--host", "all")
+        self.assertEqual((pages, served), ([True, True], True))
+        until(lambda: any("no certificate" in line for line in dispatcher.failed), "it warns")
+
     def test_every_option_is_in_the_guide(self):
         """docs/SERVICE.md names each option of each part."""
         with open("docs/SERVICE.md") as file:

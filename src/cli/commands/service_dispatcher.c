@@ -33,9 +33,8 @@ static void say_started(void *context) {
         puts("  state in memory: a restart forgets datasets and jobs");
     else
         printf("  state in %s%s\n", o->work_dir, o->fault_tolerant ? ", fault tolerant" : "");
-    if (leat_dispatcher_web_port(d->dispatcher) >= 0)
-        printf("  page, probes and metrics at http%s://localhost:%d/\n",
-               d->security->tls_cert != NULL ? "s" : "", leat_dispatcher_web_port(d->dispatcher));
+    leati_service_say_page("service dispatcher", "page, probes and metrics",
+                           leat_dispatcher_web_port(d->dispatcher), &o->place, d->security);
 }
 
 static leat_status start_dispatcher(void *server, leat_error *err) {

@@ -30,9 +30,8 @@ static void say_started(void *context) {
     const struct working *w = context;
     printf("worker at %s of the dispatcher at %s\n", leat_worker_address(w->worker), w->dispatcher);
     leati_service_say_listening("service worker", &w->options->place, w->security);
-    if (leat_worker_web_port(w->worker) >= 0)
-        printf("  probes and metrics at http%s://localhost:%d/\n",
-               w->security->tls_cert != NULL ? "s" : "", leat_worker_web_port(w->worker));
+    leati_service_say_page("service worker", "probes and metrics", leat_worker_web_port(w->worker),
+                           &w->options->place, w->security);
 }
 
 static leat_status start_worker(void *server, leat_error *err) {

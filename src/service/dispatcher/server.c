@@ -37,7 +37,7 @@ struct incoming {
 
 struct leat_dispatcher {
     leat_dispatcher_options options; /* its texts are copies */
-    char *protocol, *host, *folder, *token, *tls_cert, *tls_key, *tls_ca;
+    char *protocol, *host, *page_host, *folder, *token, *tls_cert, *tls_key, *tls_ca;
     char **addresses;
     char target[280];
     const leati_transport *transport;
@@ -64,6 +64,7 @@ static leat_status copy_texts(leat_dispatcher *d, const leat_dispatcher_options 
     LEATI_TRY(leati_control_check(&who, err));
     LEATI_TRY(copy_text(&d->protocol, o->protocol == NULL ? "grpc" : o->protocol, err));
     LEATI_TRY(copy_text(&d->host, leati_control_host(o->host, &who), err));
+    LEATI_TRY(copy_text(&d->page_host, leati_control_page_host(o->host, &who), err));
     LEATI_TRY(copy_text(&d->folder, o->work_dir, err));
     LEATI_TRY(copy_text(&d->token, who.token, err));
     LEATI_TRY(copy_text(&d->tls_cert, who.tls_cert, err));
@@ -255,7 +256,7 @@ static void set_target(leat_dispatcher *d, int port) {
 static leat_status open_page(leat_dispatcher *d, leat_error *err) {
     leati_page_options options = {
         .port = d->options.web_port,
-        .host = d->host == NULL || strcmp(d->host, "all") != 0 ? d->host : "::",
+        .host = d->page_host,
         .security = {d->token, d->tls_cert, d->tls_key, d->tls_ca},
         .drain = drain,
         .context = d,
@@ -371,9 +372,9 @@ void leat_dispatcher_free(leat_dispatcher *dispatcher) {
     for (size_t i = 0; dispatcher->addresses != NULL && dispatcher->addresses[i] != NULL; i++)
         leati_free(dispatcher->addresses[i]);
     leati_free(dispatcher->addresses);
-    char *const texts[] = {dispatcher->protocol, dispatcher->host,     dispatcher->folder,
-                           dispatcher->token,    dispatcher->tls_cert, dispatcher->tls_key,
-                           dispatcher->tls_ca};
+    char *const texts[] = {dispatcher->protocol, dispatcher->host,  dispatcher->page_host,
+                           dispatcher->folder,   dispatcher->token, dispatcher->tls_cert,
+                           dispatcher->tls_key,  dispatcher->tls_ca};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         leati_free(texts[i]);
     if (dispatcher->gate != NULL)

@@ -89,6 +89,12 @@ const char *leati_control_host(const char *host, const leati_transport_security 
     return host != NULL || !guarded ? host : "all";
 }
 
+const char *leati_control_page_host(const char *host, const leati_transport_security *security) {
+    if (host == NULL && security->token != NULL)
+        host = "all";
+    return host != NULL && strcmp(host, "all") == 0 ? "::" : host;
+}
+
 leat_status leati_control_open(const char *service, const leat_service_security *security,
                                leat_cancel *cancel, leati_control *out, leat_error *err) {
     char *protocol = NULL, *address = NULL;

@@ -32,6 +32,9 @@ LEAT_WARN_UNUSED leat_status leati_control_check(const leati_transport_security 
 /* Where a server listens: `host`, or where none is given, every interface if strangers are kept out
  * by a token or by certificates, else the loopback (NULL). Borrowed. */
 const char *leati_control_host(const char *host, const leati_transport_security *security);
+/* Where its page listens, which asks for the token and for no certificate: `host`, or where none is
+ * given, every interface with a token, else the loopback (NULL). Borrowed. */
+const char *leati_control_page_host(const char *host, const leati_transport_security *security);
 
 /* Does not connect yet. INVALID_ARGUMENT, NOT_FOUND for a protocol that nobody knows. */
 LEAT_WARN_UNUSED leat_status leati_control_open(const char *service,

@@ -5,6 +5,7 @@
  * server at the start. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "service/wire/control.h"
 #include "service/worker/worker.h"
 #include "web/metrics.h"
 #include "web/server.h"
@@ -59,8 +60,9 @@ static bool is_ready(void *context, leati_text *why_not) {
 
 leat_status leati_worker_probes_open(leat_worker *worker, leat_error *err) {
     const leat_worker_options *o = &worker->options;
+    leati_transport_security who = leati_control_security(&o->security);
     leati_web_options options = {
-        .host = o->host == NULL || strcmp(o->host, "all") != 0 ? o->host : "::",
+        .host = leati_control_page_host(o->host, &who),
         .port = o->web_port,
         .token = o->security.token,
         .certificate = o->security.tls_cert,

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import threading
 
 import numpy as np
@@ -16,6 +17,8 @@ import pytest
 
 import leat as tf
 
+BUILD = os.environ.get("LEAT_BUILD", os.path.join(os.path.dirname(__file__), "..", "..", "build"))
+LEAT = os.path.join(BUILD, "bin", "leat")
 service = tf.data.experimental.service
 PROTOCOL = "local"
 CHUNK = 16 * 1024
@@ -171,6 +174,20 @@ def test_streams_of_a_worker(clusters):
     assert sum(active) == 2
     assert max(active) == 1
     assert [wait(path) for path in paths] == [[0, 1, 2]] * 5
+
+
+@pytest.mark.skipif(not os.path.exists(LEAT), reason="this is no build folder")
+def test_streams_of_a_worker_by_the_tool(tmp_path):
+    command = [LEAT, "service", "dispatcher", "--work-dir", str(tmp_path / "work"), "--fault-tolerant",
+               "--worker-snapshots", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as dispatcher:
+        address = dispatcher.stdout.readline().split("://")[1].strip()
+        for i in range(3):
+            tf.data.experimental.distributed_save(tf.data.Dataset.range(1 << 40), str(tmp_path / str(i)), address)
+        with service.WorkerServer(service.WorkerConfig(address)):
+            status = json.loads(subprocess.check_output([LEAT, "service", "status", "--dispatcher", address, "--json"]))
+        dispatcher.kill()
+    assert sum(snapshot["active"] for snapshot in status["snapshots"]) == 2
 
 
 def test_over_grpc(tmp_path):

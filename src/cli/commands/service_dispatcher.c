@@ -14,6 +14,7 @@ struct dispatcher_options {
     leati_service_access access;
     const char *work_dir, *workers;
     bool fault_tolerant, gc_dynamic_jobs;
+    int64_t worker_snapshots;
     double worker_timeout, client_timeout, gc_interval, gc_timeout;
 };
 
@@ -100,6 +101,7 @@ static leati_exit run_dispatcher(void *values, char **arguments, int count) {
         .job_gc_timeout_ms = o->gc_timeout < 0 ? -1 : ms_of(o->gc_timeout),
         .worker_timeout_ms = ms_of(o->worker_timeout),
         .client_timeout_ms = ms_of(o->client_timeout),
+        .worker_max_concurrent_snapshots = o->worker_snapshots,
         .gc_dynamic_sharding_jobs = o->gc_dynamic_jobs,
     };
     if (!leati_service_access_read(&o->access, "service dispatcher", &credentials))
@@ -159,6 +161,13 @@ static const leati_option dispatcher_rows[] = {
      .type = LEATI_OPTION_FLAG,
      .offset = offsetof(struct dispatcher_options, gc_dynamic_jobs),
      .doc = "also those of dynamic sharding"},
+    {.name = "worker-snapshots",
+     .type = LEATI_OPTION_INT,
+     .offset = offsetof(struct dispatcher_options, worker_snapshots),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1e6,
+     .doc = "how many snapshots a worker writes at a time; 3"},
     LEATI_SERVICE_ACCESS(struct dispatcher_options, access),
     {0},
 };

@@ -542,6 +542,15 @@ def test_which_way_was_taken(asked, way):
         server.stop()
 
 
+def test_windows(worker_by):
+    """TensorFlow gives none; here they do not leave the worker's process."""
+    windows = tf.data.Dataset.range(5).window(2)
+    target = worker_by(None)
+    assert [values(window) for window in read_by(None, target, windows)] == [[0, 1], [2, 3], [4]]
+    with pytest.raises(tf.errors.UnimplementedError, match="component 0"):
+        next(iter(read_by("grpc", target, windows)))
+
+
 def test_protocols_that_are_not_there(worker_by):
     target = worker_by("grpc")
     with pytest.raises(tf.errors.NotFoundError, match="grpc, local, shm, tcp"):

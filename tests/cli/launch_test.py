@@ -108,6 +108,7 @@ class LaunchTest(ToolTest):
         self.assertEqual(done.returncode, 127)
         self.assert_named("/nowhere/program", done.stderr)
         self.fail_with(2, "PROGRAM", "launch")
+        self.fail_with(2, "--service", "launch", "--service-restarts", "1", "--", "true")
         self.fail_with(2, "512", "launch", "-n", "0", "--", "true")
 
     def test_no_descriptors(self):

@@ -163,6 +163,11 @@ static leati_exit run_plan(struct plan *plan, char **arguments) {
 static leati_exit run_launch(void *values, char **arguments, int count) {
     (void)count;
     const struct launch_options *options = values;
+    if (options->feeder_restarts > 0 && options->num_feeders == 0) {
+        leati_say_error("launch: --service-restarts is of the workers of --service N, which is "
+                        "missing");
+        return LEATI_EXIT_USAGE;
+    }
     int members = (int)options->num_processes, feeders = (int)options->num_feeders;
     struct plan plan = {
         .options = options, .members = members, .count = members + (feeders > 0 ? feeders + 1 : 0)};

@@ -409,7 +409,7 @@ static void open_remote(leati_client_reader *reader, leati_client_reader_task *t
     if (status == LEAT_OK) {
         LEATI_TELL(SERVICE, INFO, "worker %s is read by %.*s", address, (int)strcspn(transfer, " "),
                    transfer);
-        status = open_stream(task, transfer, &request, &stream, &err);
+        (void)open_stream(task, transfer, &request, &stream, &err);
     }
     opened(task, stream, &err);
     leati_text_fini(&request);

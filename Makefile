@@ -11,7 +11,7 @@ MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools openssl clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 
-.PHONY: all deps demo test check test-long test-interop test-engines bench bench-peers performance golden fuzz soak chaos mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop test-engines bench bench-peers performance golden fuzz soak chaos differ mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -72,6 +72,11 @@ soak: all ## let leat work for hours and see that memory, descriptors, threads a
 chaos: all ## programs killed, stopped, starved and cut off at random; SECONDS=60 SEED=1 ONLY=scenario TRIAL=n
 	@sh tools/venv.sh || echo "chaos: without .venv the programs in Python are left out"
 	@exec python3 -B tools/chaos/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) --only "$(ONLY)"
+
+differ: all ## random programs by leat and by TensorFlow side by side; SECONDS=60 SEED=1 ONLY=names TRIAL=n (LEAT_DIFFER_PYTHON, or .venv-differ)
+	@sh tools/venv.sh
+	@test -n "$$LEAT_DIFFER_PYTHON" || sh tools/venv.sh differ
+	@exec python3 -B tools/differ/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) --only "$(ONLY)"
 
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"

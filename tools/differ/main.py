@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Random programs, run by leat and by the real TensorFlow side by side: `make differ`.
+
+    main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--build build]        --list: what ONLY= takes
+
+A trial takes the next public name of a group (calls.py, objects.py, datasets.py, states.py), draws a program about it, mostly one that
+TensorFlow runs and now and then one that it refuses, and lets both sides run it. What differs (compare.py) is shrunk (shrink.py), printed as a
+program with both results, and counted once by its kind: name, kind of difference, mode. Names that leat does not have are counted by namespace,
+and nothing is drawn of them.
+
+A program is drawn from a seed of its own, made of SEED, the trial's number and the name: --trial N --only NAME draws it again alone. known.json lists
+what is known to differ and why; each line has a program that must still differ. All findings lie in BUILD/differ: report.txt for readers,
+findings.json as data, missing.txt. Exit status 1 where something unknown differs or a line of known.json is not needed.
+
+LEAT_DIFFER_PYTHON names a Python with TensorFlow; without it .venv-differ is taken (tools/venv.sh differ).
+"""
+import argparse
+import collections
+import fnmatch
+import json
+import os
+import random
+import re
+import sys
+import time
+
+import calls
+import compare
+import datasets
+import draw
+import objects
+import programs
+import shrink
+import sides
+import states
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+WEIGHTS = {"ops": 20, "operators": 2, "methods": 1, "layers": 6, "losses": 2, "metrics": 2, "optimizers": 2, "schedules": 1, "initializers": 1,
+    "regularizers": 1,
+           "constraints": 1, "random": 1, "datasets": 5, "checkpoints": 1, "strategies": 1}
+ATTEMPTS = 6    # drawn programs, of which the first that TensorFlow runs is taken
+REFUSED = 0.12    # of programs that TensorFlow refuses are taken all the same
+SHRINKS = 3    # programs that are shrunk for one name and kind of difference
+ASKED = 60    # questions that shrinking one program may take
+WEIGHTIEST = {kind: at for at, kind in enumerate(compare.KINDS)}
+
+
+def all_rows(table):
+    return [one for module in (calls, objects, datasets, states) for one in module.rows(table)]
+
+
+def chosen(rows, only):
+    """The rows that ONLY names: a group, a name, or the start of names."""
+    return [row for row in rows if not only or any(
+        row[0] == word or row[1]["name"] == word or row[1]["name"].startswith(word + ".") for word in only)]
+
+
+def mentioned(expr, found):
+    """Adds the public names that an expression needs."""
+    if isinstance(expr, (list, tuple)):
+        if len(expr) == 2 and expr[0] == "name":
+            found.add(expr[1])
+        if len(expr) == 4 and expr[0] == "tensor":
+            found.add("tf." + expr[1])
+        for one in expr:
+            mentioned(one, found)
+    return found
+
+
+def signature(text):
+    """The text of an error without what differs from program to program."""
+    return re.sub(r"\s+", " ", re.sub(r"-?\d+(\.\d+)?|'[^']*'|\[[^]]*\]", "_", text))[:60]
+
+
+class Finding:
+    """One kind of difference: how often it came, and programs that show it."""
+
+    def __init__(self, key):
+        self.key, self.count, self.shown = key, 0, []
+
+    @property
+    def known(self):
+        """The reason, where known.json has all that was shown of it."""
+        reasons = [one["known"] for one in self.shown]
+        return reasons[0] if reasons and all(reasons) else None
+
+
+class Differ:
+    """A run: two sides, what is drawn for, and what was found."""
+
+    def __init__(self, leat, tensorflow, rows, seed, missing=(), known=(), out=print):
+        self.leat, self.tensorflow, self.seed, self.missing, self.known, self.out = leat, tensorflow, seed, set(missing), list(known), out
+        self.groups, self.turn = {}, collections.Counter()
+        for row in rows:
+            if row[1]["name"] not in self.missing:
+                self.groups.setdefault(row[0], []).append(row)
+        for group, its in self.groups.items():
+            random.Random("%s/%s" % (seed, group)).shuffle(its)
+        self.findings, self.seen, self.tried, self.counts = {}, {}, collections.Counter(), collections.Counter()
+        self.banned = collections.Counter()
+
+    # ---- programs ----
+
+    def next_row(self, number):
+        groups = sorted(self.groups)
+        group = random.Random("%s/%d" % (self.seed, number)).choices(groups, [WEIGHTS.get(one, 1) for one in groups])[0]
+        self.turn[group] += 1
+        return self.groups[group][(self.turn[group] - 1) % len(self.groups[group])]
+
+    def drawn(self, number, row):
+        """A program of this trial and TensorFlow's answer; None where none can be drawn."""
+        _, about, make = row
+        last = None
+        for attempt in range(ATTEMPTS):
+            rng = random.Random("%s/%d/%s/%d" % (self.seed, number, about["name"], attempt))
+            try:
+                program = make(draw.Draw(rng), about)
+            except (IndexError, KeyError, ValueError):
+                self.counts["not drawn"] += 1    # a hint that does not fit the shape; the next attempt has another
+                continue
+            if mentioned([program["values"], program["body"]], set()) & self.missing:
+                continue
+            answer = self.tensorflow.run(program)
+            self.counts["programs"] += 1
+            last = program, answer
+            if "shown" in answer or "error" not in answer or rng.random() < REFUSED:
+                break
+        return last
+
+    def pair(self, program):
+        return self.tensorflow.run(program), self.leat.run(program)
+
+    def key(self, program, difference, found):
+        """By what a finding is counted; and what tells it from others of its kind."""
+        name, tag = program["name"], ""
+        error = found.get("error")
+        if error:
+            tag = error["classes"][0] + " " + signature(error["text"])
+            source = programs.Source(program)
+            if error.get("line"):
+                name = programs.callee(source.statements[error["line"] - 1]) or name
+        elif difference.kind == "accepts":
+            tag = signature(difference.expected)
+        mode = program["mode"] if program["name"] == name else "eager"
+        return (name, difference.kind, mode), tag
+
+    # ---- one trial ----
+
+    def trial(self, number):
+        row = self.next_row(number)
+        if self.banned[row[1]["name"]] >= 2:
+            return
+        last = self.drawn(number, row)
+        self.counts["trials"] += 1
+        self.counts["trials " + row[0]] += 1
+        if last is None:
+            return
+        program, expected = last
+        self.judge(number, program, expected, self.leat.run(program))
+
+    def judge(self, number, program, expected, found):
+        difference = compare.compare(program, expected, found)
+        self.counts["errors of both" if "error" in expected and "error" in found else "agree" if not difference else "differ"] += 1
+        if difference is None:
+            return
+        if difference.kind in ("tensorflow crash", "tensorflow hang"):
+            self.banned[program["name"]] += 1
+        key, tag = self.key(program, difference, found)
+        before = self.seen.get((key, tag))
+        if before is None and self.tried[key] < SHRINKS:
+            self.tried[key] += 1
+            before = self.seen[key, tag] = self.small(number, program, expected, found, difference, key, tag)
+        self.count(before or key)
+
+    def small(self, number, program, expected, found, difference, key, tag):
+        """Shrinks and tells a finding; the key that it is counted by."""
+        best = {"program": program, "difference": difference, "found": found}
+        if difference.kind != "hang" and "tensorflow" not in difference.kind:
+
+            def differs(candidate):
+                one, other = self.pair(candidate)
+                again = compare.compare(candidate, one, other)
+                if again is None or again.kind != difference.kind or self.key(candidate, again, other)[1] != tag:
+                    return False
+                best.update(program=candidate, difference=again, found=other)
+                return True
+            shrink.shrink(program, differs, ASKED)
+        program, difference = best["program"], best["difference"]
+        key, tag = self.key(program, difference, best["found"])
+        fresh = self.findings.setdefault(key, Finding(key))
+        if all(one["tag"] != tag for one in fresh.shown):
+            fresh.shown.append({"tag": tag, "program": program, "expected": str(difference.expected), "found": str(difference.found),
+                                "where": difference.where, "trial": number, "known": self.reason(key, best["found"])})
+            if not fresh.shown[-1]["known"]:
+                self.out(described(fresh, fresh.shown[-1], self.seed))
+        return key
+
+    def count(self, key):
+        self.findings.setdefault(key, Finding(key)).count += 1
+
+    def reason(self, key, found):
+        """Of the line of known.json that says this finding, or None."""
+        text = found.get("error", {}).get("text", "")
+        for line in self.known:
+            if fnmatch.fnmatchcase(key[0], line["name"]) and key[1] == line["kind"] and key[2] in (line.get("mode"), key[2]) \
+                    and re.search(line.get("says", ""), text):
+                return line["reason"]
+        return None
+
+    def needless(self):
+        """Lines of known.json whose program does not differ as they say."""
+        for line in self.known:
+            if not mentioned([line["program"]["values"], line["program"]["body"]], set()) & self.missing:
+                difference = compare.compare(line["program"], *self.pair(line["program"]))
+                if difference is None or difference.kind != line["kind"]:
+                    yield "%s (%s): the program of its line in known.json gives %s; take the line away, or mend it" % (
+                        line["name"], line["kind"], difference.kind if difference else "no difference")
+
+    # ---- all of them ----
+
+    def run(self, seconds, trial=None, trials=None):
+        until, number = time.monotonic() + seconds, trial or 0
+        while trial is not None or (number < trials if trials is not None else time.monotonic() < until):
+            self.trial(number)
+            number += 1
+            if trial is not None:
+                break
+            if number % 50 == 0:
+                self.leat.trim()
+                self.tensorflow.trim()
+
+    def unknown(self):
+        return [one for one in self.findings.values() if not one.known and not one.key[1].startswith("tensorflow")]
+
+    def sorted(self):
+        return sorted(self.findings.values(), key=lambda one: (WEIGHTIEST[one.key[1]], one.key))
+
+
+def described(finding, shown, seed):
+    """A finding for a reader: what differs, the program, both results, and how to see it again."""
+    name, kind, mode = finding.key
+    head = "%s: %s (%s)%s" % (name, kind, mode, " " + shown["where"] if shown["where"] else "")
+    text = "".join("    " + line + "\n" for line in programs.runnable(shown["program"], "leat").splitlines())
+    return "%s\n%s    TensorFlow: %s\n    leat:       %s\n    again: make differ SEED=%s TRIAL=%d ONLY=%s\n" % (
+        head, text, shown["expected"][:300], shown["found"][:300], seed, shown["trial"], shown["program"]["name"].split()[0]
+        if " " not in shown["program"]["name"] else "operators")
+
+
+def namespace(name):
+    return name.rpartition(".")[0] or name
+
+
+def missing_table(table, missing):
+    """Rows of names there and missing, by module and by class; members of a class that is missing are not counted."""
+    there, gone = collections.Counter(), collections.defaultdict(list)
+    for row in table:
+        for name in row["names"]:
+            space = namespace(name)
+            if name in missing and space not in missing:
+                gone[space].append(name.rpartition(".")[2])
+            elif name not in missing:
+                there[space] += 1
+    for space in sorted(set(there) | set(gone)):
+        yield space, there[space], sorted(gone[space])
+
+
+def missing_lines(table, missing):
+    """Lines for the end of a report: modules one by one, and all members of classes together."""
+    classes = {name for row in table if row["what"] == "class" for name in row["names"]}
+    rows = list(missing_table(table, missing))
+    modules = ["%s %d of %d" % (space, len(names), len(names) + there) for space, there, names in rows if names and space not in classes]
+    members = [(len(names), there) for space, there, names in rows if space in classes]
+    yield "missing names: " + ", ".join(modules)
+    yield "missing members of classes that are there: %d of %d" % (sum(gone for gone, _ in members), sum(gone + there for gone, there in members))
+
+
+def report(differ, table, missing):
+    """The lines at the end: kinds, namespaces, and the last one."""
+    kinds, spaces = collections.Counter(), collections.Counter()
+    for one in differ.sorted():
+        yield "%5d  %-16s %-8s %s%s" % (one.count, one.key[1], one.key[2], one.key[0], "  (known: %s)" % one.known if one.known else "")
+    for one in differ.unknown():
+        kinds[one.key[1]] += 1
+        spaces[namespace(one.key[0])] += 1
+    yield "by kind: " + ", ".join("%s %d" % (kind, kinds[kind]) for kind in compare.KINDS if kinds[kind])
+    yield "by namespace: " + ", ".join("%s %d" % one for one in spaces.most_common())
+    yield from missing_lines(table, missing)
+    counts = differ.counts
+    yield "differ: %d trials, %d agree, %d errors of both, %d differ in %d kinds that nobody knows and %d known; %d names are missing" % (
+        counts["trials"], counts["agree"], counts["errors of both"], counts["differ"], len(differ.unknown()),
+        sum(bool(one.known) for one in differ.findings.values()), len(missing))
+
+
+def write(folder, differ, table, missing, lines):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "report.txt"), "w", encoding="utf-8", errors="backslashreplace") as file:
+        for one in differ.sorted():
+            for shown in one.shown:
+                file.write(described(one, shown, differ.seed) + "\n")
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "findings.json"), "w", encoding="utf-8") as file:
+        json.dump([{"name": one.key[0], "kind": one.key[1], "mode": one.key[2], "count": one.count, "known": one.known, "shown": one.shown}
+                   for one in differ.sorted()], file, indent=1)
+    with open(os.path.join(folder, "missing.txt"), "w", encoding="utf-8") as file:
+        for space, there, names in missing_table(table, missing):
+            file.write("%s: %d there, %d missing: %s\n" % (space, there, len(names), " ".join(names)))
+
+
+def open_sides(build):
+    """Both sides, not started yet."""
+    python = os.environ.get("LEAT_DIFFER_PYTHON", os.path.join(ROOT, ".venv-differ", "bin", "python"))
+    ours = os.path.join(ROOT, ".venv", "bin", "python")
+    for path, way in ((python, "LEAT_DIFFER_PYTHON= or sh tools/venv.sh differ"), (ours, "sh tools/venv.sh"),
+                      (os.path.join(build, "python", "leat"), "make")):
+        if not os.path.exists(path):
+            sys.exit("differ: there is no %s; %s makes it" % (path, way))
+    return sides.Side("leat", ours, os.path.join(build, "python"), 30.0), sides.Side("tensorflow", python, "", 60.0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--trial", type=int)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    build = os.path.abspath(args.build)
+    leat, tensorflow = open_sides(build)
+    table = tensorflow.ask({"ask": "names"}, 300.0)
+    rows = chosen(all_rows(table), [word for word in args.only.split(",") if word])
+    if args.list:
+        print("\n".join("%-12s %s" % (group, row["name"]) for group, row, _ in rows))
+        tensorflow.end()
+        return
+    if not rows:
+        sys.exit("differ: nothing is named %s; --list shows what there is" % args.only)
+    missing = leat.ask({"ask": "have", "names": [name for row in table for name in row["names"]]}, 120.0)
+    with open(os.path.join(HERE, "known.json"), encoding="utf-8") as file:
+        known = json.load(file)
+    differ = Differ(leat, tensorflow, rows, args.seed, missing, known, lambda text: print(text, flush=True))
+    needless = list(differ.needless()) if not args.only else []
+    try:
+        differ.run(args.seconds, args.trial)
+    except KeyboardInterrupt:
+        print("differ: ended by Ctrl-C")
+    lines = needless + list(report(differ, table, missing))
+    write(os.path.join(build, "differ"), differ, table, missing, lines)
+    print("\n".join(lines))
+    leat.end()
+    tensorflow.end()
+    sys.exit(1 if differ.unknown() or needless else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -88,7 +88,7 @@ def brief(value):
         return "%s: %s" % (value["error"]["classes"][0], value["error"]["text"].replace("\n", " ")[:160])
     if "data" in value:
         data = unpacked(value["dtype"], value["data"])
-        return "%s %s %s%s" % (value["dtype"], value["shape"], data[:6], "..." if len(data) > 6 else "")
+        return "%s %s %s %s%s" % (value["is"], value["dtype"], value["shape"], data[:6], "..." if len(data) > 6 else "")
     if "items" in value:
         named = value.get("keys") or value.get("names") or [""] * len(value["items"])
         return "%s(%s)" % (value["is"], ", ".join("%s%s" % (name and name + ": ", brief(one)) for name, one in list(

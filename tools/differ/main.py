@@ -219,14 +219,16 @@ class Differ:
 
     # ---- all of them ----
 
-    def run(self, seconds, trial=None, trials=None):
+    def run(self, seconds, trial=None, trials=None, kept=lambda: None):
+        """Trials until the time is over, or so many, or one; `kept` is called now and then."""
         until, number = time.monotonic() + seconds, trial or 0
         while trial is not None or (number < trials if trials is not None else time.monotonic() < until):
             self.trial(number)
             number += 1
             if trial is not None:
                 break
-            if number % 50 == 0:
+            if number % 100 == 0:
+                kept()
                 self.leat.trim()
                 self.tensorflow.trim()
 
@@ -342,12 +344,16 @@ def main():
         known = json.load(file)
     differ = Differ(leat, tensorflow, rows, args.seed, missing, known, lambda text: print(text, flush=True))
     needless = list(differ.needless()) if not args.only else []
+
+    def kept():
+        lines = needless + list(report(differ, table, missing))
+        write(os.path.join(build, "differ"), differ, table, missing, lines)
+        return lines
     try:
-        differ.run(args.seconds, args.trial)
+        differ.run(args.seconds, args.trial, kept=kept)
     except KeyboardInterrupt:
         print("differ: ended by Ctrl-C")
-    lines = needless + list(report(differ, table, missing))
-    write(os.path.join(build, "differ"), differ, table, missing, lines)
+    lines = kept()
     print("\n".join(lines))
     leat.end()
     tensorflow.end()

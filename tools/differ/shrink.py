@@ -155,18 +155,24 @@ def candidates(program):
 
 
 def shrink(program, differs, most=60):
-    """The smallest program found that still differs, by at most so many questions."""
-    best, asked, again = used(copy.deepcopy(program)), 0, True
+    """The smallest program found that still differs, by at most so many questions.
+
+    What was tried in vain is tried again only when all the rest has been: a program has many parts, and few of them matter.
+    """
+    best, asked, place, shrunk = used(copy.deepcopy(program)), 0, 0, False
     if not programs.same(best, program) and not differs(best):
         best = program
-    while again and asked < most:
-        again = False
-        for candidate in itertools.islice(candidates(best), 4 * most):
-            candidate = used(candidate)
-            if asked >= most:
-                break
-            asked += 1
-            if differs(candidate):
-                best, again = candidate, True
-                break
+    while asked < most:
+        candidate = next(itertools.islice(candidates(best), place, None), None)
+        if candidate is None and not shrunk:
+            break
+        if candidate is None:
+            place, shrunk = 0, False
+            continue
+        asked += 1
+        candidate = used(candidate)
+        if differs(candidate):
+            best, shrunk = candidate, True
+        else:
+            place += 1
     return best

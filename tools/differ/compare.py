@@ -7,9 +7,10 @@ the same infinity, or
 
     |a - b| <= eps * (ULPS * max(|a|, |b|) + SCALE * largest)
 
-with eps the dtype's distance from 1 to the next number, and `largest` the largest finite magnitude in the array and among the program's
-values: a sum of large numbers that cancel is not expected to know digits that they do not have. ULPS and SCALE are in TOLERANCE; names
-whose results come of iterations have a factor in LOOSE. Magnitudes below the dtype's normal range are 0, as TensorFlow flushes
+with eps the distance from 1 to the next number, and `largest` the largest finite magnitude in the array and among the program's
+values: a sum of large numbers that cancel is not expected to know digits that they do not have. eps, ULPS and SCALE (TOLERANCE) are those of the
+coarsest of the array's dtype, the dtypes that the program mentions, as its values may go through them, and in Keras float32, the dtype of its
+constants; names whose results come of iterations have a factor in LOOSE. Magnitudes below the dtype's normal range are 0, as TensorFlow flushes
 them on some of its threads. Errors are alike by `alike`.
 """
 import base64
@@ -52,6 +53,19 @@ def limits(name, values):
         if name.startswith(start) and len(start) > longest:
             factor, longest = times, len(start)
     return factor, largest(values)
+
+
+def coarsest(name, values):
+    """The dtype with the largest eps that a program's values go through."""
+    found, stack = {"float32"} if name.startswith("tf.keras") else set(), [values]
+    while stack:
+        one = stack.pop()
+        if isinstance(one, (list, tuple)):
+            stack += one
+        elif isinstance(one, str):
+            word = one.removeprefix("tf.").removeprefix("mixed_")
+            found |= {word} if word in TOLERANCE else set()
+    return max(found, key=lambda dtype: TOLERANCE[dtype][1], default="float64")
 
 
 def largest(values):
@@ -97,14 +111,14 @@ def brief(value):
 
 
 class Comparer:
-    """Compares encoded values; `limits` as above."""
+    """Compares encoded values; `limits` and `coarsest` as above."""
 
-    def __init__(self, factor=1, most=0.0):
-        self.factor, self.most = factor, most
+    def __init__(self, factor=1, most=0.0, through="float64"):
+        self.factor, self.most, self.through = factor, most, through
 
     def numbers(self, dtype, expected, found):
         """None, "value" or "zero sign" of two lists of floats, and the place of the first that differs."""
-        _, eps, normal, ulps, scale = TOLERANCE[dtype]
+        _, eps, normal, ulps, scale = max(TOLERANCE[dtype], TOLERANCE[self.through], key=lambda row: row[1])
         finite = [abs(one) for one in expected if math.isfinite(one)]
         slack = self.factor * eps * scale * max(finite + [self.most])
         sign = None
@@ -208,7 +222,8 @@ def compare(program, expected, found):
         if any(text in expected["error"]["text"] for text in NO_KERNEL):
             return None    # what TensorFlow computes on other devices alone: docs/COMPATIBILITY.md
         return Difference("accepts", "", brief(expected), "; ".join(brief(one) for one in found["shown"].values()))
-    comparer = Comparer(*limits(program["name"], program["values"] + program["body"]))
+    statements = program["values"] + program["body"]
+    comparer = Comparer(*limits(program["name"], statements), coarsest(program["name"], statements))
     worst = None
     for name, value in expected["shown"].items():
         one = comparer.values(name, value, found["shown"][name])

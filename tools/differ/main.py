@@ -277,6 +277,15 @@ def missing_lines(table, missing):
     yield "missing members of classes that are there: %d of %d" % (sum(gone for gone, _ in members), sum(gone + there for gone, there in members))
 
 
+def causes(differ):
+    """Errors that stand behind more than one finding, with the names, most names first."""
+    found = collections.defaultdict(set)
+    for one in differ.unknown():
+        for shown in one.shown if one.key[1] in ("refuses", "absent", "error class") else ():
+            found[shown["tag"]].add(one.key[0])
+    return sorted(((text, names) for text, names in found.items() if len(names) > 1), key=lambda row: (-len(row[1]), row[0]))
+
+
 def report(differ, table, missing):
     """The lines at the end: kinds, namespaces, and the last one."""
     kinds, spaces = collections.Counter(), collections.Counter()
@@ -287,6 +296,8 @@ def report(differ, table, missing):
         spaces[namespace(one.key[0])] += 1
     yield "by kind: " + ", ".join("%s %d" % (kind, kinds[kind]) for kind in compare.KINDS if kinds[kind])
     yield "by namespace: " + ", ".join("%s %d" % one for one in spaces.most_common())
+    for text, names in causes(differ)[:12]:
+        yield "by error: %d names: %s" % (len(names), text)
     yield from missing_lines(table, missing)
     counts = differ.counts
     yield "differ: %d trials, %d agree, %d errors of both, %d differ in %d kinds that nobody knows and %d known; %d names are missing" % (

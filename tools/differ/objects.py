@@ -136,7 +136,8 @@ def layer(draw, row):
     if mode in ("function", "map"):
         return {**program, "values": values + [[None, y[1]]]}
     if mode == "shape":
-        return {**program, "body": [["y", method("layer", "compute_output_shape", ["attr", x, "shape"])]] if x[0] == "ref" else [y]}
+        shape = ["y", method("layer", "compute_output_shape", call(["name", "tuple"], ["attr", x, "shape"]))]
+        return {**program, "body": [shape if x[0] == "ref" else y]}
     return model(draw, program, x, y)
 
 

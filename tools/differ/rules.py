@@ -65,6 +65,8 @@ FFT = {"dtypes": COMPLEX * 3 + ["float32"], "shapes": [[4], [5], [2, 4], [2, 3, 
     "fft_length": None}}
 BITS = {"dtypes": INT, "ranks": (0, 2)}
 
+KERAS = {"data_format": one_of("channels_last", None), "padding": one_of("same", "valid")}
+
 RULES = {
     "tf": {"dtypes": ANY},
     "tf.math": {},
@@ -84,9 +86,9 @@ RULES = {
     "tf.signal.ifft*": FFT,
     "tf.signal.irfft*": FFT,
     "tf.signal.rfft*": {**FFT, "dtypes": REAL},
-    "tf.keras.ops": {"dtypes": ANY},
+    "tf.keras.ops": {"dtypes": ANY, "of": KERAS},
     "tf.keras.ops.linalg": SQUARE,
-    "tf.keras.ops.image": IMAGES,
+    "tf.keras.ops.image": {**IMAGES, "of": {**IMAGES["of"], **KERAS}},
     "tf.keras.activations": {"dtypes": FLOAT, "ranks": (1, 3)},
     "tf.experimental.numpy": {"dtypes": ANY},
     "tf.nn.conv1d": conv(1, LINE, [1, 2]),

@@ -57,7 +57,8 @@ def rows(shape, data, axis, at):
     for size in shape[axis + 1:]:
         inner *= size
     block = inner * shape[axis]
-    return shape[:axis] + [1] + shape[axis + 1:], [one for start in range(0, len(data), block or 1) for one in data[start + at * inner:start + (at + 1) * inner]]
+    starts = range(at * inner, len(data), block or 1)
+    return shape[:axis] + [1] + shape[axis + 1:], [one for start in starts for one in data[start:start + inner]]
 
 
 def together(program):

@@ -1,5 +1,6 @@
 """`make differ` without TensorFlow: two packages of a few functions that differ in what is planted, which it finds, shrinks and counts once."""
 import base64
+import itertools
 import math
 import os
 import struct
@@ -105,7 +106,11 @@ def package(planted):
 
     def fine(x, flag=False):
         return x.like([one + 1 for one in x.data])
-    found = types.SimpleNamespace(twice=twice, kind=kind, strict=strict, lenient=lenient, broken=broken, fine=fine)
+    rolled = itertools.count(planted, 7919 + planted)
+
+    def dice(x):
+        return Tensor([next(rolled) % 1009 + 0.5], "float32", [1])
+    found = types.SimpleNamespace(dice=dice, twice=twice, kind=kind, strict=strict, lenient=lenient, broken=broken, fine=fine)
     dataset = types.SimpleNamespace(from_tensors=lambda given: Mapped(given))
     return types.SimpleNamespace(math=found, constant=constant, function=lambda f: f, GradientTape=Tape, data=types.SimpleNamespace(Dataset=dataset),
                                  float32="float32", float64="float32", float16="float32", bfloat16="float32", **{one: "float32" for one in draw.BITS})
@@ -133,7 +138,7 @@ def row(name, *words):
 
 
 ROWS = [row("twice", ("power", 1), ("flag", False)), row("kind"), row("strict", ("limit", 3)), row("lenient"), row("broken"),
-        row("fine", ("flag", False))]
+        row("fine", ("flag", False)), row("dice")]
 MISSING = ["tf.complex64", "tf.complex128"]
 
 
@@ -156,6 +161,9 @@ class Planted(unittest.TestCase):
         kinds = {key[:2] for key in self.found.findings}
         self.assertEqual(kinds, {("tf.math.twice", "value"), ("tf.math.kind", "dtype"), ("tf.math.strict", "refuses"), ("tf.math.lenient", "accepts"),
                                  ("tf.math.broken", "error class"), ("tf.math.fine", "crash")})
+
+    def test_of_chance(self):
+        self.assertGreater(self.found.counts["of chance"], 10)
 
     def test_counted_once_and_shrunk(self):
         one, = self.finding("twice", "value")
@@ -204,7 +212,7 @@ class Planted(unittest.TestCase):
         self.assertIn("tf.math 6", lines[-4])
         self.assertIn("tf.a 1 of 1", lines[-3])
         self.assertIn("1 of 2", lines[-2])
-        self.assertRegex(lines[-1], r"^differ: 250 trials, .* in \d+ kinds that nobody knows and 0 known; 3 names are missing$")
+        self.assertRegex(lines[-1], r"^differ: 250 trials \(.* of chance\), .* in \d+ kinds that nobody knows and 0 known$")
 
 
 class Parts(unittest.TestCase):

@@ -73,10 +73,10 @@ chaos: all ## programs killed, stopped, starved and cut off at random; SECONDS=6
 	@sh tools/venv.sh || echo "chaos: without .venv the programs in Python are left out"
 	@exec python3 -B tools/chaos/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) --only "$(ONLY)"
 
-differ: all ## random programs by leat and by TensorFlow side by side; SECONDS=60 SEED=1 ONLY=names TRIAL=n (LEAT_DIFFER_PYTHON, or .venv-differ)
+differ: all ## random programs by leat and by TensorFlow side by side; SECONDS=60 SEED=1 ONLY=names TRIAL=n AGAIN=findings (LEAT_DIFFER_PYTHON, or .venv-differ)
 	@sh tools/venv.sh
 	@test -n "$$LEAT_DIFFER_PYTHON" || sh tools/venv.sh differ
-	@exec python3 -B tools/differ/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) --only "$(ONLY)"
+	@exec python3 -B tools/differ/main.py --build $(BUILD) --seconds $(or $(SECONDS),60) --seed $(or $(SEED),1) $(if $(TRIAL),--trial $(TRIAL)) $(if $(AGAIN),--again $(AGAIN)) --only "$(ONLY)"
 
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"

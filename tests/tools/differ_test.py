@@ -188,6 +188,15 @@ class Planted(unittest.TestCase):
         self.assertEqual(again.findings[one.key].shown, one.shown)
         self.assertIn("TRIAL=%d ONLY=tf.math.kind" % number, said[0])
 
+    def test_what_is_left_of_findings(self):
+        kept = [{"shown": one.shown} for one in self.found.findings.values()]
+        again = main.Differ(Side(True), Side(False), ROWS, "9", MISSING, (), str)
+        again.again(kept)
+        self.assertEqual(set(again.findings), set(self.found.findings))
+        mended = main.Differ(Side(False), Side(False), ROWS, "9", MISSING, (), str)
+        mended.again(kept)
+        self.assertEqual((mended.findings, mended.counts["trials"]), ({}, len(kept)))
+
     def test_seeds(self):
         first, second, third = (run(40, seed)[1] for seed in ("4", "4", "5"))
         self.assertEqual(first, second)

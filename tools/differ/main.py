@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Random programs, run by leat and by the real TensorFlow side by side: `make differ`.
 
-    main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--build build]        --list: what ONLY= takes
+    main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--again FILE] [--build build]        --list: what ONLY= takes
 
 A trial takes the next public name of a group (calls.py, objects.py, datasets.py, states.py), draws a program about it, mostly one that
 TensorFlow runs and now and then one that it refuses, and lets both sides run it. What differs (compare.py) is shrunk (shrink.py), printed as a
 program with both results, and counted once by its kind: name, kind of difference, mode. Names that leat does not have are counted by namespace,
 and nothing is drawn of them.
 
-A program is drawn from a seed of its own, made of SEED, the trial's number and the name: --trial N --only NAME draws it again alone. known.json lists
+A program is drawn from a seed of its own, made of SEED, the trial's number and the name: --trial N --only NAME draws it again alone. --again FILE
+first runs the programs of a findings.json that was kept: those that still differ are findings again. known.json lists
 what is known to differ and why; each line has a program that must still differ. All findings lie in BUILD/differ: report.txt for readers,
 findings.json as data, missing.txt. Exit status 1 where something unknown differs or a line of known.json is not needed.
 
@@ -235,6 +236,15 @@ class Differ:
                 self.leat.trim()
                 self.tensorflow.trim()
 
+    def again(self, findings):
+        """The programs of findings that were kept, as if they had been drawn."""
+        for one in findings:
+            for shown in one["shown"]:
+                program = shown["program"]
+                if not mentioned([program["values"], program["body"]], set()) & self.missing:
+                    self.counts["trials"] += 1
+                    self.judge(shown["trial"], program, *self.pair(program))
+
     def unknown(self):
         return [one for one in self.findings.values() if not one.known and not one.key[1].startswith("tensorflow")]
 
@@ -340,6 +350,7 @@ def main():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--only", default="")
     parser.add_argument("--trial", type=int)
+    parser.add_argument("--again", metavar="FILE")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
@@ -364,6 +375,9 @@ def main():
         write(os.path.join(build, "differ"), differ, table, missing, lines)
         return lines
     try:
+        if args.again:
+            with open(args.again, encoding="utf-8") as file:
+                differ.again(json.load(file))
         differ.run(args.seconds, args.trial, kept=kept)
     except KeyboardInterrupt:
         print("differ: ended by Ctrl-C")

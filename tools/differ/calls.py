@@ -213,7 +213,5 @@ def rows(table):
     """What these generators draw for: (group, row, generator)."""
     found = [("ops", row, function) for row in table if is_called(row)]
     found += [("operators", {"name": name}, operator) for name in OPERATORS]
-    there = {row["name"] for row in table}
-    found += [("methods", {"name": "%s.%s" % (owner, word)}, member) for owner in sorted(METHODS) for word in sorted(METHODS[owner])
-              if "%s.%s" % (owner, word) in there | {"tf.Tensor." + word}]
+    found += [("methods", {"name": "%s.%s" % (owner, word)}, member) for owner in sorted(METHODS) for word in sorted(METHODS[owner])]
     return found

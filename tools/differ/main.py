@@ -39,7 +39,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WEIGHTS = {"ops": 20, "operators": 2, "methods": 1, "layers": 6, "losses": 2, "metrics": 2, "optimizers": 2, "schedules": 1, "initializers": 1,
     "regularizers": 1,
-           "constraints": 1, "random": 1, "datasets": 5, "checkpoints": 1, "strategies": 1}
+           "constraints": 1, "random": 1, "datasets": 5, "checkpoints": 2, "strategies": 2}
 ATTEMPTS = 6    # drawn programs, of which the first that TensorFlow runs is taken
 REFUSED = 0.12    # of programs that TensorFlow refuses are taken all the same
 SHRINKS = 3    # programs that are shrunk for one name and kind of difference
@@ -314,8 +314,8 @@ def report(differ, table, missing):
     yield from missing_lines(table, missing)
     counts = differ.counts
     yield "differ: %d trials (%d not drawn, %d of chance), %d agree, %d errors of both, %d differ in %d kinds that nobody knows and %d known" % (
-        counts["trials"], counts["none drawn"], counts["of chance"], counts["agree"], counts["errors of both"], counts["differ"] - counts["of chance"],
-        len(differ.unknown()), sum(bool(one.known) for one in differ.findings.values()))
+        counts["trials"], counts["none drawn"], counts["of chance"], counts["agree"], counts["errors of both"],
+        counts["differ"] - counts["of chance"], len(differ.unknown()), sum(bool(one.known) for one in differ.findings.values()))
 
 
 def write(folder, differ, table, missing, lines):

@@ -58,14 +58,17 @@ def kind(one):
 
 
 def members(name, one, public):
-    """Public attributes of a class, but for those that a public class below it has, or every tuple, dictionary or exception."""
+    """Public methods of a class, but for those that a public class below it has, or every tuple, dictionary or exception.
+
+    Properties are left out: what a class has as a property an instance of the other one may have as an attribute.
+    """
     if not one.__module__.startswith(("tensorflow", "keras")):
         return
     common = set(dir(tuple)) | set(dir(dict)) | set(dir(Exception)) | set(dir(int))
     for base in one.__mro__[1:]:
         common |= set(dir(base)) if id(base) in public else set()
     for word in sorted(set(dir(one)) - common):
-        if not word.startswith("_"):
+        if not word.startswith("_") and callable(getattr(one, word, None)):
             yield {"name": "%s.%s" % (name, word), "names": ["%s.%s" % (name, word)], "what": "method"}
 
 

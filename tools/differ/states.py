@@ -67,25 +67,34 @@ STRATEGIES = ["tf.distribute.get_strategy", "tf.distribute.MirroredStrategy", "t
     "tf.distribute.experimental.CentralStorageStrategy"]
 
 
+def local(value):
+    """The values of all replicas, as a tuple."""
+    return method("strategy", "experimental_local_results", value)
+
+
 def strategy(draw, row):
-    """What one strategy does with a function, a variable, a dataset."""
+    """What one strategy does with a function and with a dataset."""
     draw.theme(drawing.REAL + ["int32", "int64"], (0, 2), style="plain")
-    given = {"MirroredStrategy": [py(["/cpu:0"])], "OneDeviceStrategy": [py("/cpu:0")],
-        "CentralStorageStrategy": [py(["/cpu:0"])]}.get(row["name"].split(".")[-1], [])
-    draw.keep("strategy", call(row["name"], *given))
+    devices = draw.choice([["/cpu:0"], ["/cpu:0", "/cpu:1"], ["/cpu:0", "/cpu:1"]])
+    given = {"MirroredStrategy": [py(devices)], "OneDeviceStrategy": [py("/cpu:0")], "CentralStorageStrategy": [py(devices)]}
+    draw.keep("strategy", call(row["name"], *given.get(row["name"].split(".")[-1], [])))
     x = draw.tensor("x")
     run = method("strategy", "run", ["lambda", "e", ["binary", draw.choice("+*"), ref("e"), ref("e")]], args=["tuple", [x]])
     reduce_op = draw.choice([["name", "tf.distribute.ReduceOp.SUM"], ["name", "tf.distribute.ReduceOp.MEAN"], py("sum"), py("MEAN")])
-    data = call("tf.data.Dataset.range", py(draw.rng.randint(1, 7)))
-    mode = draw.choice(["run", "reduce", "gather", "dataset", "count", "local", "context"])
-    body = {"run": [["y", run]], "reduce": [["y", method("strategy", "reduce", reduce_op, run, axis=py(draw.choice([None, None, 0])))]],
-            "gather": [["y", method("strategy", "gather", run, axis=py(0))]],
-            "dataset": [["y", call(["name", "list"], method("strategy", "experimental_distribute_dataset", method(data, "batch", py(2))))]],
-            "count": [["y", ["attr", ref("strategy"), "num_replicas_in_sync"]]], "local": [["y", method("strategy", "experimental_local_results",
-                run)]],
-            "context": [["y", method("strategy", "run", ["lambda", "", ["attr", call("tf.distribute.get_replica_context"),
-                "replica_id_in_sync_group"]])]]}[mode]
-    return {"name": row["name"], "group": "strategies", "mode": mode, "values": draw.values, "body": body, "show": ["y"]}
+    count = py(draw.rng.randint(1, 7))
+    data = method(call("tf.data.Dataset.range", count), "batch", py(draw.choice([2, 3, 4])), **draw.choice([{}, {"drop_remainder": py(True)}]))
+    context = call("tf.distribute.get_replica_context")
+    number = ["attr", context, "replica_id_in_sync_group"]
+    summed = method(context, "all_reduce", reduce_op, call("tf.cast", number, ["name", "tf.float32"]))
+    each = ["lambda", "d", local(ref("d"))]
+    numbers = method("strategy", "experimental_distribute_values_from_function", ["lambda", "c", ["attr", ref("c"), "replica_id_in_sync_group"]])
+    mode = draw.choice(["run", "reduce", "gather", "dataset", "count", "values", "context", "all_reduce"])
+    body = {"run": local(run), "reduce": method("strategy", "reduce", reduce_op, run, axis=py(draw.choice([None, None, 0]))),
+            "gather": method("strategy", "gather", run, axis=py(0)), "count": ["attr", ref("strategy"), "num_replicas_in_sync"],
+            "dataset": call(["name", "list"], call(["name", "map"], each, method("strategy", "experimental_distribute_dataset", data))),
+            "values": local(numbers), "context": local(method("strategy", "run", ["lambda", "", number])),
+            "all_reduce": local(method("strategy", "run", ["lambda", "", summed]))}[mode]
+    return {"name": row["name"], "group": "strategies", "mode": mode, "values": draw.values, "body": [["y", body]], "show": ["y"]}
 
 
 def rows(table):

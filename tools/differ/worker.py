@@ -173,6 +173,10 @@ def main():
     if sys.argv[1] == "tensorflow":
         tf.get_logger().setLevel("CRITICAL")
 
+    # Strategies have two devices to work with.
+    devices = [tf.config.LogicalDeviceConfiguration() for _ in range(2)]
+    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], devices)
+
     def put(text):
         out.write(text + "\n")
         out.flush()

@@ -11,7 +11,7 @@ and nothing is drawn of them.
 A program is drawn from a seed of its own, made of SEED, the trial's number and the name: --trial N --only NAME draws it again alone. --again FILE
 first runs the programs of a findings.json that was kept: those that still differ are findings again. known.json lists
 what is known to differ and why; each line has a program that must still differ. All findings lie in BUILD/differ: report.txt for readers,
-findings.json as data, missing.txt. Exit status 1 where something unknown differs or a line of known.json is not needed.
+findings.json as data, missing.txt, and in refused.txt names of which TensorFlow ran no program, which want better hints. Exit status 1 where something unknown differs or a line of known.json is not needed.
 
 LEAT_DIFFER_PYTHON names a Python with TensorFlow; without it .venv-differ is taken (tools/venv.sh differ).
 """
@@ -99,7 +99,7 @@ class Differ:
         for group, its in self.groups.items():
             random.Random("%s/%s" % (seed, group)).shuffle(its)
         self.findings, self.seen, self.tried, self.counts = {}, {}, collections.Counter(), collections.Counter()
-        self.banned = collections.Counter()
+        self.banned, self.drew, self.ran = collections.Counter(), collections.Counter(), collections.Counter()
 
     # ---- programs ----
 
@@ -158,6 +158,8 @@ class Differ:
             self.counts["none drawn"] += 1
             return
         program, expected = last
+        self.drew[program["name"]] += 1
+        self.ran[program["name"]] += "shown" in expected
         self.judge(number, program, expected, self.leat.run(program))
 
     def judge(self, number, program, expected, found):
@@ -328,6 +330,8 @@ def write(folder, differ, table, missing, lines):
     with open(os.path.join(folder, "findings.json"), "w", encoding="utf-8") as file:
         json.dump([{"name": one.key[0], "kind": one.key[1], "mode": one.key[2], "count": one.count, "known": one.known, "shown": one.shown}
                    for one in differ.sorted()], file, indent=1)
+    with open(os.path.join(folder, "refused.txt"), "w", encoding="utf-8") as file:
+        file.writelines("%s %d\n" % one for one in sorted(differ.drew.items()) if not differ.ran[one[0]])
     with open(os.path.join(folder, "missing.txt"), "w", encoding="utf-8") as file:
         for space, there, names in missing_table(table, missing):
             file.write("%s: %d there, %d missing: %s\n" % (space, there, len(names), " ".join(names)))

@@ -1,8 +1,10 @@
 """`make differ` without TensorFlow: two packages of a few functions that differ in what is planted, which it finds, shrinks and counts once."""
 import base64
 import itertools
+import json
 import math
 import os
+import random
 import struct
 import sys
 import types
@@ -235,6 +237,17 @@ class Parts(unittest.TestCase):
         compile(text, "text", "exec")
         index = ["index", ["ref", "x"], [["slice", ["py", None], ["py", 2], ["py", -1]], ["name", "..."]]]
         self.assertEqual(programs.render(index), "x[:2:-1, ...]")
+
+    def test_drawn_programs(self):
+        """What needs no table of names is source for Python, the same for the same seed, and stays it on the way through JSON."""
+        for group, about, make in main.all_rows([]):
+            for seed in range(2):
+                program, again = (make(draw.Draw(random.Random(seed)), about) for _ in range(2))
+                self.assertEqual(json.loads(json.dumps(program)), program, about)
+                self.assertEqual((program, program["group"]), (again, group))
+                compile(programs.runnable(program, "leat"), about["name"], "exec")
+                for smaller in itertools.islice(shrink.candidates(program), 12):
+                    compile(programs.Source(smaller).text(), about["name"], "exec")
 
     def test_floats(self):
         comparer = compare.Comparer()

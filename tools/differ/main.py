@@ -3,7 +3,7 @@
 
     main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--again FILE] [--build build]        --list: what ONLY= takes
 
-A trial takes the next public name of a group (calls.py, objects.py, datasets.py, states.py), draws a program about it, mostly one that
+A trial takes the next public name of a group (calls.py, objects.py, models.py, datasets.py, states.py), draws a program about it, mostly one that
 TensorFlow runs and now and then one that it refuses, and lets both sides run it. What differs (compare.py) is shrunk (shrink.py), printed as a
 program with both results, and counted once by its kind: name, kind of difference, mode. Names that leat does not have are counted by namespace,
 and nothing is drawn of them.
@@ -11,7 +11,8 @@ and nothing is drawn of them.
 A program is drawn from a seed of its own, made of SEED, the trial's number and the name: --trial N --only NAME draws it again alone. --again FILE
 first runs the programs of a findings.json that was kept: those that still differ are findings again. known.json lists
 what is known to differ and why; each line has a program that must still differ. All findings lie in BUILD/differ: report.txt for readers,
-findings.json as data, missing.txt, and in refused.txt names of which TensorFlow ran no program, which want better hints. Exit status 1 where something unknown differs or a line of known.json is not needed.
+findings.json as data, missing.txt, and in refused.txt names of which TensorFlow ran no program, which want better hints. Exit status 1 where
+something unknown differs or a line of known.json is not needed.
 
 LEAT_DIFFER_PYTHON names a Python with TensorFlow; without it .venv-differ is taken (tools/venv.sh differ).
 """
@@ -29,6 +30,7 @@ import calls
 import compare
 import datasets
 import draw
+import models
 import objects
 import programs
 import shrink
@@ -39,7 +41,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 WEIGHTS = {"ops": 20, "operators": 2, "methods": 1, "layers": 6, "losses": 2, "metrics": 2, "optimizers": 2, "schedules": 1, "initializers": 1,
     "regularizers": 1,
-           "constraints": 1, "random": 1, "datasets": 5, "checkpoints": 2, "strategies": 2}
+           "constraints": 1, "random": 1, "models": 3, "datasets": 5, "checkpoints": 2, "strategies": 2}
 ATTEMPTS = 6    # drawn programs, of which the first that TensorFlow runs is taken
 REFUSED = 0.12    # of programs that TensorFlow refuses are taken all the same
 SHRINKS = 3    # programs that are shrunk for one name and kind of difference
@@ -48,7 +50,7 @@ WEIGHTIEST = {kind: at for at, kind in enumerate(compare.KINDS)}
 
 
 def all_rows(table):
-    return [one for module in (calls, objects, datasets, states) for one in module.rows(table)]
+    return [one for module in (calls, objects, models, datasets, states) for one in module.rows(table)]
 
 
 def chosen(rows, only):

@@ -1,4 +1,4 @@
-"""Programs about checkpoints, and about strategies over one CPU: groups "checkpoints" and "strategies"."""
+"""Programs about checkpoints, and about strategies over two devices: groups "checkpoints" and "strategies"."""
 import draw as drawing
 from programs import call, method, py, ref
 

@@ -2,6 +2,7 @@
 """Random programs, run by leat and by the real TensorFlow side by side: `make differ`.
 
     main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--again FILE] [--build build]        --list: what ONLY= takes
+    main.py --names        a table of the names there and missing by module, for a page
 
 A trial takes the next public name of a group (calls.py, objects.py, models.py, datasets.py, states.py), draws a program about it, mostly one that
 TensorFlow runs and now and then one that it refuses, and lets both sides run it. What differs (compare.py) is shrunk (shrink.py), printed as a
@@ -294,6 +295,15 @@ def missing_lines(table, missing):
     yield "missing members of classes that are there: %d of %d" % (sum(gone for gone, _ in members), sum(gone + there for gone, there in members))
 
 
+def names_page(table, missing):
+    """Lines of a table in Markdown: modules, how many names are there, and which are missing."""
+    classes = {name for row in table if row["what"] == "class" for name in row["names"]}
+    yield from ("| module | there | missing |", "|---|---:|---|")
+    for space, there, names in missing_table(table, missing):
+        if space not in classes:
+            yield "| %s | %d | %s |" % (space, there, " ".join(names))
+
+
 def causes(differ):
     """Errors that stand behind more than one finding, with the names, most names first."""
     found = collections.defaultdict(set)
@@ -350,6 +360,39 @@ def open_sides(build):
     return sides.Side("leat", ours, os.path.join(build, "python"), 30.0), sides.Side("tensorflow", python, "", 60.0)
 
 
+def work(args, leat, tensorflow):
+    """Does what the arguments say; the exit status."""
+    table = tensorflow.ask({"ask": "names"}, 300.0)
+    rows = chosen(all_rows(table), [word for word in args.only.split(",") if word])
+    if args.list:
+        print("\n".join("%-12s %s" % (group, row["name"]) for group, row, _ in rows))
+        return 0
+    if not rows:
+        return "differ: nothing is named %s; --list shows what there is" % args.only
+    missing = leat.ask({"ask": "have", "names": [name for row in table for name in row["names"]]}, 120.0)
+    if args.names:
+        print("\n".join(names_page(table, missing)))
+        return 0
+    with open(os.path.join(HERE, "known.json"), encoding="utf-8") as file:
+        known = json.load(file)
+    differ = Differ(leat, tensorflow, rows, args.seed, missing, known, lambda text: print(text, flush=True))
+    needless = list(differ.needless()) if not args.only else []
+
+    def kept():
+        lines = needless + list(report(differ, table, missing))
+        write(os.path.join(args.build, "differ"), differ, table, missing, lines)
+        return lines
+    try:
+        if args.again:
+            with open(args.again, encoding="utf-8") as file:
+                differ.again(json.load(file))
+        differ.run(args.seconds, args.trial, kept=kept)
+    except KeyboardInterrupt:
+        print("differ: ended by Ctrl-C")
+    print("\n".join(kept()))
+    return 1 if differ.unknown() or needless else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
@@ -359,39 +402,15 @@ def main():
     parser.add_argument("--again", metavar="FILE")
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--names", action="store_true")
     args = parser.parse_args()
-    build = os.path.abspath(args.build)
-    leat, tensorflow = open_sides(build)
-    table = tensorflow.ask({"ask": "names"}, 300.0)
-    rows = chosen(all_rows(table), [word for word in args.only.split(",") if word])
-    if args.list:
-        print("\n".join("%-12s %s" % (group, row["name"]) for group, row, _ in rows))
-        tensorflow.end()
-        return
-    if not rows:
-        sys.exit("differ: nothing is named %s; --list shows what there is" % args.only)
-    missing = leat.ask({"ask": "have", "names": [name for row in table for name in row["names"]]}, 120.0)
-    with open(os.path.join(HERE, "known.json"), encoding="utf-8") as file:
-        known = json.load(file)
-    differ = Differ(leat, tensorflow, rows, args.seed, missing, known, lambda text: print(text, flush=True))
-    needless = list(differ.needless()) if not args.only else []
-
-    def kept():
-        lines = needless + list(report(differ, table, missing))
-        write(os.path.join(build, "differ"), differ, table, missing, lines)
-        return lines
+    args.build = os.path.abspath(args.build)
+    leat, tensorflow = open_sides(args.build)
     try:
-        if args.again:
-            with open(args.again, encoding="utf-8") as file:
-                differ.again(json.load(file))
-        differ.run(args.seconds, args.trial, kept=kept)
-    except KeyboardInterrupt:
-        print("differ: ended by Ctrl-C")
-    lines = kept()
-    print("\n".join(lines))
-    leat.end()
-    tensorflow.end()
-    sys.exit(1 if differ.unknown() or needless else 0)
+        sys.exit(work(args, leat, tensorflow))
+    finally:
+        leat.end()
+        tensorflow.end()
 
 
 if __name__ == "__main__":

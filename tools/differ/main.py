@@ -101,6 +101,7 @@ class Differ:
                 self.groups.setdefault(row[0], []).append(row)
         for group, its in self.groups.items():
             random.Random("%s/%s" % (seed, group)).shuffle(its)
+        self.asked = ASKED
         self.findings, self.seen, self.tried, self.counts = {}, {}, collections.Counter(), collections.Counter()
         self.banned, self.drew, self.ran = collections.Counter(), collections.Counter(), collections.Counter()
 
@@ -194,7 +195,7 @@ class Differ:
                     return False
                 best.update(program=candidate, difference=again, found=other)
                 return True
-            shrink.shrink(program, differs, ASKED)
+            shrink.shrink(program, differs, self.asked)
         program, difference = best["program"], best["difference"]
         key, tag = self.key(program, difference, best["found"])
         fresh = self.findings.setdefault(key, Finding(key))
@@ -242,13 +243,15 @@ class Differ:
                 self.tensorflow.trim()
 
     def again(self, findings):
-        """The programs of findings that were kept, as if they had been drawn."""
+        """The programs of findings that were kept, as if they had been drawn; they are as small as they get."""
+        self.asked = 0
         for one in findings:
             for shown in one["shown"]:
                 program = shown["program"]
                 if not mentioned([program["values"], program["body"]], set()) & self.missing:
                     self.counts["trials"] += 1
                     self.judge(shown["trial"], program, *self.pair(program))
+        self.asked = ASKED
 
     def unknown(self):
         return [one for one in self.findings.values() if not one.known and not one.key[1].startswith("tensorflow")]

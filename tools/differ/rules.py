@@ -65,6 +65,7 @@ FFT = {"dtypes": COMPLEX * 3 + ["float32"], "shapes": [[4], [5], [2, 4], [2, 3, 
     "fft_length": None}}
 BITS = {"dtypes": INT, "ranks": (0, 2)}
 
+MATRIX = {**SQUARE, "of": {**SQUARE["of"], "x": square}}
 KERAS = {"data_format": one_of("channels_last", None), "padding": one_of("same", "valid")}
 
 RULES = {
@@ -87,7 +88,9 @@ RULES = {
     "tf.signal.irfft*": FFT,
     "tf.signal.rfft*": {**FFT, "dtypes": REAL},
     "tf.keras.ops": {"dtypes": ANY, "of": KERAS},
-    "tf.keras.ops.linalg": SQUARE,
+    "tf.keras.ops.linalg": MATRIX,
+    **{"tf.keras.ops." + word: MATRIX for word in (
+        "eigh", "eig", "svd", "qr", "inv", "det", "cholesky", "cholesky_inverse", "solve", "lu_factor", "slogdet")},
     "tf.keras.ops.image": {**IMAGES, "of": {**IMAGES["of"], **KERAS}},
     "tf.keras.activations": {"dtypes": FLOAT, "ranks": (1, 3)},
     "tf.experimental.numpy": {"dtypes": ANY},

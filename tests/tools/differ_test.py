@@ -276,6 +276,13 @@ class Parts(unittest.TestCase):
         self.assertFalse(compare.alike(error("OutOfRangeError", "OpError"), error("NotFoundError", "OpError")))
         self.assertFalse(compare.alike(error("ValueError"), error("RuntimeError")))
 
+    def test_what_a_shrunk_chain_is_about(self):
+        source = programs.call("tf.data.Dataset.range", ["py", 3])
+        chain = programs.method(programs.method(source, "batch", ["py", 2]), "take", ["py", 1])
+        for expr, name in ((chain, "batch"), (programs.method(source, "take", ["py", 1]), "take"), (source, "range")):
+            program = {"name": "tf.data.Dataset.batch", "group": "datasets", "mode": "eager", "values": [["dataset", expr]], "body": [], "show": []}
+            self.assertEqual(programs.about(program), "tf.data.Dataset." + name)
+
     def test_unused_values_go(self):
         program = {"name": "n", "group": "ops", "mode": "eager", "values": [["x", ["py", 1]], ["w", ["py", 2]]],
                    "body": [["y", ["ref", "x"]]], "show": ["y"]}

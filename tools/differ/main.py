@@ -137,7 +137,7 @@ class Differ:
 
     def key(self, program, difference, found):
         """By what a finding is counted; and what tells it from others of its kind."""
-        name, tag = program["name"], ""
+        name, tag = programs.about(program), ""
         error = found.get("error")
         if error:
             tag = error["classes"][0] + " " + signature(error["text"])
@@ -146,7 +146,7 @@ class Differ:
                 name = programs.callee(source.statements[error["line"] - 1]) or name
         elif difference.kind == "accepts":
             tag = signature(difference.expected)
-        mode = program["mode"] if program["name"] == name else "eager"
+        mode = program["mode"] if name == programs.about(program) else "eager"
         return (name, difference.kind, mode), tag
 
     # ---- one trial ----

@@ -209,9 +209,17 @@ def callee(statement):
     return expr[1][1] if expr[0] == "call" and expr[1][0] == "name" else None
 
 
-def size(program):
-    """What shrinking makes smaller: the length of the source, and every wrapping counts."""
-    return len(Source(program).text()) + 40 * (program["mode"] in WRAPPED)
+def about(program):
+    """The name by which a program is counted: its own, or of a shrunk chain of datasets without it that of the last operator."""
+    word = program["name"].rpartition(".")[2]
+    if program["group"] != "datasets" or ".%s(" % word in Source(program).text():
+        return program["name"]
+    last = dict(program["values"]).get("dataset", ["ref", ""])
+    while last[0] == "call" and last[1][0] not in ("attr", "name"):
+        last = last[1]
+    if last[0] != "call":
+        return program["name"]
+    return last[1][1] if last[1][0] == "name" else "tf.data.Dataset." + last[1][2]
 
 
 def same(program, other):

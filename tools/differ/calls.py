@@ -15,7 +15,8 @@ NOT_CALLED = re.compile(
     r"|queue|nest|function|init_scope|device|name_scope|print|Assert|no_gradient|RegisterGradient|custom_gradient|recompute_grad|register\w*"
     r"|grad_pass_through|stop_recording|dispatch_\w+|timestamp|uniform_candidate_sampler|\w*candidate_sampler|set_\w*|get_\w+_generator|set_seed"
     r"|(de)?serialize(_keras_object)?|get_logger|clear_session|enable_\w+|disable_\w+|is_\w+enabled|get_file|plot_model|model_to_dot|pack_x_y"
-    r"|unpack_x_y\w*|\w+_from_directory|read_file|write_file|write_graph|matching_files|gfile|parallel_for|TFRecord\w*|async_\w*|dlpack|load_img|save_img"
+    r"|unpack_x_y\w*|\w+_from_directory"
+    r"|read_file|write_file|write_graph|matching_files|gfile|parallel_for|TFRecord\w*|async_\w*|dlpack|load_img|save_img"
     r"|print_tensor|while_loop_v1|get_session\w*|custom_objects\w*|prefer_static\w*|experimental_functions_run\w*|sampled_softmax_loss|nce_loss"
     r"|random_crop|categorical|gamma|shuffle|truncated_normal|set_random_seed|all_candidate\w*)(\.|$)")
 # What the expression above leaves out and is called all the same.

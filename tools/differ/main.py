@@ -201,9 +201,9 @@ class Differ:
         fresh = self.findings.setdefault(key, Finding(key))
         if all(one["tag"] != tag for one in fresh.shown):
             fresh.shown.append({"tag": tag, "program": program, "expected": str(difference.expected), "found": str(difference.found),
-                                "where": difference.where, "trial": number, "known": self.reason(key, best["found"])})
+                                "where": difference.where, "seed": self.seed, "trial": number, "known": self.reason(key, best["found"])})
             if not fresh.shown[-1]["known"]:
-                self.out(described(fresh, fresh.shown[-1], self.seed))
+                self.out(described(fresh, fresh.shown[-1]))
         return key
 
     def count(self, key):
@@ -244,14 +244,15 @@ class Differ:
 
     def again(self, findings):
         """The programs of findings that were kept, as if they had been drawn; they are as small as they get."""
-        self.asked = 0
+        self.asked, seed = 0, self.seed
         for one in findings:
             for shown in one["shown"]:
                 program = shown["program"]
                 if not mentioned([program["values"], program["body"]], set()) & self.missing:
                     self.counts["trials"] += 1
+                    self.seed = shown["seed"]
                     self.judge(shown["trial"], program, *self.pair(program))
-        self.asked = ASKED
+        self.asked, self.seed = ASKED, seed
 
     def unknown(self):
         return [one for one in self.findings.values() if not one.known and not one.key[1].startswith("tensorflow")]
@@ -260,13 +261,13 @@ class Differ:
         return sorted(self.findings.values(), key=lambda one: (WEIGHTIEST[one.key[1]], one.key))
 
 
-def described(finding, shown, seed):
+def described(finding, shown):
     """A finding for a reader: what differs, the program, both results, and how to see it again."""
     name, kind, mode = finding.key
     head = "%s: %s (%s)%s" % (name, kind, mode, " " + shown["where"] if shown["where"] else "")
     text = "".join("    " + line + "\n" for line in programs.runnable(shown["program"], "leat").splitlines())
     return "%s\n%s    TensorFlow: %s\n    leat:       %s\n    again: make differ SEED=%s TRIAL=%d ONLY=%s\n" % (
-        head, text, shown["expected"][:300], shown["found"][:300], seed, shown["trial"], shown["program"]["name"].split()[0]
+        head, text, shown["expected"][:300], shown["found"][:300], shown["seed"], shown["trial"], shown["program"]["name"].split()[0]
         if " " not in shown["program"]["name"] else "operators")
 
 
@@ -340,7 +341,7 @@ def write(folder, differ, table, missing, lines):
     with open(os.path.join(folder, "report.txt"), "w", encoding="utf-8", errors="backslashreplace") as file:
         for one in differ.sorted():
             for shown in one.shown:
-                file.write(described(one, shown, differ.seed) + "\n")
+                file.write(described(one, shown) + "\n")
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(folder, "findings.json"), "w", encoding="utf-8") as file:
         json.dump([{"name": one.key[0], "kind": one.key[1], "mode": one.key[2], "count": one.count, "known": one.known, "shown": one.shown}

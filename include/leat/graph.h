@@ -166,6 +166,11 @@ LEAT_API leat_shape leat_variable_shape(const leat_variable *variable);
 LEAT_API int leat_variable_num_copies(const leat_variable *variable);
 LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_read_copy(leat_variable *variable, int copy,
                                                               leat_tensor *out, leat_error *err);
+/* Sets that copy alone to `value` (borrowed, copied), whatever the variable's aggregation is.
+ * INVALID_ARGUMENT for another dtype, shape or number. Not while a step runs. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_variable_assign_copy(leat_variable *variable, int copy,
+                                                                const leat_tensor *value,
+                                                                leat_error *err);
 
 /* Reads the value (sync-on-read: aggregated over replicas) into a new host tensor; assigns all
  * copies. Not while a step runs. */

@@ -88,6 +88,22 @@ static PyObject *variable_assign(PyObject *self, PyObject *value) {
     Py_RETURN_NONE;
 }
 
+/* assign_copy(replica, tensor) */
+static PyObject *variable_assign_copy(PyObject *self, PyObject *args) {
+    leat_variable *variable = native_variable_of(self);
+    PyObject *value = NULL;
+    int copy = 0;
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "iO", &copy, &value))
+        return NULL;
+    const leat_tensor *tensor = native_tensor_of(value);
+    if (tensor == NULL)
+        return NULL;
+    if (leat_variable_assign_copy(variable, copy, tensor, &err) != LEAT_OK)
+        return native_raise(&err);
+    Py_RETURN_NONE;
+}
+
 static PyObject *variable_read_copy(PyObject *self, PyObject *number) {
     leat_variable *variable = native_variable_of(self);
     long copy = PyLong_AsLong(number);
@@ -110,6 +126,8 @@ static PyObject *variable_num_copies(PyObject *self, PyObject *unused) {
 static PyMethodDef variable_methods[] = {
     {"read", variable_read, METH_NOARGS, "The value as a new tensor."},
     {"read_copy", variable_read_copy, METH_O, "read_copy(replica): the value there."},
+    {"assign_copy", variable_assign_copy, METH_VARARGS,
+     "assign_copy(replica, tensor): sets the value there."},
     {"num_copies", variable_num_copies, METH_NOARGS, "How many replicas have a copy."},
     {"assign", variable_assign, METH_O, "assign(tensor): sets the value on all replicas."},
     {0},

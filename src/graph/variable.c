@@ -254,15 +254,20 @@ int leat_variable_num_copies(const leat_variable *variable) {
     return variable != NULL ? variable->num_copies : 0;
 }
 
+static leat_status check_copy(const leat_variable *variable, int copy, leat_error *err) {
+    if (copy >= 0 && copy < variable->num_copies)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "variable %s has %d copies; there is no %d", variable->name,
+                        variable->num_copies, copy);
+}
+
 leat_status leat_variable_read_copy(leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
     LEATI_ERROR_DOOR(err);
     if (variable == NULL || out == NULL)
         return leati_refuse(err, VALUE, "the variable or the result is NULL");
-    if (copy < 0 || copy >= variable->num_copies)
-        return leati_refuse(err, VALUE, "variable %s has %d copies; there is no %d", variable->name,
-                            variable->num_copies, copy);
-    return leati_variable_download(variable, copy, out, err);
+    leat_status status = check_copy(variable, copy, err);
+    return status == LEAT_OK ? leati_variable_download(variable, copy, out, err) : status;
 }
 
 leat_status leat_variable_read(leat_variable *variable, leat_tensor *out, leat_error *err) {
@@ -297,6 +302,15 @@ static leat_status check_value(const leat_variable *variable, const leat_tensor 
                         variable->name, leat_dtype_name(variable->dtype),
                         leati_shape_text(&variable->shape, expected), leat_dtype_name(value->dtype),
                         leati_shape_text(&shape, found));
+}
+
+leat_status leat_variable_assign_copy(leat_variable *variable, int copy, const leat_tensor *value,
+                                      leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    leat_status status = check_value(variable, value, err);
+    if (status == LEAT_OK)
+        status = check_copy(variable, copy, err);
+    return status == LEAT_OK ? upload(variable, copy, value, err) : status;
 }
 
 leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *value,

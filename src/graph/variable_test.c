@@ -128,7 +128,17 @@ static void test_one_copy(void **state) {
     assert_int_equal(((int32_t *)out.data)[0], 9);
     leat_tensor_unref(&out);
 
+    ((int32_t *)initial.data)[0] = 7;
+    assert_int_equal(leat_variable_assign_copy(variable, 0, &initial, &err), LEAT_OK);
+    assert_int_equal(leat_variable_read_copy(variable, 0, &out, &err), LEAT_OK);
+    assert_int_equal(((int32_t *)out.data)[0], 7);
+    leat_tensor_unref(&out);
+    assert_int_equal(leat_variable_assign_copy(variable, 1, &initial, &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "1");
+
     leat_tensor other = TEST_TENSOR(LEAT_FLOAT32, LEAT_SHAPE(2), float, 1, 2);
+    assert_int_equal(leat_variable_assign_copy(variable, 0, &other, &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[2]");
     assert_int_equal(leat_variable_assign(variable, &other, &err), LEAT_INVALID_ARGUMENT);
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[2]");
     assert_int_equal(leat_variable_assign(NULL, &other, &err), LEAT_INVALID_ARGUMENT);

@@ -263,3 +263,108 @@ def test_convolutions_and_pools_have_them_too():
         pairs = [(up, filters), (down, filters)] if source is picture else [(picture, up), (picture, down)]
         high, low = (float(network(tf.constant(a), tf.constant(b))) for a, b in pairs)
         assert found.numpy()[at] == pytest.approx((high - low) / (2 * step), rel=2e-2)
+
+
+def test_a_variable_by_itself():
+    v, w, fixed = tf.Variable([2.0, 3.0]), tf.Variable(3.0), tf.Variable(2.0, trainable=False)
+    with tf.GradientTape(persistent=True) as tape:
+        y, both, other = v, [w, w * w], fixed
+    assert tape.gradient(y, v).numpy().tolist() == [1.0, 1.0]
+    assert tape.jacobian(y, v).numpy().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert tape.gradient(y, v, output_gradients=tf.constant([5.0, 7.0])).numpy().tolist() == [5.0, 7.0]
+    assert tape.gradient(both, w).numpy() == 7.0 and tape.gradient(other, fixed).numpy() == 1.0
+    assert tape.gradient(y, w) is None and tape.gradient(v, tf.constant(1.0)) is None
+    matrix = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape() as tape:
+        y = matrix
+    np.testing.assert_array_equal(tape.batch_jacobian(y, matrix), [np.eye(2), np.eye(2)])
+
+    @tf.function
+    def traced():
+        with tf.GradientTape() as tape:
+            y = w
+        return tape.gradient(y, w)
+    assert traced().numpy() == 1.0
+
+
+def test_gradients_in_branches_and_loops():
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def branch(x):
+        with tf.GradientTape() as tape:
+            y = v * v * x
+        if x > 0.0:
+            g = tape.gradient(y, v) if x > 1.0 else x * 0.0
+        else:
+            g = tf.constant(0.0)
+        return g
+    assert [branch(tf.constant(x)).numpy() for x in (2.0, 0.5, -2.0)] == [12.0, 0.0, 0.0]
+
+    @tf.function
+    def until_large(n):
+        total = tf.constant(0.0)
+        for i in tf.range(n):
+            x = tf.cast(i, tf.float32)
+            with tf.GradientTape() as tape:
+                y = v * v * x
+            if x > 2.0:
+                break
+            total += tape.gradient(y, v)
+        return total
+    assert [until_large(tf.constant(n)).numpy() for n in (5, 2)] == [18.0, 6.0]
+
+    @tf.function
+    def loop(x):
+        with tf.GradientTape() as tape:
+            y = v * x
+        i, total = tf.constant(0), tf.constant(0.0)
+        while i < 3:
+            total += tape.gradient(y, v)
+            i += 1
+        return total
+    assert loop(tf.constant(2.0)).numpy() == 6.0
+
+    @tf.function
+    def jacobians(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            y = w * w
+        if x > 0.0:
+            g = tape.jacobian(y, w)
+        else:
+            g = tf.zeros([2, 2])
+        return g
+    w = tf.constant([3.0, 4.0])
+    assert jacobians(tf.constant(1.0), w).numpy().tolist() == [[6.0, 0.0], [0.0, 8.0]]
+    assert jacobians(tf.constant(-1.0), w).numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_gradients_in_a_branch_of_what_the_branch_computed(caplog):
+    v = tf.Variable(3.0)
+
+    @tf.function
+    def inside(x):
+        r = x
+        with tf.GradientTape() as tape:
+            y = v * x
+            if x > 0.0:
+                z = y * y
+                r = tape.gradient(z, v)
+        return r
+    assert [inside(tf.constant(x)).numpy() for x in (2.0, -2.0)] == [24.0, -2.0]
+    assert "branch" in caplog.text  # it runs in Python
+
+
+def test_second_gradients_through_a_custom_one_of_a_source():
+    @tf.custom_gradient
+    def twice(x):
+        return x * 2.0, lambda upstream: upstream * 2.0
+    x = tf.constant(3.0)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = twice(x) ** 2
+        first = inner.gradient(y, x)
+    assert first.numpy() == 24.0 and outer.gradient(first, x).numpy() == 8.0

@@ -19,6 +19,7 @@ class _State(threading.local):
         self.tapes = []  # gradient tapes that record
         self.stopped = 0  # blocks in which tapes do not record
         self.cuts = 0  # those of them that are stop_recording's
+        self.functions = 0  # tf.functions that drive replicas and therefore run in Python
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
 
 
@@ -47,8 +48,29 @@ def strategy():
 
 
 def replica_context():
-    """What `run` of a strategy is tracing for a replica knows of it; None outside."""
+    """What the replica that `run` of a strategy runs, or traces its function for, knows; None outside."""
     return _state.contexts[-1][1] if _state.contexts else None
+
+
+def running_replica():
+    """The same of a replica that Python runs for; None also in a function that is traced."""
+    found = replica_context()
+    return found if found is not None and found.is_running and not _state.graphs else None
+
+
+class called_in_python:
+    """A block that is a tf.function's, whose Python runs since it drives replicas."""
+
+    def __enter__(self):
+        _state.functions += 1
+
+    def __exit__(self, *error):
+        _state.functions -= 1
+
+
+def in_function():
+    """Is this thread in such a block?"""
+    return _state.functions > 0
 
 
 def check_write(variable):
@@ -133,6 +155,30 @@ class tracing:
 
     def __exit__(self, *error):
         _state.graphs.pop()
+
+
+def is_within(graph, inner=None):
+    """Is what is traced now, or `inner` of it, a function within the one that `graph` is of?"""
+    places = [place for place, around in enumerate(_state.graphs) if around is graph]
+    within = _state.graphs[places[0] + 1:] if places else []
+    return bool(within) if inner is None else any(inner is one for one in within)
+
+
+class back_in:
+    """Operations inside of the block become nodes of `graph`, whatever is traced within it; one that is not being
+    traced changes nothing."""
+
+    def __init__(self, graph):
+        self._graph = graph
+
+    def __enter__(self):
+        self._graphs = _state.graphs
+        places = [place for place, graph in enumerate(self._graphs) if graph is self._graph]
+        if places:
+            _state.graphs = self._graphs[:places[0] + 1]
+
+    def __exit__(self, *error):
+        _state.graphs = self._graphs
 
 
 class eagerly:

@@ -9,7 +9,9 @@ the function's graph takes that place.
 import enum
 import functools
 
-from leat._core.tensor import Tensor, convert_to_tensor
+import numpy as np
+
+from leat._core.tensor import Tensor, constant, convert_to_tensor
 from leat._graph import trace
 
 
@@ -32,6 +34,7 @@ class GradientTape:
         self._accessed = watch_accessed_variables
         self._recording = None
         self._variables = {}  # id -> variable, those that were read or watched
+        self._found = {}  # in functions within the one that records: what was asked for -> it and its gradients
         self._is_entered = False
 
     def __enter__(self):
@@ -97,7 +100,7 @@ class GradientTape:
         if not self._is_entered:
             raise ValueError("Tape is not recording. This can happen if you try to reset an inactive tape.")
         self._recording.leave(self)
-        self._recording, self._variables = None, {}
+        self._recording, self._variables, self._found = None, {}, {}
         self._start()
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
@@ -110,22 +113,59 @@ class GradientTape:
             raise RuntimeError("A non-persistent GradientTape can only be used to compute one set of gradients (or "
                                "jacobians)")
         zero = UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO
-        graph = self._recording
-        with trace.recorded():
-            targets = [_in_graph(graph, leaf) for leaf in _flatten(target)]
-            weights = _flatten(output_gradients) if output_gradients is not None else [None] * len(targets)
-            targets = [_weighted(t, w) for t, w in zip(targets, weights) if t is not None]
-            flat = _gradients(graph, [t for t in targets if t.dtype.is_floating], _flatten(sources), zero)
+        graph, targets = self._recording, _flatten(target)
+        weights = _flatten(output_gradients) if output_gradients is not None else [None] * len(targets)
+        if trace.is_within(graph):
+            return _pack(sources, self._gradients_once(targets, _flatten(sources), weights, zero))
+        flat = self._computed(targets, _flatten(sources), weights, zero)
         if not self._persistent:
             graph.leave(self)  # from here on `graph` knows nothing
             flat = [_detached(gradient, graph) for gradient in flat]
         return _pack(sources, flat)
 
+    def _computed(self, targets, sources, weights, zero):
+        graph, own = self._recording, {}  # id of a variable that is a target -> its gradient for itself
+        pairs = []
+        with trace.recorded():
+            for target, weight in zip(targets, weights):
+                if hasattr(target, "_as_tensor"):
+                    one = _ones(target) if weight is None else convert_to_tensor(weight, dtype_hint=target.dtype)
+                    own[id(target)] = own[id(target)] + one if id(target) in own else one
+                    continue
+                found = _in_graph(graph, target)
+                if found is not None and found.dtype.is_floating:
+                    pairs.append(_weighted(found, weight))
+            flat = _gradients(graph, pairs, sources, zero and not own)
+            flat = [found if id(source) not in own else own[id(source)] if found is None else found + own[id(source)]
+                    for source, found in zip(sources, flat)]
+            return [_zeros(source) if found is None and zero else found for source, found in zip(sources, flat)]
+
+    def _gradients_once(self, targets, sources, weights, zero):
+        """The gradients where a branch or a loop's body asks for them: values of the function around."""
+        if self._is_entered and any(isinstance(leaf, Tensor) and trace.is_within(self._recording, leaf._graph)
+                                    for leaf in targets):
+            raise trace.NotTraceable("the gradient of a value of a branch or a loop, whose tape records outside of it")
+        return self._once((*targets, *sources, *weights), (len(targets), len(sources), zero),
+                          lambda: self._computed(targets, sources, weights, zero))
+
+    def _once(self, asked, kind, compute):
+        """``compute()`` in the function that records. What is traced within it is traced again for what it captures,
+        and finds the same values again."""
+        key = (*kind, *map(id, asked))
+        if key not in self._found:
+            with trace.back_in(self._recording):
+                self._found[key] = asked, compute()
+        return self._found[key][1]
+
     def jacobian(self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None,
                  experimental_use_pfor=True):
         """The gradients of each value of `target`: shape of the target, then of the source."""
+        if self._recording is not None and trace.is_within(self._recording):
+            flat = self._once((target, *_flatten(sources)), ("jacobian", UnconnectedGradients(unconnected_gradients)),
+                              lambda: self.jacobian(target, _flatten(sources), unconnected_gradients))
+            return _pack(sources, flat)
         from leat._graph import ops
-        target = convert_to_tensor(target)
+        target = self._read(target)
         count = target.shape.num_elements()
         if count is None:
             raise trace.NotTraceable("the jacobian of a target whose shape is not known")
@@ -145,7 +185,7 @@ class GradientTape:
         unless both have two dimensions at least and equally many rows.
         """
         from leat._graph import ops
-        target = convert_to_tensor(target)
+        target = self._read(target)
         to, by = target.shape, source.shape
         if to.rank is None or None in to.as_list() or by.rank is None or None in by.as_list():
             raise trace.NotTraceable("the batch_jacobian of tensors whose shapes are not known")
@@ -162,6 +202,12 @@ class GradientTape:
             return ops.FUNCTIONS["cast"](ops.FUNCTIONS["fill"](shape, 0), target.dtype)
         found = ops.FUNCTIONS["reshape"](found, [len(columns), by[0], -1])
         return ops.FUNCTIONS["reshape"](ops.FUNCTIONS["transpose"](found, [1, 0, 2]), shape)
+
+    def _read(self, target):
+        """The target as a tensor; a variable as the tape reads it."""
+        if self._recording is not None and hasattr(target, "_as_tensor") and self._watches(target):
+            return self._recording.read_variable(target)
+        return convert_to_tensor(target)
 
     def _rows(self, targets, sources, unconnected_gradients):
         """For each source the gradients of all targets, stacked; None where no target depends on it."""
@@ -193,10 +239,7 @@ def _pack(structure, flat):
 
 
 def _in_graph(graph, leaf):
-    """A target as a value of the graph; None: it was not recorded."""
-    if hasattr(leaf, "_as_tensor"):
-        reads = graph.reads_of(leaf)
-        return reads[-1] if reads else None
+    """A tensor as a value of the graph; None: it was not recorded."""
     leaf = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
     if leaf._graph is graph:
         return leaf
@@ -225,9 +268,13 @@ def _gradients(graph, targets, sources, zero):
             continue
         given = grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)])
         given = list(given) if isinstance(given, (list, tuple)) else [given]
-        pairs = [(tensor, _cut(convert_to_tensor(gradient))) for tensor, gradient in zip(inputs, given)
+        pairs = [(tensor, convert_to_tensor(gradient)) for tensor, gradient in zip(inputs, given)
                  if gradient is not None and tensor._graph is graph]
-        _add_gradients(graph, [tensor * gradient for tensor, gradient in pairs], wanted, found)
+        for tensor, gradient in pairs:
+            if tensor._id in wanted and len(graph.ancestors(tensor._id)) == 1:  # as it is, for gradients of it
+                found[tensor._id] = gradient if tensor._id not in found else found[tensor._id] + gradient
+            else:
+                _add_gradients(graph, [tensor * _cut(gradient)], wanted, found)
     out = []
     for source, place in zip(sources, places):
         parts = [found[tensor._id] for tensor in place if tensor._id in found]
@@ -247,6 +294,10 @@ def _add_gradients(graph, targets, wanted, found):
         for tensor, gradient in zip(sources, graph.gradients(target, sources) if sources else ()):
             before = found.get(tensor._id)
             found[tensor._id] = gradient if before is None else before + gradient
+
+
+def _ones(variable):
+    return constant(np.ones(variable.shape, variable.dtype.as_numpy_dtype), variable.dtype)
 
 
 def _zeros(source):

@@ -11,10 +11,10 @@ from leat import _native, nest
 from leat._core.later import Hook
 from leat._core.tensor import NotTraceable, Tensor, constant
 from leat._graph.graphs import Graph
-from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, check_write, current_graph,  # noqa: F401
-                               cut, eagerly, executing_eagerly, graph_for, init_scope, inside_function, is_called,
-                               is_captured, is_cut, is_tracing, reach, recorded, replica_context, strategy, tracing,
-                               unrecorded)
+from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, back_in, called_in_python,  # noqa: F401
+                               check_write, current_graph, cut, eagerly, executing_eagerly, graph_for, in_function,
+                               init_scope, inside_function, is_called, is_captured, is_cut, is_tracing, is_within,
+                               reach, recorded, replica_context, running_replica, strategy, tracing, unrecorded)
 
 convert_control_flow = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert
 

@@ -274,11 +274,46 @@ def test_concrete_functions_are_the_traces():
     spec = tf.TensorSpec([], tf.int32)
     found = f.get_concrete_function({"a": spec, "b": spec})
     assert found is f.get_concrete_function({"b": spec, "a": spec})
-    assert found({"a": tf.constant(5), "b": tf.constant(1)}).numpy() == 9
+    assert found({"a": tf.constant(5), "b": tf.constant(1)}, 2).numpy() == 9
+    assert found(tf.constant(5), tf.constant(1)).numpy() == found(d=tf.constant(5), d_1=tf.constant(1)).numpy() == 9
+    for wrong in ({"a": tf.constant(5)}, {"a": tf.constant(5), "c": tf.constant(1)}):
+        with pytest.raises(TypeError, match="Binding"):
+            found(wrong, 2)
     assert f({"b": tf.constant(1), "a": tf.constant(5)}).numpy() == 9
     assert f.experimental_get_tracing_count() == 1
     assert found.structured_input_signature == (({"a": spec, "b": spec}, 2), {})
     assert repr(found).startswith("<ConcreteFunction f({'a': TensorSpec(")
+
+
+@pytest.mark.parametrize("args, kwargs, word", [
+    ((), {"b": 3}, "b"), ((3,), {}, "3"), ((), {"zz": 3}, "zz"), ((), {"b": None}, "None"), ((2, 2), {}, "many"),
+    ((), {"a": tf.constant(1.0), "b": 2}, "multiple")])
+def test_concrete_functions_refuse_other_arguments(args, kwargs, word):
+    @tf.function
+    def power(a, b):
+        return a ** b
+    square = power.get_concrete_function(a=tf.TensorSpec(None, tf.float32), b=2)
+    for good in ({}, {"b": 2}, {"b": 2.0}):
+        assert square(tf.constant(10.0), **good).numpy() == 100
+    with pytest.raises(TypeError, match=word):
+        square(tf.constant(10.0), *args, **kwargs)
+    with pytest.raises(TypeError, match="missing"):
+        square()
+
+
+def test_concrete_functions_of_other_parameters():
+    @tf.function
+    def several(*args, **kwargs):
+        return sum(args) + sum(kwargs.values())
+    one = tf.constant(1)
+    concrete = several.get_concrete_function(one, one, k=one)
+    assert concrete(one, one, k=one).numpy() == 3
+    for args, kwargs in (((one,), {"k": one}), ((one, one), {"q": one}), ((one, one), {"k": one, "j": one})):
+        with pytest.raises(TypeError, match="Binding"):
+            concrete(*args, **kwargs)
+    named = tf.function(lambda x: x).get_concrete_function(tf.TensorSpec([], name="foo"))
+    assert named(foo=tf.constant(1.0)).numpy() == named(x=tf.constant(1.0)).numpy() == 1
+    assert named.structured_input_signature == ((tf.TensorSpec([], name="foo"),), {})
 
 
 def test_results_that_are_no_tensors():

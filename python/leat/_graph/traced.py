@@ -323,18 +323,24 @@ class Function:
     def _names(self, structure):
         """The parameter that each leaf of the arguments belongs to."""
         args, kwargs = structure
-        signature = self._arguments_spec()
-        names = [p.name for p in signature.parameters.values() if p.kind in (
-            p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)] if signature else []
-        names += [f"args_{i}" for i in range(len(args) - len(names))]
+        names, _ = self._positions(len(args))
         named = [*zip(names, args), *((key, kwargs[key]) for key in sorted(kwargs))]
         return [name for name, value in named for _ in nest.flatten(value)]
 
 
+    def _positions(self, count):
+        """(names of so many positional arguments, those of them that are given by position alone)."""
+        signature = self._arguments_spec()
+        parameters = signature.parameters.values() if signature else []
+        names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        alone = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
+        names += [f"args_{i}" for i in range(count - len(names))]
+        return names, names if any(p.kind is p.VAR_POSITIONAL for p in parameters) or not signature else alone
+
 def _named(leaf, name):
-    """The TypeSpec of an argument, under the parameter's name."""
+    """The TypeSpec of an argument, under its own name or the parameter's."""
     spec = leaf if isinstance(leaf, specs.TypeSpec) else nest.spec_of_leaf(leaf)
-    return specs.TensorSpec(spec.shape, spec.dtype, name) if type(spec) is specs.TensorSpec else spec
+    return specs.TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is specs.TensorSpec else spec
 
 
 class GraphDef:
@@ -397,10 +403,58 @@ class ConcreteFunction:
         return tuple(variable for variable in self._made.graph_variables if variable.trainable)
 
     def __call__(self, *args, **kwargs):
-        flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
+        """Its result for all arguments of the Python function, or for one tensor in place of each leaf that is one.
+
+        What is no tensor is as it was when traced: TypeError for any other value.
+        """
+        try:
+            structure = self._bound(args, kwargs)
+        except TypeError as error:
+            try:
+                structure = self._bound_flat(args, kwargs)
+            except TypeError as other:
+                raise TypeError(f"Binding inputs to tf.function failed due to `{error}`. Received args: {args} and "
+                                f"kwargs: {kwargs} for signature: {self!r}.\nFallback to flat signature also failed "
+                                f"due to: {other}") from None
+        flat = [_leaf(leaf) for leaf in nest.flatten(structure)]
         inputs = [tensor for leaf in flat if not isinstance(leaf, _Static)
                   for tensor in nest.spec_of_leaf(leaf)._take(leaf)]
-        return self._function._run(self._made, (args, kwargs), flat, inputs)
+        return self._function._run(self._made, structure, flat, inputs)
+
+    def _bound(self, args, kwargs):
+        """The arguments by the Python function's parameters; TypeError where they are not what was traced."""
+        wanted, by_name = self.structured_input_signature
+        names, alone = self._function._positions(len(wanted))
+        if len(args) > len(wanted):
+            raise TypeError("too many positional arguments")
+        found, rest = list(args), dict(kwargs)
+        for name in names[len(args):len(wanted)]:
+            found.append(_given({} if name in alone else rest, name))
+        named = {name: _given(rest, name) for name in by_name}
+        for name in rest:
+            raise TypeError(f"multiple values for argument {name!r}" if name in names and name not in alone
+                            else f"got an unexpected keyword argument {name!r}")
+        return (tuple(_fit(spec, value, True) for spec, value in zip(wanted, found)),
+                {name: _fit(by_name[name], value, True) for name, value in named.items()})
+
+    def _bound_flat(self, args, kwargs):
+        """The same of a tensor for each leaf of the arguments that is one, by position or by its name."""
+        leaves = nest.flatten(self.structured_input_signature)
+        wanted = [leaf for leaf in leaves if isinstance(leaf, specs.TypeSpec)]
+        names = _distinct([getattr(spec, "name", None) or "tensor_arg" for spec in wanted])
+        if len(args) > len(wanted):
+            raise TypeError(f"{len(wanted)} positional arguments are taken, got {len(args)}")
+        rest = dict(kwargs)
+        found = [*args, *(_given(rest, name) for name in names[len(args):])]
+        if rest:
+            raise TypeError(f"got unexpected keyword arguments: {', '.join(sorted(rest))}")
+        for place, value in enumerate(found):
+            if not hasattr(value, "_has_values") and not hasattr(value, "_as_tensor"):
+                raise TypeError(f"expected argument #{place}(zero-based) to be a Tensor; got {type(value).__name__} "
+                                f"({value})")
+        tensors = map(_fit, wanted, found)
+        return nest.pack_sequence_as(self.structured_input_signature, [
+            next(tensors) if isinstance(leaf, specs.TypeSpec) else leaf for leaf in leaves])
 
 
 class _Static:
@@ -442,14 +496,40 @@ def _leaf(leaf):
     return _Static(leaf)
 
 
-def _fit(spec, value):
-    """The argument as tensors of the signature's types; TypeError where it is none."""
+def _given(rest, name):
+    """The keyword argument of that name, taken out of `rest`."""
+    if name not in rest:
+        raise TypeError(f"missing a required argument: {name!r}")
+    return rest.pop(name)
+
+
+def _distinct(names):
+    """The names, with a number behind those that came before."""
+    seen, counts = {}, {}
+    for name in names:
+        proposal = name
+        while proposal in seen:
+            counts[name] = counts.get(name, 0) + 1
+            proposal = f"{name}_{counts[name]}"
+        seen[proposal] = None
+    return list(seen)
+
+
+def _fit(spec, value, is_exact=False):
+    """The argument as tensors of the signature's types; TypeError where it is none, or another value that is no
+    tensor. `is_exact`: lists are no tuples."""
     found = nest._children(spec)
     if found is not None:
         parts = nest._children(value)
-        if parts is None or len(parts[0]) != len(found[0]):
+        keys = set(spec) == set(value) if isinstance(spec, dict) and isinstance(value, dict) else True
+        kinds = not is_exact or isinstance(spec, list) == isinstance(value, list)
+        if parts is None or len(parts[0]) != len(found[0]) or not keys or not kinds:
             raise TypeError(f"expected {spec}, found {value!r}")
-        return found[1]([_fit(one, part) for one, part in zip(found[0], parts[0])])
+        return found[1]([_fit(one, part, is_exact) for one, part in zip(found[0], parts[0])])
+    if not isinstance(spec, specs.TypeSpec):
+        if value is not spec and not bool(np.all(value == spec)):
+            raise TypeError(f"Can not cast {value!r} to {spec!r}, the value that was traced")
+        return spec
     tensor = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value, dtype_hint=spec.dtype)
     if not spec.is_compatible_with(tensor):
         raise TypeError(f"Can not cast {nest.spec_of_leaf(tensor)} to {spec}")

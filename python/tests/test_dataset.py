@@ -115,3 +115,26 @@ def test_batches_without_rows_that_cannot_be_are_named():
         next(elements)
         with pytest.raises(tf.errors.InvalidArgumentError, match=kind):
             next(elements)
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({}, ["b", "a", "c"]), ({"select_columns": ["c", "b"]}, ["b", "c"]), ({"label_name": "a"}, ["b", "c"]),
+    ({"column_names": ["z", "y", "x"]}, ["z", "y", "x"]), ({"column_defaults": [0, 0.0, ""]}, ["b", "a", "c"]),
+    ({"column_names": ["z", "y", "x"], "header": False}, ["z", "y", "x"])])
+def test_columns_of_csv_files_are_in_the_files_order(tmp_path, options, expected):
+    (tmp_path / "rows.csv").write_text("b,a,c\n1,2,3\n4,5,6\n")
+    dataset = tf.data.experimental.make_csv_dataset(str(tmp_path / "*.csv"), 2, num_epochs=1, shuffle=False, **options)
+    element = next(iter(dataset))
+    columns = element[0] if "label_name" in options else element
+    assert list(columns) == expected
+    first = {"b": b"1", "a": b"2", "c": b"3"}
+    if "column_names" not in options:
+        assert [str(columns[key].numpy()[0]).removeprefix("b").strip("'").removesuffix(".0") for key in expected] == [
+            first[key].decode() for key in expected]
+
+
+def test_headers_of_csv_files_are_read_as_csv(tmp_path):
+    (tmp_path / "rows.csv").write_text('"b x","a, y",c\n1,2,3\n')
+    dataset = tf.data.experimental.make_csv_dataset(str(tmp_path / "rows.csv"), 1, num_epochs=1, shuffle=False)
+    assert {key: value.numpy().tolist() for key, value in next(iter(dataset)).items()} == {
+        "b x": [1], "a, y": [2], "c": [3]}

@@ -206,17 +206,40 @@ Z = record(a=ints(4), b=texts(b"yy"))
 S = record(i=ints(1, 5), v=floats(1.5, 2.5), rl=ints(2, 0, 1), vals=ints(7, 8, 9))
 
 
+INT, VAR = tf.io.FixedLenFeature([], tf.int64), tf.io.VarLenFeature(tf.int64)
+
+
 def test_one_example_is_parsed():
     found = tf.io.parse_single_example(A, {
         "a": tf.io.FixedLenFeature([3], tf.int64), "b": tf.io.FixedLenFeature([], tf.string),
         "q": tf.io.FixedLenFeature([2], tf.float32, default_value=[1., 2.]),
         "c": tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)})
-    assert list(found) == ["a", "b", "q", "c"]
+    assert list(found) == ["a", "b", "c", "q"]
     assert found["a"].numpy().tolist() == [1, 2, 3] and found["b"].numpy() == b"x"
     assert found["q"].numpy().tolist() == [1, 2] and found["c"].numpy().tolist() == [1.5, 2.5]
     found = tf.io.parse_single_example(A, {"a": tf.io.VarLenFeature(tf.int64), "r": tf.io.RaggedFeature(tf.int64)})
     assert found["a"].indices.numpy().tolist() == [[0], [1], [2]] and found["a"].dense_shape.numpy().tolist() == [3]
     assert found["r"].numpy().tolist() == []
+
+
+@pytest.mark.parametrize("features, expected", [
+    ({"z": INT, "a": INT}, ["a", "z"]), ({"z": VAR, "a": INT, "m": VAR}, ["m", "z", "a"]),
+    ({"z": INT, "m": VAR, "k": tf.io.RaggedFeature(tf.float32), "a": INT}, ["m", "a", "z", "k"]),
+    ({"z": INT, "s": tf.io.SparseFeature("i", "k", tf.float32, 3), "a": VAR}, ["a", "z", "s"]),
+    ({"z": INT, "k": tf.io.SparseFeature("i", "k", tf.float32, 3), "a": VAR}, ["a", "k", "z"]),
+    ({"zz": tf.io.RaggedFeature(tf.int64, "m"), "b": tf.io.RaggedFeature(tf.int64, "a"), "z": INT}, ["z", "b", "zz"])])
+def test_the_order_of_what_is_parsed_is_tensorflows(features, expected):
+    example = record(z=ints(1), a=ints(2), m=ints(1, 2), k=floats(1.5), i=ints(0))
+    assert list(tf.io.parse_single_example(example, features)) == expected
+    assert list(tf.io.parse_example([example], features)) == expected
+    spec = tf.data.Dataset.from_tensors(example).map(lambda x: tf.io.parse_single_example(x, features)).element_spec
+    assert list(spec) == expected
+
+
+def test_the_order_of_a_dataset_that_is_parsed():
+    features = {"z": INT, "m": VAR, "k": tf.io.RaggedFeature(tf.float32), "a": INT}
+    parsed = tf.data.Dataset.from_tensors([A]).apply(tf.data.experimental.parse_example_dataset(features))
+    assert list(parsed.element_spec) == ["m", "a", "z", "k"]
 
 
 def test_a_batch_is_parsed():

@@ -96,6 +96,13 @@ class _Plan:
         else:
             raise ValueError(f"Unsupported {type(feature).__name__} {feature!r} for key '{key}'")
 
+    def in_order(self):
+        """The features in the order of TensorFlow's results: sparse, dense and ragged ones, each by their keys; those
+        that are put together of other keys come last."""
+        own = [key for kind in ("sparse", "dense", "ragged") for key, other in self._kinds.items() if other == kind]
+        return [*(key for key in own if key in self.features),
+                *(key for key in sorted(self.features) if key not in self._kinds)]
+
     def _want_ragged(self, key, dtype, feature):
         self._want(key, "ragged", specs.RaggedTensorSpec([None], dtype, 0, feature.row_splits_dtype))
 
@@ -116,7 +123,8 @@ def operator_arguments(features):
     plan = _Plan(features)
     is_plain = set(plan.specs) == set(features) and not any(
         isinstance(feature, SparseFeature) or getattr(feature, "partitions", ()) for feature in features.values())
-    return plan.specs, plan.defaults or None, is_plain
+    wanted = {key: plan.specs[key] for key in plan.in_order()} if is_plain else plan.specs
+    return wanted, plan.defaults or None, is_plain
 
 
 def _like(array, dtype):
@@ -162,7 +170,7 @@ def _parse(serialized, features, is_batch):
     for keys in _portions(plan.specs):
         outputs = iter(ops.call("parse_example", _attributes(plan, keys), [serialized]))
         found.update((key, [next(outputs) for _ in range(_components(plan.specs[key]))]) for key in keys)
-    return {key: _value(key, feature, found, is_batch) for key, feature in features.items()}
+    return {key: _value(key, features[key], found, is_batch) for key in plan.in_order()}
 
 
 # An operation has up to 64 outputs.
@@ -238,6 +246,9 @@ def _ragged(feature, value, found, is_batch):
 
 # ---- sequences ----
 
+_IN_ORDER = (specs.SparseTensorSpec, specs.TensorSpec, specs.RaggedTensorSpec)
+
+
 class _SequencePlan:
     """Specs of a sequence's feature lists, and which of them a record may lack."""
 
@@ -245,6 +256,10 @@ class _SequencePlan:
         self.specs, self.allow_missing = {}, []
         for key in sorted(features):
             self._add(key, features[key])
+
+    def in_order(self):
+        """As _Plan's."""
+        return sorted(self.specs, key=lambda key: (_IN_ORDER.index(type(self.specs[key])), key))
 
     def _add(self, key, feature):
         if isinstance(feature, FixedLenSequenceFeature):
@@ -319,5 +334,6 @@ def _parse_sequence(serialized, context_features, sequence_features, is_batch):
         else:
             rows, outer = RaggedTensor.from_row_splits(first, second, validate=False), next(outputs)
             lists[key] = RaggedTensor.from_row_splits(rows, outer, validate=False) if is_batch else rows
-    values = {key: _value(key, feature, found, is_batch) for key, feature in context_features.items()}
-    return values, {key: lists[key] for key in sequence_features}, lengths
+    keys = context.in_order() if context else ()
+    values = {key: _value(key, context_features[key], found, is_batch) for key in keys}
+    return values, {key: lists[key] for key in sequence.in_order()}, lengths

@@ -172,6 +172,35 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=Non
         shuffle_buffer_size=shuffle_buffer_size, sloppy_ordering=sloppy_ordering, drop_final_batch=drop_final_batch))
 
 
+def _columns_of(given):
+    """The columns of CSV files in their order: those given, or what the first row of the first file says."""
+    if given["column_names"] is not None:
+        return list(given["column_names"])
+    import csv
+    first = next(Dataset.list_files(given["file_pattern"], shuffle=False).take(1).as_numpy_iterator())
+    lines = _dataset.TextLineDataset(first, given["compression_type"]).as_numpy_iterator()
+    return next(csv.reader((f"{line.decode()}\n" for line in lines), delimiter=given["field_delim"] or ",",
+                           quoting=csv.QUOTE_MINIMAL if given["use_quote_delim"] else csv.QUOTE_NONE))
+
+
+def _make_csv_dataset(given):
+    """What the operator makes, whose columns are in the order of their names, with them in the files' order."""
+    made = _dataset.function_of("make_csv_dataset")(**given)
+    spec = made.element_spec
+    has_label = isinstance(spec, tuple)
+    found = spec[0] if has_label else spec
+    keys = [name for name in _columns_of(given) if name in found]
+    if keys == list(found):
+        return made
+    if has_label:
+        return made.map(lambda columns, label: ({key: columns[key] for key in keys}, label))
+    return made.map(lambda columns: {key: columns[key] for key in keys})
+
+
+_csv = _dataset.OPERATORS["make_csv_dataset"]
+make_csv_dataset = _signatures.function("make_csv_dataset", [*_dataset.parameters_of(_csv), ("name", None)],
+                                        _make_csv_dataset, _dataset.doc_of(_csv), __name__)
+
 for _op, _home, _name in _dataset.paths():
     if _home == "experimental" and _name not in globals():
         _make = _transformation if _dataset.OPERATORS[_op]["num_inputs"] == 1 else _dataset.function_of

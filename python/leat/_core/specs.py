@@ -159,7 +159,11 @@ class RaggedTensorSpec(TypeSpec):
     def _put(self, components):
         values = next(components)
         splits = [next(components) for _ in range(self._ragged_rank)]
-        return self.value_class.value.from_nested_row_splits(values, splits, validate=False) if splits else values
+        if not splits:
+            return values
+        made = self.value_class.value.from_nested_row_splits(values, splits, validate=False)
+        made._note_uniform(self._shape)
+        return made
 
     def __repr__(self):
         return (f"RaggedTensorSpec({self._shape!r}, {self._dtype!r}, {self._ragged_rank!r}, "

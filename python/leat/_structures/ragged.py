@@ -9,7 +9,7 @@ from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat._structures import ragged_rows
+from leat._structures import ragged_broadcast, ragged_rows
 from leat._structures.ragged_rows import operator_of as _operator
 from leat._structures.sparse import SparseTensor
 
@@ -19,9 +19,10 @@ class RaggedTensor:
 
     _is_leaf_value = True
 
-    def __init__(self, values, row_splits):
+    def __init__(self, values, row_splits, uniform_row_length=None):
         self._values = values
         self._row_splits = row_splits
+        self._uniform = uniform_row_length  # a scalar tensor where all rows are known to have one length
 
     @classmethod
     def from_row_splits(cls, values, row_splits, name=None, validate=True):
@@ -124,9 +125,18 @@ class RaggedTensor:
         rows = self._row_splits.shape
         count = None if rows.rank is None or rows[0] is None else rows[0] - 1
         inner = self._values.shape
-        return TensorShape(None) if inner.rank is None else TensorShape([count, None, *inner[1:]])
+        length = int(self._uniform) if self._uniform is not None and self._uniform._has_values else None
+        return TensorShape(None) if inner.rank is None else TensorShape([count, length, *inner[1:]])
 
     get_shape = lambda self: self.shape  # noqa: E731
+
+    def _note_uniform(self, shape):
+        """Notes which row lengths a static shape knows."""
+        length = None if shape.rank is None else shape[1]
+        if length is not None:
+            self._uniform = convert_to_tensor(length, self._row_splits.dtype)
+        if shape.rank is not None and isinstance(self._values, RaggedTensor):
+            self._values._note_uniform(shape[1:])
 
     @property
     def _type_spec(self):
@@ -134,7 +144,8 @@ class RaggedTensor:
 
     @property
     def uniform_row_length(self):
-        """None: row lengths are never said to be equal."""
+        """The length that all rows have, where they were made of one; else None."""
+        return self._uniform
 
     def consumers(self):
         """Nothing: operations are not remembered."""
@@ -175,7 +186,8 @@ class RaggedTensor:
 
     def with_values(self, new_values):
         """Rows of the same lengths of other values."""
-        return RaggedTensor.from_row_splits(new_values, self._row_splits, validate=False)
+        values = new_values if isinstance(new_values, RaggedTensor) else convert_to_tensor(new_values)
+        return RaggedTensor(values, self._row_splits, self._uniform)
 
     def with_flat_values(self, new_values):
         """The same with other dense values below all ragged dimensions."""
@@ -234,9 +246,8 @@ class RaggedTensor:
             return special(values, dict(zip((row["name"] for row in entry["arguments"]), arguments)), entry["name"])
         if entry["flags"].isdisjoint(("elementwise", "by value")):
             raise TypeError(f"{entry['name']} is not defined for ragged tensors")
-        flat = [v.flat_values if isinstance(v, RaggedTensor) else v for v in values]
-        out = ops.dispatch(entry["name"], flat, arguments)
-        return RaggedTensor.from_nested_row_splits(out, self.nested_row_splits, validate=False)
+        flat, rows = ragged_broadcast.aligned(values)
+        return rows.with_flat_values(ops.dispatch(entry["name"], flat, arguments))
 
     # ---- operators ----
 
@@ -254,6 +265,15 @@ class RaggedTensor:
     __le__ = _operator("math.less_equal")
     __gt__ = _operator("math.greater")
     __ge__ = _operator("math.greater_equal")
+
+    def __eq__(self, other):
+        return False if other is None else ops.FUNCTIONS["equal"](self, other)
+
+    def __ne__(self, other):
+        return True if other is None else ops.FUNCTIONS["not_equal"](self, other)
+
+    def __hash__(self):
+        raise TypeError("RaggedTensor is unhashable.")
 
     def __neg__(self):
         return ops.FUNCTIONS["math.negative"](self)
@@ -292,8 +312,8 @@ def from_inner(values):
 
 
 def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, row_splits_dtype=dtypes.int64):
-    """A ragged tensor of nested lists (``tf.ragged.constant``)."""
-    depth = ragged_rank if ragged_rank is not None else max(_depth(pylist) - 1 - len(inner_shape or ()), 0)
+    """A ragged tensor of nested lists (``tf.ragged.constant``); ValueError where values lie at different depths."""
+    depth = _ragged_rank(pylist, ragged_rank, inner_shape)
     if depth == 0:
         return convert_to_tensor(pylist, dtype)
     nested, level, splits_type = [], pylist, dtypes.as_dtype(row_splits_dtype).as_numpy_dtype
@@ -308,10 +328,47 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
     return RaggedTensor.from_nested_row_splits(flat, [convert_to_tensor(splits) for splits in nested], validate=False)
 
 
-def _depth(value):
-    if not isinstance(value, (list, tuple, np.ndarray)):
+def _ragged_rank(pylist, ragged_rank, inner_shape):
+    """How many of a list's dimensions are ragged; 0: it is dense. ValueError where list and arguments disagree."""
+    values, lists = _depths(pylist)
+    inner = len(inner_shape or ())
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank!r}: must be nonnegative")
+    if lists == 0 and (ragged_rank or inner):
+        raise ValueError(f"Invalid pylist={pylist!r}: incompatible with " + (
+            f"ragged_rank={ragged_rank}" if ragged_rank else f"dim(inner_shape)={inner}"))
+    if values is not None and lists > values:
+        raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting depth")
+    if values is not None and ragged_rank is not None and lists < ragged_rank:
+        raise ValueError(f"Invalid pylist={pylist!r}, max depth smaller than ragged_rank={ragged_rank}")
+    if ragged_rank is not None and inner_shape is not None:
+        expected = ragged_rank + inner + 1
+        if values is not None and expected != values or values is None and expected < lists:
+            raise ValueError(f"Invalid pylist={pylist!r}: incompatible with ragged_rank={ragged_rank} and "
+                             f"dim(inner_shape)={inner}")
+    if ragged_rank is not None:
+        if values is not None and values <= ragged_rank:
+            raise ValueError(f"pylist has scalar values depth {values}, but ragged_rank={ragged_rank} requires scalar "
+                             f"value depth greater than {ragged_rank}")
+        return ragged_rank
+    if lists < 2 or lists - inner < 2:
         return 0
-    return 1 + max((_depth(item) for item in value), default=0)
+    return max(1, lists - 1 if values is None else values - 1 - inner)
+
+
+def _depths(value):
+    """(the depth of the values in nested lists, None without any; the depth of the lists)."""
+    if not isinstance(value, (list, tuple)) and np.ndim(value) == 0:
+        return 0, 0
+    values, lists = None, 1
+    for item in value:
+        inner_values, inner_lists = _depths(item)
+        if inner_values is not None:
+            if values not in (None, inner_values + 1):
+                raise ValueError("all scalar values must have the same nesting depth")
+            values = inner_values + 1
+        lists = max(lists, inner_lists + 1)
+    return values, lists
 
 
 def composite_of_value(value):

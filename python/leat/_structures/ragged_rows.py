@@ -11,7 +11,8 @@ from leat._graph.ops import FUNCTIONS as F
 _ragged = RaggedTensorSpec.value_class  # whose methods are made of what stands here
 
 
-def _is_ragged(value):
+def is_ragged(value):
+    """Is it a ragged tensor?"""
     return hasattr(value, "row_splits")
 
 
@@ -24,7 +25,7 @@ def _numbers(value):
 
 def _size(value, dtype):
     """How many rows or slices a value has."""
-    return count(value, dtype) if _is_ragged(value) else F["shape"](value, dtype)[0]
+    return count(value, dtype) if is_ragged(value) else F["shape"](value, dtype)[0]
 
 
 # ---- making ----
@@ -43,7 +44,7 @@ def _open_splits(lengths):
 
 
 def _values(value):
-    return value if _is_ragged(value) else convert_to_tensor(value)
+    return value if is_ragged(value) else convert_to_tensor(value)
 
 
 def from_starts(maker, values, row_starts):
@@ -71,12 +72,14 @@ def from_uniform(maker, values, length, nrows):
     """See RaggedTensor.from_uniform_row_length."""
     values, length = _values(values), _numbers(length)
     if nrows is None:
-        if length._has_values and int(length) == 0:
-            nrows = 0
-        else:
-            nrows = F["math.floordiv"](_size(values, length.dtype), length)
-    rows = F["cast"](convert_to_tensor(nrows), length.dtype)
-    return maker.from_row_splits(values, F["multiply"](F["range"](F["add"](rows, 1)), length))
+        known = length._has_values and int(length) == 0
+        nrows = 0 if known else F["math.floordiv"](_size(values, length.dtype), length)
+    return uniform(maker, values, length, F["cast"](convert_to_tensor(nrows), length.dtype))
+
+
+def uniform(maker, values, length, rows):
+    """Rows of one length, a scalar of the dtype of the row splits, as which the result knows it."""
+    return maker(_values(values), F["multiply"](F["range"](F["add"](rows, 1)), length), length)
 
 
 def from_tensor(maker, tensor, lengths, padding, ragged_rank, dtype):
@@ -92,9 +95,9 @@ def from_tensor(maker, tensor, lengths, padding, ragged_rank, dtype):
     flat = F["reshape"](tensor, F["concat"]([[-1], F["cast"](shape[2:], dtypes.int32)], 0))
     if ragged_rank > 1:
         inner = from_tensor(maker, flat, lengths, padding, ragged_rank - 1, dtype)
-        return maker.from_row_splits(inner, F["multiply"](F["range"](F["add"](rows, 1)), columns))
+        return uniform(maker, inner, columns, rows)
     if lengths is None and padding is None:
-        return maker.from_row_splits(flat, F["multiply"](F["range"](F["add"](rows, 1)), columns))
+        return uniform(maker, flat, columns, rows)
     if padding is not None:
         used = F["not_equal"](tensor, convert_to_tensor(padding, tensor.dtype))
         if tensor.shape.rank > 2:
@@ -137,7 +140,7 @@ def lengths(value, axis=1):
         return count(value)
     if axis == 1:
         return value.row_splits[1:] - value.row_splits[:-1]
-    if _is_ragged(value.values):
+    if is_ragged(value.values):
         return value.with_values(lengths(value.values, axis - 1))
     dims = F["shape"](value.values, value.row_splits.dtype)
     return value.with_values(F["fill"](F["expand_dims"](dims[0], 0), dims[axis - 1]))
@@ -165,7 +168,7 @@ def bounds(value, axis=None, out_type=None):
     dtype = value.row_splits.dtype if out_type is None else dtypes.as_dtype(out_type)
 
     def inner(part):
-        if not _is_ragged(part):
+        if not is_ragged(part):
             shape = F["shape"](part, dtype)[1:]
             return [shape]
         return [F["expand_dims"](F["cast"](_width(part), dtype), 0), *inner(part.values)]
@@ -182,7 +185,7 @@ def to_tensor(value, default_value=None, shape=None):
     if shape is not None and shape.rank is None:
         shape = None
     values = value.values
-    if _is_ragged(values):
+    if is_ragged(values):
         values = to_tensor(values, default_value, None if shape is None else [None, *shape[2:]])
     default = convert_to_tensor((b"" if value.dtype is dtypes.string else 0) if default_value is None else
                                 default_value, value.dtype)
@@ -230,8 +233,9 @@ def with_splits_dtype(value, dtype):
     """See RaggedTensor.with_row_splits_dtype."""
     if dtype not in (dtypes.int32, dtypes.int64):
         raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
-    values = with_splits_dtype(value.values, dtype) if _is_ragged(value.values) else value.values
-    return _ragged.value.from_row_splits(values, F["cast"](value.row_splits, dtype))
+    values = with_splits_dtype(value.values, dtype) if is_ragged(value.values) else value.values
+    length = None if value._uniform is None else F["cast"](value._uniform, dtype)
+    return _ragged.value(values, F["cast"](value.row_splits, dtype), length)
 
 
 def merge(value, outer, inner):
@@ -242,7 +246,7 @@ def merge(value, outer, inner):
         raise ValueError(f"Expected outer_axis ({outer}) to be less than or equal to inner_axis ({inner})")
     if outer == inner:
         return value
-    if not _is_ragged(value):
+    if not is_ragged(value):
         shape = F["shape"](value)
         return F["reshape"](value, F["concat"]([shape[:outer], [-1], shape[inner + 1:]], 0))
     if outer == 0:
@@ -251,7 +255,7 @@ def merge(value, outer, inner):
         return value.with_values(merge(value.values, outer - 1, inner - 1))
     splits, values = value.row_splits, value.values
     for _ in range_(outer, inner):
-        if _is_ragged(values):
+        if is_ragged(values):
             splits, values = F["gather"](values.row_splits, splits), values.values
         else:
             splits = F["multiply"](splits, F["shape"](values, splits.dtype)[1])
@@ -272,7 +276,7 @@ def _gather(value, indices):
 def _cut(values, begins, ends):
     """Rows values[begins[i] : ends[i]]."""
     places = range(begins, ends, row_splits_dtype=begins.dtype)
-    found = _gather(values, places.values) if _is_ragged(values) else F["gather"](values, places.values)
+    found = _gather(values, places.values) if is_ragged(values) else F["gather"](values, places.values)
     return places.with_values(found)
 
 
@@ -298,11 +302,11 @@ def _rows(value, key):
     if key.step in (None, 1) and not splits._has_values and all(
             end is None or isinstance(end, int) and end >= 0 for end in (key.start, key.stop)):
         cut = splits[key.start:None if key.stop is None else key.stop + 1]
-        return _ragged.value.from_row_splits(value.values[cut[0]:cut[-1]], cut - cut[0], validate=False)
+        return _ragged.value(value.values[cut[0]:cut[-1]], cut - cut[0], value._uniform)
     if splits._has_values and (key.step in (None, 1)):
         start, stop, _ = key.indices(splits._shape[0] - 1)
         cut = splits.numpy()[start:max(stop, start) + 1]
-        return _ragged.value.from_row_splits(value.values[int(cut[0]):int(cut[-1])], cut - cut[0])
+        return _ragged.value(value.values[int(cut[0]):int(cut[-1])], convert_to_tensor(cut - cut[0]), value._uniform)
     return _gather(value, F["range"](count(value))[key])
 
 
@@ -325,7 +329,7 @@ def _nested_item(value, keys):
     splits = value.row_splits
     starts, limits = splits[:-1], splits[1:]
     if not isinstance(second, slice):
-        found = F["gather"](value.values, (starts if second >= 0 else limits) + second) if not _is_ragged(
+        found = F["gather"](value.values, (starts if second >= 0 else limits) + second) if not is_ragged(
             value.values) else _gather(value.values, (starts if second >= 0 else limits) + second)
         return found[(slice(None), *deeper)] if deeper else found
     if second.step not in (None, 1):
@@ -391,10 +395,10 @@ def segment_ids_to_row_splits(segment_ids, num_segments=None, out_type=None, nam
 def map_flat_values(op, *args, **kwargs):
     """op of the values below all ragged dimensions of its arguments, which have equal rows
     (``tf.ragged.map_flat_values``)."""
-    found = [value for value in (*args, *kwargs.values()) if _is_ragged(value)]
+    found = [value for value in (*args, *kwargs.values()) if is_ragged(value)]
     if not found:
         return op(*args, **kwargs)
-    flat = lambda value: value.flat_values if _is_ragged(value) else value  # noqa: E731
+    flat = lambda value: value.flat_values if is_ragged(value) else value  # noqa: E731
     out = op(*[flat(value) for value in args], **{key: flat(value) for key, value in kwargs.items()})
     return found[0].with_flat_values(out)
 
@@ -406,16 +410,16 @@ def boolean_mask(data, mask, name=None):
         mask = F["cast"](mask, dtypes.bool)
     if mask.shape.rank == 0:
         raise ValueError("mask cannot be scalar.")
-    if not _is_ragged(mask) and mask.shape.rank == 1:
-        if not _is_ragged(data):
+    if not is_ragged(mask) and mask.shape.rank == 1:
+        if not is_ragged(data):
             return F["boolean_mask"](data, mask)
         return _gather(data, F["reshape"](F["where"](mask), [-1]))
-    if not _is_ragged(mask):
+    if not is_ragged(mask):
         mask = from_tensor(_ragged.value, mask, None, None, 1, dtypes.int64)
-    if not _is_ragged(data):
+    if not is_ragged(data):
         data = from_tensor(_ragged.value, data, None, None, 1, dtypes.int64)
     inner = boolean_mask(data.values, mask.values)
-    if _is_ragged(mask.values):
+    if is_ragged(mask.values):
         return mask.with_values(inner)
     held = F["math.unsorted_segment_sum"](F["cast"](mask.values, mask.row_splits.dtype), rowids(mask), count(mask))
     return _ragged.value.from_row_splits(inner, splits_of_lengths(held))
@@ -423,14 +427,14 @@ def boolean_mask(data, mask, name=None):
 
 def _as_ragged(value):
     value = _values(value)
-    return value if _is_ragged(value) else from_tensor(_ragged.value, value, None, None, 1, dtypes.int64)
+    return value if is_ragged(value) else from_tensor(_ragged.value, value, None, None, 1, dtypes.int64)
 
 
 def concat_rows(values):
     """Ragged tensors, one behind the other."""
     values = [_as_ragged(value) for value in values]
     inner = [value.values for value in values]
-    if any(_is_ragged(one) for one in inner):
+    if any(is_ragged(one) for one in inner):
         inner = concat_rows(inner)
     else:
         inner = F["concat"](inner, 0)
@@ -447,7 +451,7 @@ def _concat(values, arguments, name):
         return concat_rows(values)
     if axis > 1:
         inner = _concat([[value.values for value in values]], {"axis": axis - 1}, name) if any(
-            _is_ragged(value.values) for value in values) else F["concat"]([value.values for value in values], axis - 1)
+            is_ragged(value.values) for value in values) else F["concat"]([value.values for value in values], axis - 1)
         return values[0].with_values(inner)
     rows, many = count(values[0]), len(values)
     whole = concat_rows(values)
@@ -459,13 +463,13 @@ def _concat(values, arguments, name):
 def stack(values, axis=0, name=None):
     """Tensors whose lengths may differ, along a new dimension (``tf.ragged.stack``)."""
     values = [_values(value) for value in values]
-    if all(not _is_ragged(value) and value.shape.rank == 0 for value in values):
+    if all(not is_ragged(value) and value.shape.rank == 0 for value in values):
         return F["stack"](values)
     rank = values[0].shape.rank
     if not -rank - 1 <= axis <= rank:
         raise ValueError(f"axis={axis} out of bounds: expected {-rank - 1}<=axis<{rank + 1}")
     axis %= rank + 1
-    if rank == 1 and not any(_is_ragged(value) for value in values):
+    if rank == 1 and not any(is_ragged(value) for value in values):
         if axis == 1:
             return F["stack"](values, 1)
         own = F["stack"]([F["size"](value) for value in values])
@@ -481,7 +485,7 @@ def stack(values, axis=0, name=None):
         rows = _gather(concat_rows(values), F["reshape"](turned, [-1]))
         return from_uniform(_ragged.value, rows, len(values), own[0])
     inner = [value.values for value in values]
-    joined = stack(inner, axis - 1) if any(map(_is_ragged, inner)) else F["stack"](inner, axis - 1)
+    joined = stack(inner, axis - 1) if any(map(is_ragged, inner)) else F["stack"](inner, axis - 1)
     return _ragged.value.from_row_splits(joined, values[0].row_splits, validate=False)
 
 
@@ -512,7 +516,7 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     data, ids = _values(data), convert_to_tensor(partitions)
     order = F["argsort"](ids, stable=True)
     sorted_ids = F["gather"](ids, order)
-    found = _gather(data, order) if _is_ragged(data) else F["gather"](data, order)
+    found = _gather(data, order) if is_ragged(data) else F["gather"](data, order)
     return _ragged.value.from_row_splits(found, segment_ids_to_row_splits(sorted_ids, num_partitions))
 
 
@@ -522,9 +526,9 @@ def _take(values, arguments, name):
     params, indices = values[0], values[1]
     if arguments.get("axis") not in (None, 0) or arguments.get("batch_dims") not in (None, 0):
         raise NotImplementedError("gather from ragged tensors along other dimensions than the first is not supported")
-    if _is_ragged(indices):
+    if is_ragged(indices):
         return indices.with_flat_values(_take([params, indices.flat_values], arguments, name))
-    if not _is_ragged(params):
+    if not is_ragged(params):
         return F["gather"](params, indices)
     indices = convert_to_tensor(indices)
     if indices.shape.rank == 0:
@@ -554,7 +558,7 @@ def _reduce(values, arguments, name):
     axis = int(axis) if axis >= 0 else int(axis) + value.shape.rank
     if axis > 1:
         return value.with_values(F[name](value.values, axis - 1))
-    if _is_ragged(value.values):
+    if is_ragged(value.values):
         raise NotImplementedError(f"{name} over an outer dimension of a ragged tensor of several is not supported")
     segments, many = (rowids(value), count(value)) if axis == 1 else (_columns(value), _width(value))
     flat = value.values
@@ -569,13 +573,11 @@ def _reduce(values, arguments, name):
 def _expand(values, arguments, name):
     value, axis = values[0], int(arguments["axis"])
     axis = axis if axis >= 0 else axis + value.shape.rank + 1
-    if axis == 0:
-        splits = F["stack"]([F["zeros_like"](count(value)), count(value)])
-        return _ragged.value.from_row_splits(value, splits)
-    if axis == 1:
-        return _ragged.value.from_row_splits(value, F["range"](F["add"](count(value), 1)))
+    if axis in (0, 1):
+        rows, one = count(value), convert_to_tensor(1, value.row_splits.dtype)
+        return uniform(_ragged.value, value, one if axis else rows, rows if axis else one)
     inner = value.values
-    return value.with_values(_expand([inner], {"axis": axis - 1}, name) if _is_ragged(inner) else F["expand_dims"](
+    return value.with_values(_expand([inner], {"axis": axis - 1}, name) if is_ragged(inner) else F["expand_dims"](
         inner, axis - 1))
 
 

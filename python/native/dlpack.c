@@ -259,3 +259,11 @@ PyObject *native_from_dlpack(PyObject *module, PyObject *capsule) {
     PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor");
     return tensor.owner == NULL ? native_raise(&err) : native_tensor_new(&tensor);
 }
+
+PyObject *native_give(PyObject *module, PyObject *tensor) {
+    (void)module;
+    if (native_tensor_of(tensor) == NULL)
+        return NULL;
+    ((native_tensor *)tensor)->is_given = true;
+    return Py_NewRef(tensor);
+}

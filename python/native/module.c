@@ -180,6 +180,7 @@ static PyMethodDef methods[] = {
     {"path_bytes", native_path_bytes, METH_O, "path_bytes(path) -> bytes of a path of any kind."},
     {"text_bytes", native_text_bytes, METH_O, "text_bytes(text) -> bytes of a string tensor."},
     {"dtype_names", dtype_names, METH_NOARGS, "Names of the dtypes by number."},
+    {"give", native_give, METH_O, "give(tensor): itself, whose buffer may be written."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
     {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},
     {"watch_interrupts", native_watch_interrupts, METH_O,

@@ -104,6 +104,7 @@ extern pthread_mutex_t native_release_lock;
 typedef struct native_tensor {
     PyObject_HEAD leat_tensor tensor;
     bool has_values;
+    bool is_given;   /* its memory goes to whoever asks for its buffer, who may write it */
     PyObject *graph; /* a native graph */
     int32_t id;
     PyObject *weakrefs;
@@ -169,6 +170,8 @@ int native_add_variable(PyObject *module);
 /* to_dlpack(tensor, versioned): a capsule. from_dlpack(capsule): a tensor over its memory. */
 PyObject *native_to_dlpack(PyObject *module, PyObject *args);
 PyObject *native_from_dlpack(PyObject *module, PyObject *capsule);
+/* give(tensor): itself, which nobody else has; whoever asks for its buffer may write it. */
+PyObject *native_give(PyObject *module, PyObject *tensor);
 
 /* ---- dataset.c, generator.c, iterator.c ---- */
 

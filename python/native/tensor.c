@@ -1,9 +1,10 @@
 /* TensorBase: a leat_tensor, a value of a graph, or both; the base of leat.Tensor.
  *
- * Values go out through the buffer protocol without a copy (read only, the tensor keeps them alive)
- * and come in by adopting somebody's buffer. Strings go out as bytes objects. What is adopted is
- * released under the GIL, but whoever drops the last reference may be a thread without it and under
- * a lock: releases are put on a list that the main thread works off (native_release_later). */
+ * Values go out through the buffer protocol without a copy (read only unless the tensor is given
+ * away, which keeps them alive) and come in by adopting somebody's buffer. Strings go out as bytes
+ * objects. What is adopted is released under the GIL, but whoever drops the last reference may be a
+ * thread without it and under a lock: releases are put on a list that the main thread works off
+ * (native_release_later). */
 #include "native.h"
 #include <pthread.h>
 #include <string.h>
@@ -329,7 +330,9 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
     /* No format says bfloat16; numpy, refused, asks __array__ for it. Plain bytes are there. */
     bool unsayable =
         tensor != NULL && tensor->dtype == LEAT_BFLOAT16 && (flags & PyBUF_FORMAT) != 0;
-    if (tensor == NULL || format == NULL || unsayable || (flags & PyBUF_WRITABLE) != 0) {
+    bool readonly = !((const native_tensor *)object)->is_given;
+    if (tensor == NULL || format == NULL || unsayable ||
+        (readonly && (flags & PyBUF_WRITABLE) != 0)) {
         PyErr_Format(PyExc_BufferError, "%s",
                      tensor == NULL   ? "the tensor has no value yet"
                      : format == NULL ? "strings have no buffer; use numpy()"
@@ -356,7 +359,7 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
         .obj = Py_NewRef(object),
         .len = (Py_ssize_t)leat_tensor_bytes(tensor),
         .itemsize = (Py_ssize_t)size,
-        .readonly = 1,
+        .readonly = readonly,
         .ndim = tensor->rank,
         .format = (char *)(uintptr_t)format,
         .shape = dims,

@@ -190,10 +190,28 @@ def test_python_needs_one_value():
 
 def test_values_go_out_without_a_copy():
     t = tf.constant(np.arange(6, dtype=np.float32).reshape(2, 3))
-    assert t.numpy().__array_interface__["data"][0] == t.numpy().__array_interface__["data"][0]
-    assert np.shares_memory(t.numpy(), np.asarray(memoryview(t)))
-    assert np.shares_memory(np.from_dlpack(t), t.numpy())
+    assert np.shares_memory(np.asarray(t), np.asarray(memoryview(t))) and not np.asarray(t).flags.writeable
+    assert np.shares_memory(np.from_dlpack(t), np.asarray(t))
     assert t.__dlpack_device__() == (1, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "bool", "string"])
+def test_arrays_are_the_callers_to_write(dtype):
+    values = tf.constant(["a", "b"]) if dtype == "string" else tf.cast([1, 0], dtype)
+    for tensor in (values, tf.identity(values), values[:1]):
+        before = np.array(tensor)
+        array = tensor.numpy()
+        assert array.flags.writeable
+        array[0] = array[-1] if dtype == "string" else 0
+        np.testing.assert_array_equal(np.asarray(tensor), before)
+    given = np.ones([100, 100], np.float32)
+    tensor = tf.constant(given)
+    tensor.numpy()[:] = 7
+    assert given.sum() == np.asarray(tensor).sum() == 10000
+    variable = tf.Variable([1.0, 2.0])
+    array = variable.numpy()
+    array[:] = 7
+    assert variable.numpy().tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -206,7 +224,7 @@ def test_dlpack_both_ways(dtype):
     np.testing.assert_array_equal(back.numpy(), array)
     np.testing.assert_array_equal(np.from_dlpack(tf.constant(array)), array)
     shared = tf.experimental.dlpack.from_dlpack(array.__dlpack__())
-    assert np.shares_memory(shared.numpy(), array)
+    assert np.shares_memory(np.asarray(shared), array)
     with pytest.raises(ValueError, match="DLPack"):
         tf.experimental.dlpack.from_dlpack(capsule)
 

@@ -78,11 +78,14 @@ class Tensor(_native.TensorBase):
         return self.shape
 
     def numpy(self):
-        """The values as a numpy array without a copy (read only); a scalar as a numpy scalar."""
+        """A copy of the values as a numpy array; a scalar as a numpy scalar.
+
+        ``np.asarray(tensor)`` makes no copy, and is read only.
+        """
         if not self._has_values:
             raise NotTraceable("numpy() needs the values of a tensor, which a function that is traced does not have "
                                "yet; use tensor operations, or leat.numpy_function")
-        return _to_numpy(self)
+        return writable(_to_numpy(self))
 
     def set_shape(self, shape):
         """Says that the tensor has this shape (``tf.Tensor.set_shape``); ValueError where it cannot."""
@@ -278,9 +281,14 @@ def _to_numpy(tensor):
     return values if values.ndim else values[()]
 
 
+def writable(values):
+    """What `_to_numpy` gave, and a copy where it is a view of a tensor's memory."""
+    return values.copy() if isinstance(values, np.ndarray) and not values.flags.writeable else values
+
+
 def text_of(tensor, is_repr):
     """The values as TensorFlow prints them: a line of their own where they need several."""
-    values = tensor.numpy()
+    values = _to_numpy(tensor)
     if isinstance(values, bytes):
         return repr(values)
     if isinstance(values, np.generic):
@@ -450,7 +458,7 @@ def constant(value, dtype=None, shape=None, name="Const"):
 
 def _items(tensor):
     """The values as an array; texts as objects, since numpy's own strings lose zero bytes at their ends."""
-    return np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None)
+    return np.asarray(_to_numpy(tensor), object if tensor.dtype is dtypes.string else None)
 
 
 def _convert(array, dtype, is_owned):

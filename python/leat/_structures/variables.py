@@ -165,6 +165,10 @@ class Variable:
                 if tape._watches(self):
                     return tape._recording.read_variable(self)
         return self._native.read()
+        return self._read_now()
+
+    def _read_now(self):
+        """The value as of now, a tensor that nobody else has."""
 
     def read_value(self):
         """The value as of now, as a tensor."""
@@ -181,7 +185,7 @@ class Variable:
         if trace._state.graphs:
             raise trace.NotTraceable("numpy() of a variable needs its value, which a function that is traced does not "
                                      "have yet")
-        return self._native.read().numpy()
+        return _native.give(self._read_now()).numpy()
 
     def _checkpoint_tensor(self):
         """The value as a tensor, without a copy."""

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from leat import nest
-from leat._core.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
 from leat.keras._base import layer as _layer
 from leat.keras._base.symbolic import KerasTensor
@@ -347,5 +347,5 @@ def rows_of(strategy, leaf):
 def joined(structure, parts):
     """The outputs of batches, lists of arrays, one behind the other in a structure; numbers as a vector."""
     return nest.pack_sequence_as(structure, [
-        np.stack(rows) if rows[0].ndim == 0 else rows[0] if len(rows) == 1 else np.concatenate(rows)
+        np.stack(rows) if rows[0].ndim == 0 else writable(rows[0]) if len(rows) == 1 else np.concatenate(rows)
         for rows in zip(*parts)])

@@ -55,6 +55,7 @@ def main() -> None:
         optimizer = tf.keras.optimizers.Adam(0.00001)
         loss_fn = tf.keras.losses.CategoricalCrossentropy(from_logits=True)
 
+    @tf.function
     def train_step(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
             predictions = model(images, training=True)

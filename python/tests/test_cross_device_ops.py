@@ -1,10 +1,12 @@
 """Cross-device operations: what they give and refuse, as TensorFlow 2.21, and what a strategy makes of them."""
 
 import pytest
-from test_distribute import TWO, numbers, total
+from devices import BOTH_WAYS, TRACED, TWO, numbers, total, way  # noqa: F401
 
 import leat as tf
 from leat.distribute.values import Mirrored, PerReplica
+
+pytestmark = BOTH_WAYS
 
 SUM, MEAN = tf.distribute.ReduceOp.SUM, tf.distribute.ReduceOp.MEAN
 VALUE = PerReplica([tf.constant([1.0, 2.0]), tf.constant([2.0, 4.0])])
@@ -122,6 +124,7 @@ def test_a_strategy_calls_the_accumulation_function():
     assert numbers(mean) == [[5, 10], [5, 10]]
 
 
+@TRACED
 def test_the_gradient_through_the_users_class():
     def step(x):
         with tf.GradientTape() as tape:

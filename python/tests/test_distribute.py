@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import leat as tf
-from devices import ONE, TWO, THREE, replica_id, total, numbers
+from devices import BOTH_WAYS, ONE, THREE, TRACED, TWO, numbers, replica_id, total, way  # noqa: F401
 from leat.distribute.step import _MOST_STEPS
 from leat.distribute.values import PerReplica
+
+pytestmark = BOTH_WAYS
 
 
 # ---- what is printed ----
@@ -135,6 +137,7 @@ def test_values_of_a_function_reach_their_replica():
 
 # ---- how often functions are traced ----
 
+@TRACED
 def test_one_trace_for_equal_shapes():
     traced = []
 
@@ -176,6 +179,7 @@ def scaled(x):
     return x * FACTOR
 
 
+@TRACED
 def test_the_globals_that_a_function_reads_count(monkeypatch):
     # TensorFlow runs the function anew each time; a trace of before would be another function's.
     STEPS.clear()
@@ -363,6 +367,7 @@ def test_random_numbers_differ_between_replicas_and_runs():
 
 # ---- variables ----
 
+@TRACED
 def test_variables_made_outside_are_read_but_not_assigned():
     variable = tf.Variable(2.0)
     for value in (2.0, 3.0):

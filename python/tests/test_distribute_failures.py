@@ -51,7 +51,7 @@ def test_an_exception_of_the_function_arrives_unchanged():
 
 def test_what_needs_a_value_says_so():
     with pytest.raises(trace.NotTraceable, match="numpy") as found:
-        TWO.run(lambda x: x.numpy(), args=(tf.constant(1.0),))
+        TWO.run(tf.function(lambda x: x.numpy()), args=(tf.constant(1.0),))
     assert re.search(r"test_distribute_failures.py:\d+", str(found.value))
 
 

@@ -4,8 +4,10 @@ import copy
 
 import pytest
 
-import devices  # noqa: F401, makes them
 import leat as tf
+from devices import BOTH_WAYS, way  # noqa: F401
+
+pytestmark = BOTH_WAYS
 
 TWO = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
 SINGLE = tf.distribute.MirroredStrategy(["/cpu:0"])

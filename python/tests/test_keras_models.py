@@ -226,7 +226,7 @@ def test_replicas_drop_different_values_and_keep_their_own_statistics():
         norm.build((None, 4))
     x = np.arange(16, dtype=np.float32).reshape(4, 4) ** 2
     rows = next(iter(strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices(x).batch(4))))
-    masks = strategy.run(lambda x: drop(tf.ones_like(x), training=True), (rows,)).values
+    masks = strategy.run(tf.function(lambda x: drop(tf.ones_like(x), training=True)), (rows,)).values
     assert (masks[0].numpy() != masks[1].numpy()).any()
     strategy.run(lambda x: norm(x, training=True), (rows,))
     np.testing.assert_allclose(norm.moving_mean.numpy(), 0.5 * x[:2].mean(0), rtol=1e-6)

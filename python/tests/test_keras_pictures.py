@@ -71,7 +71,7 @@ def test_replicas_draw_numbers_of_their_own():
         layer = layers.RandomBrightness(0.5, value_range=(-9, 9), seed=3)
     dataset = tf.data.Dataset.from_tensors(np.zeros((4, 2, 2, 3), "f"))
     rows = next(iter(strategy.experimental_distribute_dataset(dataset)))
-    found = [part.numpy() for part in strategy.run(lambda x: layer(x, training=True), (rows,)).values]
+    found = [part.numpy() for part in strategy.run(tf.function(lambda x: layer(x, training=True)), (rows,)).values]
     assert found[0].shape == found[1].shape and (found[0] != found[1]).any()
 
 

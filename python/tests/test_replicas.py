@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import leat as tf
-from devices import TWO
+from devices import BOTH_WAYS, TRACED, TWO, way  # noqa: F401
+
+pytestmark = BOTH_WAYS
 
 
 def per_replica(function):
@@ -48,6 +50,7 @@ def test_strings_are_computed_on_the_host():
     assert lists(TWO.run(lambda: tf.constant("z"))) == [b"z", b"z"]
 
 
+@TRACED
 def test_what_cannot_be_done_with_strings_is_refused():
     with TWO.scope():
         weight = tf.Variable(1.0)

@@ -192,7 +192,7 @@ def step(limit):
 try:
     strategy.run(step, (tf.constant(1.0),))
 except Exception as error:
-    print(type(error).__name__, re.search(r"\b1\b", str(error)) is not None)
+    print(type(error).__name__, re.search(r"\\b1\\b", str(error)) is not None)
     raise
 ''', status=1)
     assert "AbortedError True" in shown[0] or shown[0] == []  # it may be ended before it can say so

@@ -360,6 +360,7 @@ def run_workers():
     if me == 0:
         note("begin", int(step))
 
+    @tf.function
     def replica():
         share = tf.cast(tf.distribute.get_replica_context().replica_id_in_sync_group, tf.float32) + tf.cast(step, tf.float32)
         with tf.GradientTape() as tape:

@@ -152,6 +152,7 @@ class Workers(Kind):
         self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
         self.first = self.strategy.cluster_resolver.task_id == 0
 
+        @tf.function
         def add(value):
             return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value)
         self.add = add

@@ -182,7 +182,7 @@ class Graph(_native.Graph):
         entry = self.variables.setdefault(id(variable), [variable, [], False])
         if not entry[2]:
             if self.is_eager:
-                tensor = self.constant(variable._native.read())
+                tensor = self.constant(variable._read_now())
             else:
                 tensor = self.given.get(id(variable))
                 tensor = self.read(variable._native) if tensor is None else tensor
@@ -208,6 +208,11 @@ class Graph(_native.Graph):
         """The next read of the variable reads anew."""
         if id(variable) in self.variables:
             self.variables[id(variable)][2] = False
+
+    def forget_all_reads(self):
+        """The same of every variable."""
+        for entry in self.variables.values():
+            entry[2] = False
 
     def reads_of(self, variable):
         """All values that reads of the variable gave."""

@@ -169,6 +169,8 @@ class Function:
         try:
             made = self._trace_for((args, kwargs), flat)
         except trace.NotTraceable as reason:
+            if trace.running_replica() is not None and isinstance(reason, trace.NeedsPython):
+                return self.python_function(*args, **kwargs)  # elsewhere it may be traced
             if not isinstance(reason, trace.NeedsPython):
                 trace.announce(self.python_function, "leat.function", reason)
             self._refused = True
@@ -183,7 +185,8 @@ class Function:
         """Runs the Python function itself; numbers and arrays that it returns are tensors. OutOfRangeError where it
         asks an iterator for more than there is."""
         try:
-            return nest.map_structure(_as_tensor, self.python_function(*args, **kwargs))
+            with trace.called_in_python():
+                return nest.map_structure(_as_tensor, self.python_function(*args, **kwargs))
         except StopIteration:
             raise OutOfRangeError(None, None, "End of sequence") from None
 
@@ -197,6 +200,14 @@ class Function:
             # A tape sees the operations one by one.
             args, kwargs = structure
             return self.python_function(*args, **kwargs)
+        replica = trace.running_replica()
+        if recording is None and replica is not None and any(
+                variable._strategy is replica.strategy for variable in made.graph_variables):
+            if made.has_effects:  # on this replica's copies
+                args, kwargs = structure
+                return self.python_function(*args, **kwargs)
+            made = self._trace_for(structure, flat, tuple(made.graph_variables))
+            inputs = inputs + [variable._as_tensor() for variable in made.variables]
         if recording is None:
             outputs = self._compute(made, inputs)
         else:
@@ -320,14 +331,6 @@ class Function:
                 made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as((args, kwargs), inputs))
         return made.concrete
 
-    def _names(self, structure):
-        """The parameter that each leaf of the arguments belongs to."""
-        args, kwargs = structure
-        names, _ = self._positions(len(args))
-        named = [*zip(names, args), *((key, kwargs[key]) for key in sorted(kwargs))]
-        return [name for name, value in named for _ in nest.flatten(value)]
-
-
     def _positions(self, count):
         """(names of so many positional arguments, those of them that are given by position alone)."""
         signature = self._arguments_spec()
@@ -336,6 +339,14 @@ class Function:
         alone = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
         names += [f"args_{i}" for i in range(count - len(names))]
         return names, names if any(p.kind is p.VAR_POSITIONAL for p in parameters) or not signature else alone
+
+    def _names(self, structure):
+        """The parameter that each leaf of the arguments belongs to."""
+        args, kwargs = structure
+        names, _ = self._positions(len(args))
+        named = [*zip(names, args), *((key, kwargs[key]) for key in sorted(kwargs))]
+        return [name for name, value in named for _ in nest.flatten(value)]
+
 
 def _named(leaf, name):
     """The TypeSpec of an argument, under its own name or the parameter's."""

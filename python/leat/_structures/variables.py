@@ -9,6 +9,7 @@ import functools
 import threading
 
 from leat import _native, dtypes
+from leat._core import threads
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
 from leat._graph import trace
@@ -41,7 +42,7 @@ class _Places(threading.local):
         self.scopes = []
 
 
-_places = _Places()
+_places = threads.inherit(_Places())
 
 
 def open_scopes():
@@ -164,11 +165,11 @@ class Variable:
             for tape in reversed(trace._state.tapes):
                 if tape._watches(self):
                     return tape._recording.read_variable(self)
-        return self._native.read()
         return self._read_now()
 
     def _read_now(self):
         """The value as of now, a tensor that nobody else has."""
+        return self._native.read()
 
     def read_value(self):
         """The value as of now, as a tensor."""
@@ -286,12 +287,15 @@ class Variable:
         with trace.unrecorded():
             return self.assign(F[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
 
-    def _write(self, value, add):
+    def _check_value(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
             if not add:
                 raise ValueError(f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
                                  f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
             raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
+
+    def _write(self, value, add):
+        self._check_value(value, add)
         if trace._state.graphs:
             trace.check_write(self)
             trace._state.graphs[-1].write_variable(self, value, add)

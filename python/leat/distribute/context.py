@@ -1,7 +1,8 @@
 """What replicas exchange, and what stands for a replica.
 
 While `run` traces, one ReplicaContext stands for all replicas: its replica id is a tensor without a
-value, and what replicas exchange is an operation of the function that is traced.
+value, and what replicas exchange is an operation of the function that is traced. Where Python runs the function
+instead, replicas.py has what holds.
 """
 
 import copy
@@ -61,8 +62,7 @@ def combine(operation, tensors, strategy):
     graph = trace.current_graph()
     out, groups = list(tensors), {}
     for i, tensor in enumerate(tensors):
-        if tensor.dtype in (dtypes.string, dtypes.variant, dtypes.bool):
-            raise TypeError(f"all_reduce of a {tensor.dtype.name} tensor; expected numbers")
+        no_numbers(tensor)
         groups.setdefault(tensor.dtype, []).append(i)
     for dtype, places in groups.items():
         mean = operation is ReduceOp.MEAN and dtype.is_floating
@@ -72,6 +72,12 @@ def combine(operation, tensors, strategy):
             exact = mean or operation is ReduceOp.SUM
             out[i] = tensor if exact else _cast(tensor, dtypes.float64) / replicas
     return out
+
+
+def no_numbers(tensor):
+    """TypeError where a tensor that is reduced holds no numbers."""
+    if tensor.dtype in (dtypes.string, dtypes.variant, dtypes.bool):
+        raise TypeError(f"all_reduce of a {tensor.dtype.name} tensor; expected numbers")
 
 
 def _combined_by(given, operation, tensors, replicas):
@@ -136,6 +142,8 @@ class UnknownSizes(BaseException):
 class ReplicaContext:
     """What a replica knows (``tf.distribute.ReplicaContext``)."""
 
+    is_running = False  # does Python run for the replica? else its function is traced
+
     def __init__(self, strategy, sizes=None, replica=0, captured=(), made=None):
         self._strategy = strategy
         self.captured = captured  # what the function has from outside: the same objects on all replicas
@@ -192,9 +200,12 @@ class ReplicaContext:
         operation = _reduce_op(reduce_op)
         given = nest.flatten(value)
         if not any(isinstance(leaf, IndexedSlices) for leaf in given):
-            return nest.pack_sequence_as(value, combine(operation, list(map(convert_to_tensor, given)), self._strategy))
+            return nest.pack_sequence_as(value, self._combine(operation, list(map(convert_to_tensor, given))))
         return nest.map_structure(lambda leaf: self._joined(operation, leaf) if isinstance(leaf, IndexedSlices)
-                                  else combine(operation, [convert_to_tensor(leaf)], self._strategy)[0], value)
+                                  else self._combine(operation, [convert_to_tensor(leaf)])[0], value)
+
+    def _combine(self, operation, tensors):
+        return combine(operation, tensors, self._strategy)
 
     def _joined(self, operation, slices):
         values, indices = (self._gather(part, 0) for part in (slices.values, slices.indices))
@@ -220,6 +231,9 @@ class ReplicaContext:
         axis %= rank
         if tensor.shape[axis] is None:
             raise trace.NotTraceable(f"all_gather along dimension {axis} of {tensor.shape}, which is not known")
+        return self._rows_of_all(tensor, axis)
+
+    def _rows_of_all(self, tensor, axis):
         sizes = self._sizes_of(tensor.shape[axis])
         graph = trace.current_graph()
         return graph.call("all_gather", json.dumps({"axis": axis, "sizes": list(sizes)}),

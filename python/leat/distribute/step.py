@@ -1,4 +1,4 @@
-"""``Strategy.run``: the function is traced for one replica's arguments and runs on all replicas at once.
+"""``Strategy.run`` of a tf.function, or in one: it is traced for one replica's arguments and runs on all at once.
 
 A trace serves for every call with arguments of the same types and shapes by a function of the same code over the same
 captured objects, so that a function which is defined anew for each step is not traced anew. Replicas whose shapes
@@ -18,12 +18,11 @@ from leat._structures.variables import Variable
 from leat.distribute import agreement
 from leat.distribute.context import ReplicaContext, UnknownSizes
 from leat.distribute.scope import entered
-from leat.distribute.values import DistributedValues, PerReplica, check_structures
+from leat.distribute.values import _PLAIN, DistributedValues, PerReplica, check_structures, same
 from leat.errors import OpError
 
 _MOST_STEPS = 64  # different functions that a strategy remembers
 _MOST_CALLED = 16  # functions that a function calls and that are looked into
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
 # ---- which functions are the same ----
@@ -413,13 +412,6 @@ def _put_together(traces, found, given):
 
 def _regroup(leaf, column):
     """What the replicas gave at one place: itself where it is one object or equal numbers, else a value per replica."""
-    first = column[0]
     if type(leaf) is tuple and leaf[0] == "constant":
         return PerReplica(column)
-    if type(leaf) is tuple and len(leaf) == 1:
-        return first
-    if all(value is first or type(first) in _PLAIN and type(value) is type(first) and value == first
-           or isinstance(value, Variable) and isinstance(first, Variable) and value._native is first._native
-           for value in column):
-        return first
-    return PerReplica(column)
+    return column[0] if type(leaf) is tuple and len(leaf) == 1 or same(column) else PerReplica(column)

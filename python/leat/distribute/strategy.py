@@ -11,8 +11,9 @@ from leat._core import cluster
 from leat._core.cluster import ClusterSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
+from leat._graph.traced import Function, functions_run_eagerly
 from leat._structures.variables import Variable
-from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, scope as scopes
+from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, replicas, scope as scopes
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
@@ -20,7 +21,7 @@ from leat.distribute.cross_device_ops import for_strategy
 from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
-                                    regroup, select, variable_class)
+                                    grouped, regroup, select, variable_class)
 from leat.errors import UnimplementedError
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
@@ -98,10 +99,12 @@ class StrategyExtended:
             with entered(self._strategy, trace._state.contexts[-2][1].updating()):
                 return fn(var, *args, **kwargs)
 
-        def run(args, kwargs):
-            with entered(self._strategy, trace.replica_context().updating()):
-                return fn(var, *args, **kwargs)
-        result = self._strategy.run(run, (tuple(args), kwargs))
+        results = []
+        for local in range(min(self._strategy._local, var._native.num_copies())):
+            own_args, own_kwargs = select(local, (tuple(args), kwargs))
+            with entered(self._strategy, replicas.RunningContext(self._strategy, local).updating()):
+                results.append(fn(var, *own_args, **own_kwargs))
+        result = grouped(results)
         return result if group else self._strategy.experimental_local_results(result)
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
@@ -137,6 +140,7 @@ class Strategy:
     """How a computation is spread over devices; the base of all strategies (``tf.distribute.Strategy``)."""
 
     _native = None
+    _runs_python = True  # does `run` do that outside of functions?
     _cross_device_ops = None  # how all_reduce combines values, where it is not the library's sum or mean
 
     def __init__(self, extended=None):
@@ -150,6 +154,7 @@ class Strategy:
         self._native = native
         (self._count, self._local, self._first, self._workers, self._worker, self._described) = native.place()
         self._steps = Steps(self)
+        self._assigned = {}  # where each step is compared: id -> variable that replicas assigned as Python ran
         self._lock = threading.RLock()
         self._extended = StrategyExtended(self, [prefix + device for device in devices])
 
@@ -162,11 +167,12 @@ class Strategy:
         return _Scope(self)
 
     def run(self, fn, args=(), kwargs=None, options=None):
-        """Runs ``fn(*args, **kwargs)`` on all replicas at once; per-replica arguments give each its own value.
+        """Runs ``fn(*args, **kwargs)`` on all replicas; per-replica arguments give each its own value.
 
-        The function is traced (``tf.function``) once for the types and shapes of its arguments. Results that differ
-        from replica to replica are PerReplica values; with one replica they are what `fn` returns. RuntimeError inside
-        of a replica; an error of a replica names it.
+        Where `fn` is a ``tf.function``, or in one, it is traced once for the types and shapes of its arguments, and
+        runs on all replicas at once. Elsewhere Python runs it for each replica and each time. Results that differ from
+        replica to replica are PerReplica values; with one replica they are what `fn` returns. RuntimeError inside of a
+        replica; an error of a replica names it.
         """
         if context.is_merging():
             return trace._state.contexts[-2][1].run_merged(fn, args, kwargs or {})
@@ -175,8 +181,15 @@ class Strategy:
         _check_call(fn, args)
         if trace.is_tracing():
             raise trace.NeedsPython("Strategy.run inside of a function that is traced")
+        if functions_run_eagerly() and isinstance(fn, Function):
+            fn = fn.python_function
+        if self._runs_python and not isinstance(fn, Function) and not trace.in_function():
+            return replicas.run(self, fn, args, kwargs or {})
+        return self._run_traced(fn, args, kwargs or {})
+
+    def _run_traced(self, fn, args, kwargs):
         with self._lock:
-            return self._steps.run(fn, args, kwargs or {})
+            return self._steps.run(fn, args, kwargs)
 
     experimental_run_v2 = run
 
@@ -473,6 +486,7 @@ class TPUStrategy(Strategy):
         self._start(_native.Strategy.mirrored(names), names)
 
     cluster_resolver = property(lambda self: self._resolver, doc="The resolver that it was given.")
+    _runs_python = False
     _distributed = staticmethod(variable_class)
     _check_variable = staticmethod(check_variable)
     _replicates_input = True

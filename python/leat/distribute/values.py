@@ -110,6 +110,29 @@ def regroup(values):
     return nest._map_all(lambda *leaves: PerReplica(leaves), values, True)
 
 
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def same(column):
+    """Is a value the same on all replicas: one object, equal plain ones or one variable?"""
+    first = column[0]
+    return all(_is_one(value, first) or type(first) in _PLAIN and type(value) is type(first) and value == first
+               for value in column)
+
+
+def grouped(values):
+    """The structure of what replicas have, one structure for each: a PerReplica where it is not one object."""
+    for replica, value in enumerate(values):
+        check_structures(values[0], value, replica)
+    return nest._map_all(lambda *column: column[0] if all(_is_one(value, column[0]) for value in column)
+                         else PerReplica(column), values, True)
+
+
+def _is_one(value, first):
+    return value is first or (isinstance(value, Variable) and isinstance(first, Variable)
+                              and value._native is first._native)
+
+
 def select(replica, value):
     """The structure with the replica's own value in place of each PerReplica."""
     return nest.map_structure(lambda leaf: leaf.values[replica] if isinstance(leaf, DistributedValues) else leaf, value)
@@ -142,6 +165,9 @@ def write_for_all(variable, write, value, add):
     """Assigns where the caller is: in a replica, for all of them at once, or in `merge_call`."""
     if variable._strategy is not None:
         scope.check_mixing(variable._strategy)
+    running = trace.running_replica()
+    if running is not None:
+        return running.assign(variable, value, add)
     replica = merging()
     if replica is not None:
         with scope.entered(replica.strategy, replica.updating()):
@@ -171,6 +197,9 @@ def check_same_name(first, other, replica):
 def check_sum(variable, given):
     """ValueError where replicas that are not told apart assign one value, and the variable is the sum of theirs."""
     replica = trace.replica_context()
+    if trace.running_replica() is not None:
+        replica.given = given  # it is compared with the others' when replicas meet
+        return
     if (replica is None or replica.updates or variable._aggregation is not VariableAggregation.SUM
             or replica.num_replicas_in_sync == 1):
         return
@@ -189,11 +218,20 @@ def scattered(variable, scatter, kind, slices):
                                   f"aggregation, got: {variable._aggregation}.")
     if replica is None or replica.updates or not sums:
         return scatter(kind, slices)
-    check_sum(variable, slices)
+    if trace.running_replica() is None:
+        check_sum(variable, slices)
     if not any(slices is one for one in replica.captured):
         slices = replica.all_reduce(variable._aggregation.name, slices)
     with scope.entered(replica.strategy, replica.updating()):
         return scatter(kind, slices)
+
+
+def own_value(variable):
+    """The value as of now: where Python runs a replica, that of its copy."""
+    replica = trace.running_replica()
+    if replica is None or replica.strategy is not variable._strategy:
+        return variable._native.read()
+    return variable._native.read_copy(replica.local if variable._native.num_copies() > 1 else 0)
 
 
 class DistributedVariable(Variable):
@@ -231,7 +269,11 @@ class DistributedVariable(Variable):
 
     def _write(self, value, add):
         self._check_write(add)
+        self._check_value(value, add)
         write_for_all(self, super()._write, value, add)
+
+    def _read_now(self):
+        return own_value(self)
 
     def _check_write(self, add):
         pass
@@ -255,6 +297,8 @@ def _assigning(name):
         if isinstance(given, PerReplica) and not trace._state.contexts and not trace._state.graphs:
             return self._strategy.extended.update(self, inherited, (given,))
         result = inherited(self, *args, **kwargs)
+        if result is not None and trace.running_replica() is not None:
+            return self._read_now()
         if result is None or trace._state.graphs or self._native.num_copies() == 1:
             return result
         return Mirrored([copy._native.read() for copy in self.values])
@@ -316,6 +360,7 @@ class AggregatingVariable(Variable):
         return (self,)
 
     distribute_strategy = DistributedVariable.distribute_strategy
+    _read_now = own_value
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
         """Sets the values, combined where replicas assign; the variable itself."""
@@ -342,6 +387,7 @@ class AggregatingVariable(Variable):
                              "Context. You can do so by passing an explicit value for argument `aggregation` to "
                              "tf.Variable(..), e.g. `tf.Variable(..., aggregation=tf.VariableAggregation.SUM)`; it may "
                              "be SUM, MEAN or ONLY_FIRST_REPLICA")
+        self._check_value(value, add)
         write_for_all(self, super()._write, value, add)
 
 

@@ -7,7 +7,7 @@ import threading
 import weakref
 
 from leat import _native, dtypes
-from leat._core import specs
+from leat._core import specs, threads
 from leat._core.tensor import Tensor, constant, convert_to_tensor
 from leat._graph import trace
 from leat.errors import FailedPreconditionError
@@ -20,7 +20,7 @@ class _State(threading.local):
         self.step = None
 
 
-_state = _State()
+_state = threads.inherit(_State())
 _open_writers = weakref.WeakSet()
 
 
@@ -233,7 +233,7 @@ def _step_of(step):
 
 
 def _in_first_replica():
-    """The replica's number where replicas are traced, else None."""
+    """The replica's number in replicas, else None."""
     replica = trace.replica_context()
     return None if replica is None else replica.replica_id_in_sync_group
 
@@ -248,6 +248,8 @@ def record(inputs, step, put):
         return constant(False)
     writer, step = _state.writer, _step_of(step)
     if not trace.is_tracing():
+        if (_in_first_replica() or 0) != 0:
+            return constant(False)
         put(writer, int(step.numpy()), inputs)
         return constant(True)
     if isinstance(writer, FileWriter):

@@ -13,6 +13,7 @@ import weakref
 import numpy as np
 
 from leat import debugging, dtypes, errors, nest
+from leat._core import threads
 from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._core.tracking import grown
@@ -32,7 +33,7 @@ class _Context(threading.local):
         self.depth = 0
 
 
-_context = _Context()
+_context = threads.inherit(_Context())
 _with_losses = weakref.WeakSet()  # layers that have added losses since their last call
 
 

@@ -4,6 +4,7 @@ import math
 import threading
 
 from leat import dtypes
+from leat._core import threads
 from leat._core.later import Hook
 from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
@@ -22,7 +23,7 @@ class _Scopes(threading.local):
         self.stateless = None
 
 
-_scopes = _Scopes()
+_scopes = threads.inherit(_Scopes())
 
 
 class name_scope:

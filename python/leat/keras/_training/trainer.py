@@ -248,12 +248,11 @@ class Trainer:
         if found is not None:
             return found
         step = {"train": self.train_step, "test": self.test_step, "predict": self.predict_step}[kind]
-        strategy = getattr(self, "_distribute_strategy", None)
+        step = step if self.run_eagerly else function(step)
+        strategy, run = getattr(self, "_distribute_strategy", None), step
         if strategy is not None:
             def run(data):
                 return strategy.run(step, args=(data,))
-        else:
-            run = step if self.run_eagerly else function(step)
         self._functions[kind] = run
         return run
 

@@ -251,6 +251,12 @@ class TableLayer(Layer):
 
     def _compute(self, training, tensors):
         part = self._part if trace.replica_context() is not None else self._part_alone
+        replica = trace.running_replica()
+        if replica is not None and training and part is not self._part_alone:
+            if calls.is_plain(tensors):
+                return replica.together(self._compute, training, tensors)
+            raise errors.UnimplementedError(None, None, f"layer {self.name!r} is synchronized, for which replicas "
+                                            "compute at the same time; put what strategy.run runs into a tf.function")
         tensors = [self._turned(tensor) for tensor in tensors]
         output, updates = calls.call(part, tensors, [weight._as_tensor() for weight in self._weights], training)
         for weight, update in zip(self._weights, updates):

@@ -282,10 +282,13 @@ class Optimizer:
                 self._take_step(given, variables)
                 return []
             step = self._steps[key] = Function(run, autograph=False)
-        strategy = variables[0]._strategy
+        strategy, replica = variables[0]._strategy, trace.running_replica()
+        is_running = replica is not None and replica.strategy is strategy
         strategy = strategy if strategy is not None and strategy.num_replicas_in_sync > 1 else None
         with trace.unrecorded():
-            if strategy is None:
+            if is_running:
+                replica.together(step, grads)
+            elif strategy is None:
                 step(grads)
             else:
                 self._apply_everywhere(strategy, step, grads)

@@ -354,3 +354,17 @@ def test_texts_stand_in_datasets_and_models(tmp_path):
                        (lambda: layers.TextVectorization(ragged=True, output_mode="count"), "`ragged`")):
         with pytest.raises(ValueError, match=word):
             make()
+
+
+@pytest.mark.parametrize("mode, expected", [("int", "int64"), ("one_hot", "float32"), ("multi_hot", "float32"),
+                                            ("count", "float32")])
+def test_what_a_model_is_told_of_vectors(mode, expected):
+    layers, Input = tf.keras.layers, tf.keras.Input
+    layer = layers.StringLookup(vocabulary=["a", "b"], output_mode=mode)
+    made = layer(Input((1,), dtype="string"))
+    assert made.dtype == expected and layer(tf.constant([["a"]])).dtype == "int64"
+    numbers = layers.IntegerLookup(vocabulary=[1, 2], output_mode=mode)
+    assert numbers(Input((1,), dtype="int64")).dtype == expected
+    if mode in ("int", "multi_hot"):
+        texts = layers.TextVectorization(vocabulary=["a", "b"], output_mode=mode)
+        assert texts(Input((1,), dtype="string")).dtype == expected

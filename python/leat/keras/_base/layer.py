@@ -368,6 +368,8 @@ class Layer(State):
                   for key, shape in kwargs.items()}
         return _map(lambda tensor: tensor.shape, symbolic_outputs(self, inputs, kwargs))
 
+    _says_outputs = False  # does `compute_output_spec` of a class of leat's say other dtypes than its calls have?
+
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for what it gives for KerasTensors; of a program's own `compute_output_shape` if it has one."""
         if not _is_own(type(self).compute_output_shape):
@@ -577,7 +579,7 @@ def symbolic_outputs(layer, args, kwargs):
 
 def symbolic_call(layer, args, kwargs):
     """The call of a layer as part of a model that is put together."""
-    says = _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
+    says = layer._says_outputs or _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
     if says and not layer.built:
         signature = layer._signature()
         with _scope_of(layer):

@@ -91,12 +91,20 @@ class Numbering(Layer):
             inputs = convert_to_tensor(inputs, self._given_dtype(inputs))
         return super().__call__(inputs, *args, **kwargs)
 
+    def compute_output_spec(self, inputs):
+        """A KerasTensor for what it gives for one: vectors are said to be floats, as Keras says, and are integers."""
+        spec = super().compute_output_spec(inputs)
+        is_vector = self._says_outputs and self.output_mode != "int"
+        return KerasTensor(spec.shape, "float32") if is_vector else spec
+
     def _given_dtype(self, inputs):
         return None
 
 
 class _Lookup(Numbering):
     """The number of each token in a vocabulary, or (`invert`) the token of each number."""
+
+    _says_outputs = True
 
     def __init__(self, token_dtype, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token=None,
                  vocabulary=None, idf_weights=None, invert=False, output_mode="int", sparse=False,

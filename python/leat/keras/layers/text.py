@@ -21,6 +21,8 @@ class TextVectorization(Numbering):
     many alone. `output_mode`: "int", filled with 0 or cut to `output_sequence_length`, or as in StringLookup.
     """
 
+    _says_outputs = True
+
     def __init__(self, max_tokens=None, standardize="lower_and_strip_punctuation", split="whitespace", ngrams=None,
                  output_mode="int", output_sequence_length=None, pad_to_max_tokens=False, vocabulary=None,
                  idf_weights=None, sparse=False, ragged=False, encoding="utf-8", name=None, vocabulary_size=None,

@@ -194,6 +194,11 @@ LEAT_API void leat_graph_assign_copy(leat_graph *graph, leat_variable *variable,
  * unconnected_gradients="zero"). */
 LEAT_API void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
                                    leat_value *out);
+/* The same of the sum of `target` times `upstream`, which has its dtype and shape and counts as a
+ * constant; gradients of these gradients flow through it (tf.gradients' grad_ys). */
+LEAT_API void leat_value_gradients_from(leat_value target, leat_value upstream,
+                                        const leat_value *sources, int num_sources,
+                                        leat_value *out);
 LEAT_API void leat_variable_gradients(leat_value target, leat_variable *const *variables,
                                       int num_variables, leat_value *out);
 

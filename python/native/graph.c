@@ -332,20 +332,24 @@ static PyObject *graph_element_spec(PyObject *self, PyObject *tensor) {
     return spec == NULL ? Py_NewRef(Py_None) : native_spec_json(spec);
 }
 
-/* gradients(target, sources): a list of tensors, zeros where nothing flows. */
+/* gradients(target, sources, upstream or None): a list of tensors, zeros where nothing flows. */
 static PyObject *graph_gradients(PyObject *self, PyObject *args) {
-    PyObject *target = NULL, *sources = NULL;
+    PyObject *target = NULL, *sources = NULL, *upstream = NULL;
     Py_ssize_t count = 0;
-    leat_value of;
+    leat_value of, from;
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "OO", &target, &sources) ||
-        native_value_in(self, target, &of) != 0)
+    if (graph == NULL || !PyArg_ParseTuple(args, "OOO", &target, &sources, &upstream) ||
+        native_value_in(self, target, &of) != 0 ||
+        (upstream != Py_None && native_value_in(self, upstream, &from) != 0))
         return NULL;
     leat_value *values = native_values_in(self, sources, &count);
     leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
     PyObject *list = NULL;
     if (out != NULL) {
-        leat_value_gradients(of, values, (int)count, out);
+        if (upstream == Py_None)
+            leat_value_gradients(of, values, (int)count, out);
+        else
+            leat_value_gradients_from(of, from, values, (int)count, out);
         bool failed = false;
         for (Py_ssize_t i = 0; i < count; i++)
             failed = failed || out[i].id < 0;
@@ -510,7 +514,8 @@ static PyMethodDef graph_methods[] = {
     {"assign", graph_assign, METH_VARARGS, "assign(variable, tensor, add, combine)."},
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
-    {"gradients", graph_gradients, METH_VARARGS, "gradients(target, sources) -> list."},
+    {"gradients", graph_gradients, METH_VARARGS,
+     "gradients(target, sources, upstream or None) -> list."},
     {"reduce_dataset", graph_reduce_dataset, METH_VARARGS,
      "reduce_dataset(dataset, body, variables, captures, can_stop, is_shared, shapes) -> list."},
     {"dataset", graph_dataset, METH_VARARGS,

@@ -356,15 +356,29 @@ def test_gradients_in_a_branch_of_what_the_branch_computed(caplog):
     assert "branch" in caplog.text  # it runs in Python
 
 
-def test_second_gradients_through_a_custom_one_of_a_source():
+@pytest.mark.parametrize("inside, expected", [
+    (lambda f, x: f(x), [12.0, 12.0]), (lambda f, x: f(x * x), [192.0, 480.0]),
+    (lambda f, x: f(x) ** 2, [192.0, 480.0]), (lambda f, x: f(f(x)), [2304.0, 9216.0])])
+def test_second_gradients_through_a_custom_one(inside, expected):
     @tf.custom_gradient
-    def twice(x):
-        return x * 2.0, lambda upstream: upstream * 2.0
-    x = tf.constant(3.0)
-    with tf.GradientTape() as outer:
-        outer.watch(x)
-        with tf.GradientTape() as inner:
-            inner.watch(x)
-            y = twice(x) ** 2
-        first = inner.gradient(y, x)
-    assert first.numpy() == 24.0 and outer.gradient(first, x).numpy() == 8.0
+    def cube(x):
+        return x ** 3, lambda upstream: upstream * 3.0 * x ** 2
+
+    def gradients(x):
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                y = inside(cube, x)
+            first = inner.gradient(y, x)
+        return first, outer.gradient(first, x)
+    for found in (gradients(tf.constant(2.0)), tf.function(gradients)(tf.constant(2.0))):
+        assert [one.numpy() for one in found] == expected
+
+
+def test_output_gradients_are_constants():
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(persistent=True) as tape:
+        y, weights = x * x, x * 3.0
+    assert tape.gradient(y, x, output_gradients=weights).numpy().tolist() == [6.0, 24.0]
+    assert tape.gradient(y, x, output_gradients=2.0).numpy().tolist() == [4.0, 8.0]

@@ -195,28 +195,61 @@ static void fail_all(leat_graph *graph, leat_value *out, int count) {
         out[i] = (leat_value){.graph = graph, .id = -1};
 }
 
-void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
-                          leat_value *out) {
+static bool is_target(leat_graph *graph, leat_value target, leat_error *err) {
+    if (!all_of_graph(graph, &target, 1, "target", err))
+        return false;
+    if (is_floating(graph, target.id))
+        return true;
+    leati_refuse(err, DTYPE, "the target of a gradient is %s; expected a floating-point value",
+                 leat_dtype_name(leat_value_dtype(target)));
+    return false;
+}
+
+/* What can flow into a target: a value of its dtype, and of its shape as far as both are known. */
+static bool is_upstream(leat_graph *graph, leat_value upstream, leat_value target,
+                        leat_error *err) {
+    char found[128], expected[128];
+    if (!all_of_graph(graph, &upstream, 1, "upstream gradient", err))
+        return false;
+    leat_shape a = leat_value_shape(upstream), b = leat_value_shape(target);
+    if (leat_value_dtype(upstream) == leat_value_dtype(target) && leati_shape_compatible(&a, &b))
+        return true;
+    leati_refuse(err, SHAPE,
+                 "the upstream gradient is %s of shape %s; expected that of the target, %s of "
+                 "shape %s",
+                 leat_dtype_name(leat_value_dtype(upstream)), leati_shape_text(&a, found),
+                 leat_dtype_name(leat_value_dtype(target)), leati_shape_text(&b, expected));
+    return false;
+}
+
+/* `upstream` NULL: as in tf.gradients a target that is no scalar counts as the sum of its values.
+ */
+static void gradients(leat_value target, const leat_value *upstream, const leat_value *sources,
+                      int num_sources, leat_value *out) {
     leat_graph *graph = target.graph;
     leat_error err = {0};
     if (graph == NULL || graph->error.code != LEAT_OK) {
         fail_all(graph, out, num_sources);
         return;
     }
-    if (all_of_graph(graph, &target, 1, "target", &err)) {
-        if (!is_floating(graph, target.id)) {
-            leati_refuse(&err, DTYPE,
-                         "the target of a gradient is %s; expected a floating-point value",
-                         leat_dtype_name(leat_value_dtype(target)));
-        } else {
-            /* As in tf.gradients: a target that is no scalar counts as the sum of its values. */
-            leat_value seed = leat_op_ones_like(target);
-            run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);
-        }
+    if (is_target(graph, target, &err) &&
+        (upstream == NULL || is_upstream(graph, *upstream, target, &err))) {
+        leat_value seed = upstream == NULL ? leat_op_ones_like(target) : *upstream;
+        run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);
     }
     leati_graph_error(graph, &err);
     if (graph->error.code != LEAT_OK)
         fail_all(graph, out, num_sources);
+}
+
+void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
+                          leat_value *out) {
+    gradients(target, NULL, sources, num_sources, out);
+}
+
+void leat_value_gradients_from(leat_value target, leat_value upstream, const leat_value *sources,
+                               int num_sources, leat_value *out) {
+    gradients(target, &upstream, sources, num_sources, out);
 }
 
 leat_value leati_op_gradient_unbroadcast(leat_value gradient, leat_value like) {

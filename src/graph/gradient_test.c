@@ -87,6 +87,28 @@ static void test_sources_anywhere(void **state) {
     value_at(graph, g, 3, 18);
 }
 
+/* tf.gradients' grad_ys: 2 x u, whatever u depends on; through u flows the gradient of that. */
+static void test_upstream(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of(LEAT_FLOAT64);
+    leat_value x = leat_graph_argument(graph, 0), first, second;
+    leat_value square = leat_op_multiply(x, x);
+    leat_value_gradients_from(square, leat_op_multiply(square, x), &x, 1, &first);
+    value_at(graph, first, 3, 162); /* 2 x^4 */
+
+    graph = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(graph, 0);
+    square = leat_op_multiply(x, x);
+    leat_value_gradients_from(square, leat_op_multiply(square, x), &x, 1, &first);
+    leat_value_gradients(first, &x, 1, &second);
+    value_at(graph, second, 3, 216); /* 8 x^3 */
+
+    graph = graph_of(LEAT_FLOAT64);
+    x = leat_graph_argument(graph, 0);
+    leat_value_gradients_from(x, leat_op_cast(x, LEAT_FLOAT32), &x, 1, &first);
+    finish_fails(graph, first, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "float32");
+}
+
 static void test_second_derivatives(void **state) {
     (void)state;
     leat_graph *graph = graph_of(LEAT_FLOAT64);
@@ -298,6 +320,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_central_differences),
         TEST(test_sources_anywhere),
+        TEST(test_upstream),
         TEST(test_second_derivatives),
         TEST(test_unconnected),
         TEST(test_failures_name_the_node),

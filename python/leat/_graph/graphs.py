@@ -163,9 +163,12 @@ class Graph(_native.Graph):
         outputs = super().reduce_dataset(dataset, body, variables, captures, *options)
         return self._note([*variables, *captures], outputs)
 
-    def gradients(self, target, sources):
-        """Adds the gradients of a target; one for each source."""
-        return self._note([target, *sources], super().gradients(target, sources))
+    def gradients(self, target, sources, upstream=None):
+        """Adds the gradients of a target, of which `upstream` is known; one for each source."""
+        inputs = [target, *sources] if upstream is None else [target, *sources, upstream]
+        found = super().gradients(target, sources, upstream)
+        self._note(inputs, [one for one in found if upstream is None or one._id != upstream._id])
+        return found
 
     def add_custom(self, inputs, outputs, grad_fn):
         """Remembers outputs that have a gradient of their own."""

@@ -134,7 +134,8 @@ class GradientTape:
                     continue
                 found = _in_graph(graph, target)
                 if found is not None and found.dtype.is_floating:
-                    pairs.append(_weighted(found, weight))
+                    pairs.append((found, None if weight is None else trace.reach(graph, _like(convert_to_tensor(
+                        weight, dtype_hint=found.dtype), found))))
             flat = _gradients(graph, pairs, sources, zero and not own)
             flat = [found if id(source) not in own else own[id(source)] if found is None else found + own[id(source)]
                     for source, found in zip(sources, flat)]
@@ -246,8 +247,12 @@ def _in_graph(graph, leaf):
     return graph.aliases.get(id(leaf), (None, None))[1]
 
 
-def _weighted(target, weight):
-    return target if weight is None else target * convert_to_tensor(weight, dtype_hint=target.dtype)
+def _like(gradient, target):
+    """An upstream gradient in the target's shape, for which a smaller one counts everywhere."""
+    if gradient.shape.rank is not None and gradient.shape == target.shape:
+        return gradient
+    from leat._graph import ops
+    return ops.FUNCTIONS["multiply"](ops.FUNCTIONS["ones_like"](target), gradient)
 
 
 def _gradients(graph, targets, sources, zero):
@@ -268,13 +273,9 @@ def _gradients(graph, targets, sources, zero):
             continue
         given = grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)])
         given = list(given) if isinstance(given, (list, tuple)) else [given]
-        pairs = [(tensor, convert_to_tensor(gradient)) for tensor, gradient in zip(inputs, given)
-                 if gradient is not None and tensor._graph is graph]
-        for tensor, gradient in pairs:
-            if tensor._id in wanted and len(graph.ancestors(tensor._id)) == 1:  # as it is, for gradients of it
-                found[tensor._id] = gradient if tensor._id not in found else found[tensor._id] + gradient
-            else:
-                _add_gradients(graph, [tensor * _cut(gradient)], wanted, found)
+        pairs = [(tensor, trace.reach(graph, _like(convert_to_tensor(gradient), tensor)))
+                 for tensor, gradient in zip(inputs, given) if gradient is not None and tensor._graph is graph]
+        _add_gradients(graph, pairs, wanted, found)
     out = []
     for source, place in zip(sources, places):
         parts = [found[tensor._id] for tensor in place if tensor._id in found]
@@ -286,12 +287,13 @@ def _gradients(graph, targets, sources, zero):
 
 
 def _add_gradients(graph, targets, wanted, found):
-    """Adds to `found`, by number, the gradients of targets for `wanted` and for results of custom gradients."""
+    """Adds to `found`, by number, the gradients of targets, pairs of one and what is upstream of it or None, for
+    `wanted` and for results of custom gradients."""
     outputs = {output._id: output for _, outs, _ in graph.customs for output in outs}
-    for target in targets:
+    for target, upstream in targets:
         reached = graph.ancestors(target._id)
         sources = [tensor for number, tensor in {**wanted, **outputs}.items() if number in reached]
-        for tensor, gradient in zip(sources, graph.gradients(target, sources) if sources else ()):
+        for tensor, gradient in zip(sources, graph.gradients(target, sources, upstream) if sources else ()):
             before = found.get(tensor._id)
             found[tensor._id] = gradient if before is None else before + gradient
 
@@ -328,7 +330,7 @@ def custom_gradient(f=None):
     def decorated(*args, **kwargs):
         inputs = [convert_to_tensor(value) for value in args]
         graph = trace.graph_for(inputs, frozenset())
-        result, grad_fn = f(*[_cut(tensor) for tensor in inputs], **kwargs)
+        result, grad_fn = f(*inputs, **kwargs)
         if graph is None:
             return result
         flat = [_cut(convert_to_tensor(leaf)) for leaf in _flatten(result)]

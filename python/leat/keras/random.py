@@ -126,10 +126,8 @@ def categorical(logits, num_samples, dtype="int32", seed=None):
 def shuffle(x, axis=0, seed=None):
     """The parts of a dimension in another order (``keras.random.shuffle``)."""
     x = convert_to_tensor(x)
-    order = list(range(x.shape.rank))
-    order.insert(0, order.pop(axis))
-    mixed = _op("random.experimental.stateless_shuffle", _op("transpose", x, order), draw_seed(seed))
-    return _op("transpose", mixed, sorted(range(len(order)), key=order.__getitem__))
+    drawn = _op("random.stateless_uniform", _op("reshape", _op("shape", x)[axis], [1]), draw_seed(seed))
+    return _op("gather", x, _op("argsort", drawn), axis=axis)
 
 
 def randint(shape, minval, maxval, dtype="int32", seed=None):

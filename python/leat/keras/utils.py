@@ -15,6 +15,7 @@ from leat.keras._training.folders import image_dataset_from_directory, text_data
 from leat.keras._training.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
                                             timeseries_dataset_from_array)
 from leat.keras._training.trainer import unpack_x_y_sample_weight  # noqa: F401
+from leat.keras import random as keras_random
 from leat.keras.backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401
 from leat.keras.config import (disable_interactive_logging, enable_interactive_logging,  # noqa: F401
                                is_interactive_logging_enabled)
@@ -25,7 +26,8 @@ Sequence = PyDataset
 
 
 def set_random_seed(seed):
-    """Starts Python's, numpy's and leat's random numbers at a seed (``keras.utils.set_random_seed``).
+    """Starts Python's, numpy's and leat's random numbers at a seed (``keras.utils.set_random_seed``), those of
+    ``keras.random`` too.
 
     Equal seeds give the weights that Keras gives.
     """
@@ -34,6 +36,7 @@ def set_random_seed(seed):
     random.seed(seed)
     np.random.seed(seed)
     leat_random.set_seed(seed)
+    keras_random.forget_seed()
 
 
 def to_categorical(x, num_classes=None):

@@ -59,6 +59,40 @@ def seeds(tf, keras):
     return plain([*found, traced(), traced()])
 
 
+@case
+def ignored(tf, keras):
+    """A class that does not count, in losses and metrics, with weights and masks."""
+    y = np.array([[0, 1, 2], [2, 0, 1]])
+    p = np.array([[[.8, .1, .1], [.05, .9, .05], [.2, .3, .5]],
+                  [[.1, .8, .1], [.3, .3, .4], [.25, .5, .25]]], "float32")
+    weights = (None, np.array([[1., 2., .5], [3., 4., 1.]]), np.array([1., 3.]), np.array([[1.], [3.]]))
+    found = []
+    for number in (None, 0, 2, -1):
+        labels = np.where(y == 0, -1, y) if number == -1 else y
+        for weight in weights:
+            for given in (labels, labels[..., None]):
+                metric = keras.metrics.SparseCategoricalCrossentropy(ignore_class=number)
+                loss = keras.losses.SparseCategoricalCrossentropy(ignore_class=number)
+                found += plain([lambda: metric.update_state(given, p, weight),
+                                lambda: metric.update_state(given, p[::-1]), metric.result(),
+                                lambda: loss(given, p, weight)])
+
+    class Own(keras.losses.Loss):
+        def call(self, y_true, y_pred):
+            return keras.losses.sparse_categorical_crossentropy(y_true, y_pred, ignore_class=0)
+    mean = keras.metrics.Mean()
+    values = keras.losses.sparse_categorical_crossentropy(tf.constant(y), tf.constant(p), ignore_class=0)
+    mean.update_state(values, weights[1])
+    mean.update_state(values)
+    masked = tf.constant(p) * 1.
+    masked._keras_mask = tf.constant([[True, True, False], [True, False, True]])
+    both = keras.metrics.SparseCategoricalCrossentropy(ignore_class=1)
+    both.update_state(y, masked, weights[1])
+    counted = keras.metrics.MeanIoU(num_classes=3, ignore_class=0)
+    counted.update_state(y, y[::-1], weights[1])
+    return [*found, *plain([Own()(y, p), Own()(y, p, weights[1]), mean.result(), both.result(), counted.result()])]
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

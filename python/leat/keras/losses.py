@@ -8,7 +8,7 @@ from leat._core.signatures import function
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops, trace
 from leat.keras import backend
-from leat.keras._base import calls, registry, tables
+from leat.keras._base import calls, masking, registry, tables
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
@@ -268,6 +268,12 @@ def _instance(class_, arguments):
     return class_(reduction="none", **dict(arguments))
 
 
+def _rows_that_count(labels, losses, ignored):
+    """Which rows have another label than the one that is ignored; in the shape of their losses."""
+    counts = _op("not_equal", _tensor(labels, dtypes.int64), convert_to_tensor(ignored, dtypes.int64))
+    return _op("reshape", counts, _op("shape", losses))
+
+
 def _make_function(class_):
     entry = class_._entry
     name = tables.snake_case(entry["name"])
@@ -276,7 +282,10 @@ def _make_function(class_):
 
     def call(values):
         y_true, y_pred = values.pop("y_true"), values.pop("y_pred")
-        return _instance(class_, tuple(values.items())).call(y_true, y_pred)
+        made = _instance(class_, tuple(values.items())).call(y_true, y_pred)
+        if values.get("ignore_class") is not None:
+            masking.set_mask(made, _rows_that_count(y_true, made, values["ignore_class"]))
+        return made
     from leat._core.signatures import REQUIRED
     return function(name, [("y_true", REQUIRED), ("y_pred", REQUIRED), *given], call,
                     f"{entry['doc']} One value per row.", __name__)

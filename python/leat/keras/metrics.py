@@ -176,7 +176,8 @@ class TableMetric(Metric):
             self._complete = True
 
     def _take(self, values, sample_weight):
-        mask = calls.mask_of(values[-1]) if self._entry["is_mean"] and len(values) > 1 else None
+        is_weighed = sample_weight is not None  # a mask of values themselves is for their weights alone
+        mask = calls.mask_of(values[-1]) if self._entry["is_mean"] and (len(values) > 1 or is_weighed) else None
         tensors = [convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value) if self._keeps else
                    _tensor(value, self._dtype, keep_integers=self._sparse) for value in values]
         self._build(*[tensor.shape for tensor in tensors])

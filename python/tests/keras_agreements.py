@@ -93,6 +93,78 @@ def ignored(tf, keras):
     return [*found, *plain([Own()(y, p), Own()(y, p, weights[1]), mean.result(), both.result(), counted.result()])]
 
 
+@case
+def pipelines(tf, keras):
+    """Which layers of a Pipeline are given a mask."""
+    layers, seen = keras.layers, []
+
+    class Seeing(layers.Layer):
+        def __init__(self, stops=False):
+            super().__init__()
+            self.supports_masking, self.stops, self.built = True, stops, True
+
+        def call(self, inputs, mask=None):
+            seen.append(mask is not None)
+            return inputs
+
+        def compute_mask(self, inputs, mask=None):
+            return None if self.stops else mask
+    x, mask, found = tf.ones((2, 3, 4)), tf.ones((2, 3), "bool"), []
+    for listed, given in (
+            ([Seeing(), Seeing()], {"mask": mask}), ([Seeing(), layers.ReLU(), Seeing()], {"mask": mask}),
+            ([Seeing(True), Seeing()], {"mask": mask}), ([Seeing(), Seeing()], {}),
+            ([layers.Masking(), Seeing(), Seeing()], {}), ([layers.Rescaling(2.), Seeing()], {"mask": mask})):
+        seen.clear()
+        made = layers.Pipeline(listed)(x, **given)
+        count = sum(type(one) is Seeing for one in listed)  # Keras calls all of them twice at first
+        found.append([seen[-count:], getattr(made, "_keras_mask", None) is not None])
+    return plain([*found, layers.Pipeline([layers.Rescaling(2., dtype="float64")])(np.ones((1, 2)) / 3)])
+
+
+@case
+def inputs(tf, keras):
+    """Inputs of other dtypes than a model says that it takes."""
+    found = []
+    for dtype in ("float16", "float64", "float32", "int32", "int64", "uint8", "bool"):
+        start = keras.Input((2,), dtype=dtype)
+        functional = keras.Model(start, keras.layers.Identity(dtype=dtype if "float" in dtype else None)(start))
+        nested = keras.Model(start, functional(start))
+        sequential = keras.Sequential([keras.Input((2,), dtype=dtype), keras.layers.Identity(
+            dtype=dtype if "float" in dtype else None)])
+        for value in (np.array([[1 / 3, 2.7]]), np.array([[1, 2]]), np.array([[1 / 3, -1.5]], "float32"),
+                      np.array([[True, False]])):
+            found += plain([lambda: functional(value), lambda: functional(tf.constant(value)), lambda: nested(value),
+                            lambda: sequential(value)])
+    names = {"a": keras.Input((1,), dtype="int32", name="a"), "b": keras.Input((1,), dtype="float64", name="b")}
+    model = keras.Model(names, [names["a"], names["b"]])
+    found += list(model({"a": np.array([[1.9]]), "b": np.array([[1]])}))
+    found += [one.dtype.name for one in model.predict({"a": np.array([[1.9]]), "b": np.array([[1]])}, verbose=0)]
+    model = keras.Sequential([keras.layers.Identity()])
+    found += [model(np.array([[1.5]])), keras.Sequential([keras.layers.Flatten()])(np.array([[[1.5], [2]]]))]
+    words = keras.Input((1,), dtype="string")
+    numbers = keras.Model(words, keras.layers.StringLookup(vocabulary=["a"])(words))
+    return [*found[:112], *plain([*found[112:], numbers(tf.constant([["a"]]))])]
+
+
+@case
+def sizes(tf, keras):
+    """Data of sizes that are known in no step, into models that say them."""
+    def windows(size):
+        made = tf.data.Dataset.range(12).window(size, 1, drop_remainder=True).flat_map(lambda one: one.batch(size))
+        return made.map(lambda one: (tf.cast(one[:-1], tf.float32) / 10, tf.cast(one[-1], tf.float32) / 10)).batch(4)
+    found = []
+    start = keras.Input((4,))
+    for make in (lambda: keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, kernel_initializer="ones")]),
+                 lambda: keras.Model(start, keras.layers.Dense(1, kernel_initializer="ones")(start)),
+                 lambda: keras.Sequential([keras.Input((4,)), keras.layers.Reshape((2, 2)), keras.layers.Flatten(),
+                                           keras.layers.Dense(1, kernel_initializer="ones")])):
+        model = make()
+        model.compile(keras.optimizers.SGD(0.01), "mse")
+        found += [model.evaluate(windows(5), verbose=0), model.fit(windows(5), verbose=0, epochs=2).history["loss"],
+                  model.predict(windows(5).map(lambda x, _: x), verbose=0)]
+    return plain(found)
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

@@ -63,6 +63,7 @@ class Layer(State):
     attributes, alone or in lists and dictionaries, are part of it. `trainable`: do tapes watch its weights?
     """
 
+    _casts_inputs = True  # floats to its own dtype, and takes nothing but tensors by position
     _builds_parts = False  # of models: `build` calls the layers inside, and the model stays open for more
 
     def __init_subclass__(cls, **kwargs):
@@ -526,6 +527,8 @@ def _converted(value, layer, named=False):
     def convert(leaf):
         if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object:
             leaf = convert_to_tensor(leaf)
+        if not layer._casts_inputs:
+            return leaf
         if isinstance(leaf, Tensor) and layer.autocast and leaf.dtype.is_floating:
             wanted = dtypes.as_dtype(layer.compute_dtype)
             if leaf.dtype is not wanted:

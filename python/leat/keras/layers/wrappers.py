@@ -2,9 +2,9 @@
 
 from leat._graph import ops
 from leat.keras import initializers
-from leat.keras._base import registry
+from leat.keras._base import masking, registry
 from leat.keras._base.input_spec import InputSpec
-from leat.keras._base.layer import Layer, _context
+from leat.keras._base.layer import Layer, _context, _map
 from leat.keras._base.state import _scope_of
 
 
@@ -96,6 +96,8 @@ def _unit(vector):
 class Pipeline(Layer):
     """Layers one after the other, as one layer that also stands in datasets (``keras.layers.Pipeline``)."""
 
+    _casts_inputs = False  # each layer does
+
     def __init__(self, layers, name=None):
         super().__init__(name=name)
         self._pipeline_layers = layers
@@ -113,10 +115,11 @@ class Pipeline(Layer):
         finally:
             _context.training = around
 
-    def call(self, inputs, training=True):
-        """What the last layer gives; all are told what this one was told of training, and hand on masks."""
+    def call(self, inputs, training=True, mask=None):
+        """What the last layer gives; all are told what this one was told of training, the first of its mask."""
         for layer in self._pipeline_layers:
-            inputs = layer(inputs)
+            inputs = layer(inputs, **({"mask": mask} if layer._signature().takes_mask else {}))
+            mask = masking.masks_of(inputs, _map)
         return inputs
 
     def get_config(self):

@@ -106,6 +106,7 @@ class Functional(Model):
     """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
 
     _has_warned = False
+    _casts_inputs = False  # each to the dtype of its own, in `call`
 
     def __init__(self, inputs, outputs, name=None, trainable=None, **kwargs):
         Layer.__init__(self, name=name, trainable=True if trainable is None else trainable, **kwargs)

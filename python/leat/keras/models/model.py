@@ -4,8 +4,10 @@ import functools
 import inspect
 
 from leat._core.later import Hook
+from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base import layer as _layer, registry, tables
+from leat.keras._base import layer as _layer, masking, registry, tables
+from leat.keras._base.calls import mask_of
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import layers_in, shape_of
 from leat.keras._base.symbolic import KerasTensor
@@ -231,11 +233,41 @@ def _is_symbolic(value):
     return any(isinstance(leaf, KerasTensor) for leaf in _layer._leaves(value))
 
 
-def fitted(place, value):
-    """An input with a last dimension of 1 more or less, as Keras accepts it. ValueError on another rank."""
-    rank = getattr(getattr(value, "shape", None), "rank", None)
-    if rank is None or rank == len(place.shape):
+def _of_place(place, value):
+    """An input in the dtype that a model says that it takes."""
+    if value is None or hasattr(value, "with_flat_values") or hasattr(value, "dense_shape"):
         return value
+    mask, value = getattr(value, "_keras_mask", None), convert_to_tensor(
+        value._as_tensor() if hasattr(value, "_as_tensor") else value)
+    if value.dtype.name == place.dtype:
+        return value
+    value = ops.FUNCTIONS["cast"](value, place.dtype)
+    if mask is not None:
+        masking.set_mask(value, mask)
+    return value
+
+
+def _of_known_shape(place, value):
+    """An input whose sizes are not known as yet, with those that a model says that it takes."""
+    found = value.shape.as_list()
+    known = [size if own is None else own for own, size in zip(found, place.shape)]
+    if known == found:
+        return value
+    mask, value = mask_of(value), ops.FUNCTIONS["ensure_shape"](value, known)
+    if mask is not None:
+        masking.set_mask(value, mask)
+    return value
+
+
+def fitted(place, value):
+    """An input in the dtype that the model takes, with a last dimension of 1 more or less, as Keras accepts it.
+    ValueError on another rank."""
+    value = _of_place(place, value)
+    rank = getattr(getattr(value, "shape", None), "rank", None)
+    if rank is None:
+        return value
+    if rank == len(place.shape):
+        return _of_known_shape(place, value) if isinstance(value, Tensor) else value
     if rank == len(place.shape) + 1 and value.shape[-1] == 1:
         return ops.FUNCTIONS["squeeze"](value, [-1])
     if rank == len(place.shape) - 1 and place.shape[-1] == 1:
@@ -271,6 +303,7 @@ class Sequential(Model):
     """
 
     _builds_parts = True
+    _casts_inputs = property(lambda self: self._input is None)  # else to the dtype that it begins with, in `call`
 
     def __new__(cls, *args, **kwargs):
         return Layer.__new__(cls, *args, **kwargs)

@@ -147,6 +147,37 @@ def inputs(tf, keras):
 
 
 @case
+def variables(tf, keras):
+    """dtypes of keras.Variable and of what operators make of it."""
+    V, found = keras.Variable, []
+    for given in ([[1, 1]], 1.5, 2, True, np.ones(2), np.ones(2, "int64"), [1., 2.], [True], np.float16(1), (1, 2),
+                  tf.constant([1, 2])):
+        found.append(V(given))
+    found += [V("zeros", shape=(2,)), V("ones", shape=(1,), dtype="int32"), V([1, 2], dtype="float32"),
+              V([1.7, 2], dtype="int32"), V(tf.constant([1.5]), dtype="int64"), V([0, 2], dtype="bool")]
+    one, two = V([1, 2]), V([1.5, -2.])
+    for other in (two, one, 2, 2.5, tf.constant([1., 2.]), tf.constant([3, 4]), np.array([1., 2.]),
+                  V([1, 2], dtype="float16"), V([1, 2], dtype="int16"), V([True, False]), [1, 2]):
+        for left in (one, two, V([3, 4], dtype="int16")):
+            found += [lambda: left + other, lambda: left * other, lambda: left / other, lambda: left - other,
+                      lambda: left // other, lambda: left % other, lambda: left > other, lambda: left == other]
+            found = [plain(one) if callable(one) else one for one in found]
+    found += [2 - one, 2.5 * one, 1 / one, 7 // one, 7 % one, 2 ** one, np.array([1., 2.]) + one, one ** 2, two ** 2,
+              one @ one, round(V([1.55, 2.])), round(V([1.55, 2.]), 1), -one, abs(two), ~V([True]), one[0], two[1:],
+              V([True]) & V([False]), V([True]) | V([False]), V([True]) ^ V([False]), keras.ops.add(one, 1.5)]
+    for value, delta in (([1., 2.], [1, 2]), ([1, 2], [1.5, -0.5]), ([1, 2], 1.5), ([1., 2.], 1), ([1, 2], True)):
+        added, taken, put = V(value), V(value), V(value)
+        added.assign_add(delta), taken.assign_sub(delta), put.assign(np.broadcast_to(delta, 2))
+        found += [added, taken, put, plain(lambda: put.assign([1., 2., 3.]))]
+    found += [lambda: bool(one), lambda: int(one), lambda: float(two), lambda: int(V(3)), lambda: float(V(3)),
+              lambda: setattr(one, "regularizer", 3), lambda: setattr(one, "constraint", "x"),
+              lambda: setattr(one, "overwrite_with_gradient", 1), lambda: V([1], name="a/b"),
+              lambda: V([1], aggregation="all"), lambda: V([1], synchronization="never"), lambda: len(one),
+              lambda: V([1, 2], name="a").__repr__(), lambda: type(one.assign([3, 4])).__name__ != "Variable"]
+    return plain(found)
+
+
+@case
 def sizes(tf, keras):
     """Data of sizes that are known in no step, into models that say them."""
     def windows(size):

@@ -12,6 +12,7 @@ from leat._graph.ops import FUNCTIONS
 from leat._structures import variables as _variables
 from leat._structures.variables import VariableAggregation, VariableSynchronization
 from leat.keras._base import loading, tables
+from leat.keras._base.symbolic import OPERATIONS
 
 
 initializer_of = Hook()  # (name): the initializer; leat.keras.initializers
@@ -67,6 +68,16 @@ def found_in(value, kind, known=()):
     return found
 
 
+def _of_dtype(value, dtype):
+    """A value as a tensor of a dtype; other dtypes are cast, as in Keras."""
+    if hasattr(value, "_as_tensor"):
+        value = value._as_tensor()
+    if not hasattr(value, "dtype") and dtype.is_floating:
+        return convert_to_tensor(value, dtype)
+    value = convert_to_tensor(value)
+    return value if value.dtype is dtype else FUNCTIONS["cast"](value, dtype)
+
+
 class StatelessScope:
     """Inside of the block variables have other values, and what is assigned to them stays there.
 
@@ -79,9 +90,7 @@ class StatelessScope:
             if not isinstance(variable, Variable):
                 raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
                                  f"Variable instances. Received instead: {variable}")
-            value = convert_to_tensor(value)
-            if value.dtype is not variable.dtype:
-                value = FUNCTIONS["cast"](value, variable.dtype)
+            value = _of_dtype(value, variable.dtype)
             if not variable.shape.is_compatible_with(value.shape):
                 raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
                                  "tensors with a shape that matches the corresponding variable shape. For variable "
@@ -116,11 +125,47 @@ _SYNCHRONIZATIONS = {None: VariableSynchronization.AUTO, "auto": VariableSynchro
                      "on_read": VariableSynchronization.ON_READ}
 
 
+def _operator(name, reflected=False):
+    """The operator that an operation of ``keras.ops`` is, with the dtype at which Keras lets operands meet."""
+    def operator(self, *others):
+        return OPERATIONS[name](*others, self) if reflected else OPERATIONS[name](self, *others)
+    return operator
+
+
+def _arithmetic(method, name):
+    """The same and that of exchanged operands; those of floats of one dtype, or numbers beside, are of tensors."""
+    def faster(method, slower):
+        def operator(self, other):
+            if self._dtype.is_floating and (type(other) in (int, float) or getattr(other, "dtype", 0) is self._dtype):
+                return getattr(self._as_tensor(), method)(other)
+            return slower(self, other)
+        return operator
+    return (faster(f"__{method}__", _operator(name)), faster(f"__r{method}__", _operator(name, True)))
+
+
+def _callable_attribute(name, what):
+    """A property that is None or can be called. ValueError for anything else."""
+    def put(self, value):
+        if value is not None and not callable(value):
+            raise ValueError(f"Invalid value for attribute `{name}`. Expected a callable (such as a {what} "
+                             f"instance) or `None`. Received: {name}={value}")
+        self.__dict__[f"_{name}"] = value
+    return property(lambda self: self.__dict__.get(f"_{name}"), put)
+
+
+def _one_of(name, value, known):
+    if value not in known:
+        listed = ", ".join(f"`{one!r}`" for one in known)
+        raise ValueError(f"Invalid value for argument `{name}`. Expected one of {listed}. Received: {name}={value}")
+    return known[value]
+
+
 class Variable(_variables.Variable):
     """A variable of a layer, metric or optimizer (``keras.Variable``).
 
-    `initializer`: a value, or what makes one of `shape` and `dtype`. `path` is its name behind those of the scopes
-    around it. `aggregation` and `synchronization` are names: "mean", "on_read".
+    `initializer`: a value, or what makes one of `shape` and `dtype`; the dtype is the value's where none is given.
+    `path` is its name behind those of the scopes around it. `aggregation` and `synchronization` are names: "mean",
+    "on_read". Operators are those of ``keras.ops``: dtypes meet as there.
     """
 
     _is_in_scope = False
@@ -130,24 +175,30 @@ class Variable(_variables.Variable):
                  synchronization="auto", name=None):
         if isinstance(initializer, str):
             initializer = initializer_of(initializer)
-        dtype = dtypes.as_dtype(dtype or ("float32" if callable(initializer) or not hasattr(initializer, "dtype")
-                                          else initializer.dtype))
+        if name is not None and (not isinstance(name, str) or "/" in name):
+            raise ValueError("Argument `name` must be a string and cannot contain character `/`. Received: "
+                             f"name={name}")
+        aggregation = _one_of("aggregation", aggregation, _AGGREGATIONS)
+        synchronization = _one_of("synchronization", synchronization, _SYNCHRONIZATIONS)
+        if dtype is None and not callable(initializer):
+            with trace.eagerly():
+                dtype = convert_to_tensor(initializer).dtype
+        dtype = dtypes.as_dtype(dtype or "float32")
         if callable(initializer) and shape is None:
             raise ValueError("When creating a Variable from an initializer, the `shape` argument should be specified. "
                              f"Received: initializer={initializer} and shape={shape}")
         self._keras_name = name or tables.auto_name("variable")
         scope = current_path()
         self._path = f"{scope}/{self._keras_name}" if scope else self._keras_name
-        self.regularizer = None
         self.autocast = autocast
         if callable(initializer):
             loading.take(math.prod(dim or 0 for dim in tuple(shape)) * dtype.size)
         with trace.eagerly():
             value = initializer(tuple(shape), dtype=dtype) if callable(initializer) else initializer
-            value = convert_to_tensor(value, dtype)
+            value = _of_dtype(value, dtype)
         self._written = initializer
-        super().__init__(value, trainable=trainable, name=self._path, dtype=dtype,
-                         aggregation=_AGGREGATIONS[aggregation], synchronization=_SYNCHRONIZATIONS[synchronization])
+        super().__init__(value, trainable=trainable, name=self._path, dtype=dtype, aggregation=aggregation,
+                         synchronization=synchronization)
 
     name = property(lambda self: self._keras_name)
     path = property(lambda self: self._path)
@@ -162,23 +213,46 @@ class Variable(_variables.Variable):
     def trainable(self, value):
         self._trainable = bool(value)
 
-    @property
-    def constraint(self):
-        """A function that an optimizer puts new values through; None: none."""
-        return self._constraint
+    regularizer = _callable_attribute("regularizer", "`keras.regularizers.Regularizer`")
+    constraint = _callable_attribute("constraint", "`keras.constraints.Constraint`")
+    _overwrites = False
 
-    @constraint.setter
-    def constraint(self, value):
-        self._constraint = value
+    @property
+    def overwrite_with_gradient(self):
+        """Do optimizers set the variable to its gradient in place of a step along it?"""
+        return self._overwrites
+
+    @overwrite_with_gradient.setter
+    def overwrite_with_gradient(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(f"`overwrite_with_gradient` must be a boolean. Received: {value}")
+        self._overwrites = value
 
     def assign(self, value, use_locking=False, name=None, read_value=True):
-        """Sets the values; ValueError on another shape."""
-        shape = getattr(value, "shape", None)
-        if shape is not None and not self.shape.is_compatible_with(shape):
+        """Sets the values, which are cast to the variable's dtype; the tensor of them. ValueError on another shape."""
+        value = _of_dtype(value, self._dtype)
+        if not self.shape.is_compatible_with(value.shape):
             raise ValueError("The shape of the target variable and the shape of the target value in "
                              f"`variable.assign(value)` must match. variable.shape={self.shape}, Received: "
-                             f"value.shape={shape}. Target variable: {self!r}")
-        return super().assign(value, use_locking, name, read_value)
+                             f"value.shape={value.shape}. Target variable: {self!r}")
+        self._write(value, False)
+        return value if read_value else None
+
+    def assign_add(self, value, use_locking=False, name=None, read_value=True):
+        """Adds to the values, with Keras' dtypes and broadcasting; the tensor of the sums."""
+        return self._moved("add", value, read_value)
+
+    def assign_sub(self, value, use_locking=False, name=None, read_value=True):
+        """Subtracts from the values, with Keras' dtypes and broadcasting; the tensor of the differences."""
+        return self._moved("subtract", value, read_value)
+
+    def _moved(self, operation, value, read_value):
+        value = convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value)
+        if not self._dtype.is_floating and value.dtype is not self._dtype or value.shape != self.shape:
+            return self.assign(OPERATIONS[operation](self, value), read_value=read_value)
+        value = _of_dtype(value, self._dtype)  # what each replica adds to its copy
+        self._write(value if operation == "add" else -value, True)
+        return self._as_tensor() if read_value else None
 
     def _as_tensor(self):
         given = None if _scopes.stateless is None else _scopes.stateless.get_current_value(self)
@@ -193,6 +267,41 @@ class Variable(_variables.Variable):
     def numpy(self):
         """A copy of the values as a numpy array."""
         return super().numpy() if _scopes.stateless is None else self._as_tensor().numpy()
+
+    # ---- operators ----
+
+    __add__, __radd__ = _arithmetic("add", "add")
+    __sub__, __rsub__ = _arithmetic("sub", "subtract")
+    __mul__, __rmul__ = _arithmetic("mul", "multiply")
+    __truediv__, __rtruediv__ = _arithmetic("truediv", "divide")
+    __floordiv__, __rfloordiv__ = _arithmetic("floordiv", "floor_divide")
+    __mod__, __rmod__ = _arithmetic("mod", "mod")
+    __pow__, __rpow__ = _arithmetic("pow", "power")
+    __matmul__, __rmatmul__ = _operator("matmul"), _operator("matmul", True)
+    __and__, __rand__ = _operator("logical_and"), _operator("logical_and", True)
+    __or__, __ror__ = _operator("logical_or"), _operator("logical_or", True)
+    __xor__, __rxor__ = _operator("logical_xor"), _operator("logical_xor", True)
+    __lt__, __le__ = _operator("less"), _operator("less_equal")
+    __gt__, __ge__ = _operator("greater"), _operator("greater_equal")
+    __eq__, __ne__ = _operator("equal"), _operator("not_equal")
+
+    def __round__(self, ndigits=None):
+        return OPERATIONS["round"](self, ndigits or 0)
+
+    def __bool__(self):
+        raise TypeError("A Keras Variable cannot be used as a boolean.")
+
+    def __int__(self):
+        self._require_scalar()
+        return super().__int__()
+
+    def __float__(self):
+        self._require_scalar()
+        return super().__float__()
+
+    def _require_scalar(self):
+        if self.ndim:
+            raise TypeError(f"Only scalar arrays can be converted to Python scalars. Got: shape={self.shape}")
 
     def __len__(self):
         raise TypeError("object of type 'Variable' has no len()")

@@ -94,6 +94,26 @@ def ignored(tf, keras):
 
 
 @case
+def overwritten(tf, keras):
+    """Variables that become their gradients."""
+    found = []
+    for kind, more in (("SGD", {}), ("Adam", {}), ("SGD", {"clipnorm": 0.1}), ("SGD", {"loss_scale_factor": 2.}),
+                       ("SGD", {"gradient_accumulation_steps": 2}), ("Adam", {"weight_decay": 0.5})):
+        first, second = keras.Variable([1., 2.]), keras.Variable([3., 4.])
+        first.overwrite_with_gradient = True
+        optimizer = getattr(keras.optimizers, kind)(0.5, **more)
+        for step in (1., 5., 3.):
+            optimizer.apply([tf.constant([step, -step]), tf.constant([step, step])], [first, second])
+            found.append([first, second])
+        found.append(optimizer.iterations)
+    alone = keras.Variable([1.])
+    alone.overwrite_with_gradient = True
+    optimizer = keras.optimizers.SGD(0.5)
+    optimizer.apply([tf.constant([4.])], [alone])
+    return plain([*found, alone, optimizer.iterations])
+
+
+@case
 def pipelines(tf, keras):
     """Which layers of a Pipeline are given a mask."""
     layers, seen = keras.layers, []

@@ -19,6 +19,10 @@ from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
 
 
+def _op(path, *args):
+    return ops.FUNCTIONS[path](*args)
+
+
 def _name_of(variable):
     """How a variable is called in the names of its slots."""
     name = variable.path if hasattr(variable, "path") else variable.name
@@ -257,8 +261,27 @@ class Optimizer:
                                  "it was originally built with. When working with a new set of variables, you should "
                                  "recreate a new optimizer instance.")
         pairs = self._known(grads, variables)
+        overwritten = [pair for pair in pairs if getattr(pair[1], "overwrite_with_gradient", False)]
+        pairs = [pair for pair in pairs if not getattr(pair[1], "overwrite_with_gradient", False)]
+        for gradient, variable in overwritten:
+            self._overwrite(gradient, variable)
         if pairs:
             self._apply([gradient for gradient, _ in pairs], [variable for _, variable in pairs])
+        elif overwritten:
+            self._iterations.assign_add(1)
+
+    def _overwrite(self, gradient, variable):
+        """Sets a variable to its gradient; where gradients accumulate, every so many steps to the largest of them."""
+        steps = self.gradient_accumulation_steps
+        if not steps:
+            variable.assign(gradient)
+            return
+        kept = self._accumulated_gradients[self._get_variable_index(variable)]
+        due = _op("equal", _op("math.floormod", self._iterations._as_tensor() + 1, convert_to_tensor(
+            steps, dtypes.int64)), convert_to_tensor(0, dtypes.int64))
+        largest = _op("maximum", gradient, kept._as_tensor())
+        variable.assign(_op("where", due, largest, variable._as_tensor()))
+        kept.assign(_op("where", due, _op("zeros_like", largest), largest))
 
     def _known(self, grads, variables):
         """Pairs without those that have no gradient, which are named in a warning."""

@@ -203,6 +203,9 @@ typedef struct leat_optimizer_options {
     double ema_momentum;    /* fraction of the average that a step keeps */
     int64_t ema_overwrite_frequency;     /* variables become their averages every so many steps */
     int64_t gradient_accumulation_steps; /* so many steps' mean gradient makes one update */
+    /* Slices that leat_op_gather took from one row of a table are added up before they are squared,
+     * clipped by value or measured; without it each counts by itself, as in Keras on TensorFlow. */
+    bool exact_slices;
 } leat_optimizer_options;
 #define LEAT_OPTIMIZER_DEFAULTS .size = sizeof(leat_optimizer_options), .ema_momentum = 0.99
 
@@ -376,6 +379,13 @@ typedef struct leat_application {
     bool alone;
 } leat_application;
 LEAT_API void leat_part_apply(const leat_part *part, const leat_application *application);
+
+/* The slices in the gradient of a table from whose rows leat_op_gather has taken, those of gather
+ * number `index`, and the numbers of their rows: what optimizers square one by one
+ * (tf.IndexedSlices). False: there are not so many gathers, or rows were added up before something
+ * else was done. Both are values of the gradient's graph. Does not block. */
+LEAT_API bool leat_value_slices(leat_value gradient, int index, leat_value *slices,
+                                leat_value *rows);
 
 /* The same for an optimizer of a program's own (keras.optimizers.Optimizer): `update` adds the
  * update of variable `index` to the graph; it is called for each variable, in order, on the

@@ -360,6 +360,21 @@ static PyObject *graph_gradients(PyObject *self, PyObject *args) {
     return list;
 }
 
+/* slices(gradient): the slices of a table's rows in it, and their rows, as [slices, rows, ...]. */
+static PyObject *graph_slices(PyObject *self, PyObject *gradient) {
+    leat_value of, pair[2];
+    if (native_open_graph(self) == NULL || native_value_in(self, gradient, &of) != 0)
+        return NULL;
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list != NULL && leat_value_slices(of, i, &pair[0], &pair[1]); i++) {
+        PyObject *found = native_symbolic_list(self, pair, 2);
+        if (found == NULL || PyList_SetSlice(list, 2 * i, 2 * i, found) != 0)
+            Py_CLEAR(list);
+        Py_XDECREF(found);
+    }
+    return list;
+}
+
 /* reduce_dataset(dataset, body, variables, captures, can stop, is shared, shape invariants as JSON
  * or None): the variables after the last element as a list. */
 static PyObject *graph_reduce_dataset(PyObject *self, PyObject *args) {
@@ -516,6 +531,7 @@ static PyMethodDef graph_methods[] = {
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS,
      "gradients(target, sources, upstream or None) -> list."},
+    {"slices", graph_slices, METH_O, "slices(gradient) -> [slices, rows, ...] of a table's."},
     {"reduce_dataset", graph_reduce_dataset, METH_VARARGS,
      "reduce_dataset(dataset, body, variables, captures, can_stop, is_shared, shapes) -> list."},
     {"dataset", graph_dataset, METH_VARARGS,

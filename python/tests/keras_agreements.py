@@ -216,6 +216,57 @@ def sizes(tf, keras):
     return plain(found)
 
 
+def _stepped(tf, keras, make, is_traced=False, take=None, seen=((1, 1, 2), (2, 2, 0), (3, 1, 3))):
+    """A table after steps along gradients of rows, some taken several times."""
+    layer = keras.layers.Embedding(5, 2, "ones")
+    layer.build((None,))
+    optimizer, table, slope = make(), layer.embeddings, tf.constant([[1., 2.], [3., -4.], [5., 6.]])
+    value = table.value if "tensorflow.python" in str(type(table.value).__mro__) else table
+
+    def step(rows):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(layer(rows) * slope) if take is None else take(layer, rows, slope)
+        optimizer.apply_gradients([(tape.gradient(loss, value), table)])
+    run = tf.function(step) if is_traced else step
+    for rows in seen:
+        run(tf.constant(rows))
+    return table
+
+
+@case
+def slices(tf, keras):
+    """Gradients of rows that a batch takes several times."""
+    found, optimizers = [], keras.optimizers
+    makes = [(name, {}) for name in ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "Nadam",
+                                     "Ftrl", "Lion", "Lamb", "Adafactor", "Muon")]
+    makes += [("Adam", {"amsgrad": True}), ("RMSprop", {"centered": True, "momentum": 0.5}),
+              ("SGD", {"momentum": 0.9, "nesterov": True}), ("Ftrl", {"l1_regularization_strength": 0.1})]
+    makes += [("Adam", {name: 1.}) for name in ("clipnorm", "clipvalue", "global_clipnorm", "weight_decay")]
+    makes += [("Adam", {"use_ema": True}), ("Adam", {"gradient_accumulation_steps": 3}), ("SGD", {"clipvalue": 2.}),
+              ("Adagrad", {"initial_accumulator_value": 0.})]
+    for name, more in makes:
+        for is_traced in (False, True):
+            found.append(_stepped(tf, keras, lambda: getattr(optimizers, name)(0.1, **more), is_traced))
+    takes = (lambda layer, rows, slope: tf.reduce_sum(layer(rows) * slope) + tf.reduce_sum(layer(rows) * 2 * slope),
+             lambda layer, rows, slope: tf.reduce_sum(layer(rows) * slope) + tf.reduce_sum(layer.embeddings ** 2),
+             lambda layer, rows, slope: tf.reduce_sum(layer(tf.reshape(rows, [1, 3, 1]))[0, :, 0] * slope),
+             lambda layer, rows, slope: tf.reduce_sum(layer(rows)[:2] * slope[:2]),
+             lambda layer, rows, slope: tf.reduce_sum(layer(rows) ** 2 * slope))
+    for take in takes:
+        found += [_stepped(tf, keras, lambda: optimizers.Adam(0.1), is_traced, take) for is_traced in (False, True)]
+    for name in ("Adam", "RMSprop", "Adagrad"):
+        for more in ({}, {"embeddings_regularizer": "l2"}, {"mask_zero": True}):
+            keras.utils.set_random_seed(1)
+            model = keras.Sequential([keras.Input((3,), dtype="int32"), keras.layers.Embedding(5, 2, "ones", **more),
+                                      keras.layers.GlobalAveragePooling1D(),
+                                      keras.layers.Dense(1, kernel_initializer="ones")])
+            model.compile(getattr(optimizers, name)(0.1), "mse")
+            x = np.array([[1, 1, 2], [2, 2, 2], [0, 1, 0], [3, 4, 4]])
+            found.append(model.fit(x, np.array([[1.], [2.], [3.], [4.]]), epochs=3, batch_size=2, shuffle=False,
+                                   verbose=0).history["loss"])
+    return plain(found)
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

@@ -8,6 +8,7 @@ the function's graph takes that place.
 
 import enum
 import functools
+import weakref
 
 import numpy as np
 
@@ -118,9 +119,14 @@ class GradientTape:
         if trace.is_within(graph):
             return _pack(sources, self._gradients_once(targets, _flatten(sources), weights, zero))
         flat = self._computed(targets, _flatten(sources), weights, zero)
+        slices = [_slices(graph, gradient) for gradient in flat] if graph.is_eager else []
         if not self._persistent:
             graph.leave(self)  # from here on `graph` knows nothing
             flat = [_detached(gradient, graph) for gradient in flat]
+            slices = [[_detached(one, graph) for one in parts] for parts in slices]
+        for gradient, parts in zip(flat, slices):
+            if parts:
+                _note_slices(gradient, parts)
         return _pack(sources, flat)
 
     def _computed(self, targets, sources, weights, zero):
@@ -313,6 +319,26 @@ def _detached(gradient, graph):
     if gradient is None or graph.is_open or gradient._graph is not graph:
         return gradient
     return graph.eager("identity", None, [gradient])[0]
+
+
+_noted = {}  # id of a gradient -> (a weak reference to it, the slices of a table that it is the sum of, and their rows)
+
+
+def _note_slices(gradient, parts):
+    number = id(gradient)
+    _noted[number] = (weakref.ref(gradient, lambda _: _noted.pop(number, None)), parts)
+
+
+def slices_of(gradient):
+    """[slices, rows, ...] that a gradient with values is the sum of, which optimizers square one by one; [] of any
+    other one."""
+    found = _noted.get(id(gradient))
+    return found[1] if found is not None and found[0]() is gradient else []
+
+
+def _slices(graph, gradient):
+    """The slices of a table's rows that a gradient is the sum of, and their rows; none of any other gradient."""
+    return [] if gradient is None or gradient._graph is not graph else graph.slices(gradient)
 
 
 def _cut(tensor):

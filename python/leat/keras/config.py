@@ -5,7 +5,8 @@ from leat.keras._base.symbolic import DTypePolicy
 from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
 
-_settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None}
+_settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None,
+             "exact_slices": False}
 
 
 def dtype_policy():
@@ -84,3 +85,20 @@ def max_steps_per_epoch():
 def set_max_steps_per_epoch(max_steps_per_epoch):
     """Bounds the batches of an epoch of every `fit`, `evaluate` and `predict`; None: no bound."""
     _settings["max_steps_per_epoch"] = max_steps_per_epoch
+
+
+def exact_slices():
+    """Do optimizers add up the gradients of a table's row before they square them?"""
+    return _settings["exact_slices"]
+
+
+def set_exact_slices(value):
+    """Says so for the optimizers that are made from then on; leat's own.
+
+    A batch may take a row of a table, as of Embedding, several times. Keras on TensorFlow squares each of its
+    gradients by itself in Adam, RMSprop, Adagrad and their like, and takes norms of them so, which is what leat does,
+    too, unless this is True: then the row's gradient is what is squared, as of any other variable.
+    """
+    if not isinstance(value, bool):
+        raise ValueError(f"Argument `value` must be a boolean. Received: value={value}")
+    _settings["exact_slices"] = value

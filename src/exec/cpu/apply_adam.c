@@ -15,7 +15,7 @@
 struct adam_run {
     leati_adam_float adam;
     float *variable, *m, *v;
-    const float *gradient;
+    const float *gradient, *squares; /* NULL: the gradient's own */
     int64_t count;
 };
 
@@ -23,7 +23,8 @@ static void update_piece(void *data, int64_t piece) {
     const struct adam_run *run = data;
     int64_t at = piece * PIECE, left = run->count - at;
     leati_adam_run_float(&run->adam, run->variable + at, run->m + at, run->v + at,
-                         run->gradient + at, LEATI_MIN(left, PIECE));
+                         run->gradient + at, run->squares == NULL ? NULL : run->squares + at,
+                         LEATI_MIN(left, PIECE));
 }
 
 static float *copy_of(const leati_cpu_step *step, const leat_object *object, leat_error *err) {
@@ -42,6 +43,8 @@ static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, le
                            .m = copy_of(step, args->slots[0], err),
                            .v = copy_of(step, args->slots[1], err),
                            .count = leati_shape_count(&variable->shape)};
+    if (task->node->num_inputs > 3)
+        run.squares = (const float *)(const void *)step->data[task->inputs[3]];
     if (run.variable == NULL || run.m == NULL || run.v == NULL)
         return LEAT_FAILED_PRECONDITION;
     LEATI_TRY(leati_adam_check_step(number, err));
@@ -54,12 +57,14 @@ static leat_status apply_adam_plan(leati_cpu_build *build, leati_cpu_task *task,
     const leati_simple_node *node = task->node;
     const leati_simple_value *gradient = leati_cpu_value_of(build, node->inputs[0]);
     (void)err;
-    if (gradient->type->dtype != LEAT_FLOAT32 || gradient->count < 1)
+    if (gradient->type->dtype != LEAT_FLOAT32 || gradient->count < 1 ||
+        (node->num_inputs > 3 &&
+         leati_cpu_value_of(build, node->inputs[3])->count != gradient->count))
         return LEAT_OK;
     task->kernel = &leati_cpu_kernel_apply_adam;
     strcpy(task->implementation, "shared");
     /* No outputs: variable and slots are written where they lie, in the replica's copies. */
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < node->num_inputs; i++)
         (void)leati_cpu_input(task, node->inputs[i]);
     return LEAT_OK;
 }

@@ -69,7 +69,8 @@ leat_status leati_optimizer_read_shared(double learning_rate, const leat_optimiz
                                       .use_ema = o.use_ema,
                                       .ema_momentum = o.ema_momentum,
                                       .ema_overwrite_frequency = o.ema_overwrite_frequency,
-                                      .gradient_accumulation_steps = o.gradient_accumulation_steps};
+                                      .gradient_accumulation_steps = o.gradient_accumulation_steps,
+                                      .exact_slices = o.exact_slices};
     return LEAT_OK;
 }
 

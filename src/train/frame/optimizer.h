@@ -16,6 +16,7 @@ struct leati_optimizer_args {
     bool use_ema;
     double ema_momentum;
     int64_t ema_overwrite_frequency, gradient_accumulation_steps;
+    bool exact_slices;
 };
 
 /* What one update sees. */
@@ -27,6 +28,9 @@ typedef struct leati_update {
     int num_slots;
     leat_variable *common; /* what all variables share; NULL: nothing */
     leat_value gradient;
+    leat_value
+        slices;  /* the gradient before it was summed over replicas; failed: no slices count */
+    bool shares; /* do replicas add their slices up? */
     leat_value learning_rate; /* scalar of the variable's dtype */
     leat_value step;          /* int64 scalar, 1 at the first update */
 } leati_update;
@@ -125,9 +129,20 @@ leat_value leati_optimizer_power_of_step(const leati_update *update, double base
 /* variable -= change. */
 void leati_optimizer_step_back(const leati_update *update, leat_value change);
 
-/* Gradients clipped as the arguments say, in place (train/frame/clip.c). */
+/* The squares of the gradient's values, and their magnitudes: of slices (train/frame/slices.h) the
+ * sum of each one's. */
+leat_value leati_optimizer_square(const leati_update *update);
+leat_value leati_optimizer_magnitude(const leati_update *update);
+/* Adam's step, of which the first two slots are the momentum and the velocity. */
+void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate, double beta_1,
+                               double beta_2, double epsilon);
+
+/* Gradients clipped as the arguments say, in place (train/frame/clip.c). `squares`: of each the sum
+ * of its slices' squares, failed where it has none; they are read for norms alone. */
 void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, leat_value *gradients,
-                                    int count);
+                                    const leat_value *squares, int count);
+/* Slices of which the gradient is clipped by the norm that `squares` have. */
+leat_value leati_optimizer_clip_slices(leat_value slices, leat_value squares, double limit);
 
 /* The row for a member of STRUCT, and for one that all optimizers have. */
 #define LEATI_OPTIMIZER_OWN_ROW(STRUCT, MEMBER, TYPE, ...)                                         \
@@ -168,6 +183,9 @@ void leati_optimizer_clip_gradients(const struct leati_optimizer_args *args, lea
         LEATI_OPTIMIZER_ROW(gradient_accumulation_steps, INT, .flags = LEATI_NONE, .minimum = 0,   \
                             .maximum = INT64_MAX,                                                  \
                             .doc = "Steps whose mean gradient makes one update; 0: one."),         \
+        LEATI_OPTIMIZER_ROW(exact_slices, BOOL,                                                    \
+                            .doc = "Whether slices of a table's row are added up before they are " \
+                                   "squared, clipped and measured; Keras does so with each."),     \
         LEATI_OPTIMIZER_ROW(name, STRING, .doc = "Name of the optimizer.")
 
 #endif

@@ -5,9 +5,12 @@
  * the same operations. Failures are the graph's, or RESOURCE_EXHAUSTED. No state, no locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "graph/support/nn/adam.h"
 #include "graph/support/support.h"
 #include "graph/variable.h"
+#include "train/frame/loss.h"
 #include "train/frame/optimizer.h"
+#include "train/frame/slices.h"
 #include <math.h>
 
 /* What the steps of one application share. */
@@ -16,6 +19,8 @@ struct application {
     leat_value updates;   /* updates so far, int64 */
     leat_value is_update; /* bool: does this step update? Only where gradients accumulate */
     leat_value *before;   /* owned: values of variables and slots before it, to be restored */
+    leat_value *slices;   /* owned: gradients that have slices, which count; else failed values */
+    bool shares;          /* do replicas add gradients up? */
 };
 
 /* Sums the gradients over replicas, the last layer's first, since those are ready first; as few
@@ -144,6 +149,8 @@ static leat_status update(const struct application *a, int index, leat_error *er
                               .num_slots = slots->count,
                               .common = a->given.common,
                               .gradient = gradient,
+                              .slices = a->slices[index],
+                              .shares = a->shares,
                               .learning_rate = rate_of(a, leat_variable_dtype(variable)),
                               .step = leat_op_add(a->updates, integer(a, 1))};
     /* Once per application, before the first variable; with `alone` what variables share stays. */
@@ -182,11 +189,63 @@ static void average(const struct application *a, const leati_slots *slots) {
     leat_graph_assign_copy(a->given.graph, variable, leat_op_select(due, mean, value));
 }
 
+/* ---- slices ---- */
+
+/* The sum of what becomes of each slice, on all replicas. */
+static leat_value sum_of_slices(leat_value gradient, bool shares, leati_slices_map each) {
+    leat_value sum = leati_slices_sum(gradient, each, NULL);
+    if (shares)
+        leat_op_all_reduce(&sum, 1, LEAT_AGGREGATION_SUM, &sum);
+    return sum;
+}
+
+/* Notes which gradients have slices, whatever becomes of the gradients, and clips these by value.
+ */
+static leat_status find_slices(struct application *a, leat_error *err) {
+    const struct leati_optimizer_args *args = a->given.args;
+    a->slices = leati_alloc((size_t)a->given.count, sizeof *a->slices);
+    if (a->slices == NULL)
+        return leati_no_memory(err);
+    for (int i = 0; i < a->given.count; i++) {
+        leat_value *gradient = &a->given.gradients[i];
+        /* Where gradients accumulate, rows are added up before anything else. */
+        bool counts = !args->exact_slices && args->gradient_accumulation_steps <= 1 &&
+                      leati_slices_are_in(*gradient);
+        if (counts && args->clipvalue > 0)
+            *gradient = leati_slices_sum(*gradient, leati_slices_clip, &args->clipvalue);
+        a->slices[i] = counts ? *gradient : leati_loss_failed_value(*gradient);
+    }
+    return LEAT_OK;
+}
+
+/* Clips, by norms of slices where they count. Of all gradients together rows are added up then. */
+static leat_status clip(struct application *a, leat_error *err) {
+    const struct leati_optimizer_args *args = a->given.args;
+    bool measures = args->clipnorm > 0 || args->global_clipnorm > 0;
+    leat_value *squares = leati_alloc((size_t)a->given.count, sizeof *squares);
+    if (squares == NULL)
+        return leati_no_memory(err);
+    for (int i = 0; i < a->given.count; i++) {
+        leat_value slices = a->slices[i];
+        squares[i] = slices;
+        if (!measures || slices.id < 0)
+            continue;
+        squares[i] = sum_of_slices(slices, a->shares, leati_slices_square);
+        a->slices[i] = args->clipnorm > 0
+                           ? leati_optimizer_clip_slices(slices, squares[i], args->clipnorm)
+                           : leati_loss_failed_value(slices);
+    }
+    leati_optimizer_clip_gradients(args, a->given.gradients, squares, a->given.count);
+    leati_free(squares);
+    return LEAT_OK;
+}
+
 /* The updates without all that goes before and behind them. */
 static leat_status apply_alone(struct application *a, leat_error *err) {
     int64_t steps = a->given.args->gradient_accumulation_steps;
     leat_value step = leat_graph_read(a->given.graph, a->given.iterations);
     a->updates = steps > 1 ? leat_op_floordiv(step, integer(a, steps)) : step;
+    LEATI_TRY(find_slices(a, err));
     return update_all(a, err);
 }
 
@@ -195,7 +254,9 @@ static leat_status apply(struct application *a, leat_error *err) {
     leat_status status = LEAT_OK;
     /* All variables of an optimizer have as many copies: the first one speaks for them. */
     const leat_variable *first = a->given.slots[0].variable;
-    if (first->num_copies + first->num_elsewhere > 1)
+    a->shares = first->num_copies + first->num_elsewhere > 1;
+    LEATI_TRY(find_slices(a, err));
+    if (a->shares)
         reduce_gradients(a);
     if (accumulates)
         status = begin_accumulation(a, err);
@@ -204,7 +265,7 @@ static leat_status apply(struct application *a, leat_error *err) {
     if (status != LEAT_OK)
         return status;
     /* Behind the sum and the accumulation: what is clipped is the gradient of the whole batch. */
-    leati_optimizer_clip_gradients(a->given.args, a->given.gradients, a->given.count);
+    LEATI_TRY(clip(a, err));
     for (int i = 0; i < a->given.count; i++)
         /* Decay goes first: the update reads the variable that has been decayed. */
         decay(a, i);
@@ -212,7 +273,6 @@ static leat_status apply(struct application *a, leat_error *err) {
     /* Before the averages, which take in what the step has really left. */
     if (accumulates && status == LEAT_OK)
         end_accumulation(a);
-    leati_free(a->before);
     if (status != LEAT_OK)
         return status;
     int num_variables = a->given.count + (a->given.own == NULL ? 0 : a->given.own->num_idle);
@@ -224,6 +284,28 @@ static leat_status apply(struct application *a, leat_error *err) {
 }
 
 /* ---- for updates ---- */
+
+leat_value leati_optimizer_square(const leati_update *update) {
+    return update->slices.id < 0
+               ? leat_op_square(update->gradient)
+               : sum_of_slices(update->slices, update->shares, leati_slices_square);
+}
+
+void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate, double beta_1,
+                               double beta_2, double epsilon) {
+    leat_variable *const variables[] = {update->variable, update->slots[0], update->slots[1]};
+    /* The operation squares a plain gradient itself. */
+    leat_value squares = update->slices.id < 0 ? update->slices : leati_optimizer_square(update);
+    leati_adam_build(variables,
+                     (leat_value[]){update->gradient, learning_rate, update->step, squares}, beta_1,
+                     beta_2, epsilon);
+}
+
+leat_value leati_optimizer_magnitude(const leati_update *update) {
+    return update->slices.id < 0
+               ? leat_op_abs(update->gradient)
+               : sum_of_slices(update->slices, update->shares, leati_slices_magnitude);
+}
 
 leat_value leati_optimizer_slot_mean(const leati_update *update, int slot, leat_value value,
                                      double keep) {
@@ -262,5 +344,8 @@ void leati_optimizer_step_back(const leati_update *update, leat_value change) {
 
 leat_status leati_optimizer_apply(const leati_application *application, leat_error *err) {
     struct application a = {.given = *application};
-    return application->alone ? apply_alone(&a, err) : apply(&a, err);
+    leat_status status = application->alone ? apply_alone(&a, err) : apply(&a, err);
+    leati_free(a.before);
+    leati_free(a.slices);
+    return status;
 }

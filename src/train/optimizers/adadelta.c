@@ -44,11 +44,17 @@ static void adadelta_update(const leati_update *update) {
     leat_value g = update->gradient;
     /* The mean of the steps before this one: it must be read before its slot is assigned below. */
     leat_value before = leat_graph_read(update->graph, update->slots[1]);
-    leat_value mean = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
-    leat_value change =
-        leat_op_divide(leat_op_multiply(root(before, args->epsilon), g), root(mean, args->epsilon));
+    leat_value mean =
+        leati_optimizer_slot_mean(update, 0, leati_optimizer_square(update), args->rho);
+    leat_value above = root(before, args->epsilon), below = root(mean, args->epsilon);
+    leat_value change = leat_op_divide(leat_op_multiply(above, g), below);
+    /* All slices of a row change it by the same factor. */
+    leat_value square = update->slices.id < 0
+                            ? leat_op_square(change)
+                            : leat_op_multiply(leat_op_square(leat_op_divide(above, below)),
+                                               leati_optimizer_square(update));
     /* Without the learning rate, as Zeiler's paper has it: the mean is of the plain change. */
-    (void)leati_optimizer_slot_mean(update, 1, leat_op_square(change), args->rho);
+    (void)leati_optimizer_slot_mean(update, 1, square, args->rho);
     leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, change));
 }
 

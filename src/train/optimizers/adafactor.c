@@ -80,8 +80,8 @@ static leat_status adafactor_slots(const void *args, const leat_variable *variab
     return LEAT_OK;
 }
 
-static leat_value root_mean_square(leat_value x) {
-    return leat_op_sqrt(leat_op_reduce_mean(leat_op_square(x), NULL, 0, false));
+static leat_value root_of_mean(leat_value square) {
+    return leat_op_sqrt(leat_op_reduce_mean(square, NULL, 0, false));
 }
 
 /* slot = keep * slot + (1 - keep) * value. */
@@ -118,10 +118,11 @@ static void adafactor_update(const leati_update *update) {
     leat_value rate =
         leat_op_minimum(update->learning_rate, leat_op_divide(one, leat_op_sqrt(step)));
     /* Steps are in proportion to the variable, at least to epsilon_2, so that zeros move. */
-    leat_value own = root_mean_square(leat_graph_read(update->graph, update->variable));
+    leat_value own = root_of_mean(leat_op_square(leat_graph_read(update->graph, update->variable)));
     rate = leat_op_multiply(leat_op_maximum(leati_loss_number_like(g, args->epsilon_2), own), rate);
     /* Epsilon on every square keeps the means above 0, which divide and stand under roots. */
-    leat_value square = leat_op_add(leat_op_square(g), leati_loss_number_like(g, args->epsilon_1));
+    leat_value square =
+        leat_op_add(leati_optimizer_square(update), leati_loss_number_like(g, args->epsilon_1));
     /* 1 - step^beta_2_decay is 0 at step 1: the first mean is this step's square alone. */
     leat_value keep =
         leat_op_subtract(one, leat_op_pow(step, leati_loss_number_like(g, args->beta_2_decay)));
@@ -130,8 +131,11 @@ static void adafactor_update(const leati_update *update) {
                           : keep_mean(update, VELOCITY, keep, square);
     leat_value change = leat_op_divide(g, leat_op_sqrt(mean));
     /* Clipped only if larger than 1, that is if the root mean square is above the threshold. */
+    leat_value changes = update->slices.id < 0
+                             ? leat_op_square(change)
+                             : leat_op_divide(leati_optimizer_square(update), mean);
     leat_value size =
-        leat_op_divide(root_mean_square(change), leati_loss_number_like(g, args->clip_threshold));
+        leat_op_divide(root_of_mean(changes), leati_loss_number_like(g, args->clip_threshold));
     change = leat_op_divide(change, leat_op_maximum(one, size));
     leati_optimizer_step_back(update, leat_op_multiply(rate, change));
 }

@@ -44,8 +44,8 @@ static void adagrad_update(const leati_update *update) {
     const struct adagrad_args *args = update->args;
     leat_value g = update->gradient;
     /* It only grows, so steps shrink for good; that is what tells it from RMSprop. */
-    leat_value sum =
-        leat_op_add(leat_graph_read(update->graph, update->slots[0]), leat_op_square(g));
+    leat_value sum = leat_op_add(leat_graph_read(update->graph, update->slots[0]),
+                                 leati_optimizer_square(update));
     leat_graph_assign(update->graph, update->slots[0], sum);
     /* Epsilon goes under the root, as Keras adds it. */
     leat_value divisor = leat_op_sqrt(leat_op_add(sum, leati_loss_number_like(g, args->epsilon)));

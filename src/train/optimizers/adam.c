@@ -68,7 +68,7 @@ static void amsgrad_update(const leati_update *update) {
         leat_op_divide(leat_op_multiply(update->learning_rate, root), one_minus(power_1));
     leat_value m = leati_optimizer_slot_toward(update, 0, update->gradient, args->beta_1);
     leat_value v =
-        leati_optimizer_slot_toward(update, 1, leat_op_square(update->gradient), args->beta_2);
+        leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update), args->beta_2);
     /* The largest of the plain moments, not of the corrected ones, as Keras takes it. */
     leat_value largest = leat_op_maximum(leat_graph_read(graph, update->slots[2]), v);
     leat_graph_assign(graph, update->slots[2], largest);
@@ -84,9 +84,8 @@ static void adam_update(const leati_update *update) {
     if (args->amsgrad)
         amsgrad_update(update);
     else
-        leat_op_apply_adam(update->variable, update->slots[0], update->slots[1], update->gradient,
-                           update->learning_rate, update->step, args->beta_1, args->beta_2,
-                           args->epsilon);
+        leati_optimizer_step_adam(update, update->learning_rate, args->beta_1, args->beta_2,
+                                  args->epsilon);
 }
 
 leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options, leat_error *err) {
@@ -113,7 +112,8 @@ static void lamb_update(const leati_update *update) {
     const struct adam_args *args = update->args;
     leat_value g = update->gradient, one = leati_loss_number_like(g, 1);
     leat_value m = leati_optimizer_slot_toward(update, 0, g, args->beta_1);
-    leat_value v = leati_optimizer_slot_toward(update, 1, leat_op_square(g), args->beta_2);
+    leat_value v =
+        leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update), args->beta_2);
     /* Bias corrections of the moments; the slots keep what is not corrected. */
     m = leat_op_divide(m,
                        leat_op_subtract(one, leati_optimizer_power_of_step(update, args->beta_1)));
@@ -165,8 +165,8 @@ static void nadam_update(const leati_update *update) {
     if (leat_value_dtype(product) != leat_value_dtype(g))
         product = leat_op_cast(product, leat_value_dtype(g));
     leat_value m = leati_optimizer_slot_toward(update, 0, g, rounded(update, args->beta_1));
-    leat_value v =
-        leati_optimizer_slot_toward(update, 1, leat_op_square(g), rounded(update, args->beta_2));
+    leat_value v = leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update),
+                                               rounded(update, args->beta_2));
     /* The mean gradient under the next step's momentum, corrected by the product as it will then
      * be. */
     leat_value ahead = leat_op_divide(leat_op_multiply(next, m),

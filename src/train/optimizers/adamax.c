@@ -44,7 +44,8 @@ static void adamax_update(const leati_update *update) {
     leat_value m = leati_optimizer_slot_toward(update, 0, g, args->beta_1);
     leat_value norm = leat_graph_read(update->graph, update->slots[1]);
     /* The infinity norm with decay (Kingma and Ba, section 7.1). */
-    norm = leat_op_maximum(leati_support_times(norm, args->beta_2), leat_op_abs(g));
+    norm =
+        leat_op_maximum(leati_support_times(norm, args->beta_2), leati_optimizer_magnitude(update));
     leat_graph_assign(update->graph, update->slots[1], norm);
     leat_value divisor = leat_op_multiply(
         leat_op_subtract(one, power), leat_op_add(norm, leati_loss_number_like(g, args->epsilon)));

@@ -78,7 +78,7 @@ static void ftrl_update(const leati_update *update) {
     /* Shrinkage enters `linear` alone; the sum below takes the gradient without it. */
     leat_value shrunk =
         leat_op_add(g, leati_support_times(w, 2 * args->l2_shrinkage_regularization_strength));
-    leat_value next = leat_op_add(sum, leat_op_square(g));
+    leat_value next = leat_op_add(sum, leati_optimizer_square(update));
     leat_value raised = leat_op_pow(next, power);
     /* By how much the inverse rate grows: it keeps `linear` right as rates fall. */
     leat_value rise = leat_op_divide(leat_op_subtract(raised, leat_op_pow(sum, power)), rate);

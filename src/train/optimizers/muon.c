@@ -168,9 +168,8 @@ static void muon_update(const leati_update *update) {
     const struct muon_args *args = update->args;
     if (update->num_slots == 2) {
         leat_value rate = leati_support_times(update->learning_rate, args->adam_lr_ratio);
-        leat_op_apply_adam(update->variable, update->slots[MOMENTUM], update->slots[VELOCITY],
-                           update->gradient, rate, update->step, args->adam_beta_1,
-                           args->adam_beta_2, args->epsilon);
+        leati_optimizer_step_adam(update, rate, args->adam_beta_1, args->adam_beta_2,
+                                  args->epsilon);
         return;
     }
     leat_shape shape = leat_variable_shape(update->variable);

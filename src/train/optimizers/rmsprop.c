@@ -48,7 +48,8 @@ static const char *const *rmsprop_slots(const void *arguments) {
 static void rmsprop_update(const leati_update *update) {
     const struct rmsprop_args *args = update->args;
     leat_value g = update->gradient;
-    leat_value divisor = leati_optimizer_slot_mean(update, 0, leat_op_square(g), args->rho);
+    leat_value divisor =
+        leati_optimizer_slot_mean(update, 0, leati_optimizer_square(update), args->rho);
     if (args->centered) {
         /* The average gradient stands behind the momentum, if there is one. */
         leat_value mean =

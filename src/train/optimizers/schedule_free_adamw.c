@@ -79,7 +79,8 @@ static void schedule_free_update(const leati_update *update) {
         rate = leat_op_multiply(rate, leat_op_minimum(part, one));
     }
     leat_value before = leat_graph_read(update->graph, update->slots[STEPS]);
-    leat_value v = leati_optimizer_slot_toward(update, VELOCITY, leat_op_square(g), args->beta_2);
+    leat_value v =
+        leati_optimizer_slot_toward(update, VELOCITY, leati_optimizer_square(update), args->beta_2);
     leat_value second = leat_op_divide(
         v, leat_op_subtract(one, leati_optimizer_power_of_step(update, args->beta_2)));
     leat_value divisor =

@@ -7,11 +7,13 @@ import sys
 import warnings
 
 from leat import dtypes
-from leat._core.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor, operation
 from leat._core.tracking import grown, moved
 from leat._graph import ops, trace
+from leat._graph.tape import slices_of
 from leat._graph.traced import Function
 from leat._structures import variables as _variables
+from leat.keras import config
 from leat.keras._base import tables
 from leat.keras._base.variables import Variable, found_in, name_scope
 from leat.keras.initializers import Constant
@@ -69,6 +71,7 @@ class Optimizer:
         self.ema_overwrite_frequency = ema_overwrite_frequency
         self.loss_scale_factor = loss_scale_factor
         self.gradient_accumulation_steps = gradient_accumulation_steps
+        self._is_exact = config.exact_slices()
         self.built = False
         self._trainable_variables = []
         self._steps = {}  # numbers of variables -> the function that applies to them
@@ -298,21 +301,22 @@ class Optimizer:
         if trace.is_tracing():
             self._take_step(grads, variables)
             return
-        key = tuple(id(variable) for variable in variables)
-        step = self._steps.get(key)
-        if step is None:
-            def run(given):
-                self._take_step(given, variables)
-                return []
-            step = self._steps[key] = Function(run, autograph=False)
         strategy, replica = variables[0]._strategy, trace.running_replica()
         is_running = replica is not None and replica.strategy is strategy
         strategy = strategy if strategy is not None and strategy.num_replicas_in_sync > 1 else None
+        slices = [slices_of(gradient) if strategy is None and not is_running else [] for gradient in grads]
+        key = tuple((id(variable), len(parts)) for variable, parts in zip(variables, slices))
+        step = self._steps.get(key)
+        if step is None:
+            def run(given):
+                self._take_step([_of_slices(variable, parts) for variable, parts in zip(variables, given)], variables)
+                return []
+            step = self._steps[key] = Function(run, autograph=False, reduce_retracing=any(slices))
         with trace.unrecorded():
             if is_running:
-                replica.together(step, grads)
+                replica.together(step, [[gradient] for gradient in grads])
             elif strategy is None:
-                step(grads)
+                step([parts or [gradient] for gradient, parts in zip(grads, slices)])
             else:
                 self._apply_everywhere(strategy, step, grads)
 
@@ -323,7 +327,7 @@ class Optimizer:
         from leat.distribute.values import PerReplica
         zeros = [ops.FUNCTIONS["zeros_like"](gradient) for gradient in grads]
         givers = [strategy._first + replica == 0 for replica in range(strategy._local)]
-        strategy.run(step, ([PerReplica([g if gives else zero for gives in givers])
+        strategy.run(step, ([[PerReplica([g if gives else zero for gives in givers])]
                              for g, zero in zip(grads, zeros)],))
 
     def _rate(self):
@@ -348,7 +352,8 @@ class Optimizer:
         kept = [listed for listed in (self._model_variables_moving_average, self._accumulated_gradients) if listed]
         apart = {id(slot) for listed in kept for slot in listed}
         slots = [listed[self._get_variable_index(variable)] for variable in (*variables, *idle) for listed in kept]
-        part = tables.part("optimizer", _OWN, {name: getattr(self, name) for name in self._shared})
+        part = tables.part("optimizer", _OWN, {"exact_slices": self._is_exact, **{
+            name: getattr(self, name) for name in self._shared}})
         self._add_step(part, grads, variables, slots, idle,
                        lambda place, gradient, rate: self.update_step(gradient, variables[place], rate),
                        [slot for slot in self._slots if id(slot) not in apart])
@@ -474,6 +479,16 @@ def _of_dtype(gradient, dtype):
     return gradient if gradient.dtype is dtype else ops.FUNCTIONS["cast"](gradient, dtype)
 
 
+def _of_slices(variable, parts):
+    """A gradient, or that of slices of a table and their rows, two by two, as a function that is traced has it."""
+    if len(parts) == 1:
+        return parts[0]
+    table = variable._as_tensor()
+    return functools.reduce(lambda one, other: one + other, [
+        operation("gather_grad", {"axis": 0}, [slices, table, rows])[0]
+        for slices, rows in zip(parts[::2], parts[1::2])])
+
+
 def _made_again(class_, config, values):
     """The optimizer that was pickled; values of slots wait for its variables."""
     made = class_.from_config(config)
@@ -500,7 +515,7 @@ class TableOptimizer(Optimizer):
         for name, value in self._given.items():
             setattr(self, name, value)
         arguments = {name: value for name, value in {**self._given, **shared}.items() if name != "loss_scale_factor"}
-        self._part = tables.part("optimizer", self._entry, arguments)
+        self._part = tables.part("optimizer", self._entry, {**arguments, "exact_slices": self._is_exact})
         self._own, self._common = {}, []  # slots by variable, and what all variables share
 
     def _make_shared(self, variables):

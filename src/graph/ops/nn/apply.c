@@ -3,7 +3,8 @@
  * with Nesterov's rule momentum * slot - rate * gradient; and by Adam as Keras computes it, with
  * epsilon outside the bias correction (tf.raw_ops.ResourceApplyGradientDescent,
  * ResourceApplyKerasMomentum, tf.keras.optimizers.Adam). Inputs: gradient, learning rate; of Adam
- * also the step (int64, 1 at the first update).
+ * also the step (int64, 1 at the first update), and what counts as the gradient's squares, where
+ * that is something else.
  *
  * With t the step: alpha = rate * sqrt(1 - beta_2^t) / (1 - beta_1^t), powers in the variable's
  * dtype; m += (g - m)(1 - beta_1); v += (g^2 - v)(1 - beta_2); variable -= m * alpha / (sqrt(v) +
@@ -165,17 +166,29 @@ static leat_status apply_adam_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_dtype(call, 2, LEAT_INT64, "the step", err));
     /* A scalar, as bias correction raises the betas to one power for all values. */
     LEATI_TRY(leati_support_want_rank(call, 2, 0, "the step", err));
-    return leati_slot_infer(call, args->slots, 2, err);
+    LEATI_TRY(leati_slot_infer(call, args->slots, 2, err));
+    if (call->num_inputs < 4)
+        return LEAT_OK;
+    LEATI_TRY(leati_support_want_dtype(call, 3, call->inputs[0].dtype, "the squares", err));
+    if (leati_shape_compatible(&call->inputs[3].shape, &call->inputs[0].shape))
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE, "the squares have not the shape of the gradient");
 }
 
 #define UPDATE(NAME, TARGET, TYPE, SQRT)                                                           \
     TARGET static void NAME(TYPE alpha, TYPE new_1, TYPE new_2, TYPE epsilon,                      \
                             TYPE *restrict variable, TYPE *restrict m, TYPE *restrict v,           \
-                            const TYPE *restrict gradient, int64_t n) {                            \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+                            const TYPE *restrict gradient, const TYPE *restrict squares,           \
+                            int64_t n) {                                                           \
+        for (int64_t i = 0; i < n && squares == NULL; i++) {                                       \
             TYPE g = gradient[i];                                                                  \
             m[i] += (g - m[i]) * new_1;                                                            \
             v[i] += (g * g - v[i]) * new_2;                                                        \
+            variable[i] -= m[i] * alpha / (SQRT(v[i]) + epsilon);                                  \
+        }                                                                                          \
+        for (int64_t i = 0; i < n && squares != NULL; i++) {                                       \
+            m[i] += (gradient[i] - m[i]) * new_1;                                                  \
+            v[i] += (squares[i] - v[i]) * new_2;                                                   \
             variable[i] -= m[i] * alpha / (SQRT(v[i]) + epsilon);                                  \
         }                                                                                          \
     }
@@ -207,62 +220,74 @@ leati_adam_float leati_adam_float_of(const struct leati_adam_args *args, float r
 }
 
 void leati_adam_run_float(const leati_adam_float *adam, float *variable, float *m, float *v,
-                          const float *gradient, int64_t n) {
+                          const float *gradient, const float *squares, int64_t n) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f"))
         update_avx512(adam->alpha, adam->new_1, adam->new_2, adam->epsilon, variable, m, v,
-                      gradient, n);
+                      gradient, squares, n);
     else if (__builtin_cpu_supports("avx2"))
         update_avx2(adam->alpha, adam->new_1, adam->new_2, adam->epsilon, variable, m, v, gradient,
-                    n);
+                    squares, n);
     else
 #endif
         update_plain(adam->alpha, adam->new_1, adam->new_2, adam->epsilon, variable, m, v, gradient,
-                     n);
+                     squares, n);
 }
 
 /* Of float64: nothing is prepared for several threads, executors share float32 alone. */
 static void run_double(const struct leati_adam_args *args, double *variable, double *m, double *v,
-                       const double *gradient, double rate, int64_t step, int64_t n) {
+                       const double *gradient, const double *squares, double rate, int64_t step,
+                       int64_t n) {
     double power_1 = pow(args->beta_1, (double)step), power_2 = pow(args->beta_2, (double)step);
     update_double(rate * sqrt(1 - power_2) / (1 - power_1), 1 - args->beta_1, 1 - args->beta_2,
-                  args->epsilon, variable, m, v, gradient, n);
+                  args->epsilon, variable, m, v, gradient, squares, n);
 }
 
 static leat_status apply_adam_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_adam_args *args = call->args;
     const leati_operand *gradient = &call->inputs[0], *rate = &call->inputs[1];
+    const leati_operand *squares = call->num_inputs < 4 ? NULL : &call->inputs[3];
     void *variable = NULL, *m = NULL, *v = NULL;
     LEATI_TRY(leati_slot_check(call, err));
+    if (squares != NULL)
+        LEATI_TRY(leati_support_want_equal_dims(squares->count, gradient->count,
+                                                "values of the squares and of the gradient", err));
     LEATI_TRY(leati_slot_copy(call, args->variable, &variable, err));
     LEATI_TRY(leati_slot_copy(call, args->slots[0], &m, err));
     LEATI_TRY(leati_slot_copy(call, args->slots[1], &v, err));
     for (int64_t row = 0; row < call->n; row++) {
         int64_t step = leati_support_index_at(&call->inputs[2], row, 0);
         const void *g = leati_support_row_of(gradient, row), *r = leati_support_row_of(rate, row);
+        const void *s = squares == NULL ? NULL : leati_support_row_of(squares, row);
         /* Steps may differ by row; rows before a bad one are applied already. */
         LEATI_TRY(leati_adam_check_step(step, err));
         if (gradient->dtype == LEAT_FLOAT32) {
             leati_adam_float adam = leati_adam_float_of(args, *(const float *)r, step);
-            leati_adam_run_float(&adam, variable, m, v, g, gradient->count);
+            leati_adam_run_float(&adam, variable, m, v, g, s, gradient->count);
         } else {
-            run_double(args, variable, m, v, g, *(const double *)r, step, gradient->count);
+            run_double(args, variable, m, v, g, s, *(const double *)r, step, gradient->count);
         }
     }
     return LEAT_OK;
 }
 
-void leat_op_apply_adam(leat_variable *variable, leat_variable *momentum, leat_variable *velocity,
-                        leat_value gradient, leat_value learning_rate, leat_value step,
-                        double beta_1, double beta_2, double epsilon) {
+void leati_adam_build(leat_variable *const variables[3], const leat_value inputs[4], double beta_1,
+                      double beta_2, double epsilon) {
     struct leati_adam_args args = {
-        .variable = (leat_object *)(void *)variable,
-        .slots = {(leat_object *)(void *)momentum, (leat_object *)(void *)velocity},
+        .variable = (leat_object *)(void *)variables[0],
+        .slots = {(leat_object *)(void *)variables[1], (leat_object *)(void *)variables[2]},
         .beta_1 = beta_1,
         .beta_2 = beta_2,
         .epsilon = epsilon};
-    leati_slot_build(&leati_tensor_op_apply_adam, &args,
-                     (leat_value[]){gradient, learning_rate, step}, 3);
+    leati_slot_build(&leati_tensor_op_apply_adam, &args, inputs, inputs[3].id < 0 ? 3 : 4);
+}
+
+void leat_op_apply_adam(leat_variable *variable, leat_variable *momentum, leat_variable *velocity,
+                        leat_value gradient, leat_value learning_rate, leat_value step,
+                        double beta_1, double beta_2, double epsilon) {
+    const leat_value none = {.graph = gradient.graph, .id = -1};
+    leati_adam_build((leat_variable *[]){variable, momentum, velocity},
+                     (leat_value[]){gradient, learning_rate, step, none}, beta_1, beta_2, epsilon);
 }
 
 /* The descriptor of one operation. */
@@ -286,6 +311,6 @@ APPLY_OP(apply_keras_momentum,
          "Gradient descent with momentum as Keras has it (tf.raw_ops.ResourceApplyKerasMomentum).",
          .types = "T T", .rows = momentum_rows, .args_size = sizeof(struct momentum_args),
          .min_inputs = 2, .max_inputs = 2)
-APPLY_OP(apply_adam, "Adam as Keras computes it (tf.keras.optimizers.Adam).", .types = "T T int64",
-         .rows = adam_rows, .args_size = sizeof(struct leati_adam_args), .min_inputs = 3,
-         .max_inputs = 3)
+APPLY_OP(apply_adam, "Adam as Keras computes it (tf.keras.optimizers.Adam).",
+         .types = "T T int64 T", .rows = adam_rows, .args_size = sizeof(struct leati_adam_args),
+         .min_inputs = 3, .max_inputs = 4)

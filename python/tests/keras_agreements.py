@@ -216,6 +216,47 @@ def sizes(tf, keras):
     return plain(found)
 
 
+@case
+def data(tf, keras):
+    """What `train_step` and `test_step` are given."""
+    kinds = []
+
+    def kind(value):
+        if isinstance(value, (tuple, list)):
+            return [type(value).__name__, *map(kind, value)]
+        return {name: kind(one) for name, one in value.items()} if isinstance(value, dict) else (
+            None if value is None else list(value.shape))
+
+    class Model(keras.Model):
+        def call(self, inputs):
+            return inputs
+
+        def train_step(self, data):
+            kinds.append(kind(data))
+            return {"loss": tf.constant(1.)}
+
+        def test_step(self, data):
+            kinds.append(["test", kind(data)])
+            return {"loss": tf.constant(1.)}
+    model, x = Model(), np.ones((4, 2), "float32")
+    model.compile(keras.optimizers.SGD(), run_eagerly=True)
+    slices = tf.data.Dataset.from_tensor_slices
+    for call in (lambda: model.fit(x, verbose=0), lambda: model.fit(tf.constant(x), verbose=0),
+                 lambda: model.fit([x, x], verbose=0), lambda: model.fit((x, x), verbose=0),
+                 lambda: model.fit([x], verbose=0), lambda: model.fit({"a": x}, verbose=0),
+                 lambda: model.fit(x, x, verbose=0),
+                 lambda: model.fit(x, x, sample_weight=np.ones(4), verbose=0),
+                 lambda: model.evaluate(x, verbose=0),
+                 lambda: model.fit(slices(x).batch(2), verbose=0), lambda: model.fit(slices((x,)).batch(4), verbose=0),
+                 lambda: model.fit(((one,) for one in (x, x)), verbose=0),
+                 lambda: model.train_on_batch(x), lambda: model.test_on_batch(x), lambda: model.train_on_batch(x, x),
+                 lambda: model.fit(x, steps_per_epoch=2, verbose=0), lambda: model.fit(x, batch_size=3, verbose=0),
+                 lambda: model.fit(x, validation_split=0.5, verbose=0)):
+        plain(call)
+        kinds.append("|")
+    return kinds
+
+
 def _stepped(tf, keras, make, is_traced=False, take=None, seen=((1, 1, 2), (2, 2, 0), (3, 1, 3))):
     """A table after steps along gradients of rows, some taken several times."""
     layer = keras.layers.Embedding(5, 2, "ones")
@@ -265,6 +306,64 @@ def slices(tf, keras):
             found.append(model.fit(x, np.array([[1.], [2.], [3.], [4.]]), epochs=3, batch_size=2, shuffle=False,
                                    verbose=0).history["loss"])
     return plain(found)
+
+
+@case
+def orders(tf, keras):
+    """In which order `fit` takes rows, epoch by epoch."""
+    count, seen = 8, []
+    x = np.arange(count, dtype="float32").reshape(count, 1)
+    y = x * 0
+    rows = tf.data.Dataset.from_tensor_slices((x, y))
+
+    class Model(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+        def train_step(self, data):
+            seen.append([int(one) for one in np.asarray(data[0])[:, 0]])
+            return super().train_step(data)
+
+        def test_step(self, data):
+            seen.append(["test", *(int(one) for one in np.asarray(data[0])[:, 0])])
+            return super().test_step(data)
+
+    def run(make, built=False, fits=1, epochs=3, evaluates=False, seed=1, **more):
+        keras.utils.set_random_seed(seed)
+        model = Model()
+        if built:
+            model(x)
+        model.compile("sgd", "mse", run_eagerly=True)
+        given = make()
+        for _ in range(fits):
+            model.fit(*given, epochs=epochs, verbose=0, **more)
+        if evaluates:
+            model.evaluate(*given, verbose=0)
+        seen.append("|")
+
+    def shuffled(size=count, **more):
+        return (rows.shuffle(count, seed=5, **more).batch(size),)
+    run(shuffled), run(shuffled, built=True), run(shuffled, fits=2, epochs=2), run(shuffled, epochs=1, evaluates=True)
+    run(shuffled, validation_data=shuffled()[0], epochs=2)
+    run(lambda: (shuffled()[0].repeat(),), steps_per_epoch=2), run(shuffled, steps_per_epoch=1)
+    run(lambda: (rows.shuffle(count, seed=5).filter(lambda *_: True).batch(count),))
+    run(lambda: shuffled(reshuffle_each_iteration=False)), run(lambda: (rows.shuffle(count, seed=5).cache().batch(3),))
+    run(lambda: (shuffled()[0].prefetch(2),)), run(lambda: shuffled(4))
+    run(lambda: (rows.shuffle(count).batch(count),))
+    run(lambda: (rows.shuffle(3, seed=2).batch(4).map(lambda *one: one),))
+    for seed in (1, 2):
+        run(lambda: (x, y), seed=seed)
+    for size in (3, 4):
+        run(lambda: (x, y), batch_size=size), run(lambda: (x, y), batch_size=size, shuffle="batch")
+    run(lambda: (x, y), built=True, fits=2, epochs=1), run(lambda: (x, y), steps_per_epoch=2)
+    run(lambda: (x, y), steps_per_epoch=2, batch_size=2), run(lambda: (x, y), validation_split=0.25, epochs=2)
+    run(lambda: (x, y[:, 0]), class_weight={0: 2.}, epochs=2), run(lambda: (x, y), shuffle=False, epochs=1)
+    run(lambda: (x, y, 3), epochs=1), run(lambda: (x, y), sample_weight=np.ones(count), epochs=1)
+    return seen
 
 
 if __name__ == "__main__":

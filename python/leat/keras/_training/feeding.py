@@ -1,11 +1,12 @@
 """What models are fed with: arrays, tensors, datasets and generators as batches; results as numbers."""
 
 import itertools
+import math
 import warnings
 
 import numpy as np
 
-from leat import nest
+from leat import _native, nest
 from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
 from leat.keras._base import layer as _layer
@@ -40,7 +41,9 @@ def _trimmed(x, y, sample_weight):
     """The shortest tuple that says the same."""
     if sample_weight is not None:
         return x, y, sample_weight
-    return (x,) if y is None else (x, y)
+    if y is not None:
+        return x, y
+    return (x,) if isinstance(x, (list, tuple)) else x
 
 
 def _rows(structure):
@@ -111,7 +114,7 @@ class Source:
                 raise ValueError("`class_weight` is only supported for Models with a single output.")
             sample_weight = _for_outputs(sample_weight, y)
             self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
-                                            batch_size or 32, shuffle)
+                                            batch_size, shuffle)
         elif isinstance(x, sequences.PyDataset) or hasattr(x, "__getitem__") and hasattr(x, "__len__") and (
                 not isinstance(x, (str, bytes))):
             self._refuse("PyDataset", y, sample_weight)
@@ -123,6 +126,7 @@ class Source:
             raise ValueError(f"Unrecognized data type: x={x} (of type {type(x)})")
         if class_weight is not None and _is_dataset(self._dataset):
             self._dataset = self._dataset.map(self._weighted)
+        self._draws = strategy is None and _draws_anew(self._dataset)
         if strategy is not None and _is_dataset(self._dataset) and not _is_distributed(self._dataset):
             self._dataset = strategy.experimental_distribute_dataset(self._dataset)
 
@@ -136,10 +140,22 @@ class Source:
     def _of_arrays(self, data, batch_size, shuffle):
         from leat.data import Dataset
         count = _rows(data)
-        dataset = Dataset.from_tensor_slices(data)
-        if shuffle:
-            dataset = dataset.shuffle(count)
-        return dataset.batch(batch_size).prefetch(2)
+        batch_size = batch_size or (math.ceil(count / self._steps) if self._steps else 32)
+        if shuffle != "batch" and not (shuffle and _native.has_seed()):
+            dataset = Dataset.from_tensor_slices(data)
+            if shuffle:
+                dataset = dataset.shuffle(count)
+            return dataset.batch(batch_size).prefetch(2)
+        # Keras draws places in a function of a dataset. Under a global seed it draws the same ones in every epoch.
+        places = np.arange(count)
+        if shuffle != "batch":
+            drawn = Dataset.from_tensors(places).map(ops.FUNCTIONS["random.shuffle"])
+            places = drawn.get_single_element().numpy()
+        batches = Dataset.from_tensor_slices(places).batch(batch_size)
+        if shuffle == "batch":
+            batches = batches.map(ops.FUNCTIONS["random.shuffle"])
+        return batches.map(lambda rows: nest.map_structure(
+            lambda leaf: None if leaf is None else ops.FUNCTIONS["gather"](leaf, rows), data)).prefetch(2)
 
     def _weighted(self, *data):
         if len(data) == 3:
@@ -235,6 +251,7 @@ class Source:
                 break
         if count and self._seen >= count:
             self._start()
+            self._pass_over()
         self._tell("on_epoch_end")
 
     def _tell(self, what):
@@ -244,6 +261,11 @@ class Source:
     def _start(self):
         """The data start anew, those of a generator go on."""
         self._iterator, self._seen = None, 0
+
+    def _pass_over(self):
+        """Draws what Keras draws at the end of an epoch, where it begins an iterator that no epoch reads."""
+        if self._steps is None and self._draws:
+            iter(self._dataset)
 
     def _rest(self):
         while True:
@@ -279,6 +301,12 @@ def _for_outputs(sample_weight, y):
         raise ValueError("You should provide one `sample_weight` array per output in `y`; y has "
                          f"{len(leaves)} and sample_weight {len(nest.flatten(sample_weight))} arrays.")
     return sample_weight
+
+
+def _draws_anew(dataset):
+    """Has a plan something that each iterator draws another order of?"""
+    return getattr(dataset, "_name", None) in ("Shuffle", "Random") or any(
+        _draws_anew(one) for one in getattr(dataset, "_inputs", ()))
 
 
 _BATCHES = ("Batch", "PaddedBatch", "RaggedBatch", "ParallelBatch")

@@ -257,6 +257,29 @@ def data(tf, keras):
     return kinds
 
 
+@case
+def merging(tf, keras):
+    """Layers that join inputs of different dtypes."""
+    found = []
+    kinds = [np.array([[1.5, 2.]], "float32"), np.array([[1, 2]]), np.array([[3, 4]], "int32"),
+             np.array([[1, 3]], "uint8"), np.array([[.5, 2.]], "float64")]
+    for name in ("Add", "Concatenate", "Multiply", "Average", "Maximum", "Minimum", "Subtract", "Dot"):
+        for dtype in (None, "float64"):
+            layer = getattr(keras.layers, name)(dtype=dtype, **({"axes": 1} if name == "Dot" else {}))
+            pairs = [(one, other) for one in kinds for other in kinds] if dtype is None else [(kinds[0], kinds[1])]
+            found += [plain(lambda pair=pair: layer([*map(tf.constant, pair)])) for pair in pairs]
+    words = keras.Input((1,), dtype="int64")
+    numbers = keras.Input((2,))
+    joined = keras.layers.Concatenate()([keras.layers.IntegerLookup(vocabulary=[4, 5], output_mode="one_hot")(words),
+                                         numbers])
+    model = keras.Model([words, numbers], keras.layers.Dense(1, kernel_initializer="ones")(joined))
+    masked = keras.layers.Masking()(tf.constant([[[1., 2.], [0., 0.]]]))
+    added = keras.layers.Add()([masked, tf.constant([[[1, 1], [2, 2]]])])
+    largest = keras.layers.Maximum()([masked, tf.constant([[[1, 1], [2, 2]]])])
+    predicted = model([np.array([[4], [9]]), np.array([[1., 2.], [3., 4.]])])
+    return [*found, *plain([predicted, joined.dtype, added, largest])]
+
+
 def _stepped(tf, keras, make, is_traced=False, take=None, seen=((1, 1, 2), (2, 2, 0), (3, 1, 3))):
     """A table after steps along gradients of rows, some taken several times."""
     layer = keras.layers.Embedding(5, 2, "ones")

@@ -2,9 +2,10 @@
 
 import functools
 
+from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
-from leat.keras import ops as whole
-from leat.keras._base import tables
+from leat.keras import backend, ops as whole
+from leat.keras._base import masking, tables
 from leat.keras._base.calls import mask_of
 from leat.keras.layers.table import TableLayer
 
@@ -56,7 +57,29 @@ def _extreme(name, inputs, masks):
     return out
 
 
-class Elementwise(TableLayer):
+def _met(inputs):
+    """Inputs in the dtype at which they meet, with their masks."""
+    dtype = backend.result_type(*[one.dtype for one in inputs])
+    out = []
+    for one in inputs:
+        mask = mask_of(one)
+        if one.dtype.name != dtype:
+            one = _op("cast", one, dtype)
+            if mask is not None:
+                masking.set_mask(one, mask)
+        out.append(one)
+    return out
+
+
+class Merging(TableLayer):
+    """A layer of several inputs, which may be of several dtypes."""
+
+    def call(self, inputs, training=None):
+        """What the library computes of the inputs in one dtype."""
+        return super().call(_met([convert_to_tensor(one) for one in inputs]), training)
+
+
+class Elementwise(Merging):
     """A layer that joins inputs element by element."""
 
     def _check_shapes(self, shapes):
@@ -91,6 +114,7 @@ class OverMasks(Elementwise):
 
     def call(self, inputs, training=None):
         """What the library computes; what one's mask leaves out is taken from the others."""
+        inputs = _met([convert_to_tensor(one) for one in inputs])
         masks = [_spread(mask_of(one), one) for one in inputs]
         return super().call(inputs, training) if all(mask is None for mask in masks) else self._over(inputs, masks)
 
@@ -114,7 +138,11 @@ class Average(Elementwise):
 
     def call(self, inputs, training=None):
         """The mean; of integers as Python divides them."""
-        return super().call([one if one.dtype.is_floating else _op("cast", one, "float64") for one in inputs], training)
+        inputs = _met([convert_to_tensor(one) for one in inputs])
+        if not inputs[0].dtype.is_floating:
+            wide = "float64" if inputs[0].dtype.size > 2 else "float32"
+            inputs = [_op("cast", one, wide) for one in inputs]
+        return super().call(inputs, training)
 
 
 class Multiply(OverMasks):
@@ -144,7 +172,7 @@ class Minimum(OverMasks):
         return _extreme("minimum", inputs, masks)
 
 
-class Concatenate(TableLayer):
+class Concatenate(Merging):
     """The inputs side by side along `axis` (``keras.layers.Concatenate``)."""
 
     _entry = tables.entry_of("layer", "Concatenate")
@@ -175,13 +203,21 @@ class Concatenate(TableLayer):
         return whole.any(whole.concatenate(parts, axis=self.axis), axis=-1)
 
 
-class Dot(TableLayer):
+class Dot(Merging):
     """The products of two inputs, summed along `axes` (``keras.layers.Dot``).
 
     `axes`: one dimension, or one for each input; the batch's is none. `normalize`: of vectors of length 1.
     """
 
     _entry = tables.entry_of("layer", "Dot")
+
+    def call(self, inputs, training=None):
+        """The products; of integers integers, which float64 computes."""
+        inputs = _met([convert_to_tensor(one) for one in inputs])
+        if inputs[0].dtype.is_floating:
+            return super().call(inputs, training)
+        made = super().call([_op("cast", one, "float64") for one in inputs], training)
+        return _op("cast", made, inputs[0].dtype)
 
     def compute_mask(self, inputs, previous_mask=None):
         """None: what is left out is in the sums."""

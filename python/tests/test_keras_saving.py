@@ -300,3 +300,41 @@ def test_only_what_has_a_configuration_is_registered():
         @keras.saving.register_keras_serializable()
         class Nothing:
             pass
+
+
+class Named(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = layers.Dense(2)
+        self.other = keras.Sequential([layers.Dense(1)])
+
+    def call(self, inputs):
+        return self.other(self.dense(inputs))
+
+
+class Renamed(keras.Model):
+    """The parts have other attributes, and the names that they had are properties."""
+
+    def __init__(self):
+        super().__init__()
+        self.a_dense = layers.Dense(2)
+        self.an_other = keras.Sequential([layers.Dense(1)])
+
+    dense = property(lambda self: self.a_dense)
+    other = property(lambda self: self.an_other)
+
+    def call(self, inputs):
+        return self.an_other(self.a_dense(inputs))
+
+
+def test_parts_are_found_under_the_names_of_properties(tmp_path):
+    one, other = Named(), Renamed()
+    one(X), other(X)
+    one.save_weights(tmp_path / "w.weights.h5")
+    other.load_weights(tmp_path / "w.weights.h5")
+    same(one, other)
+    other.save_weights(tmp_path / "v.weights.h5")
+    again = Renamed()
+    again(X)
+    again.load_weights(tmp_path / "v.weights.h5")
+    same(again, other)

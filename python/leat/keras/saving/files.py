@@ -91,26 +91,35 @@ def own_values(thing):
     return {str(number): variable.numpy() for number, variable in enumerate(own_variables(thing))}
 
 
-def _walk(model, skipped=()):
-    """(path, object) of everything in a model that saves variables, parents first, but for what is skipped."""
-    return _walk_saved(model, "", {id(one): one for one in skipped})
+def _walk(model, skipped=(), is_there=None):
+    """(path, object) of everything in a model that saves variables, parents first, but for what is skipped. Of several
+    names that a part has in its parent the first one; with `is_there` the first whose path is there, if one is."""
+    return _walk_saved(model, "", {id(one): one for one in skipped}, is_there)
 
 
-def _walk_saved(thing, path, seen):
+def _walk_saved(thing, path, seen, is_there):
+    """`seen` holds what was seen: a property's list that is freed would leave its number to the next one."""
     if id(thing) in seen:
         return
     seen[id(thing)] = thing
     yield path, thing
+    start, reached = f"{path}/" if path else "", list(_reached(thing))
+    for name, child in reached:
+        if is_there is not None and id(child) not in seen and not is_there(start + name):
+            name = next((other for other, one in reached if one is child and is_there(start + other)), name)
+        yield from _walk_saved(child, start + name, seen, is_there)
+
+
+def _reached(thing):
+    """(path below it, object) of what is saved among a thing's attributes and in their containers."""
     for name, child in _children(thing):
-        yield from _walk_child(child, f"{path}/{name}" if path else name, seen)
+        yield from _in_containers(child, name, ())
 
 
-def _walk_child(child, path, seen):
-    """`seen` holds what was seen: a property's list that is freed would leave its number to the next one."""
+def _in_containers(child, path, around):
     if _is_saved(child):
-        yield from _walk_saved(child, path, seen)
-    elif isinstance(child, (list, tuple, dict)) and id(child) not in seen:
-        seen[id(child)] = child
+        yield path, child
+    elif isinstance(child, (list, tuple, dict)) and all(child is not one for one in around):
         counts = {}
         for item in child.values() if isinstance(child, dict) else child:
             if _is_saved(item):
@@ -121,7 +130,7 @@ def _walk_child(child, path, seen):
                 continue
             number = counts.get(name, 0)
             counts[name] = number + 1
-            yield from _walk_child(item, f"{path}/{name}_{number}" if number else f"{path}/{name}", seen)
+            yield from _in_containers(item, f"{path}/{name}_{number}" if number else f"{path}/{name}", (*around, child))
 
 
 # ---- writing ----
@@ -250,7 +259,7 @@ def _values(model, file, skip_mismatch, skipped):
     """([(variable, value)] of a file, all of them checked, [(layer, values)] of layers that load by themselves).
     ValueError names the first that does not fit. Shapes and dtypes are compared before values are read."""
     found, by_themselves = [], []
-    for path, thing in _walk(model, skipped):
+    for path, thing in _walk(model, skipped, lambda path: file.group(path) is not None):
         own, place = own_variables(thing), f"{path}/vars" if path else "vars"
         if _has_own(thing, "load_own_variables"):
             group = file.group(place)

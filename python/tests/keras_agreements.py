@@ -389,6 +389,27 @@ def orders(tf, keras):
     return seen
 
 
+@case
+def said(tf, keras):
+    """The dtypes that layers say, and the sizes of weights."""
+    layers, found = keras.layers, []
+    for mode in ("int", "one_hot", "multi_hot", "count", "tf_idf"):
+        more = {"output_mode": mode, **({"idf_weights": [.5, .6]} if mode == "tf_idf" else {})}
+        for layer, dtype, value in ((layers.StringLookup(vocabulary=["a", "b"], **more), "string", [["a"]]),
+                                    (layers.IntegerLookup(vocabulary=[3, 4], **more), "int64", [[3]]),
+                                    (layers.TextVectorization(vocabulary=["a", "b"], **more), "string", [["a b"]])):
+            said_of = layer(keras.Input((1,), dtype=dtype))
+            found += [said_of.dtype, layer(tf.constant(value))]
+    normal = layers.Normalization()
+    normal.adapt(np.arange(8.).reshape(4, 2))
+    model, lines = keras.Sequential([keras.Input((2,)), normal, layers.Dense(1)]), []
+    model.summary(print_fn=lambda text, **_: lines.append(text))
+    found += [line.strip() for line in "\n".join(lines).split("\n") if "params" in line]
+    found += [[v.name, np.asarray(v).dtype.name] for v in normal.variables]
+    return plain([*found, keras.backend.standardize_dtype(int), keras.backend.standardize_dtype("int"),
+                  keras.ops.cast(1.5, "int"), keras.Variable([1.], dtype="int")])
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

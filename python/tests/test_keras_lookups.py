@@ -1,9 +1,13 @@
 """Layers that number words and integers, and layers around others, with the answers of Keras 3.15."""
 
+import pathlib
+import pickle
+
 import numpy as np
 import pytest
 
 import leat as tf
+from leat import keras
 
 layers = tf.keras.layers
 WORDS = ["a", "b", "c", "d"]
@@ -368,3 +372,32 @@ def test_what_a_model_is_told_of_vectors(mode, expected):
     if mode in ("int", "multi_hot"):
         texts = layers.TextVectorization(vocabulary=["a", "b"], output_mode=mode)
         assert texts(Input((1,), dtype="string")).dtype == expected
+
+
+def test_vocabularies_out_of_files_of_keras():
+    """data/keras_vocabularies.keras is what Keras 3.15 wrote of layers that have looked at data."""
+    pytest.importorskip("h5py")
+    model = keras.saving.load_model(pathlib.Path(__file__).parent / "data/keras_vocabularies.keras")
+    found = model([tf.constant([["b", ""], ["é c", "r"]]), tf.constant([[7, 5], [1, 1]], tf.int64),
+                   tf.constant([["y z"], ["v v u"]])])
+    weights = [[[1.2647467, 0, 0, 0], [.6323733, .5108256, 0, 0]], [[1.2647467, 0, 0, 0], [0, 1.0216513, 0, .6931472]]]
+    for one, wanted in zip(found, ([[2, 0], [3, 1]], [[0, 1, 1], [1, 0, 0]], [[2, 3, 0], [1, 1, 1]], *weights,
+                                   [[0, 1], [1, 1]])):
+        np.testing.assert_allclose(one, wanted, rtol=1e-6)
+    assert model.get_layer("words").get_vocabulary() == ["", "[UNK]", "b", "é c", "a"]
+    assert model.get_layer("numbers").get_vocabulary() == [-1, 5, 7]
+    assert model.get_layer("documents").get_vocabulary() == ["[UNK]", "v", "w", "u"]
+    again = pickle.loads(pickle.dumps(model))  # through a file of leat's
+    assert again.get_layer("both").get_vocabulary() == ["[UNK]", "[UNK]", "n", "m"]
+
+
+def test_models_of_layers_without_a_vocabulary():
+    layer = layers.StringLookup()
+    start = keras.Input((1,), dtype="string")
+    model = keras.Model(start, layer(start))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="vocabulary"):
+        model(tf.constant([["a"]]))
+    layer.adapt(np.array([["a"], ["b"], ["b"]]))
+    np.testing.assert_array_equal(model(tf.constant([["a"], ["b"], ["c"]])), [[2], [1], [0]])
+    with pytest.raises(tf.errors.FailedPreconditionError, match="vocabulary"):
+        tf.function(layers.IntegerLookup())(tf.constant([[1]], tf.int64))

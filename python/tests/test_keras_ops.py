@@ -209,7 +209,7 @@ def test_pictures_of_unknown_size():
 def test_names_of_dtypes_and_where_they_meet():
     backend = tf.keras.backend
     assert [backend.standardize_dtype(one) for one in (None, float, "int", np.int8, tf.bool, np.dtype("uint16"))] == [
-        "float32", "float32", "int32", "int8", "bool", "uint16"]
+        "float32", "float32", "int64", "int8", "bool", "uint16"]
     assert backend.is_float_dtype("bfloat16") and not backend.is_float_dtype("int8")
     assert backend.is_int_dtype(np.uint8) and not backend.is_int_dtype("bool")
     assert [backend.result_type(*given) for given in (("int8", "uint8"), ("float16", "bfloat16"), ("int32", float), (),

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import pathlib
 import pickle
 import zipfile
 
@@ -300,6 +301,46 @@ def test_only_what_has_a_configuration_is_registered():
         @keras.saving.register_keras_serializable()
         class Nothing:
             pass
+
+
+@keras.saving.register_keras_serializable("tests")
+class Table(layers.Layer):
+    """A layer that keeps what it has learnt in files of its own."""
+
+    words = None
+
+    def call(self, inputs):
+        return inputs
+
+    def save_assets(self, dir_path):
+        (pathlib.Path(dir_path) / "in").mkdir()
+        (pathlib.Path(dir_path) / "in" / "words.txt").write_text(" ".join(self.words))
+
+    def load_assets(self, dir_path):
+        self.words = (pathlib.Path(dir_path) / "in" / "words.txt").read_text().split()
+
+
+def test_files_of_layers(tmp_path):
+    model = keras.Sequential([keras.Input((4,)), Table(name="first"), Table(name="second")])
+    model.layers[0].words, model.layers[1].words = ["a", "b"], ["c"]
+    model.save(tmp_path / "m.keras")
+    with zipfile.ZipFile(tmp_path / "m.keras") as archive:
+        assert [name for name in archive.namelist() if name.startswith("assets")] == [
+            "assets/layers/table/in/words.txt", "assets/layers/table_1/in/words.txt"]  # as Keras names them
+    again = keras.saving.load_model(tmp_path / "m.keras")
+    assert [layer.words for layer in again.layers] == [["a", "b"], ["c"]]
+
+
+@pytest.mark.parametrize("name", ["../out.txt", "a/../../out.txt", "//out.txt", "./out.txt"])
+def test_files_of_layers_stay_in_their_folder(tmp_path, name):
+    model = keras.Sequential([keras.Input((4,)), Table()])
+    model.layers[0].words = ["a"]
+    model.save(tmp_path / "m.keras")
+    with zipfile.ZipFile(tmp_path / "m.keras", "a") as archive:
+        archive.writestr(f"assets/layers/table/{name}", "x")
+    with pytest.raises(ValueError, match="file"):
+        keras.saving.load_model(tmp_path / "m.keras")
+    assert not list(tmp_path.parent.glob("**/out.txt"))
 
 
 class Named(keras.Model):

@@ -6,7 +6,7 @@ from leat import dtypes
 from leat.keras._base import tables
 from leat.keras._base.symbolic import KerasTensor
 
-_NAMES = {None: "float32", float: "float32", "float": "float32", int: "int32", "int": "int32", bool: "bool",
+_NAMES = {None: "float32", float: "float32", "float": "float32", int: "int64", "int": "int64", bool: "bool",
           str: "string"}
 _KNOWN = frozenset("""bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64
 string""".split())
@@ -70,7 +70,7 @@ def backend():
 
 
 def standardize_dtype(dtype):
-    """The name of a dtype given in any way: "float32" for None and float, "int32" for int. ValueError for others."""
+    """The name of a dtype given in any way: "float32" for None and float, "int64" for int. ValueError for others."""
     if isinstance(dtype, str) and dtype in _KNOWN:
         return dtype
     try:

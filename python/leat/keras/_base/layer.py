@@ -31,6 +31,7 @@ class _Context(threading.local):
         self.training = None  # what the call around this one said
         self.before = None  # the name of the layer that gave the inputs of the call to come
         self.depth = 0
+        self.is_symbolic = False  # is the call traced for shapes and dtypes alone?
 
 
 _context = threads.inherit(_Context())
@@ -369,7 +370,9 @@ class Layer(State):
                   for key, shape in kwargs.items()}
         return _map(lambda tensor: tensor.shape, symbolic_outputs(self, inputs, kwargs))
 
-    _says_outputs = False  # does `compute_output_spec` of a class of leat's say other dtypes than its calls have?
+    def _as_said(self, outputs):
+        """KerasTensors as the layer says that they are, where Keras' says something else than it then gives."""
+        return outputs
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for what it gives for KerasTensors; of a program's own `compute_output_shape` if it has one."""
@@ -565,6 +568,7 @@ def symbolic_outputs(layer, args, kwargs):
     tensors = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value) if isinstance(leaf, KerasTensor)]
     text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors))
     graph = trace.Graph(text)
+    around, _context.is_symbolic = _context.is_symbolic, True
     try:
         with trace.tracing(graph), trace.recorded():
             arguments = iter(graph.arguments())
@@ -573,8 +577,9 @@ def symbolic_outputs(layer, args, kwargs):
                 return next(arguments) if isinstance(leaf, KerasTensor) else leaf
             outputs = layer(*[_map(put, value) for value in args],
                             **{key: _map(put, value) for key, value in kwargs.items()})
-        return _map(lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype), outputs)
+        return layer._as_said(_map(lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype), outputs))
     finally:
+        _context.is_symbolic = around
         for one in list(_with_losses):  # none of this call stays
             one._losses = [loss for loss in one._losses if loss._graph is not graph]
         graph.release()
@@ -582,7 +587,7 @@ def symbolic_outputs(layer, args, kwargs):
 
 def symbolic_call(layer, args, kwargs):
     """The call of a layer as part of a model that is put together."""
-    says = layer._says_outputs or _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
+    says = _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
     if says and not layer.built:
         signature = layer._signature()
         with _scope_of(layer):

@@ -14,7 +14,7 @@ from leat._core.paths import local
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import loading
-from leat.keras._base.layer import Layer
+from leat.keras._base.layer import Layer, _context
 from leat.keras._base.symbolic import KerasTensor
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
@@ -91,20 +91,21 @@ class Numbering(Layer):
             inputs = convert_to_tensor(inputs, self._given_dtype(inputs))
         return super().__call__(inputs, *args, **kwargs)
 
-    def compute_output_spec(self, inputs):
-        """A KerasTensor for what it gives for one: vectors are said to be floats, as Keras says, and are integers."""
-        spec = super().compute_output_spec(inputs)
-        is_vector = self._says_outputs and self.output_mode != "int"
-        return KerasTensor(spec.shape, "float32") if is_vector else spec
-
     def _given_dtype(self, inputs):
         return None
 
 
-class _Lookup(Numbering):
-    """The number of each token in a vocabulary, or (`invert`) the token of each number."""
+class Vocabulary(Numbering):
+    """One that has a vocabulary."""
 
-    _says_outputs = True
+    def _as_said(self, outputs):
+        """Of vectors Keras says floats, also where it gives integers."""
+        is_said = self.output_mode != "int" and isinstance(outputs, KerasTensor)
+        return KerasTensor(outputs.shape, "float32") if is_said else outputs
+
+
+class _Lookup(Vocabulary):
+    """The number of each token in a vocabulary, or (`invert`) the token of each number."""
 
     def __init__(self, token_dtype, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token=None,
                  vocabulary=None, idf_weights=None, invert=False, output_mode="int", sparse=False,
@@ -137,7 +138,9 @@ class _Lookup(Numbering):
         self.idf_weights, self._tokens, self._table = None, [], None
         self.input_vocabulary = None if isinstance(vocabulary, (str, bytes, os.PathLike)) else _listed(vocabulary)
         self.input_idf_weights = _listed(idf_weights)
+        self._stored_weights = None  # out of a file of Keras', where a vocabulary is to follow
         self._is_static = vocabulary is not None
+        self._size_said = vocabulary_size  # by the configuration of one whose vocabulary is kept elsewhere
         if vocabulary is not None:
             if output_mode == "tf_idf" and idf_weights is None:
                 raise ValueError("When specifying the `vocabulary` argument, in TF-IDF output mode, the `idf_weights` "
@@ -160,6 +163,8 @@ class _Lookup(Numbering):
 
     def vocabulary_size(self):
         """How many numbers there are, those of the mask and of what the vocabulary lacks included."""
+        if self._table is None and self._size_said is not None:
+            return self._size_said
         return self._start() + len(self._tokens)
 
     def get_vocabulary(self, include_special_tokens=True):
@@ -230,6 +235,25 @@ class _Lookup(Numbering):
         self.idf_weights = np.concatenate([np.full(front, weights.mean(), np.float32), weights,
                                            np.zeros(back, np.float32)])
 
+    # ---- in files of Keras', which keep vocabularies that were found beside the configuration ----
+
+    def load_own_variables(self, store):
+        """Takes the weights of the vocabulary, which `load_assets` is to set."""
+        self._stored_weights = store.get("idf_weights")
+
+    def load_assets(self, dir_path):
+        """Takes the vocabulary that a folder of a `.keras` file has, unless the configuration had one."""
+        if self.input_vocabulary is not None or self._table is not None:
+            return
+        with open(os.path.join(dir_path, "vocabulary.txt"), encoding="utf-8") as file:
+            tokens = file.read().split("\n")
+        while tokens and not tokens[-1]:
+            tokens.pop()
+        weights = self._stored_weights
+        if weights is not None:
+            weights = np.asarray(weights)[:len(tokens)]
+        self.set_vocabulary(tokens, weights)
+
     def _token(self, value):
         """A token of a list as it is kept: text, or an integer."""
         if self._token_dtype.is_integer:
@@ -288,6 +312,9 @@ class _Lookup(Numbering):
         return self._encoded(self._numbers(inputs))
 
     def _numbers(self, inputs):
+        if self._table is None and _context.is_symbolic:  # of a model whose vocabularies are to come
+            places = _op("cast", _op("equal", inputs, inputs), dtypes.int64)
+            return _op("strings.as_string", places) if self.invert and self._token_dtype is dtypes.string else places
         if self._table is None:
             raise errors.FailedPreconditionError(
                 None, None, f"Table not initialized: layer '{self.name}' has no vocabulary; pass `vocabulary`, or call "
@@ -308,7 +335,8 @@ class _Lookup(Numbering):
             return numbers
         depth = self.max_tokens if self.pad_to_max_tokens else self.vocabulary_size()
         if self.output_mode == "tf_idf":
-            return encode(numbers, "count", depth, "float32") * self.idf_weights
+            counts = encode(numbers, "count", depth, "float32")
+            return counts if self.idf_weights is None and _context.is_symbolic else counts * self.idf_weights
         return encode(numbers, self.output_mode, depth, "int64")
 
     def _with_others(self, inputs, found):

@@ -114,7 +114,7 @@ class Normalization(TableLayer):
             self._choose_part(self.mean, self.variance)
         super().build(input_shape)
         if self.input_mean is None:
-            self.count = self.add_weight(shape=(), name="count", dtype="int32", initializer="zeros", trainable=False)
+            self.count = self.add_weight(shape=(), name="count", dtype="int64", initializer="zeros", trainable=False)
 
     def adapt(self, data):
         """Finds mean and variance of an array, a tensor, or the batches of a dataset or iterable."""

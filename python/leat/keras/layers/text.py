@@ -4,7 +4,7 @@ from leat import strings
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import loading, registry
-from leat.keras.layers.lookups import Numbering, StringLookup, _checked
+from leat.keras.layers.lookups import StringLookup, Vocabulary, _checked
 
 _MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
 
@@ -13,15 +13,13 @@ def _op(path, *args, **kwargs):
     return ops.FUNCTIONS[path](*args, **kwargs)
 
 
-class TextVectorization(Numbering):
+class TextVectorization(Vocabulary):
     """The numbers of a text's words in a vocabulary (``keras.layers.TextVectorization``).
 
     `standardize`: "lower_and_strip_punctuation", "lower", "strip_punctuation", a function of texts, or None. `split`:
     "whitespace", "character", a function, or None: texts are words. `ngrams`: also as many words in a row, a tuple: as
     many alone. `output_mode`: "int", filled with 0 or cut to `output_sequence_length`, or as in StringLookup.
     """
-
-    _says_outputs = True
 
     def __init__(self, max_tokens=None, standardize="lower_and_strip_punctuation", split="whitespace", ngrams=None,
                  output_mode="int", output_sequence_length=None, pad_to_max_tokens=False, vocabulary=None,
@@ -38,7 +36,7 @@ class TextVectorization(Numbering):
             raise ValueError(f"`ngrams` must be None, an integer, or a tuple of integers. Received: ngrams={ngrams}")
         self._lookup = StringLookup(max_tokens=max_tokens, vocabulary=vocabulary, idf_weights=idf_weights,
                                     pad_to_max_tokens=pad_to_max_tokens, mask_token="", output_mode=output_mode,
-                                    sparse=sparse, encoding=encoding)
+                                    sparse=sparse, encoding=encoding, vocabulary_size=vocabulary_size)
         self.output_mode = self._lookup.output_mode
         if self.output_mode == "int" and not isinstance(output_sequence_length, (int, type(None))):
             raise ValueError("`output_sequence_length` must be either None or an integer when `output_mode` is 'int'. "
@@ -64,6 +62,14 @@ class TextVectorization(Numbering):
     def set_vocabulary(self, vocabulary, idf_weights=None):
         """Takes the words of a list, an array, a tensor, or the lines of a file."""
         self._lookup.set_vocabulary(vocabulary, idf_weights)
+
+    def load_own_variables(self, store):
+        """Takes the weights of the vocabulary, which `load_assets` is to set."""
+        self._lookup.load_own_variables(store)
+
+    def load_assets(self, dir_path):
+        """Takes the vocabulary that a folder of a `.keras` file has, unless the configuration had one."""
+        self._lookup.load_assets(dir_path)
 
     def get_vocabulary(self, include_special_tokens=True):
         """The words in the order of their numbers."""

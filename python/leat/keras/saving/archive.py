@@ -78,6 +78,10 @@ class Archive:
             if end > (self._zip.start_dir if behind is None else behind.header_offset):
                 raise ValueError(f"{member.filename[:80]!r} lies over what is behind it")
 
+    def names(self):
+        """The names of the members."""
+        return self._zip.namelist()
+
     def read(self, name, is_text=False):
         """The bytes of a member. ValueError where it is missing or damaged, or would fill the memory out of little."""
         try:

@@ -9,6 +9,7 @@ import functools
 import io
 import json
 import os
+import tempfile
 import warnings
 import zipfile
 
@@ -250,7 +251,52 @@ def model_bytes(model):
         archive.writestr("metadata.json", json.dumps(metadata))
         archive.writestr("config.json", json.dumps(registry.serialize_keras_object(model)))
         archive.writestr("model.weights.h5", weights_bytes(model))
+        for name, content in _assets_of(model):
+            archive.writestr(name, content)
     return memory.getvalue()
+
+
+# ---- what layers keep in files of their own ----
+
+_ASSETS = "assets"
+
+
+def _files_below(folder):
+    for around, _, names in os.walk(folder):
+        for name in names:
+            yield os.path.relpath(os.path.join(around, name), folder)
+
+
+def _assets_of(model):
+    """(name in the archive, content) of the files that parts of a model write by `save_assets(folder)`."""
+    for path, thing in _walk(model):
+        if not hasattr(thing, "save_assets"):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            thing.save_assets(folder)
+            for name in sorted(_files_below(folder)):
+                with open(os.path.join(folder, name), "rb") as file:
+                    yield "/".join((_ASSETS, *([path] if path else ()), *name.split(os.sep))), file.read()
+
+
+def _load_assets(model, archive):
+    """Has the parts of a model read their files, `load_assets(folder)`. Names that leave the folder are refused."""
+    for path, thing in _walk(model):
+        if not hasattr(thing, "load_assets"):
+            continue
+        start = "/".join((_ASSETS, *([path] if path else ()), ""))
+        found = [name for name in archive.names() if name.startswith(start) and not name.endswith("/")]
+        if not found:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            for name in found:
+                steps = name[len(start):].split("/")
+                if any(step in ("", ".", "..") or os.sep in step or "\0" in step for step in steps):
+                    raise ValueError(f"{archive.where}: {name[:80]!r} in it is no file of a layer")
+                os.makedirs(os.path.join(folder, *steps[:-1]), exist_ok=True)
+                with open(os.path.join(folder, *steps), "wb") as file:
+                    file.write(archive.read(name))
+            thing.load_assets(folder)
 
 
 # ---- reading ----
@@ -427,4 +473,5 @@ def _loaded(archive, custom_objects, compile, safe_mode):
     if not isinstance(model, Layer):
         raise ValueError(f"{path}: config.json in it is no configuration of a model, but of {type(model).__name__}")
     _load(model, io.BytesIO(weights), path)
+    _load_assets(model, archive)
     return model

@@ -410,6 +410,53 @@ def said(tf, keras):
                   keras.ops.cast(1.5, "int"), keras.Variable([1.], dtype="int")])
 
 
+@case
+def refused(tf, keras):
+    """What operations refuse, and values at the border of it."""
+    ops, tensor, metrics = keras.ops, keras.KerasTensor, keras.metrics
+    x, volume = np.arange(6., dtype="float32").reshape(2, 3), np.ones((1, 8, 8, 8, 1), "float32")
+    wave, rows, numbers = np.ones(16, "float32"), np.ones(3, "float32"), np.array([0, 1, 1])
+    halves = ops.cast([float("nan"), float("inf"), -float("inf"), 1.], "bfloat16")
+
+    class Batches(keras.utils.PyDataset):
+        def __getitem__(self, index):
+            return np.full((2,), index)
+
+    def first_batches():
+        return [batch for _, batch in zip(range(3), Batches())]
+    return plain([
+        lambda: ops.linspace(0, 10, num=0, endpoint=False), lambda: ops.linspace(0, 10, num=0),
+        lambda: ops.linspace(0, 10, num=1, endpoint=False), lambda: ops.linspace(2., 10, num=1),
+        lambda: ops.linspace(0, 10, num=4, endpoint=False), lambda: ops.linspace(0, 10, num=-1),
+        lambda: ops.linspace(0, 10, num=5, retstep=True)[1], lambda: ops.linspace(0, 10, 5, False, True)[1],
+        lambda: ops.isnan(ops.linspace(0, 10, num=1, retstep=True)[1]),
+        lambda: ops.logspace(0, 2, num=1, endpoint=False), lambda: ops.stft(wave, 4, 0, 4),
+        lambda: ops.stft(wave, 4, -1, 4), lambda: ops.nan_to_num(halves), lambda: ops.nan_to_num(halves, 1., 2., 3.),
+        lambda: ops.nan_to_num(ops.cast(halves, "float16")),
+        *[lambda axes=axes: ops.swapaxes(x, *axes) for axes in ((0, 1), (-1, 0), (0, 2), (-3, 0))],
+        *[lambda axes=axes: ops.moveaxis(x, *axes) for axes in (
+            (0, 1), (0, -1), (2, 0), (0, 2), (-3, 0), ((0, 1), (1, 0)))],
+        *[lambda axis=axis: ops.sparsemax(x, axis) for axis in (-1, 0, 2, -3)],
+        *[lambda axis=axis: ops.split(x, 1, axis) for axis in (0, -1, 2, -3)],
+        lambda: ops.image.extract_patches(volume[0], (2, 2), strides=2, dilation_rate=2),
+        lambda: ops.image.extract_patches(volume[0], (2, 2), strides=(1, 2), dilation_rate=(2, 1)),
+        lambda: ops.shape(ops.image.extract_patches(volume[0], (2, 2), strides=2))[1],
+        lambda: ops.shape(ops.image.extract_patches(volume[0], (2, 2), strides=1, dilation_rate=2))[1],
+        lambda: ops.image.extract_patches_3d(volume, (2, 2, 2), strides=2, dilation_rate=2),
+        lambda: ops.segment_sum(rows, numbers, num_segments=4, sorted=True),
+        lambda: ops.segment_max(rows, numbers, num_segments=4, sorted=True),
+        lambda: ops.segment_sum(rows, numbers, sorted=True), lambda: ops.segment_sum(rows, numbers, num_segments=4),
+        lambda: list(ops.swapaxes(tensor((2, 3)), 0, 1).shape), lambda: ops.swapaxes(tensor((2, 3)), 0, 5),
+        lambda: ops.moveaxis(tensor((2, 3)), 0, 5), lambda: ops.split(tensor((4,)), 2, axis=3),
+        *[lambda given=given: metrics.FBetaScore(**given).name for given in (
+            {}, {"beta": 2}, {"beta": None}, {"beta": 2.}, {"threshold": 1}, {"threshold": .5}, {"threshold": "a"})],
+        lambda: metrics.F1Score(threshold=1).name, lambda: metrics.F1Score(average="micro", threshold=0.5).name,
+        lambda: metrics.FBetaScore.from_config(metrics.FBetaScore(beta=2.).get_config()).beta,
+        *[lambda more=more: keras.utils.normalize(tf.constant(x), **more) for more in (
+            {}, {"axis": 0}, {"order": 1}, {"axis": 0, "order": 1}, {"order": 3})],
+        lambda: keras.utils.normalize(x), lambda: keras.utils.normalize(x, order=1), first_batches])
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

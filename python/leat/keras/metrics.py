@@ -269,6 +269,18 @@ class ThresholdMetric(PairMetric):
         super()._take(values, sample_weight)
 
 
+class ScoreMetric(PairMetric):
+    """One of precision and recall with a weight `beta` and a `threshold`, which are floats."""
+
+    def _setup(self, given, others):
+        for name, may_lack in (("beta", False), ("threshold", True)):
+            value = given.get(name, 1.0)
+            if not isinstance(value, float) and not (may_lack and value is None):
+                raise ValueError(f"Invalid `{name}` argument value. It should be a Python float. Received: "
+                                 f"{name}={value} of type '{type(value)}'")
+        super()._setup(given, others)
+
+
 class CurveMetric(PairMetric):
     """One of the area below a curve: `thresholds` are all of its points, one below 0 and one above 1 too."""
 
@@ -305,6 +317,8 @@ def _base_of(entry):
     known = tables.rows(entry)
     if "curve" in known:
         return CurveMetric
+    if "threshold" in known and "average" in known:
+        return ScoreMetric
     return ThresholdMetric if "thresholds" in known or "num_thresholds" in known else PairMetric
 
 

@@ -15,7 +15,7 @@ from leat.keras._training.folders import image_dataset_from_directory, text_data
 from leat.keras._training.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
                                             timeseries_dataset_from_array)
 from leat.keras._training.trainer import unpack_x_y_sample_weight  # noqa: F401
-from leat.keras import random as keras_random
+from leat.keras import ops as keras_ops, random as keras_random
 from leat.keras.backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401
 from leat.keras.config import (disable_interactive_logging, enable_interactive_logging,  # noqa: F401
                                is_interactive_logging_enabled)
@@ -58,9 +58,7 @@ def to_categorical(x, num_classes=None):
 def normalize(x, axis=-1, order=2):
     """Rows of norm 1 (``keras.utils.normalize``); rows of zeros stay. `order` of the norm, `axis` that it runs over."""
     if isinstance(x, Tensor):
-        if order != 2:
-            raise UnimplementedError(None, None, "tensors are normalised with order=2 alone; give an array")
-        return ops.FUNCTIONS["math.l2_normalize"](x, axis)
+        return keras_ops.normalize(x, axis, order)
     norm = np.atleast_1d(np.linalg.norm(x, order, axis))
     norm[norm == 0] = 1
     return x / np.expand_dims(norm, axis if axis is not None else -1)

@@ -39,7 +39,11 @@ class PyDataset:
         raise NotImplementedError
 
     def __iter__(self):
-        count, number = self.num_batches, 0
+        try:
+            count = self.num_batches
+        except NotImplementedError:  # as many as are asked for
+            count = None
+        number = 0
         while count is None or number < count:
             yield self[number]
             number += 1

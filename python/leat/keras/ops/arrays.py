@@ -76,6 +76,7 @@ def swapaxes(x, axis1, axis2):
     """Two dimensions exchanged (``keras.ops.swapaxes``)."""
     x = tensor(x)
     order = list(range(len(x.shape)))
+    axis1, axis2 = places_of((axis1, axis2), len(order))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return tf.transpose(x, order)
 
@@ -85,8 +86,7 @@ def moveaxis(x, source, destination):
     """Dimensions moved to other places (``keras.ops.moveaxis``)."""
     x = tensor(x)
     rank = len(x.shape)
-    source = [one % rank for one in ([source] if isinstance(source, int) else source)]
-    destination = [one % rank for one in ([destination] if isinstance(destination, int) else destination)]
+    source, destination = places_of(source, rank), places_of(destination, rank)
     order = [one for one in range(rank) if one not in source]
     for place, one in sorted(zip(destination, source)):
         order.insert(place, one)
@@ -234,6 +234,7 @@ def _pieces(size, parts, equal):
 def split(x, indices_or_sections, axis=0):
     """Equal parts, or those between borders (``keras.ops.split``)."""
     x = tensor(x)
+    axis = place_of(axis, len(x.shape))
     if x.shape[axis] is None and isinstance(indices_or_sections, int):
         return tf.split(x, indices_or_sections, axis)
     return tf.split(x, _pieces(x.shape[axis], indices_or_sections, True), axis)

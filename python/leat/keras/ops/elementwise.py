@@ -317,8 +317,9 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     if not x.dtype.is_floating:
         return x
     x = tf.where(tf.math.is_nan(x), tf.cast(nan, x.dtype), x)
-    x = tf.where(x == math.inf, tf.cast(x.dtype.max if posinf is None else posinf, x.dtype), x)
-    return tf.where(x == -math.inf, tf.cast(x.dtype.min if neginf is None else neginf, x.dtype), x)
+    most = (2 - 2 ** -7) * 2.0 ** 127 if x.dtype == "bfloat16" else x.dtype.max
+    x = tf.where(x == math.inf, tf.cast(most if posinf is None else posinf, x.dtype), x)
+    return tf.where(x == -math.inf, tf.cast(-most if neginf is None else neginf, x.dtype), x)
 
 
 @operation

@@ -213,6 +213,10 @@ def _windows(images, size, strides, dilation_rate, padding, data_format, directi
     strides = size if not strides else (strides,) * directions if isinstance(strides, int) else tuple(strides)
     if len(strides) != directions:
         raise ValueError(f"Invalid `strides` argument. Expected {directions} numbers. Got: {strides}")
+    dilations = (dilation_rate,) if isinstance(dilation_rate, int) else tuple(dilation_rate)
+    if max(strides) > 1 and max(dilations) > 1:
+        raise ValueError("`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                         f"strides={strides} and dilation_rate={dilation_rate}")
     channels = images.shape[-1 - directions if formats.is_first(data_format) else -1]
     width = channels
     for side in size:

@@ -98,8 +98,10 @@ def arange(start, stop=None, step=None, dtype=None):
 
 
 def _between(start, stop, num, endpoint, dtype, axis):
+    if num < 0:
+        raise ValueError(f"`num` must be a non-negative integer. Received: num={num}")
     start, stop = together(start, stop, floating=True)
-    if endpoint:
+    if endpoint or num < 2:
         out = tf.linspace(start, stop, num, axis=axis)
     else:
         out = tf.linspace(start, start + (stop - start) * tf.cast((num - 1) / num, start.dtype), num, axis=axis)
@@ -113,7 +115,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if not retstep:
         return out
     start, stop = together(start, stop, floating=True)
-    return out, (stop - start) / tf.cast(max(num - 1 if endpoint else num, 1), start.dtype)
+    parts = num - 1 if endpoint else num
+    return out, (stop - start) / tf.cast(parts if parts > 0 else math.nan, start.dtype)
 
 
 @operation

@@ -524,6 +524,9 @@ def nanstd(x, axis=None, keepdims=False):
 
 def _segments(name, fold):
     def compute(data, segment_ids, num_segments=None, sorted=False):
+        if sorted and num_segments is not None:
+            raise ValueError("Argument `num_segments` cannot be set when sorted is True when using the tensorflow "
+                             f"backend. Received: num_segments={num_segments}, sorted={sorted}.")
         data, segment_ids = tensor(data), tensor(segment_ids)
         if num_segments is None:
             num_segments = tf.reduce_max(segment_ids) + 1

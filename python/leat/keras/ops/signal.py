@@ -211,6 +211,8 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
     if x.dtype not in ("float32", "float64"):
         raise TypeError(f"Invalid input type. Expected `float32` or `float64`. Received: input type={x.dtype.name}")
     _check_lengths(sequence_length, fft_length)
+    if sequence_stride <= 0:
+        raise ValueError(f"`sequence_stride` must be a positive integer. Received: sequence_stride={sequence_stride}")
     _check_known(x, 1)
     weights = _window(window, sequence_length, fft_length, x.dtype)
     if center:

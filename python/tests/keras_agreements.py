@@ -219,7 +219,7 @@ def sizes(tf, keras):
 @case
 def data(tf, keras):
     """What `train_step` and `test_step` are given."""
-    kinds = []
+    kinds, dtypes = [], []
 
     def kind(value):
         if isinstance(value, (tuple, list)):
@@ -233,6 +233,7 @@ def data(tf, keras):
 
         def train_step(self, data):
             kinds.append(kind(data))
+            dtypes.append([tf.as_dtype(one.dtype).name for one in tf.nest.flatten(data) if one is not None])
             return {"loss": tf.constant(1.)}
 
         def test_step(self, data):
@@ -254,7 +255,11 @@ def data(tf, keras):
                  lambda: model.fit(x, validation_split=0.5, verbose=0)):
         plain(call)
         kinds.append("|")
-    return kinds
+    dtypes.clear()
+    for dtype in ("float16", "float32", "float64", "int32", "int64", "uint8", "bool"):
+        given = np.ones((2, 2), dtype)
+        model.fit(given, given, sample_weight=given[:, 0], verbose=0), model.fit(tf.constant(given), verbose=0)
+    return [*kinds, *dtypes]
 
 
 @case

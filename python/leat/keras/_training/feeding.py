@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from leat import _native, nest
+from leat import _native, dtypes, nest
 from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
 from leat.keras._base import layer as _layer
@@ -26,6 +26,12 @@ def tensors(structure):
         leaf = np.asarray(leaf)
         return convert_to_tensor(leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf)
     return _layer._map(convert, structure)
+
+
+def _floats(structure):
+    """The same where arrays are all that there is: tensors, too, and floats of half precision."""
+    return _layer._map(lambda leaf: leaf if leaf is None or not leaf.dtype.is_floating or leaf.dtype is dtypes.float32
+                       else ops.FUNCTIONS["cast"](leaf, dtypes.float32), tensors(structure))
 
 
 def _tuples(structure):
@@ -113,7 +119,7 @@ class Source:
             if class_weight is not None and nest.is_nested(y):
                 raise ValueError("`class_weight` is only supported for Models with a single output.")
             sample_weight = _for_outputs(sample_weight, y)
-            self._dataset = self._of_arrays(_trimmed(*(_tuples(tensors(part)) for part in (x, y, sample_weight))),
+            self._dataset = self._of_arrays(_trimmed(*(_tuples(_floats(part)) for part in (x, y, sample_weight))),
                                             batch_size, shuffle)
         elif isinstance(x, sequences.PyDataset) or hasattr(x, "__getitem__") and hasattr(x, "__len__") and (
                 not isinstance(x, (str, bytes))):

@@ -6,6 +6,7 @@ from leat import dtypes
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.tape import sum_of_squares
 from leat.math import l2_normalize
 
 __all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "global_norm", "l2_normalize", "logdet",
@@ -348,7 +349,7 @@ def global_norm(t_list, name=None):
     """The Euclidean norm of all values of several tensors; None is passed over (``tf.linalg.global_norm``)."""
     if isinstance(t_list, (str, bytes)) or not isinstance(t_list, (list, tuple)):
         raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
-    halves = [F["reduce_sum"](F["square"](convert_to_tensor(t))) for t in t_list if t is not None]
+    halves = [sum_of_squares(convert_to_tensor(t)) for t in t_list if t is not None]
     if not halves:
         return convert_to_tensor(0, dtypes.float32)
     return F["sqrt"](F["reduce_sum"](F["stack"](halves)))

@@ -302,6 +302,25 @@ def _stepped(tf, keras, make, is_traced=False, take=None, seen=((1, 1, 2), (2, 2
     return table
 
 
+def _clipped(tf, keras):
+    """Tables after steps of gradients that the program clips itself, or scales by a loss's."""
+    found = []
+    for clip in (lambda one: tf.clip_by_global_norm([one, tf.constant([1., 2.])], 1.)[0][0],
+                 lambda one: tf.clip_by_norm(one, 1.), lambda one: tf.clip_by_global_norm([one], 1e6)[0][0]):
+        for is_traced in (False, True):
+            def make(clip=clip):
+                optimizer = keras.optimizers.Adam(0.1)
+                apply = optimizer.apply_gradients
+                optimizer.apply_gradients = lambda pairs: apply([(clip(one), table) for one, table in pairs])
+                return optimizer
+            found.append(_stepped(tf, keras, make, is_traced))
+    for is_traced in (False, True):
+        found.append(_stepped(tf, keras, lambda: keras.optimizers.LossScaleOptimizer(
+            keras.optimizers.Adam(0.1), initial_scale=8.), is_traced,
+            lambda layer, rows, slope: tf.reduce_sum(layer(rows) * slope) * 8.))
+    return found
+
+
 @case
 def slices(tf, keras):
     """Gradients of rows that a batch takes several times."""
@@ -316,6 +335,7 @@ def slices(tf, keras):
     for name, more in makes:
         for is_traced in (False, True):
             found.append(_stepped(tf, keras, lambda: getattr(optimizers, name)(0.1, **more), is_traced))
+    found += _clipped(tf, keras)
     takes = (lambda layer, rows, slope: tf.reduce_sum(layer(rows) * slope) + tf.reduce_sum(layer(rows) * 2 * slope),
              lambda layer, rows, slope: tf.reduce_sum(layer(rows) * slope) + tf.reduce_sum(layer.embeddings ** 2),
              lambda layer, rows, slope: tf.reduce_sum(layer(tf.reshape(rows, [1, 3, 1]))[0, :, 0] * slope),

@@ -7,6 +7,7 @@ from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.tape import of_slices, slices_of, sum_of_squares
 from leat.linalg import global_norm
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
@@ -19,12 +20,16 @@ __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape"
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """t scaled so that its Euclidean norm, over `axes`, is at most clip_norm (``tf.clip_by_norm``)."""
     t = convert_to_tensor(t)
+    parts = slices_of(t) if axes is None else []
     limit = F["maximum"](convert_to_tensor(clip_norm, dtype=t.dtype), 0)
-    squares = F["reduce_sum"](F["multiply"](t, t), axes, True)
+    squares = F["reduce_sum"](F["multiply"](t, t), axes, True) if not parts else sum_of_squares(t)
     is_some = F["greater"](squares, 0)
     safe = F["where"](is_some, squares, F["ones_like"](squares))
-    size = F["where"](is_some, F["sqrt"](safe), squares)
-    return F["divide"](F["multiply"](t, limit), F["maximum"](size, limit))
+    size = F["maximum"](F["where"](is_some, F["sqrt"](safe), squares), limit)
+
+    def clipped(values):
+        return F["divide"](F["multiply"](values, limit), size)
+    return of_slices(t, parts, clipped) if parts else clipped(t)
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
@@ -38,8 +43,14 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     limit = convert_to_tensor(clip_norm, dtype=size.dtype)
     scale = F["multiply"](limit, F["minimum"](F["divide"](1.0, size), F["divide"](1.0, limit)))
     scale = F["add"](scale, F["subtract"](size, size))
-    scaled = [None if t is None else F["multiply"](t, F["cast"](scale, convert_to_tensor(t).dtype)) for t in t_list]
-    return scaled, size
+    return [None if t is None else _scaled(convert_to_tensor(t), scale) for t in t_list], size
+
+
+def _scaled(t, scale):
+    scale, parts = F["cast"](scale, t.dtype), slices_of(t)
+    if parts:
+        return of_slices(t, parts, lambda slices: F["multiply"](slices, scale))
+    return F["multiply"](t, scale)
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):

@@ -12,7 +12,7 @@ import weakref
 
 import numpy as np
 
-from leat._core.tensor import Tensor, constant, convert_to_tensor
+from leat._core.tensor import Tensor, constant, convert_to_tensor, operation
 from leat._graph import trace
 
 
@@ -330,10 +330,29 @@ def _note_slices(gradient, parts):
 
 
 def slices_of(gradient):
-    """[slices, rows, ...] that a gradient with values is the sum of, which optimizers square one by one; [] of any
-    other one."""
+    """[slices, rows, ...] that a gradient is the sum of, which optimizers square one by one; [] of any other one."""
+    if not gradient._has_values:
+        return gradient._graph.slices(gradient) if gradient._graph.is_open else []
     found = _noted.get(id(gradient))
     return found[1] if found is not None and found[0]() is gradient else []
+
+
+def sum_of_squares(tensor):
+    """The sum of a tensor's squares, a scalar; of a table's gradient that of its slices' squares, as in TensorFlow."""
+    from leat._graph.ops import FUNCTIONS
+    sums = [FUNCTIONS["reduce_sum"](FUNCTIONS["square"](one)) for one in slices_of(tensor)[::2] or [tensor]]
+    return functools.reduce(lambda one, other: one + other, sums)
+
+
+def of_slices(gradient, parts, function):
+    """The sum of what a function makes of the slices of a gradient, `parts`; they are its slices again."""
+    made = [function(slices) for slices in parts[::2]]
+    sums = [operation("gather_grad", {"axis": 0}, [slices, gradient, rows])[0]
+            for slices, rows in zip(made, parts[1::2])]
+    total = functools.reduce(lambda one, other: one + other, sums)
+    if total._has_values:
+        _note_slices(total, [one for pair in zip(made, parts[1::2]) for one in pair])
+    return total
 
 
 def _slices(graph, gradient):

@@ -5,6 +5,7 @@ import re
 import sys
 
 from leat._graph import ops
+from leat._graph.tape import of_slices, slices_of
 from leat.keras._base import registry
 from leat.keras.initializers import Constant
 from leat.keras.optimizers.optimizer import Optimizer
@@ -239,8 +240,11 @@ class LossScaleOptimizer(Optimizer):
         inner = self.inner_optimizer
         touched = [*variables, *inner.variables]
         before = [one.read_value() for one in touched]
-        inner.apply([op["where"](is_finite, gradient / op["cast"](scale, gradient.dtype), op["zeros_like"](gradient))
-                     for gradient in grads], variables)
+
+        def unscaled(gradient):
+            return op["where"](is_finite, gradient / op["cast"](scale, gradient.dtype), op["zeros_like"](gradient))
+        inner.apply([of_slices(one, parts, unscaled) if (parts := slices_of(one)) else unscaled(one) for one in grads],
+                    variables)
         for one, old in zip(touched, before):
             one.assign(op["where"](is_finite, one.read_value(), old))
         grows = op["equal"](steps, op["cast"](self.dynamic_growth_steps - 1, steps.dtype))

@@ -401,3 +401,22 @@ def test_models_of_layers_without_a_vocabulary():
     np.testing.assert_array_equal(model(tf.constant([["a"], ["b"], ["c"]])), [[2], [1], [0]])
     with pytest.raises(tf.errors.FailedPreconditionError, match="vocabulary"):
         tf.function(layers.IntegerLookup())(tf.constant([[1]], tf.int64))
+
+
+def test_weights_of_vocabularies_are_where_keras_looks_for_them(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    keras.backend.clear_session()
+    words, texts = layers.StringLookup(output_mode="tf_idf"), layers.TextVectorization(output_mode="tf_idf")
+    words.adapt(np.array([["q", "r"], ["r", "s"]])), texts.adapt(np.array(["r q", "r s"]))
+    pair, one = keras.Input((2,), dtype="string"), keras.Input((1,), dtype="string")
+    model = keras.Model([pair, one], [words(pair), texts(one)])
+    model.save_weights(tmp_path / "w.weights.h5")
+    with h5py.File(tmp_path / "w.weights.h5") as file:
+        for place in ("string_lookup", "text_vectorization", "text_vectorization/_lookup_layer"):
+            np.testing.assert_allclose(file[f"layers/{place}/vars/idf_weights"],
+                                       [.63237333, .51082563, .6931472, .6931472], rtol=1e-6)
+    model.save(tmp_path / "m.keras")
+    again = keras.saving.load_model(tmp_path / "m.keras")
+    given = [tf.constant([["r", "x"]]), tf.constant([["s s"]])]
+    for found, wanted in zip(again(given), model(given)):
+        np.testing.assert_array_equal(found, wanted)

@@ -237,9 +237,14 @@ class _Lookup(Vocabulary):
 
     # ---- in files of Keras', which keep vocabularies that were found beside the configuration ----
 
+    def save_own_variables(self, store):
+        """Puts the weights of the vocabulary into `store`, where Keras looks for them."""
+        if self.idf_weights is not None:
+            store["idf_weights"] = self.idf_weights
+
     def load_own_variables(self, store):
         """Takes the weights of the vocabulary, which `load_assets` is to set."""
-        self._stored_weights = store.get("idf_weights")
+        self._stored_weights = store.get("idf_weights", self._stored_weights)
 
     def load_assets(self, dir_path):
         """Takes the vocabulary that a folder of a `.keras` file has, unless the configuration had one."""

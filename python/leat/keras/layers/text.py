@@ -50,6 +50,10 @@ class TextVectorization(Vocabulary):
         self._standardize, self._split, self._ngrams = standardize, split, ngrams
         self._length, self._ragged, self.built = output_sequence_length, ragged, True
 
+    def _parts_in_files(self):
+        """The layer inside, which Keras' files have as well."""
+        return [("_lookup_layer", self._lookup)]
+
     # ---- the vocabulary ----
 
     def adapt(self, data, batch_size=None, steps=None):
@@ -62,6 +66,10 @@ class TextVectorization(Vocabulary):
     def set_vocabulary(self, vocabulary, idf_weights=None):
         """Takes the words of a list, an array, a tensor, or the lines of a file."""
         self._lookup.set_vocabulary(vocabulary, idf_weights)
+
+    def save_own_variables(self, store):
+        """Puts the weights of the vocabulary into `store`, where Keras looks for them."""
+        self._lookup.save_own_variables(store)
 
     def load_own_variables(self, store):
         """Takes the weights of the vocabulary, which `load_assets` is to set."""

@@ -72,6 +72,8 @@ def _children(thing):
             found.append((name, getattr(thing, name)))
         except Exception:  # a property that does not work as yet has nothing to save
             continue
+    if hasattr(thing, "_parts_in_files"):
+        found += thing._parts_in_files()
     if hasattr(thing, "layers"):
         found = [pair for pair in found if pair[0] != "layers"] + [("layers", thing.layers)]
     is_listed = hasattr(thing, "_sequence") or hasattr(thing, "_graph")

@@ -6,9 +6,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leat)
 
 install(DIRECTORY include/leat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS leat leat_static EXPORT leat_targets)
-# Beside the library, which loads it; the tool finds it in ../lib.
-if(TARGET leat_grpc)
-    install(TARGETS leat_grpc LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Beside the library, which loads them; the tool finds them in ../lib.
+if(LEAT_MODULES)
+    install(TARGETS ${LEAT_MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 # gdb reads it with the library, where the folder is in its auto-load safe-path.
 install(FILES tools/gdb/leat.py DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -23,13 +23,13 @@ target_link_libraries(leat_python PRIVATE leat_static)
 # leat's own symbols stay inside: a program that links the library too has two that do not meet.
 target_link_options(leat_python PRIVATE LINKER:--exclude-libs,ALL)
 
-# The module with gRPC lies beside the extension, which loads it when a service first listens or connects.
-if(TARGET leat_grpc)
+# The modules lie beside the extension, which loads them when they are first used.
+foreach(module IN LISTS LEAT_MODULES)
     add_custom_command(TARGET leat_python POST_BUILD
-        COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:leat_grpc> ${package}/libleat_grpc.so VERBATIM)
-    add_dependencies(leat_python leat_grpc)
-    install(TARGETS leat_grpc LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
-endif()
+        COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${module}> ${package}/lib${module}.so VERBATIM)
+    add_dependencies(leat_python ${module})
+    install(TARGETS ${module} LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
+endforeach()
 
 # A link for each file: the stubs below lie among them and not among the sources. What a file was renamed from goes.
 file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPENDS
@@ -37,7 +37,7 @@ file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPEND
 file(GLOB_RECURSE old LIST_DIRECTORIES true RELATIVE ${PROJECT_BINARY_DIR}/python ${package}/*)
 foreach(name IN LISTS old)
     if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/${name} AND NOT name IN_LIST entries
-            AND NOT name STREQUAL leat/libleat_grpc.so)
+            AND NOT name MATCHES "^leat/libleat_[a-z]+\\.so$")
         file(REMOVE ${PROJECT_BINARY_DIR}/python/${name})
     endif()
 endforeach()

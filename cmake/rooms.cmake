@@ -46,7 +46,7 @@ endfunction()
 # Defines the object library leati_<room> and appends its objects to LEAT_OBJECTS_<room>.
 function(leat_add_room room)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
-    list(FILTER sources EXCLUDE REGEX "_test\\.c$")
+    list(FILTER sources EXCLUDE REGEX "_(test|module)\\.c$") # A module's own source is linked to nothing else (CMakeLists.txt).
     if(NOT LEAT_HAVE_ONEDNN)
         list(FILTER sources EXCLUDE REGEX "/exec/cpu/dnnl[^/]*\\.c$")
     endif()

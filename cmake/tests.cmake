@@ -83,6 +83,9 @@ function(leat_test_program path)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_compile_definitions(${target} PRIVATE LEATI_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(${target} PRIVATE leati_test_build)
+    if(LEAT_MODULES) # which it may load
+        add_dependencies(${target} ${LEAT_MODULES})
+    endif()
     if(LEAT_LLD)
         target_link_options(${target} PRIVATE -fuse-ld=lld)
     endif()
@@ -107,9 +110,6 @@ function(leat_units)
     endforeach()
     file(CONFIGURE OUTPUT ${program}.def CONTENT "${table}" @ONLY)
     leat_test_program(units/${U_NAME} ${PROJECT_SOURCE_DIR}/tests/units/runner.c ${U_SOURCES} ${U_OBJECTS})
-    if(TARGET leat_grpc) # which tests of services load
-        add_dependencies(t_units_${U_NAME} leat_grpc)
-    endif()
     target_compile_definitions(t_units_${U_NAME} PRIVATE LEATI_UNITS="${program}.def")
 endfunction()
 
@@ -130,6 +130,16 @@ foreach(room IN LISTS LEAT_ROOMS)
     endif()
     leat_units(NAME ${room} FOLDER ${PROJECT_SOURCE_DIR}/src SOURCES ${sources} OBJECTS ${objects} LABELS ${labels})
 endforeach()
+
+# Modules for src/base/module_test.c: of this version, of another one, and one without a table.
+foreach(kind same other bare)
+    add_library(unit_module_${kind} MODULE ${PROJECT_SOURCE_DIR}/tests/units/module.c)
+    set_target_properties(unit_module_${kind} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/units)
+    target_include_directories(unit_module_${kind} PRIVATE src include)
+    add_dependencies(t_units_base unit_module_${kind})
+endforeach()
+target_compile_definitions(unit_module_same PRIVATE LEATI_MODULE_FOR="${PROJECT_VERSION}")
+target_compile_definitions(unit_module_other PRIVATE LEATI_MODULE_FOR="0.0.7")
 
 # What the suites share may use every room.
 file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/support/*.c)

@@ -54,7 +54,9 @@ esac
 
 [ -n "$(find "$prefix" -path '*/man/man1/leat.1' -size +1k)" ] || fail "there is no manual page"
 [ -f "$LD_LIBRARY_PATH/$(basename "$(readlink -f "$LD_LIBRARY_PATH/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
-[ ! -f "$build/libleat_grpc.so" ] || [ -f "$LD_LIBRARY_PATH/libleat_grpc.so" ] || fail "there is no module of gRPC"
+for module in grpc; do
+    [ ! -f "$build/libleat_$module.so" ] || [ -f "$LD_LIBRARY_PATH/libleat_$module.so" ] || fail "there is no libleat_$module.so"
+done
 [ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
 found=$(objdump -p "$LD_LIBRARY_PATH/libleat.so" | awk '$1 == "SONAME" {print $2}')

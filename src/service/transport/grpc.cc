@@ -540,21 +540,33 @@ void pipe_free(leati_grpc_pipe *pipe) {
     pipe->unref();
 }
 
-const leati_grpc_module table = {LEAT_GRPC_FOR, serve,           take_connection, close_server,
-                                 connect_to,    free_connection, start_call,      cancel_call,
-                                 free_call,     open_pipe,       pipe_read,       pipe_send,
-                                 pipe_finish,   pipe_answer,     pipe_cancel,     pipe_free};
-
 /* gRPC writes to stderr what it finds wrong; leat's errors say it. */
 void drop_line(gpr_log_func_args *) {
 }
 
-} // namespace
-
-extern "C" __attribute__((visibility("default"))) const leati_grpc_module *
-leati_grpc_module_enter(const leati_grpc_host *given) {
+void enter(const leati_grpc_host *given) {
     host = given;
     if (std::getenv("GRPC_VERBOSITY") == nullptr)
         gpr_set_log_function(drop_line);
-    return &table;
 }
+
+} // namespace
+
+LEATI_MODULE_SHOWN const leati_grpc_module LEATI_MODULE_TABLE = {
+    {LEATI_MODULE_FOR, sizeof(leati_grpc_module)},
+    enter,
+    serve,
+    take_connection,
+    close_server,
+    connect_to,
+    free_connection,
+    start_call,
+    cancel_call,
+    free_call,
+    open_pipe,
+    pipe_read,
+    pipe_send,
+    pipe_finish,
+    pipe_answer,
+    pipe_cancel,
+    pipe_free};

@@ -1,5 +1,5 @@
 /* The border between leat and the module libleat_grpc.so (grpc.cc), which is linked with gRPC and
- * loaded where "grpc" is first asked for (grpc_load.c). Each side gives the other a table of
+ * loaded where "grpc" is first asked for (base/module.h). Each side gives the other a table of
  * functions, so that neither needs symbols of the other. Valid C and C++.
  *
  * A pipe is one gRPC call seen from one end: records of bytes both ways, one send at a time. A
@@ -9,9 +9,7 @@
 #ifndef LEATI_SERVICE_TRANSPORT_GRPC_MODULE_H
 #define LEATI_SERVICE_TRANSPORT_GRPC_MODULE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/module.h"
 
 typedef struct leati_grpc_bytes {
     const void *data;
@@ -78,7 +76,9 @@ typedef struct leati_grpc_argument {
 } leati_grpc_argument;
 
 typedef struct leati_grpc_module {
-    const char *version; /* leat's, for which it was built */
+    leati_module_head head;
+    /* Once, before all others: takes the host's table, which must stay. */
+    void (*enter)(const leati_grpc_host *host);
     /* A server of the connections that it is handed; NULL where gRPC does not take the keys. */
     leati_grpc_server *(*serve)(const leati_grpc_security *security,
                                 const leati_grpc_argument *arguments, size_t num_arguments,
@@ -113,8 +113,5 @@ typedef struct leati_grpc_module {
     void (*pipe_cancel)(leati_grpc_pipe *pipe);
     void (*pipe_free)(leati_grpc_pipe *pipe);
 } leati_grpc_module;
-
-/* The one symbol of the module: takes the host's table, which must stay, and gives its own. */
-#define LEATI_GRPC_MODULE_ENTRY "leati_grpc_module_enter"
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -503,23 +504,40 @@ static const leati_transport transport_remote = {
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static int loaded_forks; /* load_lock */
 
+LEATI_FORK_LOCK(grpc, &load_lock);
+
+#ifdef LEATI_HAVE_GRPC
+static leat_status load(const leati_grpc_host *host, leat_error *err) {
+    static leati_module module = {
+        .file = "libleat_grpc.so", .library = "libgrpc++", .size = sizeof *leati_remote_module};
+    LEATI_TRY(leati_listener_check_descriptors("gRPC", err));
+    LEATI_TRY(leati_module_load(&module, err));
+    leati_remote_module = module.table;
+    leati_remote_module->enter(host);
+    loaded_forks = leati_transport_forks();
+    return LEAT_OK;
+}
+#else
+static leat_status load(const leati_grpc_host *host, leat_error *err) {
+    (void)host;
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "leat was built without gRPC, so services stay within a process; install "
+                      "libgrpc++-dev and build again");
+}
+#endif
+
 /* gRPC's threads stay with the parent, and what they share with it would be waited for here for
  * ever: a child of a process that has loaded it does without. */
 const leati_transport *leati_transport_find_grpc(leat_error *err) {
     pthread_mutex_lock(&load_lock);
     leat_status status = LEAT_OK;
-    if (leati_remote_module != NULL && loaded_forks != leati_transport_forks()) {
+    if (leati_remote_module == NULL)
+        status = load(&host_table, err);
+    else if (loaded_forks != leati_transport_forks())
         status = leati_fail(err, LEAT_FAILED_PRECONDITION,
                             "gRPC was in use in the process that this one was forked from, and "
                             "does not go on in a child; start processes by exec (multiprocessing's "
                             "\"spawn\"), or fork before the service is used");
-    } else if (leati_remote_module == NULL) {
-        status = leati_listener_check_descriptors("gRPC", err);
-        if (status == LEAT_OK)
-            leati_remote_module = leati_remote_load(&host_table, err);
-        status = leati_remote_module == NULL ? err->code : LEAT_OK;
-        loaded_forks = leati_transport_forks();
-    }
     pthread_mutex_unlock(&load_lock);
     return status == LEAT_OK ? &transport_remote : NULL;
 }

@@ -91,9 +91,6 @@ typedef struct leati_remote_channel {
 /* The module, once leati_transport_find_grpc has found it. */
 extern const leati_grpc_module *leati_remote_module;
 
-/* Loads it (remote_load.c); UNIMPLEMENTED where it is not there. */
-const leati_grpc_module *leati_remote_load(const leati_grpc_host *host, leat_error *err);
-
 /* Connection `which` of the channel, opened now where it was not; waits for the host's addresses
  * where it is a name. NULL: UNAVAILABLE where that is not found in time, without memory. */
 leati_grpc_connection *leati_remote_connection(leati_remote_channel *channel, int which,

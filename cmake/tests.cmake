@@ -23,6 +23,9 @@ find_package(Python3 COMPONENTS Interpreter)
 add_library(leati_test_build INTERFACE) # for whatever includes "support/x.h"
 target_include_directories(leati_test_build INTERFACE ${PROJECT_SOURCE_DIR}/tests)
 target_link_libraries(leati_test_build INTERFACE leati_build PkgConfig::CMOCKA)
+if(LEAT_OPENSSL_FOUND) # support/certificates.h makes some
+    target_link_libraries(leati_test_build INTERFACE PkgConfig::LEAT_OPENSSL)
+endif()
 # Compiling the tests' own code in full would take twice as long, and longer than it makes them faster.
 target_compile_options(leati_test_build INTERFACE $<$<CONFIG:Release>:-O1> ${LEAT_OVERRIDING})
 set(LEAT_THREAD_ROOMS run coll exec data dist service train web)

@@ -16,6 +16,9 @@
 
 enum { MOST_CERTIFICATES = 32768 /* bytes of what a stranger shows */ };
 
+leati_module leati_tls_module = {
+    .file = "libleat_tls.so", .library = "OpenSSL", .size = sizeof(leati_tls_openssl)};
+
 const char *leati_tls_reason(void) {
     unsigned long code = ERR_peek_error();
     const char *reason = code == 0                ? NULL
@@ -175,6 +178,8 @@ static leat_status take_fingerprint(leati_tls_context *c, leat_error *err) {
 }
 
 leati_tls_context *leati_tls_context_new(const leati_tls_files *files, leat_error *err) {
+    if (leati_module_load(&leati_tls_module, err) != LEAT_OK)
+        return NULL;
     /* Jobs are left while the program ends: OpenSSL must not clean up before, as it would behind
      * handlers that were registered earlier. Where somebody else has begun to use it, its handler
      * is the earlier one. */

@@ -3,7 +3,7 @@
 #define LEATI_COLL_TLS_PRIVATE_H
 
 #include "coll/tls.h"
-#include <openssl/ssl.h>
+#include "coll/tls_module.h"
 
 struct leati_tls_context {
     SSL_CTX *ssl;

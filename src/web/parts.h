@@ -7,8 +7,8 @@
 #include "run/thread.h"
 #include "web/access.h"
 #include "web/history.h"
+#include "web/http_module.h"
 #include "web/server.h"
-#include <microhttpd.h>
 #include <stdatomic.h>
 
 /* A text that streams send: of the server's thread. */

@@ -22,6 +22,9 @@
 
 enum { MOST_FILE = 1 << 20, HEAD_BYTES = 32768, BACKLOG = 64 };
 
+leati_module leati_web_http_module = {
+    .file = "libleat_http.so", .library = "libmicrohttpd", .size = sizeof(leati_web_http)};
+
 /* ---- the parts of a server ---- */
 
 /* The text of a PEM file. Owned. */
@@ -104,7 +107,8 @@ static bool is_loopback(const struct sockaddr_storage *address) {
 
 leati_web *leati_web_new(const leati_web_options *options, leat_error *err) {
     const leati_web_options *o = options;
-    if (check_options(o, err) != LEAT_OK)
+    if (leati_module_load(&leati_web_http_module, err) != LEAT_OK ||
+        check_options(o, err) != LEAT_OK)
         return NULL;
     leati_web *web = leati_alloc_zero(1, sizeof *web);
     if (web == NULL) {

@@ -54,9 +54,14 @@ esac
 
 [ -n "$(find "$prefix" -path '*/man/man1/leat.1' -size +1k)" ] || fail "there is no manual page"
 [ -f "$LD_LIBRARY_PATH/$(basename "$(readlink -f "$LD_LIBRARY_PATH/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
-for module in grpc; do
+for module in grpc http tls; do
     [ ! -f "$build/libleat_$module.so" ] || [ -f "$LD_LIBRARY_PATH/libleat_$module.so" ] || fail "there is no libleat_$module.so"
 done
+if [ -f "$build/libleat_http.so" ]; then
+    echo '{"op": "range", "args": {"stop": 3}}' >"$work/plan.json"
+    "$prefix/bin/leat" watch "$work/plan.json" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+    grep -q 'http://' "$work/log" || fail "the tool finds no libleat_http.so: $(cat "$work/log")"
+fi
 [ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
 found=$(objdump -p "$LD_LIBRARY_PATH/libleat.so" | awk '$1 == "SONAME" {print $2}')

@@ -9,12 +9,21 @@ import unittest
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("LEAT_BUILD", ROOT / "build"))
 PYTHON = ROOT / ".venv/bin/python"
 MEGABYTES = 25
 PROGRAM = """
 import leat as tf
 assert tf.__file__.startswith(%r), tf.__file__
 print([batch.numpy().tolist() for batch in tf.data.Dataset.range(5).map(lambda x: x * x).batch(3)])
+"""
+# A module of the wheel is found there.
+PAGE = """
+import leat as tf
+options = tf.data.Options()
+options.watch = 0
+iterator = iter(tf.data.Dataset.range(3).with_options(options))
+print(open("/proc/self/maps").read())
 """
 
 
@@ -42,7 +51,8 @@ class Wheel(unittest.TestCase):
             sources = {path.relative_to(ROOT / "python").as_posix() for path in (ROOT / "python/leat").rglob("*")
                        if path.is_file() and "__pycache__" not in path.parts}
             stubs = {name for name in names if name.endswith(".pyi")}
-            self.assertEqual({n for n in names if ".dist-info/" not in n} - stubs, sources | {"leat/_native.abi3.so"})
+            modules = {"leat/" + path.name for path in BUILD.glob("libleat_*.so")}
+            self.assertEqual({n for n in names if ".dist-info/" not in n} - stubs, sources | {"leat/_native.abi3.so"} | modules)
             self.assertLessEqual({"leat/__init__.pyi", "leat/data/dataset.pyi", "leat/keras/layers/__init__.pyi",
                                   "leat/bitwise.pyi"}, stubs)
             there = os.path.join(folder, "there")
@@ -50,6 +60,9 @@ class Wheel(unittest.TestCase):
             done = subprocess.run([PYTHON, "-c", PROGRAM % there], cwd=folder, capture_output=True, text=True,
                                   env={**os.environ, "PYTHONPATH": there})
             self.assertEqual((done.stdout, done.stderr), ("[[0, 1, 4], [9, 16]]\n", ""))
+            done = subprocess.run([PYTHON, "-c", PAGE], cwd=folder, capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": there})
+            self.assertEqual((done.returncode, "libleat_http.so" in done.stdout), (0, "leat/libleat_http.so" in modules))
 
 
 if __name__ == "__main__":

@@ -88,3 +88,13 @@ def test_fit_over_a_service():
     text, errors = printed("service.py")
     found = re.fullmatch(r"3 epochs, accuracy ([\d.]+)\n", text)
     assert found and float(found[1]) > 0.8 and errors == ""
+
+
+def test_fit_over_a_service_that_others_have_read(monkeypatch):
+    service = tf.data.experimental.service
+    with service.DispatchServer() as dispatcher:
+        address = dispatcher.target.split("://")[1]
+        with service.WorkerServer(service.WorkerConfig(dispatcher_address=address)):
+            monkeypatch.setenv("LEAT_SERVICE_ADDRESS", address)
+            assert printed("service.py")[0].startswith("3 epochs")
+            assert printed("service.py")[0] == "other programs read all rows\n"

@@ -66,12 +66,14 @@ static bool is_to_warn(leati_client_reader_task *task) {
 bool leati_client_reader_way_next(leati_client_reader_task *task, const leat_error *why, bool broke,
                                   leati_client_reader_passing *passing) {
     bool helps = may_help(why);
-    passing->told = !task->some_came && task->ways > 1;
+    /* A worker that answers, though that it has no such task yet, is reached. */
+    bool of_way = broke || task->transport == NULL || !task->transport->tells;
+    passing->told = of_way && !task->some_came && task->ways > 1;
     passing->warns = is_to_warn(task);
     (void)snprintf(passing->address, sizeof passing->address, "%s", task->place.address);
     memcpy(passing->way, task->way, sizeof passing->way);
     task->refused = helps ? 0 : task->some_came ? 1 : task->refused + 1;
-    task->passed_over += !task->some_came || !helps;
+    task->passed_over += of_way && (!task->some_came || !helps);
     task->retry_ns = leati_now_ns() + leati_control_pause_ns(task->failures++);
     return !helps && (!broke || task->refused >= task->ways);
 }
@@ -82,8 +84,9 @@ void leati_client_reader_way_passed(const leati_client_reader_passing *passing,
         LEATI_TELL(SERVICE, INFO, "worker %s is not read by %s (%s); the next way is tried",
                    passing->address, passing->way, leat_error_message(why));
     if (passing->warns)
-        leati_log(LEAT_LOG_WARNING,
-                  "worker %s is not reached, though the dispatcher names it (by %s: %s); is a "
-                  "firewall between, or another network? Waiting for it",
-                  passing->address, passing->way, leat_error_message(why));
+        leati_log(
+            LEAT_LOG_WARNING,
+            "nothing comes from worker %s, which the dispatcher names (by %s: %s); waiting "
+            "for it. Where it is not reached, look for a firewall, or another network, between",
+            passing->address, passing->way, leat_error_message(why));
 }

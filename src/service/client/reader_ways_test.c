@@ -360,6 +360,29 @@ static void a_workers_answer_is_told_at_once(void **state) {
     stop_bad(&b);
 }
 
+static void await_opens(fake_worker *worker, int more);
+
+/* One that does not know its task yet says so by a way that reaches it, which is kept. */
+static void a_worker_that_answers_is_reached(void **state) {
+    (void)state;
+    fake_service service;
+    bad b;
+    if (strcmp(fake_transfers, "local") == 0)
+        skip(); /* which does not tell answers apart */
+    start_bad(&b, false, CLOSES);
+    fake_start(&service, 1, ELEMENTS);
+    service.workers[0].before[0] = b.transfer;
+    service.workers[0].refuses = LEAT_UNAVAILABLE;
+    leat_spec *spec = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL);
+    leati_client_reader *reader = open_reader(&service, spec, NULL);
+    await_opens(&service.workers[0], 4);
+    assert_int_equal(atomic_load(&b.opens), 1);
+    leati_client_reader_close(reader);
+    leat_spec_unref(spec);
+    fake_stop(&service);
+    stop_bad(&b);
+}
+
 static atomic_int warnings;
 
 static void count_warning(void *context, leat_log_level level, const char *line) {
@@ -415,6 +438,7 @@ int main(void) {
         cmocka_unit_test(what_cannot_be_understood_is_passed_over),
         cmocka_unit_test(without_another_way_the_failure_is_told),
         cmocka_unit_test(a_workers_answer_is_told_at_once),
+        cmocka_unit_test(a_worker_that_answers_is_reached),
         cmocka_unit_test(a_worker_that_is_not_reached_is_named),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};

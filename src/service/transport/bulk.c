@@ -538,6 +538,7 @@ static leati_transport_stream *open_bulk(leati_transport_channel *base, const ch
 }
 
 const leati_transport leati_transport_shm = {.name = "shm",
+                                             .tells = true,
                                              .listen = listen_shm,
                                              .close = close_bulk,
                                              .address = address_shm,
@@ -548,6 +549,7 @@ const leati_transport leati_transport_shm = {.name = "shm",
                                              .open = open_bulk};
 
 const leati_transport leati_transport_tcp = {.name = "tcp",
+                                             .tells = true,
                                              .listen = listen_by_tcp,
                                              .close = close_bulk,
                                              .address = address_tcp,

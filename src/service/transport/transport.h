@@ -121,6 +121,7 @@ typedef struct leati_transport_channel leati_transport_channel;
 /* Opens servers and channels of one protocol. */
 typedef struct leati_transport {
     const char *name; /* of the protocol, in addresses "grpc://host:port" */
+    bool tells;       /* its streams say what is no answer of the other side (events.broke) */
     /* Owned; NULL: FAILED_PRECONDITION where the port is taken, INVALID_ARGUMENT for addresses and
      * files that cannot be used. `handler` is copied. *port is the bound port. */
     leati_transport_server *(*listen)(const leati_transport_listen_options *options,

@@ -1,10 +1,11 @@
 /* Coordinated reads: consumer i of n gets positions k * n + i in the task's k-th round.
  *
  * Happy path: a task has turns, which are the same for all of its consumers: a round, once its n
- * elements are ready, or a skip, where they are not 100 ms after a consumer began to wait for them,
- * so that all can take a round of another worker instead. A consumer says how many turns came to
- * it, and how many its program took, behind which it is given `window` more at most. Turns that
- * came to all are whole; each consumer is told how many there are, and hands out no others. So
+ * elements are ready, or a skip, where they are not 100 ms after a consumer began to wait for them
+ * whose program has all before them, so that all can take a round of another worker instead. A
+ * consumer says how many turns came to it, and how many its program took, behind which it is given
+ * `window` elements at most, and any skips, so that none waits for another one's program. Turns
+ * that came to all are whole; each consumer is told how many there are, and hands out no others. So
  * whatever becomes of a worker, no program has an element of a round that another consumer lacks.
  *
  * What was given is kept until it came to all: a consumer whose stream broke gets it again.
@@ -36,7 +37,7 @@ typedef struct rounds {
     int64_t n, joined;
     int64_t base;  /* the first turn */
     int64_t whole; /* turns that came to all */
-    /* The turns that are skips: how many came to all, and the others, ascending. */
+    /* The turns that are skips: how many all programs took, and the others, ascending. */
     int64_t passed;
     int64_t *skips;
     size_t num_skips, skips_capacity;
@@ -66,12 +67,17 @@ static bool is_skip(const rounds *r, int64_t turn) {
     return false;
 }
 
-/* The round that a turn is, or would be if it were no skip. */
-static int64_t round_of(const rounds *r, int64_t turn) {
+/* How many skips are listed in front of a turn. */
+static int64_t skips_before(const rounds *r, int64_t turn) {
     size_t before = r->num_skips;
     while (before > 0 && r->skips[before - 1] >= turn)
         before--;
-    return turn - r->base - r->passed - (int64_t)before;
+    return (int64_t)before;
+}
+
+/* The round that a turn is, or would be if it were no skip. */
+static int64_t round_of(const rounds *r, int64_t turn) {
+    return turn - r->base - r->passed - skips_before(r, turn);
 }
 
 /* How many turns came to all is found anew: true, it has become more. */
@@ -160,14 +166,16 @@ static leat_status join(leati_worker_task *task, leati_worker_reader *reader, le
     return LEAT_OK;
 }
 
-/* All that came to everybody. */
+/* Elements that came to everybody, and skips that every program took. */
 static void forget_passed(rounds *r, leati_worker_chunks *dropped) {
-    int64_t outcomes = round_of(r, r->whole) * r->n;
+    int64_t outcomes = round_of(r, r->whole) * r->n, took = INT64_MAX;
     size_t passed = 0;
+    for (int64_t i = 0; i < r->n; i++)
+        took = LEATI_MIN(took, r->consumers[i].took);
     while (r->made.first != NULL &&
            r->made.first->position + leati_worker_chunk_outcomes(r->made.first) <= outcomes)
         leati_worker_chunks_add(dropped, leati_worker_chunks_pop(&r->made));
-    while (passed < r->num_skips && r->skips[passed] < r->whole)
+    while (passed < r->num_skips && r->skips[passed] < took)
         passed++;
     if (passed > 0)
         memmove(r->skips, r->skips + passed, (r->num_skips - passed) * sizeof *r->skips);
@@ -175,9 +183,10 @@ static void forget_passed(rounds *r, leati_worker_chunks *dropped) {
     r->passed += (int64_t)passed;
 }
 
-/* Does its program have so much before it that it is to get no more? */
-static bool is_full(const consumer *c) {
-    return c->next - c->took >= LEATI_MAX(c->reader->asked.window, 1);
+/* Does its program have so many elements before it that it is to get no more? */
+static bool is_full(const rounds *r, const consumer *c) {
+    int64_t elements = round_of(r, c->next) - round_of(r, c->took);
+    return elements >= LEATI_MAX(c->reader->asked.window, 1);
 }
 
 /* The program took `begin` turns, and `end` came to its consumer. */
@@ -187,13 +196,13 @@ static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t be
     consumer *c = &r->consumers[reader->asked.consumer];
     if (c->reader != reader)
         return;
-    bool full = is_full(c);
+    bool full = is_full(r, c), waits = c->next == c->took;
     c->came = LEATI_MAX(c->came, LEATI_MIN(end, c->next));
     c->took = LEATI_MAX(c->took, LEATI_MIN(begin, c->came));
     bool more = count_whole(r);
-    if (more)
+    if (r->joined == r->n)
         forget_passed(r, dropped);
-    if (more || (full && !is_full(c)))
+    if (more || (full && !is_full(r, c)) || (!waits && c->next == c->took))
         leati_queue_gate_wake(task->gate);
 }
 
@@ -247,8 +256,9 @@ static leati_worker_taken wait_or_skip(leati_worker_task *task, leati_worker_rea
                                        consumer *c, leati_worker_outcome *out, leat_error *err) {
     rounds *r = task->state;
     int64_t now = leati_now_ns();
-    /* One that came first with a later turn than the others waits for them. */
-    if (round_of(r, c->next) != first_open(task))
+    /* Its program may not want it before long; and one that came first with a later turn than the
+     * others waits for them. */
+    if (c->took < c->next || round_of(r, c->next) != first_open(task))
         return LEATI_WORKER_NOT_YET;
     if (r->skip_at_ns == LEATI_NO_DEADLINE)
         r->skip_at_ns = now + SKIP_AFTER_NS;
@@ -275,7 +285,7 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
         out->position = r->whole;
         return LEATI_WORKER_TAKEN;
     }
-    if (is_full(c))
+    if (is_full(r, c) && !is_skip(r, c->next))
         return LEATI_WORKER_HELD_BACK;
     if (is_skip(r, c->next))
         return give_skip(r, c, out);

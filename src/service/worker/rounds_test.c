@@ -13,6 +13,7 @@
 typedef struct consumer {
     leati_worker_reader *reader;
     int64_t came, whole; /* turns */
+    bool idle;           /* its program takes nothing */
 } consumer;
 
 static consumer consumer_of(leati_worker_task *task, int64_t index, int64_t round) {
@@ -22,7 +23,8 @@ static consumer consumer_of(leati_worker_task *task, int64_t index, int64_t roun
 }
 
 static void say(consumer *c) {
-    leati_worker_reader_ack(c->reader, c->whole < c->came ? c->whole : c->came, c->came);
+    int64_t took = c->whole < c->came ? c->whole : c->came;
+    leati_worker_reader_ack(c->reader, c->idle ? 0 : took, c->came);
 }
 
 /* The next outcome says how many turns are whole. */
@@ -150,14 +152,11 @@ static leat_dataset *open_held(void *context, const struct leati_message_task *t
     return leat_dataset_from_json(held->plan, err);
 }
 
-/* A round that is not ready is skipped, by all consumers alike, and comes later. */
-static void test_skip(void **state) {
-    (void)state;
+static leati_worker_task *held_task(held_plan *held) {
     leat_error err = {0};
-    held_plan held = {.plan = ENDLESS, .gate = leati_queue_gate_new("held", NULL, &err)};
     leati_worker_bell *bell = leati_worker_bell_new(&err);
     leati_worker_budget *budget = leati_worker_budget_new(1 << 20, &err);
-    leati_worker_ways ways = {.context = &held,
+    leati_worker_ways ways = {.context = held,
                               .dataset = open_held,
                               .bell = bell,
                               .budget = budget,
@@ -167,14 +166,29 @@ static void test_skip(void **state) {
     leati_worker_task *task = leati_worker_task_new(&said, &ways, &err);
     leati_worker_bell_unref(bell);
     leati_worker_budget_unref(budget);
+    if (task == NULL)
+        fail_msg("%s", err.text);
+    return task;
+}
+
+static void let_go(held_plan *held) {
+    leati_queue_gate_lock(held->gate);
+    held->let_go = true;
+    leati_queue_gate_wake(held->gate);
+    leati_queue_gate_unlock(held->gate);
+}
+
+/* A round that is not ready is skipped, by all consumers alike, and comes later. */
+static void test_skip(void **state) {
+    (void)state;
+    leat_error err = {0};
+    held_plan held = {.plan = ENDLESS, .gate = leati_queue_gate_new("held", NULL, &err)};
+    leati_worker_task *task = held_task(&held);
     consumer a = consumer_of(task, 0, 0), b = consumer_of(task, 1, 0);
     expect_skip(&a, 0);
     expect_skip(&b, 0);
     expect_skip(&b, 0);
-    leati_queue_gate_lock(held.gate);
-    held.let_go = true;
-    leati_queue_gate_wake(held.gate);
-    leati_queue_gate_unlock(held.gate);
+    let_go(&held);
     /* What was decided for one holds for the other, ready or not. */
     expect_skip(&a, 0);
     for (leati_frame_kind kind = LEATI_FRAME_SKIP; kind == LEATI_FRAME_SKIP;) {
@@ -193,6 +207,32 @@ static void test_skip(void **state) {
     struct leati_message_read again = {.consumer = 0, .round = 1};
     assert_null(leati_worker_reader_new(task, &again, NULL, &err));
     assert_int_equal(err.code, LEAT_FAILED_PRECONDITION);
+    leati_worker_reader_close(b.reader);
+    end(task);
+    leati_queue_gate_free(held.gate);
+}
+
+/* A program that takes nothing does not keep the others from skips, nor from what comes then. */
+static void test_skips_that_are_not_taken(void **state) {
+    (void)state;
+    leat_error err = {0};
+    held_plan held = {.plan = ENDLESS, .gate = leati_queue_gate_new("held", NULL, &err)};
+    leati_worker_task *task = held_task(&held);
+    consumer a = consumer_of(task, 0, 0), b = consumer_of(task, 1, 0);
+    b.idle = true;
+    for (int i = 0; i < 3; i++) {
+        expect_skip(&a, 0);
+        expect_skip(&b, 0);
+    }
+    let_go(&held);
+    for (leati_frame_kind kind = LEATI_FRAME_SKIP; kind == LEATI_FRAME_SKIP;) {
+        leati_worker_outcome first = next_turn(&a), second = next_turn(&b);
+        kind = first.kind;
+        assert_int_equal(second.kind, kind);
+        leati_worker_outcome_fini(&first);
+        leati_worker_outcome_fini(&second);
+    }
+    leati_worker_reader_close(a.reader);
     leati_worker_reader_close(b.reader);
     end(task);
     leati_queue_gate_free(held.gate);
@@ -282,6 +322,7 @@ int main(void) {
         TEST(test_whole_turns),
         TEST(test_partial_round),
         TEST(test_skip),
+        TEST(test_skips_that_are_not_taken),
         TEST(test_rounds_need_no_end),
         TEST(test_window),
         TEST(test_window_failures),

@@ -156,8 +156,37 @@ static void test_epochs_cost_no_start(void **state) {
     expect_same(few, cost_after("many epochs", after_epochs, MOST_EPOCHS));
 }
 
+/* A database of version 1 is gone on with: the task that a worker had, and a new one. */
+static void test_a_database_of_version_1(void **state) {
+    (void)state;
+    struct world world = {0};
+    const char *folder = scratch_path("old");
+    char path[600];
+    sqlite3 *database = NULL;
+    open_world(&world, folder);
+    register_dataset(&world, ", \"deterministic\": true, \"providers\": [1000000]");
+    after_leases(&world, FEW_LEASES);
+    close_world(&world);
+    (void)snprintf(path, sizeof path, "%s/dispatcher.sqlite", folder);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database,
+                                  "DROP INDEX iterations_in; DROP INDEX clients_here;"
+                                  "ALTER TABLE tasks DROP COLUMN turns; PRAGMA user_version = 1",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(database);
+    open_world(&world, folder);
+    struct leati_message_task task = one_start(&world, 1, "");
+    take_leases(&world, task.task, FEW_LEASES);
+    after_epochs(&world, FEW_EPOCHS);
+    close_world(&world);
+    (void)cost_of_start(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_database_of_version_1, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(test_leases_cost_no_start, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_epochs_cost_no_start, scratch_setup, scratch_teardown),
     };

@@ -259,11 +259,17 @@ static leat_status first_start(leati_database *database, leat_error *err) {
         (void)snprintf(uid + 2 * i, 3, "%02x", random[i]);
     int64_t base = 0;
     memcpy(&base, random, 5);
-    LEATI_TRY(leati_database_run(database, err, "INSERT INTO meta VALUES (?, 0, ?)", "ti", uid,
-                                 base * 4096));
-    char version[64];
-    (void)snprintf(version, sizeof version, "PRAGMA user_version = %d", LEATI_SCHEMA_VERSION);
-    return run_text(database, version, err);
+    return leati_database_run(database, err, "INSERT INTO meta VALUES (?, 0, ?)", "ti", uid,
+                              base * 4096);
+}
+
+static leat_status take_version(leati_database *database, int64_t version, leat_error *err) {
+    if (version == LEATI_SCHEMA_VERSION)
+        return LEAT_OK;
+    LEATI_TRY(version == 0 ? first_start(database, err) : run_text(database, leati_schema_2, err));
+    char text[64];
+    (void)snprintf(text, sizeof text, "PRAGMA user_version = %d", LEATI_SCHEMA_VERSION);
+    return run_text(database, text, err);
 }
 
 static leat_status start(leati_database *database, leat_error *err) {
@@ -275,8 +281,7 @@ static leat_status start(leati_database *database, leat_error *err) {
                           "the dispatcher's database %s has version %lld; this leat reads up to "
                           "%d: use a newer one, or another work_dir",
                           database->path, (long long)version, LEATI_SCHEMA_VERSION);
-    if (version == 0)
-        LEATI_TRY(first_start(database, err));
+    LEATI_TRY(take_version(database, version, err));
     LEATI_TRY(
         leati_database_run(database, err, "UPDATE meta SET incarnation = incarnation + 1", ""));
     leati_query query;

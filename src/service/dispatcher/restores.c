@@ -103,8 +103,8 @@ static leat_status copy_task(leati_core *core, int64_t from, int64_t iteration,
     if (status == LEAT_OK)
         status = leati_database_run(
             core->database, err,
-            "INSERT INTO tasks SELECT ?, ?, 1, NULL, shard, shards, seed, ?, 0, -1, -1, ?, NULL, 0,"
-            " 0"
+            "INSERT INTO tasks SELECT ?, ?, 1, NULL, shard, shards, seed, ?, 0, -1, ?, NULL, 0, 0,"
+            " -1"
             " FROM tasks WHERE id = ?",
             "iiiti", task, iteration, state, held.data, from);
     leati_text_fini(&held);

@@ -1,9 +1,9 @@
-/* The tables of the dispatcher's database, version 1. A later version adds columns and tables; a
- * database of a newer one is refused. */
+/* The tables of the dispatcher's database. A later version adds columns and tables, which a
+ * database of an earlier one gets when it is opened; one of a newer version is refused. */
 #ifndef LEATI_SERVICE_DISPATCHER_SCHEMA_H
 #define LEATI_SERVICE_DISPATCHER_SCHEMA_H
 
-enum { LEATI_SCHEMA_VERSION = 1 };
+enum { LEATI_SCHEMA_VERSION = 2 };
 
 /* Of workers. */
 enum { LEATI_WORKER_READY = 0, LEATI_WORKER_DRAINING, LEATI_WORKER_LOST, LEATI_WORKER_LEFT };
@@ -41,8 +41,8 @@ static const char leati_schema[] =
     "CREATE INDEX clients_here ON clients (id) WHERE state = 0;"
     "CREATE TABLE tasks (id INTEGER PRIMARY KEY, iteration INTEGER, attempt INTEGER, worker TEXT,"
     " shard INTEGER, shards INTEGER, seed INTEGER, state INTEGER, start_round INTEGER,"
-    " end_round INTEGER, turns INTEGER, held TEXT, snapshot TEXT, stream INTEGER,"
-    " cut INTEGER);"
+    " end_round INTEGER, held TEXT, snapshot TEXT, stream INTEGER,"
+    " cut INTEGER, turns INTEGER);"
     "CREATE INDEX tasks_of ON tasks (iteration, state);"
     "CREATE INDEX tasks_at ON tasks (worker, state);"
     "CREATE TABLE providers (iteration INTEGER, provider INTEGER, repetition INTEGER, next INTEGER,"
@@ -55,5 +55,10 @@ static const char leati_schema[] =
     " streams INTEGER, chunks INTEGER, elements INTEGER);"
     "CREATE TABLE streams (task INTEGER PRIMARY KEY, chunks INTEGER, elements INTEGER,"
     " last_attempt INTEGER, last_elements INTEGER);";
+
+/* What version 2 added to version 1. */
+static const char leati_schema_2[] = "ALTER TABLE tasks ADD COLUMN turns INTEGER DEFAULT -1;"
+                                     "CREATE INDEX iterations_in ON iterations (state);"
+                                     "CREATE INDEX clients_here ON clients (id) WHERE state = 0;";
 
 #endif

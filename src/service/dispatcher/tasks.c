@@ -117,7 +117,7 @@ static leat_status add_task(leati_core *core, const leati_core_iteration *iterat
     core->changed = true;
     LEATI_TRY(leati_database_run(
         core->database, err,
-        "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, -1, '[]', NULL, 0, 0)",
+        "INSERT INTO tasks VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, -1, '[]', NULL, 0, 0, -1)",
         "iitiiiii", task, iteration->id, worker, share, shares,
         (iteration->repetition << 20) + seed, (int64_t)LEATI_TASK_ACTIVE, started));
     return iteration->snapshot == 0 ? LEAT_OK

@@ -549,7 +549,7 @@ def test_windows(worker_by):
     windows = tf.data.Dataset.range(5).window(2)
     target = worker_by(None)
     assert [values(window) for window in read_by(None, target, windows)] == [[0, 1], [2, 3], [4]]
-    with pytest.raises(tf.errors.UnimplementedError, match="component 0"):
+    with pytest.raises(tf.errors.UnimplementedError, match="component"):
         next(iter(read_by("grpc", target, windows)))
 
 

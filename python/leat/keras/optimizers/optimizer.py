@@ -7,10 +7,10 @@ import sys
 import warnings
 
 from leat import dtypes
-from leat._core.tensor import convert_to_tensor, operation
+from leat._core.tensor import convert_to_tensor
 from leat._core.tracking import grown, moved
 from leat._graph import ops, trace
-from leat._graph.tape import slices_of
+from leat._graph.tape import of_slices, slices_of
 from leat._graph.traced import Function
 from leat._structures import variables as _variables
 from leat.keras import config
@@ -481,12 +481,7 @@ def _of_dtype(gradient, dtype):
 
 def _of_slices(variable, parts):
     """A gradient, or that of slices of a table and their rows, two by two, as a function that is traced has it."""
-    if len(parts) == 1:
-        return parts[0]
-    table = variable._as_tensor()
-    return functools.reduce(lambda one, other: one + other, [
-        operation("gather_grad", {"axis": 0}, [slices, table, rows])[0]
-        for slices, rows in zip(parts[::2], parts[1::2])])
+    return parts[0] if len(parts) == 1 else of_slices(variable._as_tensor(), parts, lambda slices: slices)
 
 
 def _made_again(class_, config, values):

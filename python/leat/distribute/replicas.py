@@ -27,7 +27,7 @@ _announced = []
 
 def run(strategy, function, args, kwargs):
     """The structure of what ``function(*args, **kwargs)`` gives on the replicas of this process."""
-    if not _announced:
+    if strategy._local > 1 and not _announced:
         _announced.append(True)
         logging.getLogger("leat").warning(
             "Strategy.run outside of a tf.function runs Python for each replica, one after the other; put the function "

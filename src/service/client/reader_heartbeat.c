@@ -69,10 +69,10 @@ static leat_status list_settled(const leati_client_reader *reader, leati_ints *o
 
 /* Counts a stream that comes by `transfer`. */
 static leat_status add_way(const char *transfer, leati_messages *out, leat_error *err) {
-    struct leati_message_way *way = out->items, *end = way + out->count;
-    while (way != end && strcmp(way->transfer, transfer) != 0)
-        way++;
-    if (way == end) {
+    struct leati_message_way *way = NULL, *ways = out->items;
+    for (int64_t i = 0; way == NULL && i < out->count; i++)
+        way = strcmp(ways[i].transfer, transfer) == 0 ? &ways[i] : NULL;
+    if (way == NULL) {
         way = leati_messages_add(out, &leati_message_way, err);
         if (way == NULL)
             return err->code;

@@ -47,7 +47,9 @@ class WatchTest(SeenTest):
     def test_program(self):
         program, url = self.start()
         pid = str(program.pid)
-        table = self.succeed("watch", "--count", "1", pid)
+        table = ""
+        while "OPERATOR" not in table:  # the page is there before the pipeline
+            table = self.succeed("watch", "--count", "1", pid)
         self.assertEqual(table.splitlines()[0].split()[1::6], [pid, url])
         self.assertEqual([line.split()[0] for line in table.splitlines()[3:]], ["OPERATOR", "repeat", "range"])
         states = [json.loads(line) for line in self.succeed("watch", "--json", "--count", "2", "--interval", "0.01", pid).splitlines()]

@@ -195,7 +195,9 @@ class FileSize(Disturbance):
 
 class Memory(Disturbance):
     """A limit on addresses: so much more than a Python program has when it begins, or so much in all for the tool."""
-    allowed, says = FAILED, "memory|resourceexhausted|thread|allocat|failed to map segment"    # the last by ld.so
+    # The last two are ld.so's, and Python's own where it loads a module and has no memory for the exception.
+    allowed, says = FAILED, ("memory|resourceexhausted|thread|allocat|failed to map segment|"
+                             "error return without exception set")
 
     def draw(self, rng, scenario, usual, machine, folder):
         self.mebibytes = rng.choice([0, 1, 2, 4, 8, 16, 32, 64, 128])

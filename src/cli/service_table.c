@@ -12,6 +12,12 @@
 
 /* ---- cells ---- */
 
+/* The text, which is freed, as a cell. */
+static void take_joined(leati_text *joined, char *out) {
+    leati_table_clean(joined->size > 0 && !joined->failed ? joined->data : "", out);
+    leati_text_fini(joined);
+}
+
 static void list_cell(const leati_table_row *row, const char *member, char *out) {
     const json_t *list = json_object_get(row->now, member);
     leati_text joined = {0};
@@ -20,8 +26,7 @@ static void list_cell(const leati_table_row *row, const char *member, char *out)
         leati_table_text(json_array_get(list, i), text);
         leati_text_addf(&joined, "%s%s", i > 0 ? "," : "", text);
     }
-    leati_table_clean(joined.size > 0 && !joined.failed ? joined.data : "", out);
-    leati_text_fini(&joined);
+    take_joined(&joined, out);
 }
 
 /* {"shm": 2, "grpc": 1} as `2 shm, 1 grpc`. */
@@ -33,8 +38,7 @@ static void transfers_cell(const leati_table_row *row, const char *member, char 
         leati_text_addf(&joined, "%s%" JSON_INTEGER_FORMAT " %s", joined.size > 0 ? ", " : "",
                         json_integer_value(streams), transfer);
     }
-    leati_table_clean(joined.size > 0 && !joined.failed ? joined.data : "", out);
-    leati_text_fini(&joined);
+    take_joined(&joined, out);
 }
 
 static void mib_rate_cell(const leati_table_row *row, const char *member, char *out) {

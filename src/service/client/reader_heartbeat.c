@@ -87,7 +87,7 @@ static leat_status add_ways(const leati_client_reader *reader, leati_messages *o
                             leat_error *err) {
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next)
         if (task->state == LEATI_CLIENT_READING)
-            LEATI_TRY(add_way(task->stream != NULL ? task->transport->name : "direct", out, err));
+            LEATI_TRY(add_way(task->way, out, err));
     return LEAT_OK;
 }
 

@@ -43,7 +43,7 @@ typedef struct fake_worker {
     int64_t given, took, came, told; /* coordinated: turns */
     int64_t elements_credit, bytes_credit;
     int64_t most_under_way; /* elements credit that was ever there */
-    int opens;
+    int opens, streams; /* asked for; accepted */
     struct leati_message_read asked; /* the last one's */
     leati_transport_stream *stream;
     bool open, stop;
@@ -203,8 +203,20 @@ static void *fake_stream(void *context) {
     return NULL;
 }
 
+/* The context of one stream's events, which may come when the next stream is open already. */
+typedef struct fake_opening {
+    fake_worker *worker;
+    int number; /* of the worker's streams */
+} fake_opening;
+
+/* Is it the worker's last? Its lock is held. */
+static bool fake_is_last(const fake_opening *opening) {
+    return opening->number == opening->worker->streams;
+}
+
 static void fake_credit(void *context, leat_buffer *message) {
-    fake_worker *worker = context;
+    const fake_opening *opening = context;
+    fake_worker *worker = opening->worker;
     leati_frame_credit credit;
     leat_error err = {0};
     leat_status status =
@@ -212,14 +224,15 @@ static void fake_credit(void *context, leat_buffer *message) {
     assert(status == LEAT_OK);
     leat_buffer_unref(message);
     pthread_mutex_lock(&worker->lock);
-    worker->elements_credit += credit.elements;
-    worker->bytes_credit += credit.bytes;
+    bool last = fake_is_last(opening), coordinated = fake_is_coordinated(worker);
+    worker->elements_credit += last ? credit.elements : 0;
+    worker->bytes_credit += last ? credit.bytes : 0;
     if (worker->elements_credit > worker->most_under_way)
         worker->most_under_way = worker->elements_credit;
-    if (fake_is_coordinated(worker)) {
+    if (coordinated && last) {
         worker->took = credit.acked_begin;
         worker->came = credit.acked_end;
-    } else if (credit.acked_end > credit.acked_begin && worker->num_acked < 64) {
+    } else if (!coordinated && credit.acked_end > credit.acked_begin && worker->num_acked < 64) {
         worker->acked_begin[worker->num_acked] = credit.acked_begin;
         worker->acked_end[worker->num_acked++] = credit.acked_end;
     }
@@ -228,12 +241,14 @@ static void fake_credit(void *context, leat_buffer *message) {
 }
 
 static void fake_closed(void *context, const leat_error *why) {
-    fake_worker *worker = context;
+    fake_opening *opening = context;
+    fake_worker *worker = opening->worker;
     (void)why;
     pthread_mutex_lock(&worker->lock);
-    worker->open = false;
+    worker->open = worker->open && !fake_is_last(opening);
     pthread_cond_broadcast(&worker->changed);
     pthread_mutex_unlock(&worker->lock);
+    leati_free(opening);
 }
 
 static void fake_join(fake_worker *worker) {
@@ -262,8 +277,11 @@ static leat_status fake_open(void *context, leati_transport_stream *stream, cons
     leati_messages_fini(&leati_message_read, &worker->asked);
     LEATI_TRY(leati_messages_read(&leati_message_read, request, size, &worker->asked, err));
     *events = (leati_transport_events){.message = fake_credit, .closed = fake_closed};
-    *events_context = worker;
+    fake_opening *opening = leati_alloc(1, sizeof *opening);
+    assert(opening != NULL);
+    *events_context = opening;
     pthread_mutex_lock(&worker->lock);
+    *opening = (fake_opening){.worker = worker, .number = ++worker->streams};
     worker->stream = leati_transport_stream_ref(stream);
     worker->open = worker->running = true;
     worker->elements_credit = worker->most_under_way = worker->asked.credit_elements;

@@ -379,3 +379,17 @@ def test_wrong_arguments_are_keras_errors():
         keras.optimizers.Adafactor(clipnorm=1.0, clipvalue=1.0)
     with pytest.raises(ValueError, match="`ema_momentum`"):
         keras.optimizers.Adam(use_ema=True, ema_momentum=1.5)
+
+
+@pytest.mark.parametrize("exact, squares", [(False, [1 + 4, 16, 0]), (True, [(1 + 2)**2, 16, 0])])
+def test_slices_of_one_row_are_squared_by_themselves_or_added_up_first(exact, squares):
+    keras.config.set_exact_slices(exact)
+    try:
+        optimizer = keras.optimizers.Adagrad(1.0, initial_accumulator_value=0.0)
+    finally:
+        keras.config.set_exact_slices(False)
+    table = tf.Variable([[1.], [1.], [1.]])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.gather(table, [0, 0, 1]) * [[1.], [2.], [4.]])
+    optimizer.apply_gradients([(tape.gradient(loss, table), table)])
+    np.testing.assert_array_equal(optimizer.variables[2].numpy()[:, 0], squares)

@@ -87,3 +87,11 @@ void leati_text_fini(leati_text *text) {
     leati_free(text->data);
     *text = (leati_text){0};
 }
+
+void leati_text_of_bytes(char out[LEATI_TEXT_BYTES], double bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    int unit = 0;
+    for (; bytes >= 1024 && unit < 6; unit++)
+        bytes /= 1024;
+    (void)snprintf(out, LEATI_TEXT_BYTES, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+}

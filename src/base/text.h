@@ -22,4 +22,8 @@ void leati_text_add_quoted(leati_text *text, const char *bytes, size_t size);
 char *leati_text_take(leati_text *text);
 void leati_text_fini(leati_text *text);
 
+enum { LEATI_TEXT_BYTES = 24 };
+/* A number of bytes in the unit that suits it: "512 bytes", "12.5 MiB". */
+void leati_text_of_bytes(char out[LEATI_TEXT_BYTES], double bytes);
+
 #endif

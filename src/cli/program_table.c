@@ -5,6 +5,7 @@
 #include "cli/program_table.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "cli/say.h"
 #include "cli/table.h"
 #include <math.h>
@@ -51,18 +52,10 @@ static void buffer_cell(const leati_table_row *row, const char *member, char *ou
         (void)snprintf(out, LEATI_TABLE_CELL, "%.0f", held);
 }
 
-static void put_bytes(double bytes, char *out) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    for (; bytes >= 1024 && unit < 4; unit++)
-        bytes /= 1024;
-    (void)snprintf(out, LEATI_TABLE_CELL, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
-}
-
 static void bytes_cell(const leati_table_row *row, const char *member, char *out) {
     double bytes = leati_table_number(row->now, member);
     if (bytes > 0)
-        put_bytes(bytes, out);
+        leati_text_of_bytes(out, bytes);
 }
 
 static void failed_cell(const leati_table_row *row, const char *member, char *out) {
@@ -101,7 +94,7 @@ static void write_sum(const leati_table_row *pipeline, leati_text *out) {
     leati_table_count_cell(pipeline, "elements", elements);
     leati_table_rate_cell(pipeline, "elements", rate);
     leati_table_slowest_cell(pipeline, "slowest", slowest);
-    put_bytes(leati_table_number(pipeline->now, "memory"), held);
+    leati_text_of_bytes(held, leati_table_number(pipeline->now, "memory"));
     leati_text_addf(out, "\n%s: %s elements", name[0] != '\0' ? name : "pipeline", elements);
     if (rate[0] != '\0')
         leati_text_addf(out, ", %s each second", rate);

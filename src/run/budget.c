@@ -150,21 +150,6 @@ static int find_largest(const leati_budget *budget, const leati_holder *largest[
     return count;
 }
 
-/* "12.5 MiB", short enough for an error text. */
-static void print_bytes(char text[24], int64_t bytes) {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = (double)bytes;
-    int unit = 0;
-    while (value >= 1024 && unit < 6) {
-        value /= 1024;
-        unit++;
-    }
-    if (unit == 0)
-        snprintf(text, 24, "%lld bytes", (long long)bytes);
-    else
-        snprintf(text, 24, "%.1f %s", value, units[unit]);
-}
-
 /* The largest holders of this iterator as text, with the lock held: their names are valid only
  * under it. */
 static void print_largest(const leati_budget *budget, char *text, size_t room) {
@@ -172,8 +157,8 @@ static void print_largest(const leati_budget *budget, char *text, size_t room) {
     size_t length = (size_t)snprintf(text, room, "none");
     int count = find_largest(budget, largest);
     for (int i = 0; i < count; i++) {
-        char size[24];
-        print_bytes(size, largest[i]->bytes);
+        char size[LEATI_TEXT_BYTES];
+        leati_text_of_bytes(size, largest[i]->bytes);
         length = i == 0 ? 0 : length;
         length += (size_t)snprintf(text + length, room - length, "%s%.*s %s", i == 0 ? "" : ", ",
                                    NAME_SIZE, largest[i]->name, size);
@@ -183,11 +168,12 @@ static void print_largest(const leati_budget *budget, char *text, size_t room) {
 /* Writes the refusal, with the lock held. */
 static leat_status refuse(const leati_holder *holder, int64_t bytes, leat_error *err) {
     const leati_budget *budget = holder->budget;
-    char list[NAMED * (NAME_SIZE + 24) + 16], wanted[24], limit[24], others[24];
+    char list[NAMED * (NAME_SIZE + LEATI_TEXT_BYTES) + 16], wanted[LEATI_TEXT_BYTES],
+        limit[LEATI_TEXT_BYTES], others[LEATI_TEXT_BYTES];
     print_largest(budget, list, sizeof list);
-    print_bytes(wanted, bytes);
-    print_bytes(limit, budget->limit);
-    print_bytes(others, budget->used - holder->bytes);
+    leati_text_of_bytes(wanted, bytes);
+    leati_text_of_bytes(limit, budget->limit);
+    leati_text_of_bytes(others, budget->used - holder->bytes);
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                       "%.*s needs %s, but the iterator's memory limit is %s and others hold %s; "
                       "largest holders: %s; make their buffers smaller or raise the limit",
@@ -196,13 +182,14 @@ static leat_status refuse(const leati_holder *holder, int64_t bytes, leat_error 
 
 static leat_status refuse_process(const leati_holder *holder, int64_t bytes, leat_error *err) {
     const leati_budget *budget = holder->budget;
-    char list[NAMED * (NAME_SIZE + 24) + 16], wanted[24], limit[24], others[24], elsewhere[24];
+    char list[NAMED * (NAME_SIZE + LEATI_TEXT_BYTES) + 16], wanted[LEATI_TEXT_BYTES],
+        limit[LEATI_TEXT_BYTES], others[LEATI_TEXT_BYTES], elsewhere[LEATI_TEXT_BYTES];
     print_largest(budget, list, sizeof list);
-    print_bytes(wanted, bytes);
-    print_bytes(others, budget->used - holder->bytes);
+    leati_text_of_bytes(wanted, bytes);
+    leati_text_of_bytes(others, budget->used - holder->bytes);
     pthread_mutex_lock(&process.lock);
-    print_bytes(limit, process_limit());
-    print_bytes(elsewhere, process.used - budget->used);
+    leati_text_of_bytes(limit, process_limit());
+    leati_text_of_bytes(elsewhere, process.used - budget->used);
     pthread_mutex_unlock(&process.lock);
     return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                       "%.*s needs %s, but the memory limit of all iterators is %s; other operators "

@@ -173,7 +173,7 @@ class StatesTest(SeenTest):
         later = [
             [head], ["tr?[2Jain: 700 elements, 100 each second; its consumer waits 50% of the time; 3.0 MiB held; slowest: map 80%"],
             columns, "prefetch 700 100 0% 50% 25% 1 3/16 1.5 KiB -".split(), "map 2,400 200 25% 0% 0% 2 - - 2".split(),
-            ["pipeline: 4 elements, 4.0 each second; its consumer waits 100% of the time; 0 B held"],
+            ["pipeline: 4 elements, 4.0 each second; its consumer waits 100% of the time; 0 bytes held"],
             "OPERATOR ELEMENTS EL/S THREADS".split(), "range 4 4.0 1".split()]
         self.assertEqual([line.split() if line.startswith((" ", "OP", "pre", "range")) else [line] for line in said.splitlines() if line], [
             [head], ["tr?[2Jain: 500 elements, 50 each second; its consumer waits 25% of the time; 3.0 MiB held; slowest: map 80%"],

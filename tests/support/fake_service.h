@@ -42,8 +42,8 @@ typedef struct fake_worker {
     int64_t next;                    /* position */
     int64_t given, took, came, told; /* coordinated: turns */
     int64_t elements_credit, bytes_credit;
-    int64_t most_under_way; /* elements credit that was ever there */
-    int opens, streams; /* asked for; accepted */
+    int64_t most_under_way;          /* elements credit that was ever there */
+    int opens, streams;              /* asked for; accepted */
     struct leati_message_read asked; /* the last one's */
     leati_transport_stream *stream;
     bool open, stop;

@@ -139,6 +139,10 @@ def service(kind, floor):
     return lambda c: {"leat": ["leat_service", c.seconds, *kind.split()], "floor": lambda rate: floor}
 
 
+def service_rounds(kind, floor):
+    return lambda c: {"leat": ["leat_service_rounds", c.seconds, *kind.split()], "floor": lambda rate: floor}
+
+
 def mirrored(part):
     return lambda c: {"leat": ["leat_mirrored", c.seconds, part], "floor": lambda limit: 1.0}
 
@@ -218,6 +222,8 @@ CASES = {
     "service_large_grpc": (service("large grpc", 0.08), "the same over gRPC"),
     "service_large_tcp": (service("large tcp", 0.1), "the same by TCP past gRPC; the limit is of Unix sockets all the same"),
     "service_fresh": (service("fresh", 0.9), "batches of 1 MiB that the worker puts together, by shared memory, beside a pair of Unix sockets"),
+    "service_rounds": (service_rounds("2 here", 0.7), "rounds of two consumers from two workers in the program, beside messages there and back by a pair of Unix sockets"),
+    "service_rounds_grpc": (service_rounds("2 grpc", 0.1), "the same of workers in another process, over gRPC"),
     "service_splits": (service_scale("splits", 0.98), "epochs of 10^7 numbers under DYNAMIC by the processor's time, beside OFF"),
     "service_restart": (service_scale("restart", 1.0), "starts of a dispatcher that has given 10^6 splits; the limit is two a second"),
     "service_cold": (service_scale("cold", 1.0), "processes of a dispatcher and a worker, to the first element; the limit is five a second"),

@@ -34,9 +34,24 @@ static bool wait_for_credit(leati_client_reader_task *task, int64_t *elements, i
     return goes_on;
 }
 
+/* Coordinated: tells the worker at once what came, and what is past, as that costs next to nothing
+ * here. The lock is held, and left. */
+static void tell_round(leati_client_reader_task *task, leati_worker_reader *source) {
+    bool due =
+        leati_client_reader_is_coordinated(task->reader) && leati_client_reader_round_is_due(task);
+    int64_t turns = task->turns, came = task->came;
+    if (due) {
+        task->told_turns = turns;
+        task->told_came = came;
+    }
+    leati_queue_gate_unlock(task->reader->gate);
+    if (due)
+        leati_worker_reader_ack(source, turns, came);
+}
+
 /* Puts what the worker gave in line. */
-static leat_status put_in_line(leati_client_reader_task *task, leati_worker_outcome *outcome,
-                               leat_error *err) {
+static leat_status put_in_line(leati_client_reader_task *task, leati_worker_reader *source,
+                               leati_worker_outcome *outcome, leat_error *err) {
     leati_client_reader *reader = task->reader;
     int64_t n = outcome->kind == LEATI_FRAME_ELEMENTS ? outcome->block.n : 1;
     int64_t bytes = (int64_t)leati_block_bytes(&outcome->block);
@@ -53,8 +68,10 @@ static leat_status put_in_line(leati_client_reader_task *task, leati_worker_outc
                                            &outcome->why, err))
             leati_client_reader_part_drop(reader, part);
     }
-    leati_queue_gate_wake(reader->gate);
-    leati_queue_gate_unlock(reader->gate);
+    if (err->code != LEAT_OK || !leati_client_reader_is_coordinated(reader) ||
+        reader->awaited == task || task->ended)
+        leati_queue_gate_wake(reader->gate);
+    tell_round(task, source);
     return err->code;
 }
 
@@ -67,7 +84,7 @@ static leat_status read_on(leati_client_reader_task *task, leati_worker_reader *
     for (bool more = true; more && wait_for_credit(task, &elements, &bytes);) {
         status = leati_worker_reader_next(source, elements, bytes, &outcome, err);
         if (status == LEAT_OK)
-            status = put_in_line(task, &outcome, err);
+            status = put_in_line(task, source, &outcome, err);
         more = status == LEAT_OK && outcome.kind != LEATI_FRAME_END &&
                outcome.kind != LEATI_FRAME_GONE;
     }

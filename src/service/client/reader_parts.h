@@ -123,8 +123,8 @@ struct leati_client_reader {
     int64_t waited_ns;                 /* of the consumer */
     int64_t told_ns, told_waited_ns, told_taken; /* at the last heartbeat */
     int64_t round, agreed, proposed;             /* coordinated */
-    bool consumer_waits;
-    bool saved; /* a state was written */
+    leati_client_reader_task *awaited; /* coordinated: whose turn the consumer waits for; or NULL */
+    bool saved;                        /* a state was written */
 };
 
 static inline bool leati_client_reader_is_coordinated(const leati_client_reader *reader) {
@@ -259,6 +259,8 @@ leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *re
 void leati_client_reader_round_next(leati_client_reader *reader, leati_client_reader_task *task);
 /* Is the worker to be told what came, and what is past? */
 bool leati_client_reader_round_is_due(const leati_client_reader_task *task);
+/* Of the task came a turn, or that turns are whole: does the consumer or the tender wait for it? */
+bool leati_client_reader_round_wakes(const leati_client_reader_task *task);
 /* Tells it; the tender's. The lock is held, and left meanwhile. */
 void leati_client_reader_round_tell(leati_client_reader_task *task);
 

@@ -2,7 +2,8 @@
  *
  * Round r is that of task r mod n of the n tasks that take turns in it, in the order of the list,
  * so that all consumers read the same worker in the same round. An element is taken only when the
- * worker has said that its turn is whole: it came to all consumers. New tasks begin at a round on
+ * worker has said that its turn is whole: it came to all consumers. So that nobody waits for that,
+ * turns come a window ahead of the program. New tasks begin at a round on
  * which all have agreed: a consumer that comes to it waits there until the dispatcher has said what
  * is so from it on.
  *
@@ -71,14 +72,20 @@ static decision decide(leati_client_reader_task *task) {
 }
 
 leati_client_reader_part *leati_client_reader_round_part(leati_client_reader *reader) {
+    reader->awaited = NULL;
     for (;;) {
         if (reader->proposed >= 0 && reader->agreed == reader->proposed &&
             reader->round >= reader->agreed)
             return NULL;
         leati_client_reader_task *task = task_of(reader, reader->round);
         decision next = task == NULL ? WAIT : decide(task);
-        if (next == WAIT)
+        if (next == WAIT) {
+            /* The worker is told that the program has all that came, so that it may skip a turn. */
+            reader->awaited = task;
+            if (task != NULL && leati_client_reader_round_is_due(task))
+                leati_queue_gate_wake(reader->gate);
             return NULL;
+        }
         leati_client_reader_part *part = leati_client_reader_queue_take(&task->parts);
         if (next == TAKE && part->kind != LEATI_FRAME_SKIP)
             return part;
@@ -99,7 +106,12 @@ void leati_client_reader_round_next(leati_client_reader *reader, leati_client_re
 bool leati_client_reader_round_is_due(const leati_client_reader_task *task) {
     return task->state == LEATI_CLIENT_READING && !task->place.lost &&
            (task->came > task->told_came ||
-            2 * (task->turns - task->told_turns) >= task->window.elements);
+            2 * (task->turns - task->told_turns) >= task->window.elements ||
+            (task->reader->awaited == task && task->turns > task->told_turns));
+}
+
+bool leati_client_reader_round_wakes(const leati_client_reader_task *task) {
+    return task->reader->awaited == task || leati_client_reader_round_is_due(task);
 }
 
 void leati_client_reader_round_tell(leati_client_reader_task *task) {

@@ -238,7 +238,9 @@ static void take_message(leati_client_reader_task *task, leat_buffer *message,
         (void)leati_prefix(&err, "worker %s", task->place.address);
         leati_client_reader_fail(reader, &err);
     }
-    leati_queue_gate_wake(reader->gate);
+    if (err.code != LEAT_OK || task->ended || !leati_client_reader_is_coordinated(reader) ||
+        leati_client_reader_round_wakes(task))
+        leati_queue_gate_wake(reader->gate);
     leati_queue_gate_unlock(reader->gate);
 }
 

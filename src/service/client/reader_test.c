@@ -405,8 +405,10 @@ static void check_lost_turns(int64_t turns) {
     leati_client_reader_options options = options_of(&service, spec);
     options.consumer = 0;
     options.consumers = 2;
+    options.max_outstanding = 4;
     leati_client_reader *reader = open_reader(&options);
     read_some(reader, 2, values);
+    assert_int_equal(lost->asked.window, 2);
     assert_int_equal(values[0], 0);
     assert_int_equal(values[1], 1000);
     pthread_mutex_lock(&lost->lock);

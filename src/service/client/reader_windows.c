@@ -6,8 +6,9 @@
  * that is slower than the worker keeps it small. Credit is given back when half of a window was
  * taken, so that a stream of small elements costs few messages. With max_outstanding_requests the
  * windows of all tasks together hold so many elements, one at least for each task. Coordinated
- * consumers say which turns are past instead, behind which so many come as the window has elements;
- * their credit is without an end. Cannot fail. No locks of its own: the reader's gate. */
+ * consumers say which turns are past instead, behind which so many come as the window has elements,
+ * so that turns become whole while earlier ones are used; their credit is without an end. Cannot
+ * fail. No locks of its own: the reader's gate. */
 #include "base/minmax.h"
 #include "service/client/reader_parts.h"
 
@@ -17,7 +18,8 @@ enum {
     FIRST_BYTES = 1 << 20,
     MOST_BYTES = 64 << 20, /* of one task */
     ALL_BYTES = 256 << 20, /* of all */
-    TURNS = 2              /* of a coordinated consumer, of one task */
+    LEAST_TURNS = 2,       /* of a coordinated consumer, of one task */
+    MOST_TURNS = 16
 };
 
 static int64_t count_tasks(const leati_client_reader *reader) {
@@ -28,11 +30,12 @@ static int64_t count_tasks(const leati_client_reader *reader) {
 }
 
 static int64_t most_elements(const leati_client_reader *reader) {
-    if (leati_client_reader_is_coordinated(reader))
-        return TURNS;
+    bool turns = leati_client_reader_is_coordinated(reader);
     if (reader->options.max_outstanding <= 0)
-        return MOST_ELEMENTS;
+        return turns ? MOST_TURNS : MOST_ELEMENTS;
     int64_t share = reader->options.max_outstanding / count_tasks(reader);
+    if (turns)
+        return LEATI_MAX(LEATI_MIN(share, (int64_t)MOST_TURNS), (int64_t)LEAST_TURNS);
     return LEATI_MAX(share, 1);
 }
 

@@ -203,7 +203,7 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
         (void)woken;
     }
     /* Other readers wait for what the producer makes, not for what this one took. */
-    if (taken == LEATI_WORKER_TAKEN && task->waits_for_room)
+    if (taken == LEATI_WORKER_TAKEN && task->waits_for_room && task->runner->room(task))
         leati_queue_gate_wake(task->gate);
     bool wakes = leati_worker_task_count(task);
     leati_queue_gate_unlock(task->gate);

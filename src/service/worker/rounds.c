@@ -4,9 +4,10 @@
  * elements are ready, or a skip, where they are not 100 ms after a consumer began to wait for them
  * whose program has all before them, so that all can take a round of another worker instead. A
  * consumer says how many turns came to it, and how many its program took, behind which it is given
- * `window` elements at most, and any skips, so that none waits for another one's program. Turns
- * that came to all are whole; each consumer is told how many there are, and hands out no others. So
- * whatever becomes of a worker, no program has an element of a round that another consumer lacks.
+ * `window` elements at most, fewer where they are large, and any skips, so that none waits for
+ * another one's program. Turns that came to all are whole; each consumer is told how many there
+ * are, some at a time while there are elements to send it, and hands out no others. So whatever
+ * becomes of a worker, no program has an element of a round that another consumer lacks.
  *
  * What was given is kept until it came to all: a consumer whose stream broke gets it again.
  * Failures: FAILED_PRECONDITION for a consumer that comes back behind its turn, as one that was
@@ -19,7 +20,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SKIP_AFTER_NS = 100 * 1000 * 1000, MOST_CONSUMERS = 1 << 20 };
+enum {
+    SKIP_AFTER_NS = 100 * 1000 * 1000,
+    MOST_CONSUMERS = 1 << 20,
+    LEAST_TURNS = 2,       /* that a consumer is given, however large they are */
+    MOST_BYTES = 16 << 20, /* beyond those */
+    TELLINGS = 4           /* of a window */
+};
 
 /* A consumer, from when it first joined; all but the first two count turns. */
 typedef struct consumer {
@@ -184,9 +191,20 @@ static void forget_passed(rounds *r, leati_worker_chunks *dropped) {
 }
 
 /* Does its program have so many elements before it that it is to get no more? */
-static bool is_full(const rounds *r, const consumer *c) {
+static bool is_full(const leati_worker_task *task, const consumer *c) {
+    const rounds *r = task->state;
     int64_t elements = round_of(r, c->next) - round_of(r, c->took);
-    return elements >= LEATI_MAX(c->reader->asked.window, 1);
+    if (elements >= LEATI_MAX(c->reader->asked.window, 1))
+        return true;
+    double mean = (double)task->given_bytes / (double)LEATI_MAX(task->given, 1);
+    return elements >= LEAST_TURNS && mean * (double)elements >= MOST_BYTES;
+}
+
+/* Is the consumer to hear now that more turns are whole? Later, while there is something else for
+ * it and its program has some to take. */
+static bool is_to_be_told(const rounds *r, const consumer *c) {
+    return r->whole > c->told &&
+           (c->took >= c->told || r->whole - c->told >= c->reader->asked.window / TELLINGS);
 }
 
 /* The program took `begin` turns, and `end` came to its consumer. */
@@ -196,13 +214,13 @@ static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t be
     consumer *c = &r->consumers[reader->asked.consumer];
     if (c->reader != reader)
         return;
-    bool full = is_full(r, c), waits = c->next == c->took;
+    bool full = is_full(task, c), waits = c->next == c->took;
     c->came = LEATI_MAX(c->came, LEATI_MIN(end, c->next));
     c->took = LEATI_MAX(c->took, LEATI_MIN(begin, c->came));
     bool more = count_whole(r);
     if (r->joined == r->n)
         forget_passed(r, dropped);
-    if (more || (full && !is_full(r, c)) || (!waits && c->next == c->took))
+    if (more || (full && !is_full(task, c)) || (!waits && c->next == c->took))
         leati_queue_gate_wake(task->gate);
 }
 
@@ -268,6 +286,13 @@ static leati_worker_taken wait_or_skip(leati_worker_task *task, leati_worker_rea
     return LEATI_WORKER_NOT_YET;
 }
 
+static leati_worker_taken tell_whole(const rounds *r, consumer *c, leati_worker_outcome *out) {
+    c->told = r->whole;
+    out->kind = LEATI_FRAME_WHOLE;
+    out->position = r->whole;
+    return LEATI_WORKER_TAKEN;
+}
+
 static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *reader,
                                int64_t elements, int64_t bytes, leati_worker_outcome *out,
                                leati_worker_chunks *dropped, leat_error *err) {
@@ -279,19 +304,16 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
     reader->skip_at_ns = LEATI_NO_DEADLINE;
     if (r->joined < r->n)
         return LEATI_WORKER_NOT_YET;
-    if (c->told < r->whole) {
-        c->told = r->whole;
-        out->kind = LEATI_FRAME_WHOLE;
-        out->position = r->whole;
-        return LEATI_WORKER_TAKEN;
-    }
-    if (is_full(r, c) && !is_skip(r, c->next))
-        return LEATI_WORKER_HELD_BACK;
+    if (is_to_be_told(r, c))
+        return tell_whole(r, c, out);
     if (is_skip(r, c->next))
         return give_skip(r, c, out);
-    if (round_of(r, c->next) < first_open(task))
+    bool full = is_full(task, c);
+    if (!full && round_of(r, c->next) < first_open(task))
         return give(task, c, reader->asked.consumer, out, err);
-    return wait_or_skip(task, reader, c, out, err);
+    if (r->whole > c->told)
+        return tell_whole(r, c, out);
+    return full ? LEATI_WORKER_HELD_BACK : wait_or_skip(task, reader, c, out, err);
 }
 
 static void leave(leati_worker_task *task, leati_worker_reader *reader,

@@ -16,10 +16,15 @@ typedef struct consumer {
     bool idle;           /* its program takes nothing */
 } consumer;
 
-static consumer consumer_of(leati_worker_task *task, int64_t index, int64_t round) {
+static consumer consumer_with(leati_worker_task *task, int64_t index, int64_t round,
+                              int64_t window) {
     struct leati_message_read asked = {
-        .consumer = index, .round = round, .taken = round, .window = 2};
+        .consumer = index, .round = round, .taken = round, .window = window};
     return (consumer){.reader = reader_of(task, asked), .came = round};
+}
+
+static consumer consumer_of(leati_worker_task *task, int64_t index, int64_t round) {
+    return consumer_with(task, index, round, 2);
 }
 
 static void say(consumer *c) {
@@ -114,6 +119,70 @@ static void test_whole_turns(void **state) {
     expect_whole(&a, 3);
     leati_worker_reader_close(a.reader);
     leati_worker_reader_close(b.reader);
+    end(task);
+}
+
+/* Has the task make so many elements. */
+static void make(leati_worker_task *task, int64_t elements) {
+    leat_error err = {0};
+    leati_queue_gate_lock(task->gate);
+    task->ahead = 2 * elements;
+    leati_queue_gate_wake(task->gate);
+    while (task->made < elements)
+        assert_int_equal(
+            leati_queue_gate_wait(task->gate, LEATI_WAIT_INPUT, LEATI_NO_DEADLINE, NULL, &err),
+            LEAT_OK);
+    leati_queue_gate_unlock(task->gate);
+}
+
+/* With a window of many turns elements come first, and several whole turns are told together, but
+ * to a program that has none left. */
+static void test_whole_turns_of_a_window(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 2});
+    consumer a = consumer_with(task, 0, 0, 8), b = consumer_with(task, 1, 0, 8);
+    a.idle = true;
+    make(task, 32);
+    for (int64_t turn = 0; turn < 5; turn++)
+        expect_turn(&a, 2 * turn, 2 * turn);
+    expect_turn(&b, 1, 1);
+    expect_whole(&a, 1);
+    expect_turn(&b, 3, 3);
+    assert_int_equal(b.whole, 1);
+    expect_turn(&a, 10, 10);
+    expect_turn(&b, 5, 5);
+    expect_whole(&a, 3);
+    for (int64_t turn = 6; turn < 8; turn++)
+        expect_turn(&a, 2 * turn, 2 * turn);
+    /* The window is full: what is whole is told turn by turn. */
+    expect_turn(&b, 7, 7);
+    expect_whole(&a, 4);
+    leati_worker_reader_close(a.reader);
+    leati_worker_reader_close(b.reader);
+    end(task);
+}
+
+/* Of large elements no more than two are given ahead of a program. */
+static void test_a_window_of_large_elements(void **state) {
+    (void)state;
+    leati_worker_outcome out = {0};
+    leati_worker_chunks dropped = {0};
+    leati_worker_task *task = task_for(ENDLESS, (ask){.consumers = 1});
+    consumer a = consumer_with(task, 0, 0, 8);
+    a.idle = true;
+    expect_turn(&a, 0, 0);
+    expect_whole(&a, 1);
+    leati_queue_gate_lock(task->gate);
+    task->given_bytes = INT64_C(64) << 20;
+    leati_queue_gate_unlock(task->gate);
+    expect_turn(&a, 1, 1);
+    expect_whole(&a, 2);
+    leati_queue_gate_lock(task->gate);
+    assert_int_equal(
+        task->runner->take(task, a.reader, 1, 1 << 20, &out, &dropped, &(leat_error){0}),
+        LEATI_WORKER_HELD_BACK);
+    leati_queue_gate_unlock(task->gate);
+    leati_worker_reader_close(a.reader);
     end(task);
 }
 
@@ -320,6 +389,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_rounds),
         TEST(test_whole_turns),
+        TEST(test_whole_turns_of_a_window),
+        TEST(test_a_window_of_large_elements),
         TEST(test_partial_round),
         TEST(test_skip),
         TEST(test_skips_that_are_not_taken),

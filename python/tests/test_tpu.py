@@ -28,7 +28,7 @@ def test_cpus_stand_in(stand_in):
     assert resolver.num_accelerators() == {"TPU": count} and resolver.cluster_spec().jobs == []
     assert (resolver.master(), resolver.task_type, resolver.task_id, resolver.environment) == ("", "worker", 0, "")
     with strategy.scope():
-        variable = tf.Variable(1.0)
+        variable = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
 
     @tf.function
     def step(x):

@@ -54,11 +54,22 @@ static leat_status add_holdings(leati_client_reader *reader, leati_messages *out
     return LEAT_OK;
 }
 
-static leat_status list_settled(const leati_client_reader *reader, leati_ints *out,
-                                leat_error *err) {
+static bool is_settled(const leati_client_reader_task *task) {
+    return task->place.lost && task->place.turns >= 0;
+}
+
+/* Of which the log has said that nothing comes, and to whose worker there is no way now. */
+static bool is_unreached(const leati_client_reader_task *task) {
+    return task->warned && !task->some_came && task->state == LEATI_CLIENT_IDLE && !task->ended &&
+           !task->place.lost && task->unlisted_ns == 0;
+}
+
+static leat_status list_those(const leati_client_reader *reader,
+                              bool (*is)(const leati_client_reader_task *task), leati_ints *out,
+                              leat_error *err) {
     size_t capacity = 0;
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
-        if (!task->place.lost || task->place.turns < 0)
+        if (!is(task))
             continue;
         if (!leati_grow((void **)&out->values, &capacity, (size_t)out->count + 1, sizeof(int64_t)))
             return leati_no_memory(err);
@@ -132,7 +143,9 @@ static leat_status write_beat(leati_client_reader *reader, struct leati_message_
                                                     : LEATI_SERVICE_WAIT_MS;
     leat_status status = list_tasks(reader, &out->tasks, err);
     if (status == LEAT_OK)
-        status = list_settled(reader, &out->settled, err);
+        status = list_those(reader, is_settled, &out->settled, err);
+    if (status == LEAT_OK)
+        status = list_those(reader, is_unreached, &out->unreached, err);
     if (status == LEAT_OK)
         status = add_holdings(reader, &out->holding, err);
     if (status == LEAT_OK)

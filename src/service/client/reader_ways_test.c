@@ -420,6 +420,12 @@ static void a_worker_that_is_not_reached_is_named(void **state) {
         sched_yield();
     await_opens(worker, 2);
     assert_int_equal(atomic_load(&warnings), 1);
+    /* The dispatcher hears it, too. */
+    pthread_mutex_lock(&service.lock);
+    while (service.beat.unreached.count == 0)
+        pthread_cond_wait(&service.changed, &service.lock);
+    assert_int_equal(service.beat.unreached.values[0], worker->task);
+    pthread_mutex_unlock(&service.lock);
     pthread_mutex_lock(&worker->lock);
     worker->refuses = LEAT_OK;
     pthread_mutex_unlock(&worker->lock);

@@ -324,8 +324,10 @@ static leat_status hear(leati_core *core, leati_core_asked *asked,
     client->last = *said;
     *said = (struct leati_message_client){0};
     LEATI_TRY(leati_dispatcher_iteration_find(core, client->iteration, &iteration, err));
-    if (iteration.consumers > 0 && iteration.state == LEATI_ITERATION_ACTIVE)
+    if (iteration.consumers > 0 && iteration.state == LEATI_ITERATION_ACTIVE) {
         LEATI_TRY(leati_dispatcher_rounds(core, &iteration, err));
+        LEATI_TRY(leati_dispatcher_unreached(core, client, err));
+    }
     LEATI_TRY(leati_dispatcher_client_news(core, client, wait_ms == 0, &asked->out, err));
     if (asked->out.size == 0)
         leati_dispatcher_keep(core, &client->kept, asked, wait_ms);

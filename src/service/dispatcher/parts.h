@@ -254,6 +254,11 @@ void leati_dispatcher_worker_fini(leati_core_worker *worker);
 LEAT_WARN_UNUSED leat_status leati_dispatcher_rounds(leati_core *core,
                                                      leati_core_iteration *iteration,
                                                      leat_error *err);
+/* Fails an iteration of coordinated reads where the client says that it does not reach a worker
+ * which is heard here. */
+LEAT_WARN_UNUSED leat_status leati_dispatcher_unreached(leati_core *core,
+                                                        const leati_core_client *client,
+                                                        leat_error *err);
 /* A client is lost: where it was a consumer, the others cannot go on, and are told. */
 LEAT_WARN_UNUSED leat_status leati_dispatcher_consumer_lost(leati_core *core,
                                                             const leati_core_client *client,

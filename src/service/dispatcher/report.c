@@ -177,7 +177,24 @@ void leati_dispatcher_add_ways(const leati_core_client *client, json_t *object) 
     }
 }
 
-static void add_clients(const leati_core *core, json_t *list) {
+/* The addresses of workers that it does not reach. */
+static leat_status add_unreached(const leati_core *core, const leati_core_client *client,
+                                 json_t *list, leat_error *err) {
+    const leati_ints *tasks = &client->last.unreached;
+    for (int32_t i = 0; i < tasks->count; i++) {
+        leati_query query;
+        leati_database_ask(core->database, &query,
+                           "SELECT address FROM workers WHERE uid ="
+                           " (SELECT worker FROM tasks WHERE id = ?)",
+                           "i", tasks->values[i]);
+        if (leati_database_next(&query))
+            (void)json_array_append_new(list, json_string(leati_database_text(&query, 0)));
+        LEATI_TRY(leati_database_end(&query, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_status add_clients(const leati_core *core, json_t *list, leat_error *err) {
     for (size_t i = 0; i < core->num_clients; i++) {
         const leati_core_client *client = core->clients[i];
         json_t *object = add_object(list);
@@ -191,7 +208,11 @@ static void add_clients(const leati_core *core, json_t *list) {
         leati_dispatcher_add_ways(client, transfers);
         (void)leati_json_put(object, "transfers", transfers);
         put_number(object, "heard_ms", ms_since(core, client->heard_ns));
+        json_t *unreached = json_array();
+        (void)leati_json_put(object, "unreached", unreached);
+        LEATI_TRY(add_unreached(core, client, unreached, err));
     }
+    return LEAT_OK;
 }
 
 /* ---- snapshots ---- */
@@ -261,7 +282,7 @@ static leat_status put_all(leati_core *core, json_t *object, leat_error *err) {
     put_totals(core, object);
     LEATI_TRY(add_workers(core, workers, err));
     LEATI_TRY(add_jobs(core, jobs, err));
-    add_clients(core, clients);
+    LEATI_TRY(add_clients(core, clients, err));
     return add_snapshots(core, snapshots, err);
 }
 

@@ -13,6 +13,9 @@
  * end at an agreed round. A consumer that does not answer is waited for as long as it is one; where
  * it is lost, the others cannot go on, and hear so.
  *
+ * A consumer that has no way to a worker which the dispatcher hears would hold up all for ever:
+ * once it has said so, all fail, by a word that names both.
+ *
  * Everything but the outcomes is in memory: a dispatcher that is started again asks and proposes
  * anew. No locks. */
 #include "base/alloc.h"
@@ -20,6 +23,7 @@
 #include "base/minmax.h"
 #include "service/dispatcher/parts.h"
 #include <inttypes.h>
+#include <stdio.h>
 
 enum { MOST_FAILURES = 16, LONGEST_MARGIN = 64, MARGIN_NS = 200000000 };
 
@@ -156,22 +160,69 @@ static leat_status settle_tasks(leati_core *core, int64_t iteration, leat_error 
 
 /* ---- consumers that are lost ---- */
 
+/* All consumers of the iteration hear it, unless they have heard of another failure. */
+static leat_status fail_all(leati_core *core, int64_t iteration, const leat_error *why,
+                            leat_error *err) {
+    core->changed = true;
+    return leati_database_run(core->database, err,
+                              "UPDATE iterations SET failure = ?, why = ? WHERE id = ?"
+                              " AND failure = 0 AND (SELECT consumers FROM jobs"
+                              " WHERE jobs.id = iterations.job) > 0",
+                              "iti", (int64_t)why->code, why->text, iteration);
+}
+
 /* One that was released has read all that it wanted, and so have the others, or will. */
 leat_status leati_dispatcher_consumer_lost(leati_core *core, const leati_core_client *client,
                                            leat_error *err) {
     leat_error why = {0};
     if (client->consumer < 0)
         return LEAT_OK;
-    core->changed = true;
     (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
                      "consumer %" PRId64 " at %s is lost. Coordinated reads do not go on without "
                      "it; start all of them under another job_name",
                      client->consumer, client->peer[0] == '\0' ? "an unknown place" : client->peer);
-    return leati_database_run(core->database, err,
-                              "UPDATE iterations SET failure = ?, why = ? WHERE id = ?"
-                              " AND failure = 0 AND (SELECT consumers FROM jobs"
-                              " WHERE jobs.id = iterations.job) > 0",
-                              "iti", (int64_t)why.code, why.text, client->iteration);
+    return fail_all(core, client->iteration, &why, err);
+}
+
+/* ---- workers that a consumer does not reach ---- */
+
+/* The address of the worker of an active task if the dispatcher hears from it; else "". */
+static leat_status find_heard(leati_core *core, int64_t task, char *address, size_t size,
+                              leat_error *err) {
+    leati_query query;
+    address[0] = '\0';
+    leati_database_ask(core->database, &query,
+                       "SELECT uid, address FROM workers WHERE state < 2 AND uid ="
+                       " (SELECT worker FROM tasks WHERE id = ? AND state = 0)",
+                       "i", task);
+    if (leati_database_next(&query)) {
+        const leati_core_worker *worker =
+            leati_dispatcher_worker_find(core, leati_database_text(&query, 0));
+        int64_t recent = core->options.worker_timeout_ms * LEATI_CORE_NS_PER_MS / 2;
+        if (worker != NULL && (worker->kept.waits || core->now_ns - worker->heard_ns < recent))
+            (void)snprintf(address, size, "%s", leati_database_text(&query, 1));
+    }
+    return leati_database_end(&query, err);
+}
+
+leat_status leati_dispatcher_unreached(leati_core *core, const leati_core_client *client,
+                                       leat_error *err) {
+    const leati_ints *tasks = &client->last.unreached;
+    for (int32_t i = 0; i < tasks->count && client->consumer >= 0; i++) {
+        char address[280];
+        leat_error why = {0};
+        LEATI_TRY(find_heard(core, tasks->values[i], address, sizeof address, err));
+        if (address[0] == '\0')
+            continue;
+        (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
+                         "consumer %" PRId64 " at %s does not reach worker %s, which the "
+                         "dispatcher hears, and holds up all others; look for a firewall, or "
+                         "another network, between, and start all of them under another job_name",
+                         client->consumer,
+                         client->peer[0] == '\0' ? "an unknown place" : client->peer, address);
+        return fail_all(core, client->iteration, &why, err);
+    }
+    return LEAT_OK;
 }
 
 leat_status leati_dispatcher_rounds(leati_core *core, leati_core_iteration *iteration,

@@ -193,6 +193,36 @@ static void test_a_consumer_that_is_lost(void **state) {
     close_world(&world);
 }
 
+/* One that does not reach a worker fails all, unless the dispatcher does not hear that one either.
+ */
+static void test_a_consumer_that_does_not_reach_a_worker(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct leati_message_client_answer answer;
+    char more[96];
+    open_world(&world, NULL);
+    struct pair pair = open_pair(&world);
+    for (int w = 1; w >= 0; w--) {
+        (void)snprintf(more, sizeof more, ", \"unreached\": [%lld]", (long long)pair.tasks[w].task);
+        if (w == 1) {
+            turn(&world, 6000);
+        } else {
+            struct leati_message_worker_answer said;
+            worker_says(&world, 1, "", &said);
+            leati_messages_fini(&leati_message_worker_answer, &said);
+        }
+        client_says(&world, pair.clients[0].client, more, &answer);
+        assert_int_equal(answer.failed, w == 1 ? LEAT_OK : LEAT_FAILED_PRECONDITION);
+        leati_messages_fini(&leati_message_client_answer, &answer);
+    }
+    client_says(&world, pair.clients[1].client, "", &answer);
+    assert_int_equal(answer.failed, LEAT_FAILED_PRECONDITION);
+    assert_non_null(strstr(answer.why, "consumer 0"));
+    assert_non_null(strstr(answer.why, "host:1"));
+    leati_messages_fini(&leati_message_client_answer, &answer);
+    close_world(&world);
+}
+
 /* What has no end is not waited for either. */
 static void test_a_worker_that_drains(void **state) {
     (void)state;
@@ -224,6 +254,7 @@ int main(void) {
         cmocka_unit_test(test_turns_of_a_lost_worker),
         cmocka_unit_test(test_a_consumer_that_leaves_unasked),
         cmocka_unit_test(test_a_consumer_that_is_lost),
+        cmocka_unit_test(test_a_consumer_that_does_not_reach_a_worker),
         cmocka_unit_test(test_a_worker_that_drains),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

@@ -169,17 +169,12 @@ static const leati_row way_rows[] = {
 FORM(way, {0});
 
 static const leati_row client_rows[] = {
-    COUNT(client, client),
-    FIELD(client, INTS, tasks),
-    COUNT(client, round),
-    FIELD(client, INT, agreed, .default_number = -1),
-    COUNT(client, elements),
-    FIELD(client, FLOAT, stall),
-    COUNT(client, buffered),
-    COUNT(client, element_ns),
-    COUNT(client, wait_ms),
-    FIELD(client, INTS, settled),
-    {0},
+    COUNT(client, client),          FIELD(client, INTS, tasks),
+    COUNT(client, round),           FIELD(client, INT, agreed, .default_number = -1),
+    COUNT(client, elements),        FIELD(client, FLOAT, stall),
+    COUNT(client, buffered),        COUNT(client, element_ns),
+    COUNT(client, wait_ms),         FIELD(client, INTS, settled),
+    FIELD(client, INTS, unreached), {0},
 };
 FORM(client, LIST(client, holding, holding), LIST(client, ways, way));
 

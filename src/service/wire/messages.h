@@ -220,10 +220,12 @@ struct leati_message_client {
     int64_t round;          /* coordinated: the next one */
     int64_t agreed;         /* the start round of new tasks that it keeps to; -1: none */
     leati_ints settled;     /* coordinated: lost tasks of which it knows how many turns count */
-    int64_t elements;       /* taken so far */
-    double stall;           /* share of the time that its program waited for elements */
-    int64_t buffered;       /* elements */
-    int64_t element_ns;     /* mean time between elements that its program asks for */
+    leati_ints
+        unreached;      /* tasks of which nothing has come for long, and to which it finds no way */
+    int64_t elements;   /* taken so far */
+    double stall;       /* share of the time that its program waited for elements */
+    int64_t buffered;   /* elements */
+    int64_t element_ns; /* mean time between elements that its program asks for */
     int64_t wait_ms;
 };
 struct leati_message_client_answer {

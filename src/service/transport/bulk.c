@@ -202,8 +202,9 @@ static void tune_tcp(int socket) {
     (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof silence);
 }
 
-static struct addrinfo *look_up(const char *host, int port, int flags, leat_error *err) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | flags};
+static struct addrinfo *look_up(const char *host, int port, leat_error *err) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_NUMERICSERV | AI_PASSIVE};
     struct addrinfo *found = NULL;
     char service[16];
     (void)snprintf(service, sizeof service, "%d", port);
@@ -224,7 +225,7 @@ static leat_status listen_tcp(bulk_server *server, const leati_transport_listen_
     struct sockaddr_storage bound;
     socklen_t size = sizeof bound;
     char service[16];
-    struct addrinfo *found = look_up(all ? "::" : host, options->port, AI_PASSIVE, err);
+    struct addrinfo *found = look_up(all ? "::" : host, options->port, err);
     if (found == NULL)
         return err->code;
     int made = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -272,7 +273,7 @@ static int connect_one(const struct addrinfo *at, int wake, int64_t deadline_ns,
 
 static int connect_tcp(const leati_bulk_side *side, int wake, leat_error *err) {
     const bulk_channel *channel = (const bulk_channel *)side;
-    struct addrinfo *found = look_up(channel->host, channel->port, 0, err);
+    struct addrinfo *found = leati_bulk_find_host(channel->host, channel->port, wake, err);
     int made = -1, error = 0, left = 0;
     int64_t deadline_ns = leati_clock_deadline_ns(CONNECT_MS);
     for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)

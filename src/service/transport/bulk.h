@@ -16,6 +16,8 @@
 #include "service/transport/bulk_link.h"
 #include "service/transport/ends.h"
 
+struct addrinfo;
+
 enum {
     LEATI_BULK_SECRET = 33 /* bytes of a name or secret in hexadecimal, with its end */
 };
@@ -82,6 +84,9 @@ LEAT_WARN_UNUSED leat_status leati_bulk_begin_server(leati_bulk_stream *s, leat_
 /* All of the bytes, by the stream's `deadline_ns`; on its thread. UNAVAILABLE. */
 LEAT_WARN_UNUSED leat_status leati_bulk_stream_read(void *stream, void *out, size_t size,
                                                     leat_error *err);
+/* The addresses of a host, for freeaddrinfo. NULL: UNAVAILABLE for a name that nobody knows, or not
+ * in time, or `wake` was written to first; it does not wait for the system. */
+struct addrinfo *leati_bulk_find_host(const char *host, int port, int wake, leat_error *err);
 /* By when a connection that is there now has said what it is, or answered that. */
 int64_t leati_bulk_greeted_by(void);
 /* Is nothing to be written or waited for any more? */

@@ -17,12 +17,23 @@
 #include "service/transport/remote.h"
 
 #include <arpa/inet.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_ADDRESSES = 16, AGAIN_MS = 1000 };
+
+/* Behind an address that counts on one of the machine's networks alone. */
+static void write_scope(const struct addrinfo *at, char out[16]) {
+    uint32_t scope = at->ai_family == AF_INET6
+                         ? ((const struct sockaddr_in6 *)(const void *)at->ai_addr)->sin6_scope_id
+                         : 0;
+    out[0] = '\0';
+    if (scope != 0)
+        (void)snprintf(out, 16, "%%25%" PRIu32, scope);
+}
 
 /* "ipv4:a:port,b:port", or where some are of IPv6, "ipv6:[a]:port,..." with the others mapped. */
 static void write_target(const struct addrinfo *found, int port, leati_text *out) {
@@ -33,7 +44,7 @@ static void write_target(const struct addrinfo *found, int port, leati_text *out
     leati_text_addf(out, four ? "ipv4:" : "ipv6:");
     for (const struct addrinfo *at = found; at != NULL && count < MOST_ADDRESSES;
          at = at->ai_next) {
-        char text[INET6_ADDRSTRLEN] = "";
+        char text[INET6_ADDRSTRLEN] = "", scope[16];
         const void *address =
             at->ai_family == AF_INET
                 ? (const void *)&((const struct sockaddr_in *)(const void *)at->ai_addr)->sin_addr
@@ -42,11 +53,12 @@ static void write_target(const struct addrinfo *found, int port, leati_text *out
         if (inet_ntop(at->ai_family, address, text, sizeof text) == NULL)
             continue;
         leati_text_addf(out, count++ > 0 ? "," : "");
+        write_scope(at, scope);
         if (four)
             leati_text_addf(out, "%s:%d", text, port);
         else
-            leati_text_addf(out, at->ai_family == AF_INET ? "[::ffff:%s]:%d" : "[%s]:%d", text,
-                            port);
+            leati_text_addf(out, at->ai_family == AF_INET ? "[::ffff:%s%s]:%d" : "[%s%s]:%d", text,
+                            scope, port);
     }
 }
 

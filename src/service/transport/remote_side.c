@@ -135,8 +135,12 @@ void leati_remote_peer(const char *peer, char *out, size_t room) {
 }
 
 void leati_remote_target(const char *host, int port, char *out, size_t room) {
+    /* gRPC reads it as an URI, where the sign before a scope (fe80::1%eth0) is written so. */
+    int size = (int)strcspn(host, "%");
+    const char *scope = host[size] != '\0' ? host + size + 1 : "";
     if (strchr(host, ':') != NULL)
-        snprintf(out, room, "ipv6:[%s]:%d", host, port);
+        snprintf(out, room, "ipv6:[%.*s%s%s]:%d", size, host, host[size] != '\0' ? "%25" : "",
+                 scope, port);
     else
         snprintf(out, room, "ipv4:%s:%d", host, port);
 }

@@ -225,6 +225,9 @@ static void addresses_of_all_kinds(void **state) {
     }
     assert_int_equal(ask_once("[::1]", port, NULL, text), LEAT_OK);
     assert_string_equal(text, "::1");
+    /* On a network of the machine. */
+    assert_int_equal(ask_once("[::1%lo]", port, NULL, text), LEAT_OK);
+    assert_string_equal(text, "::1");
     grpc->close(server, LEATI_NO_DEADLINE);
 }
 

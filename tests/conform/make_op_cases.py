@@ -12,6 +12,7 @@ text with which it is refused, "tolerance" is relative to an output's largest ma
 import numpy as np
 
 from op_case_model import *  # noqa: F403: the model is this script's vocabulary
+from op_case_recurrent import recurrent_cases
 
 # ---- arithmetic ----
 
@@ -584,6 +585,7 @@ case("batch_norm", "integers", [np.array([[1, 2]], I32), np.array([1, 2], I32), 
 case("batch_norm_grad", "gradient_shape", [floats(3, 2), floats(2, 2), floats(2), floats(2), floats(2)], error=(INVALID, SHAPE, "shapes"))
 case("batch_norm_grad", "mean_length", [floats(2, 2), floats(2, 2), floats(2), floats(3), floats(2)], error=(INVALID, SHAPE, "mean"))
 
+recurrent_cases()
 TESTED_BY = {
     "tests/conform/ops_state.c": ["all_reduce", "collective_broadcast", "replica_id", "apply_adam", "apply_gradient_descent", "apply_keras_momentum", "read_file"],
     "tests/conform/ops_pictures.c": ["decode_jpeg", "decode_png", "encode_png"],
@@ -591,8 +593,7 @@ TESTED_BY = {
     "src/graph/ops/control/computed_test.c": ["computed_gradient"],
     "src/graph/ops/control/cond_test.c": ["cond"],
     "src/graph/ops/control/while_test.c": ["while", "while_gradient"],
-    "src/graph/callback_test.c": ["call"],
-    "src/graph/ops/parse/files_test.c": ["matching_files", "write_file"],
+    "src/graph/callback_test.c": ["call"], "src/graph/ops/parse/files_test.c": ["matching_files", "write_file"],
     "src/graph/function_test.c": ["assign_add_variable", "assign_variable", "read_variable"],
 }
 

@@ -5,6 +5,7 @@ from leat.keras._base import registry, tables
 from leat.keras._base.input_spec import InputSpec  # noqa: F401
 from leat.keras._base.layer import Layer  # noqa: F401
 from leat.keras.layers.borders import BorderLayer
+from leat.keras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from leat.keras.layers.categories import CategoryEncoding, Discretization
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
                                     Lambda, Masking, Softmax)
@@ -14,6 +15,7 @@ from leat.keras.layers.merging import (Add, Average, Concatenate, Dot, Maximum, 
 from leat.keras.layers.normalization import BatchNormalization, Normalization
 from leat.keras.layers.pictures import PictureLayer
 from leat.keras.layers.pooling import GlobalAveragePooling1D
+from leat.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
 from leat.keras.layers.table import TableLayer
 from leat.keras.layers.text import TextVectorization
 from leat.keras.layers.wrappers import Pipeline, SpectralNormalization, Wrapper
@@ -55,8 +57,7 @@ def deserialize(config, custom_objects=None):
 
 
 _LATER = {name: what for what, names in (
-    ("recurrent layers are", "RNN SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell ConvLSTM1D ConvLSTM2D ConvLSTM3D "
-                             "StackedRNNCells Bidirectional TimeDistributed"),
+    ("these recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D Bidirectional TimeDistributed"),
     ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
     ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),

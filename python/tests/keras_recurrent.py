@@ -177,10 +177,44 @@ def kept(keras):
     return found
 
 
+def wrapped(tf, keras):
+    """Layers around layers of sequences."""
+    layers, found = keras.layers, {}
+    for merge in ("concat", "sum", "ave", "mul", None):
+        for name, given, call in (("last", {}, {}), ("sequences", {"return_sequences": True}, {"mask": MASK}),
+                                  ("states", {"return_sequences": True, "return_state": True}, {})):
+            layer = layers.Bidirectional(layers.LSTM(3, **given), merge_mode=merge)
+            found[f"{merge}_{name}"] = seen(tf, layer, **dict(call))
+            shapes = layer.compute_output_shape((2, 4, 3))
+            found[f"{merge}_{name}_shape"] = [list(one) if isinstance(one, (list, tuple)) else [one] for one in shapes]
+    two = layers.Bidirectional(layers.GRU(3, return_sequences=True, name="a"), backward_layer=layers.SimpleRNN(
+        3, return_sequences=True, go_backwards=True, name="b"))
+    found["two"] = seen(tf, two)
+    found["two_states"] = seen(tf, layers.Bidirectional(layers.GRU(3, return_state=True)),
+                               initial_state=[STATE, CARRY])
+    model = fixed(keras.Sequential([keras.Input((4, 3)), layers.Bidirectional(layers.LSTM(3, name="inner"),
+                                                                           name="both"), layers.Dense(1)]))
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    found["fit"] = listed(model.fit(X, np.array([[1.0], [-0.5]], "f"), epochs=10, verbose=0, shuffle=False).history[
+        "loss"])
+    found["names"] = [w.path.split("/", 1)[1] for w in model.weights]
+    again = type(model).from_config(model.get_config())
+    again.set_weights(model.get_weights())
+    found["again"] = listed([again(X)])
+    for name, layer in (("dense", layers.Dense(2, activation="tanh")), ("softmax", layers.Softmax()),
+                        ("lstm", layers.Bidirectional(layers.LSTM(2)))):
+        x = X if name != "lstm" else np.stack([X, X * 0.5], 1)
+        found[f"each_{name}"] = seen(tf, layers.TimeDistributed(layer), x)
+        model = fixed(keras.Sequential([keras.Input((None, *x.shape[2:])), layers.TimeDistributed(layer)]))
+        found[f"each_{name}_any"] = listed([model.predict(x, verbose=0)])
+    return found
+
+
 def program(tf, keras):
     """Everything."""
     return {"layers": {name: seen(tf, layer, **dict(call)) for name, (layer, call) in options(keras).items()},
-            "cells": cells(tf, keras), "trained": trained(keras), "kept": kept(keras)}
+            "cells": cells(tf, keras), "trained": trained(keras), "kept": kept(keras),
+            "wrapped": wrapped(tf, keras)}
 
 
 if __name__ == "__main__":

@@ -45,3 +45,7 @@ def test_trained():
 
 def test_kept():
     close(keras_recurrent.kept(keras), RECORDED["kept"])
+
+
+def test_wrapped():
+    close(keras_recurrent.wrapped(tf, keras), RECORDED["wrapped"])

@@ -16,6 +16,7 @@ from leat.keras.layers.normalization import BatchNormalization, Normalization
 from leat.keras.layers.pictures import PictureLayer
 from leat.keras.layers.pooling import GlobalAveragePooling1D
 from leat.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
+from leat.keras.layers.sequences import Bidirectional, TimeDistributed
 from leat.keras.layers.table import TableLayer
 from leat.keras.layers.text import TextVectorization
 from leat.keras.layers.wrappers import Pipeline, SpectralNormalization, Wrapper
@@ -57,7 +58,7 @@ def deserialize(config, custom_objects=None):
 
 
 _LATER = {name: what for what, names in (
-    ("these recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D Bidirectional TimeDistributed"),
+    ("convolutional recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D"),
     ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
     ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),

@@ -88,7 +88,7 @@ class GatedCell(Layer, DropoutRNNCell):
         self.units, self.seed, self.seed_generator = units, seed, random.SeedGenerator(seed)
         self.state_size = self.output_size = units
 
-    def build(self, input_shape):
+    def build(self, input_shape=None):
         """Makes the weights for steps of this shape."""
         self._add("kernel", "kernel", (input_shape[-1], self.units * self._parts))
         self._add("recurrent_kernel", "recurrent", (self.units, self.units * self._parts))
@@ -350,7 +350,7 @@ class StackedRNNCells(Layer):
             made.append(state[0] if len(state) == 1 and not is_list else state)
         return inputs, made[0] if len(made) == 1 else made
 
-    def build(self, input_shape):
+    def build(self, input_shape=None):
         """Builds each cell for what the one below gives."""
         for cell in self.cells:
             build_cell(cell, input_shape)

@@ -86,7 +86,7 @@ class RNN(Layer):
         mask = tree.flatten(previous_mask)[0] if self.return_sequences else None
         return [mask, *(None for _ in self.state_size)] if self.return_state else mask
 
-    def build(self, sequences_shape, initial_state_shape=None):
+    def build(self, sequences_shape=None, initial_state_shape=None):
         """Builds the cell for one step, and makes the states of a stateful layer."""
         build_cell(self.cell, (sequences_shape[0], *sequences_shape[2:]))
         if not self.stateful:
@@ -241,7 +241,6 @@ class _Recurrent(RNN):
     """The base of the library's recurrent layers, which have one of its cells."""
 
     _cell_class, _cell_name, _config_names = None, None, ()
-    # Of operations of all steps: does initial state `number` go in, and with which of the outputs does it go on?
     units, activation, use_bias = _of_cell("units"), _of_cell("activation"), _of_cell("use_bias")
     dropout, recurrent_dropout, seed = _of_cell("dropout"), _of_cell("recurrent_dropout"), _of_cell("seed")
     kernel_initializer, recurrent_initializer = _of_cell("kernel_initializer"), _of_cell("recurrent_initializer")
@@ -310,9 +309,10 @@ class _Recurrent(RNN):
         return {**config, "activity_regularizer": registry.serialize_keras_object(self.activity_regularizer)}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config, custom_objects=None):
         """One of these arguments."""
-        return super(RNN, cls).from_config(config)
+        with registry.CustomObjectScope(custom_objects):
+            return super(RNN, cls).from_config(config)
 
 
 def _given(values):

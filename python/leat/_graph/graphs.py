@@ -77,7 +77,7 @@ class Graph(_native.Graph):
     def _note(self, inputs, outputs):
         known = [tensor._id for tensor in inputs if tensor._graph is self]
         for output in outputs:
-            if output.dtype.is_floating:
+            if output.dtype.is_floating and output._id not in known:  # a layer may hand on what it was given
                 self.parents[output._id] = known
         return outputs
 

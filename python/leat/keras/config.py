@@ -6,7 +6,7 @@ from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_form
                                 set_floatx, set_image_data_format)
 
 _settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None,
-             "exact_slices": False}
+             "exact_slices": False, "flash_attention": None}
 
 
 def dtype_policy():
@@ -50,16 +50,18 @@ def disable_traceback_filtering():
 
 
 def is_flash_attention_enabled():
-    """False: there is one way of attention."""
-    return False
+    """False where it was disabled, else None. There is one way of attention, tile by tile; it serves both."""
+    return _settings["flash_attention"]
 
 
 def enable_flash_attention():
-    """Changes nothing: there is one way of attention."""
+    """Layers of attention may leave out their weights again, as at first (``keras.config.enable_flash_attention``)."""
+    _settings["flash_attention"] = None
 
 
 def disable_flash_attention():
-    """Changes nothing: there is one way of attention."""
+    """What ``is_flash_attention_enabled`` says from now on is False; results are the same."""
+    _settings["flash_attention"] = False
 
 
 def is_nnx_enabled():

@@ -92,11 +92,16 @@ class FilledInitializer(TableInitializer):
         return cls(registry.deserialize_keras_object(config["value"]))
 
 
+# What kinds of one scale are in terms of VarianceScaling: scale and mode; the end of the name says the distribution.
+_SCALES = {"Glorot": (1.0, "fan_avg"), "He": (2.0, "fan_in"), "Lecun": (1.0, "fan_in")}
+
+
 class ScaledInitializer(TableInitializer):
-    """``keras.initializers.VarianceScaling``: with `input_axes` and `output_axes` the fans are products of sizes."""
+    """``keras.initializers.VarianceScaling`` and its kin: with `input_axes` and `output_axes` the fans are products of
+    sizes."""
 
     def _setup(self, given, others):
-        if isinstance(given["distribution"], str):
+        if isinstance(given.get("distribution"), str):
             name = given["distribution"].lower()
             given["distribution"] = "truncated_normal" if name == "normal" else name
         super()._setup(given, others)
@@ -105,10 +110,19 @@ class ScaledInitializer(TableInitializer):
         if self.input_axes is None or self.output_axes is None:
             return super()._values(shape)
         given, wanted = compute_fans(shape), compute_fans(shape, self.input_axes, self.output_axes)
-        fan = {"fan_in": lambda fans: fans[0], "fan_out": lambda fans: fans[1]}.get(self.mode, sum)
-        scale = self.scale * max(1.0, fan(given)) / max(1.0, fan(wanted))
-        part = tables.part("initializer", self._entry, {**self._arguments, "scale": scale})
+        scale, mode, distribution = self._as_scaled()
+        fan = {"fan_in": lambda fans: fans[0], "fan_out": lambda fans: fans[1]}.get(mode, lambda fans: sum(fans) / 2)
+        scale *= max(1.0, fan(given)) / max(1.0, fan(wanted))
+        part = tables.part("initializer", tables.entry_of("initializer", "VarianceScaling"),
+                           {"scale": scale, "mode": mode, "distribution": distribution})
         return part.initialize(_number(self.seed), shape)
+
+    def _as_scaled(self):
+        if hasattr(self, "distribution"):
+            return self.scale, self.mode, self.distribution
+        name = self._entry["name"]
+        kind = name.removesuffix("Normal").removesuffix("Uniform")
+        return *_SCALES[kind], "uniform" if name.endswith("Uniform") else "truncated_normal"
 
 
 class MatrixInitializer(TableInitializer):
@@ -151,8 +165,9 @@ def _of_dtype(value, dtype):
 
 _BY_NAME = {}
 for _entry in tables.entries("initializer"):
-    _base = {"Constant": FilledInitializer, "VarianceScaling": ScaledInitializer, "Identity": MatrixInitializer}.get(
-        _entry["name"], TableInitializer)
+    _is_scaled = any(word["name"] == "input_axes" for word in _entry["signature"] or ())
+    _base = {"Constant": FilledInitializer, "Identity": MatrixInitializer}.get(
+        _entry["name"], ScaledInitializer if _is_scaled else TableInitializer)
     _class = tables.make_class("initializer", _entry, _base, __name__, _base._setup)
     globals()[_entry["name"]] = globals()[_entry["identifier"]] = _class
     _BY_NAME[_entry["name"]] = _BY_NAME[_entry["identifier"]] = _class

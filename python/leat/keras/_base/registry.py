@@ -126,7 +126,8 @@ def _of_object(thing):
     if registered is None and (not is_own or class_.__name__ == "Functional"):
         registered = class_.__name__
     config = serialize_keras_object(plain(thing.get_config()) if is_own else thing.get_config())
-    made = {"module": _module_of(class_), "class_name": class_.__name__, "config": config,
+    name = vars(class_).get("_exported_name", class_.__name__)
+    made = {"module": _module_of(class_), "class_name": name, "config": config,
             "registered_name": registered}
     build_config = thing.get_build_config() if hasattr(thing, "get_build_config") else None
     if build_config is not None:

@@ -4,11 +4,14 @@ from leat.keras import activations
 from leat.keras._base import registry, tables
 from leat.keras._base.input_spec import InputSpec  # noqa: F401
 from leat.keras._base.layer import Layer  # noqa: F401
+from leat.keras.layers.attention import (AdditiveAttention, Attention, GroupedQueryAttention as GroupQueryAttention,
+                                         MultiHeadAttention)
 from leat.keras.layers.borders import BorderLayer
 from leat.keras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from leat.keras.layers.categories import CategoryEncoding, Discretization
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
                                     Lambda, Masking, Softmax)
+from leat.keras.layers.dense import EinsumDense
 from leat.keras.layers.lookups import Hashing, IntegerLookup, StringLookup
 from leat.keras.layers.merging import (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract, add,
                                        average, concatenate, dot, maximum, minimum, multiply, subtract)
@@ -59,7 +62,7 @@ def deserialize(config, custom_objects=None):
 
 _LATER = {name: what for what, names in (
     ("convolutional recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D"),
-    ("attention is", "Attention AdditiveAttention MultiHeadAttention GroupQueryAttention ReversibleEmbedding"),
+    ("this way of embedding is", "ReversibleEmbedding"),
     ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}

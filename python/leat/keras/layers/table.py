@@ -81,7 +81,8 @@ class TableLayer(Layer):
         self._compiled = None
         self.supports_masking = self.supports_masking or self._entry["masks"] or self._entry["merges"]
         self._specify()
-        if "seed" in attributes and not any(name.endswith("_initializer") for name in known):
+        draws = attributes.get("rate", attributes.get("stddev")) != 0  # Keras' layers that draw nothing take no seed
+        if draws and "seed" in attributes and not any(name.endswith("_initializer") for name in known):
             self.seed_generator = SeedGenerator(attributes["seed"])
         name = self._entry["name"]
         if name in _BUILT_AT_INIT or name.startswith(_BUILT_PREFIXES):

@@ -8,9 +8,10 @@ import warnings
 import numpy as np
 
 import leat as tf
+from leat._graph import ops as graph_ops
 from leat.keras import activations
 from leat.keras._base import calls, tables
-from leat.keras.ops import arrays, formats, making
+from leat.keras.ops import arrays, formats
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
 
 _before = set(OPERATIONS)
@@ -167,26 +168,31 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
 @operation
 def dot_product_attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False, flash_attention=None,
                           attn_logits_soft_cap=None):
-    """Scaled dot product attention over (batch, length, heads, size) (``keras.ops.dot_product_attention``)."""
-    if flash_attention:
-        raise ValueError("Flash attention is not supported in leat. Set flash_attention=False")
+    """Scaled dot product attention over (batch, length, heads, size) (``keras.ops.dot_product_attention``).
+
+    It is computed tile by tile, so memory does not grow with the product of the lengths; `flash_attention` changes
+    nothing.
+    """
+    if attn_logits_soft_cap is not None:
+        raise ValueError("attn_logits_soft_cap is only supported for JAX on TPU. Set attn_logits_soft_cap=None when "
+                         "not using JAX on TPU.")
     query, key, value = together(query, key, value, floating=True)
     if {len(query.shape), len(key.shape), len(value.shape)} != {4}:
         raise ValueError("`dot_product_attention` only supports 4D inputs. Received: query.shape="
                          f"{tuple(query.shape)}, key.shape={tuple(key.shape)}, value.shape={tuple(value.shape)}.")
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    logits = tf.einsum("BTNH,BSNH->BNTS", query, key) * tf.cast(scale, query.dtype)
-    if attn_logits_soft_cap is not None:
-        cap = tf.cast(attn_logits_soft_cap, query.dtype)
-        logits = tf.tanh(logits / cap) * cap
+    dtype, given = query.dtype, [_wide(one) for one in (query, key, value)]
+    if scale is None and query.shape[-1] is not None:
+        scale = 1 / math.sqrt(query.shape[-1])
+    elif scale is None:
+        scale = tf.math.rsqrt(tf.cast(tf.shape(query)[-1], given[0].dtype))
+    if not isinstance(scale, (int, float)):  # a tensor
+        given[0], scale = given[0] * tf.cast(scale, given[0].dtype), 1
     if bias is not None:
-        logits = logits + tensor(bias, logits.dtype)
+        given.append(_wide(tensor(bias, dtype)))
     if mask is not None:
-        logits = tf.where(tensor(mask, "bool"), logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
-    if is_causal:
-        before = making.tri(tf.shape(query)[1], tf.shape(key)[1], dtype="bool")
-        logits = tf.where(before, logits, tf.cast(0.7 * logits.dtype.min, logits.dtype))
-    return tf.einsum("BNTS,BSNH->BTNH", activations.softmax(logits), value)
+        given.append(tensor(mask, "bool"))
+    out = graph_ops.call("dot_product_attention", {"scale": float(scale), "is_causal": bool(is_causal)}, given)[0]
+    return tf.cast(out, dtype)
 
 
 # ---- convolutions and pools ----

@@ -56,8 +56,8 @@ def gelu(features, approximate=False, name=None):
 def selu(features, name=None):
     """scale * x, or scale * alpha * (exp(x) - 1) where x is negative (``tf.nn.selu``)."""
     x = convert_to_tensor(features)
-    low = F["multiply"](1.7580993408473768, F["math.expm1"](F["minimum"](x, F["zeros_like"](x))))
-    return F["add"](F["multiply"](1.0507009873554805, F["nn.relu"](x)), low)
+    low = F["multiply"](1.7580993408473768, F["nn.elu"](x))
+    return F["where"](F["less"](x, F["zeros_like"](x)), low, F["multiply"](1.0507009873554805, x))
 
 
 def silu(features, beta=1.0, name=None):

@@ -12,6 +12,7 @@
 
 #include "base/minmax.h"
 #include "graph/computed.h"
+#include "graph/halves.h"
 #include "graph/kernel_host.h"
 #include "graph/ops/picture/decode.h"
 #include "graph/support/picture/stream.h"
@@ -84,7 +85,7 @@ static leat_status run_kernel(run *r, const leati_node *source, const leati_oper
                               .context = &r->context,
                               .arena = r->inner,
                               .host = &host};
-    return source->op->kernel(&call, err);
+    return leati_halves_run(source->op, &call, err);
 }
 
 static leat_status run_step(run *r, const leati_chain_step *step, const leati_operand *inputs,

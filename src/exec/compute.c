@@ -7,6 +7,7 @@
 #include "exec/compute.h"
 
 #include "core/block.h"
+#include "graph/halves.h"
 #include "graph/kernel_host.h"
 #include "run/cancel.h"
 #include <string.h>
@@ -198,7 +199,7 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
     leati_stop_scope before = leati_cancel_enter(context->cancel);
     leat_status status = prepare(&compute, node, inputs, operands, err);
     if (status == LEAT_OK)
-        status = node->op->kernel(&call, err);
+        status = leati_halves_run(node->op, &call, err);
     if (leati_stop_stopped())
         status = leati_stop_check(err);
     leati_stop_leave(before);

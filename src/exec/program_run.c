@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/minmax.h"
 #include "core/spec.h"
+#include "graph/halves.h"
 #include "graph/interpret.h"
 #include "run/cancel.h"
 #include <string.h>
@@ -271,7 +272,7 @@ static leat_status call_kernel(leati_run *run, const leati_simple_node *node, in
                               .host = &run->host};
     leat_status status = node->chain != NULL
                              ? leati_chain_run(node->chain, &call, &scratch->inner_arena, err)
-                             : node->source->op->kernel(&call, err);
+                             : leati_halves_run(node->source->op, &call, err);
     return leati_stop_stopped() ? leati_stop_check(err) : status;
 }
 

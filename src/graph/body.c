@@ -6,6 +6,7 @@
  * would have had. No locks: a body belongs to one builder, or is immutable. */
 #include "graph/body.h"
 #include "core/spec.h"
+#include "graph/halves.h"
 #include <string.h>
 
 leat_status leati_body_add_argument(leati_body *body, const leati_type *type, leat_error *err) {
@@ -70,7 +71,7 @@ static leat_status infer(const leati_body *body, const leati_tensor_op *op, cons
                                .capacity = LEAT_MAX_OUTPUTS,
                                .body = body,
                                .ids = inputs};
-    leat_status status = op->infer(call, err);
+    leat_status status = leati_halves_infer(op, call, err);
     /* The call outlives the array; its `made` does, too, because outputs point into it. */
     call->inputs = NULL;
     leati_free(types);

@@ -5,8 +5,8 @@
  * which binds it in each run. Inputs that give attributes are not inputs of the operation. An
  * attribute {"function": k} is function number k, whatever it calls.
  *
- * Inputs of dtypes that the descriptor says are computed in others (graph/op.h: `types`, `halves`,
- * `quotient`) are cast first, and what is made of halves is rounded to them.
+ * Inputs of dtypes that the descriptor says are computed in others (graph/op.h: `types`,
+ * `quotient`) are cast first.
  *
  * Failures stand in the graph and name the operation. No locks. */
 #include "base/minmax.h"
@@ -40,7 +40,6 @@ typedef struct call {
     int num_inputs, num_bound;
     leat_value *outputs; /* the caller's, room for `capacity` */
     int capacity;
-    leat_dtype half; /* what floats that come out are rounded to; LEAT_INVALID: they stay */
     call_values *at;
 } call;
 
@@ -137,19 +136,6 @@ static void cast_input(call *c, int index, leat_dtype dtype) {
     c->at->cast[index] = leat_op_cast(c->inputs[index], dtype);
 }
 
-/* Halves as float32, of the dtype of the first of them alone: others beside it are refused. */
-static void widen_halves(call *c) {
-    for (int i = 0; i < c->num_inputs; i++) {
-        leat_dtype dtype = leat_value_dtype(c->inputs[i]);
-        if (dtype != LEAT_FLOAT16 && dtype != LEAT_BFLOAT16)
-            continue;
-        if (c->half == LEAT_INVALID)
-            c->half = dtype;
-        if (dtype == c->half)
-            cast_input(c, i, LEAT_FLOAT32);
-    }
-}
-
 /* Integers of one dtype as the floats that their quotient is. */
 static void widen_quotient(call *c) {
     leat_dtype dtype = c->num_inputs == 2 ? leat_value_dtype(c->inputs[0]) : LEAT_INVALID;
@@ -171,8 +157,6 @@ static void fit_inputs(call *c) {
     for (int i = 0; i < c->num_inputs; i++)
         if (c->inputs[i].graph != c->graph)
             return;
-    if (c->op->halves == LEATI_HALVES_FLOAT)
-        widen_halves(c);
     if (c->op->quotient)
         widen_quotient(c);
     if (types == NULL || strchr(types, '<') == NULL)
@@ -220,14 +204,9 @@ static leat_status put_functions(const call *c, const json_t *attributes, void *
 /* Fills outputs from the values of the node that starts at `first`; how many it has. */
 static int fill_outputs(const call *c, int32_t first) {
     leat_graph *graph = c->graph;
-    /* Read before the casts below, which append nodes of their own. */
     int count = graph->body.nodes[graph->body.num_nodes - 1].num_outputs;
-    for (int i = 0; i < count && i < c->capacity; i++) {
-        leat_value output = {.graph = graph, .id = first + i};
-        bool rounds =
-            c->half != LEAT_INVALID && leati_graph_dtype_is_floating(leat_value_dtype(output));
-        c->outputs[i] = rounds ? leat_op_cast(output, c->half) : output;
-    }
+    for (int i = 0; i < count && i < c->capacity; i++)
+        c->outputs[i] = (leat_value){.graph = graph, .id = first + i};
     return graph->error.code != LEAT_OK ? -1 : count;
 }
 

@@ -9,6 +9,7 @@
 #include "core/buffer.h"
 #include "core/spec.h"
 #include "graph/draws.h"
+#include "graph/halves.h"
 #include "graph/kernel_host.h"
 #include "run/cancel.h"
 #include <string.h>
@@ -177,7 +178,7 @@ static leat_status run_node(struct run *run, const leati_node *node,
                               .context = context,
                               .arena = &run->arena,
                               .host = &run->host};
-    status = node->op->kernel(&call, err);
+    status = leati_halves_run(node->op, &call, err);
     /* Scratch lives for one call, which also holds for a kernel that failed. */
     leati_arena_reset(&run->arena);
     *failed_row = call.failed_row;

@@ -192,7 +192,7 @@ typedef struct leati_known_call leati_known_call;
 typedef enum leati_halves {
     LEATI_HALVES_UNSAID,
     LEATI_HALVES_OWN,   /* the operation has them, as it has other dtypes */
-    LEATI_HALVES_FLOAT, /* called by its name, it computes in float32 and rounds what it gives */
+    LEATI_HALVES_FLOAT, /* it computes in float32 and rounds what it gives (graph/halves.h) */
     LEATI_HALVES_NONE   /* they are refused, or it has nothing to do with floats */
 } leati_halves;
 

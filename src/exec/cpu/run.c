@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/block.h"
+#include "graph/halves.h"
 #include "run/cancel.h"
 #include "run/trace.h"
 #include <stdio.h>
@@ -152,7 +153,7 @@ static leat_status run_plain(leati_cpu_step *step, leati_cpu_task *task,
                               .context = context,
                               .arena = &step->arena,
                               .host = &host.host};
-    return node->source->op->kernel(&call, err);
+    return leati_halves_run(node->source->op, &call, err);
 }
 
 /* The stage that a step is in, and its span in the trace. */

@@ -251,7 +251,7 @@ const leati_tensor_op leati_tensor_op_gather_grad = {
            "gradients).",
     .types = "T T Tindices",
     .outputs = "output",
-    .halves = LEATI_HALVES_NONE,
+    .halves = LEATI_HALVES_FLOAT,
     .rows = gather_rows,
     .args_size = sizeof(struct leati_gather_args),
     .min_inputs = 3,

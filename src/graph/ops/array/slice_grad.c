@@ -32,8 +32,7 @@ static leat_status put(leati_kernel_call *call, const leat_shape *whole,
     return LEAT_OK;
 }
 
-/* ---- slice_grad ---- */
-static leat_status slice_grad_infer(leati_infer_call *call, leat_error *err) {
+static leat_status grad_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (call->inputs[0].dtype == LEAT_STRING || call->inputs[0].dtype == LEAT_OBJECT)
         return leati_refuse(err, DTYPE, "the gradient is %s; expected numbers",
@@ -41,6 +40,7 @@ static leat_status slice_grad_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
+/* ---- slice_grad ---- */
 static leat_status slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape whole = leati_support_operand_shape(&call->inputs[1]);
     leati_strided_part part = {.shape = {0}};
@@ -58,12 +58,6 @@ static leat_status slice_grad_gradient(leati_gradient_call *call, leat_error *er
 }
 
 /* ---- strided_slice_grad ---- */
-static leat_status strided_slice_grad_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_support_want_same_dtypes(call, err));
-    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
-    return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
-}
-
 static leat_status strided_slice_grad_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape whole = leati_support_operand_shape(&call->inputs[1]);
     leati_strided_part part;
@@ -89,7 +83,7 @@ static leat_status strided_slice_grad_gradient(leati_gradient_call *call, leat_e
         .args_size = sizeof(ARGS),                                                                 \
         .min_inputs = 2,                                                                           \
         .max_inputs = 2,                                                                           \
-        .infer = OP##_infer,                                                                       \
+        .infer = grad_infer,                                                                       \
         .kernel = OP##_kernel,                                                                     \
         .gradient = OP##_gradient,                                                                 \
         __VA_ARGS__,                                                                               \
@@ -101,4 +95,4 @@ SLICE_GRAD(
 SLICE_GRAD(strided_slice_grad, leati_strided_slice_rows, struct leati_strided_slice_args,
            .doc = "Zeros of the second input's shape with the first at the places of the part (for "
                   "gradients).",
-           .halves = LEATI_HALVES_NONE)
+           .halves = LEATI_HALVES_OWN)

@@ -15,6 +15,7 @@
 #include "core/json.h"
 #include "core/object.h"
 #include "core/tensor.h"
+#include "graph/halves.h"
 #include "graph/kernel_host.h"
 #include "graph/known.h"
 #include "graph/node_args.h"
@@ -183,7 +184,7 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
     call->args = args;
     call->num_inputs = own;
     call->unknown = unknown;
-    return t->op->infer(call, err);
+    return leati_halves_infer(t->op, call, err);
 }
 
 static leat_status computed_infer(leati_infer_call *call, leat_error *err) {
@@ -324,7 +325,7 @@ static leat_status check_row(const leati_kernel_call *call, const target *t, int
                               .args = args,
                               .outputs = outputs,
                               .capacity = LEAT_MAX_OUTPUTS};
-    leat_status status = t->op->infer(&infer, err);
+    leat_status status = leati_halves_infer(t->op, &infer, err);
     leati_op_infer_fini(&infer);
     return status;
 }
@@ -353,7 +354,7 @@ static leat_status run_row(leati_kernel_call *call, const target *t, int own, in
         inner.outputs = operands + own;
         inner.host = &host.host;
     }
-    return t->op->kernel(&inner, err);
+    return leati_halves_run(t->op, &inner, err);
 }
 
 static leat_status computed_kernel(leati_kernel_call *call, leat_error *err) {

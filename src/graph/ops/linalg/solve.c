@@ -240,7 +240,6 @@ static leat_status matrix_triangular_solve_gradient(leati_gradient_call *call, l
         .name = #OP,                                                                               \
         .version = 1,                                                                              \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_NONE,                                                               \
         .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
         .rows = OP##_rows,                                                                         \
         .args_size = sizeof(struct solve_args),                                                    \
@@ -251,10 +250,12 @@ static leat_status matrix_triangular_solve_gradient(leati_gradient_call *call, l
         __VA_ARGS__,                                                                               \
     };
 SOLVE(matrix_inverse, 1, .doc = "The inverse of square matrices (tf.linalg.inv).",
-      .names = "linalg.inv", .inputs = "input", .types = "T", .infer = leati_matrices_infer_square)
+      .names = "linalg.inv", .inputs = "input", .types = "T", .halves = LEATI_HALVES_FLOAT,
+      .infer = leati_matrices_infer_square)
 SOLVE(matrix_solve, 2, .doc = "The X of A X = B for square matrices A (tf.linalg.solve).",
-      .names = "linalg.solve", .inputs = "matrix rhs", .types = "T T", .infer = matrix_solve_infer)
+      .names = "linalg.solve", .inputs = "matrix rhs", .types = "T T", .halves = LEATI_HALVES_NONE,
+      .infer = matrix_solve_infer)
 SOLVE(matrix_triangular_solve, 2,
       .doc = "The X of A X = B for triangular matrices A (tf.linalg.triangular_solve).",
       .names = "linalg.triangular_solve", .inputs = "matrix rhs", .types = "T T",
-      .infer = matrix_triangular_solve_infer)
+      .halves = LEATI_HALVES_NONE, .infer = matrix_triangular_solve_infer)

@@ -55,7 +55,8 @@ NUMBERS2(minimum, LEATI_MIN(x, y),
          LEATI_LANES2_FLOAT(minimum, (x < y || x != x) ? x : y, (x < y || x != x) ? x : y))
 NUMBERS2(multiply, (U)x *(U)y, LEATI_LANES2_FLOAT_WIDE(multiply, LEATI_WIDE_MULTIPLY, x *y, x *y))
 NUMBERS2(squared_difference, ((U)x - (U)y) * ((U)x - (U)y),
-         LEATI_LANES2_FLOAT(squared_difference, (x - y) * (x - y), (x - y) * (x - y)))
+         LEATI_LANES2_STEPS(squared_difference, R(x - y) * R(x - y), (x - y) * (x - y),
+                            (x - y) * (x - y)))
 NUMBERS2(subtract, (U)x - (U)y,
          LEATI_LANES2_FLOAT_WIDE(subtract, LEATI_WIDE_SUBTRACT, x - y, x - y))
 
@@ -79,10 +80,9 @@ static leat_status divide_no_nan_gradient(leati_gradient_call *call, leat_error 
     (void)err;
     leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
     leat_value slope = leat_op_divide_no_nan(g, y);
-    leat_value ratio = leat_op_divide_no_nan(x, y);
+    leat_value turn = leat_op_divide_no_nan(leat_op_divide_no_nan(leat_op_negate(x), y), y);
     call->input_gradients[0] = leati_op_gradient_unbroadcast(slope, x);
-    call->input_gradients[1] =
-        leati_op_gradient_unbroadcast(leat_op_negate(leat_op_multiply(slope, ratio)), y);
+    call->input_gradients[1] = leati_op_gradient_unbroadcast(leat_op_multiply(g, turn), y);
     return LEAT_OK;
 }
 

@@ -11,8 +11,10 @@ LEATI_FLOATS1(log1p, log1pf(x), log1p(x))
 LEATI_FLOATS1(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
 LEATI_FLOATS1(sqrt, sqrtf(x), sqrt(x))
 LEATI_FLOATS2(xdivy, x == 0 ? 0 : x / y, x == 0 ? 0 : x / y)
-LEATI_FLOATS2(xlog1py, x == 0 ? 0 : x * log1pf(y), x == 0 ? 0 : x * log1p(y))
-LEATI_FLOATS2(xlogy, x == 0 ? 0 : x * logf(y), x == 0 ? 0 : x * log(y))
+LEATI_FLOATS2_STEPS(xlog1py, x == 0 ? 0 : x * R(log1pf(y)), x == 0 ? 0 : x * log1pf(y),
+                    x == 0 ? 0 : x * log1p(y))
+LEATI_FLOATS2_STEPS(xlogy, x == 0 ? 0 : x * R(logf(y)), x == 0 ? 0 : x * logf(y),
+                    x == 0 ? 0 : x * log(y))
 
 /* Integers by squaring, wrapping around; a negative exponent refuses the value. */
 #define POW_LANE(NAME, TYPE, UTYPE)                                                                \
@@ -55,8 +57,8 @@ LEATI_GRADIENT1(exp, leat_op_multiply(g, y))
 LEATI_GRADIENT1(expm1, leat_op_multiply(g, leat_op_exp(x)))
 LEATI_GRADIENT1(log, leat_op_divide(g, x))
 LEATI_GRADIENT1(log1p, leat_op_divide(g, leat_op_add(one_of(x), x)))
-LEATI_GRADIENT1(rsqrt, leat_op_multiply(leati_support_times(g, -0.5),
-                                        leat_op_multiply(y, leat_op_square(y))))
+LEATI_GRADIENT1(rsqrt, leat_op_multiply(leati_support_times(leat_op_multiply(g, y), -0.5),
+                                        leat_op_square(y)))
 LEATI_GRADIENT1(sqrt, leat_op_divide(leati_support_times(g, 0.5), y))
 LEATI_GRADIENT2(xdivy, leat_op_multiply(g, leat_op_xdivy(some(x), y)),
                 leat_op_multiply(g, leat_op_negate(leat_op_xdivy(x, leat_op_square(y)))))

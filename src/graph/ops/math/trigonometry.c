@@ -39,7 +39,7 @@ LEATI_GRADIENT1(cos, leat_op_negate(leat_op_multiply(g, leat_op_sin(x))))
 LEATI_GRADIENT1(cosh, leat_op_multiply(g, leat_op_sinh(x)))
 LEATI_GRADIENT1(sin, leat_op_multiply(g, leat_op_cos(x)))
 LEATI_GRADIENT1(sinh, leat_op_multiply(g, leat_op_cosh(x)))
-LEATI_GRADIENT1(tan, leat_op_divide(g, leat_op_square(leat_op_cos(x))))
+LEATI_GRADIENT1(tan, leat_op_multiply(leat_op_square(leat_op_reciprocal(leat_op_cos(x))), g))
 LEATI_GRADIENT1(tanh, leat_op_subtract(g, leat_op_multiply(g, leat_op_square(y))))
 
 static leat_status atan2_gradient(leati_gradient_call *call, leat_error *err) {

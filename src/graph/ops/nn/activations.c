@@ -27,11 +27,18 @@ LEATI_LANES1_FLOAT(relu6,
 LEATI_ELEMENTWISE_TABLE(relu6, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(relu6))
 
 /* expm1 keeps the digits of a small x, which exp(x) - 1 would cancel. */
-LEATI_FLOATS1(elu, x < 0 ? expm1f(x) : x, x < 0 ? expm1(x) : x)
-LEATI_FLOATS1(sigmoid, 1.0f / (1.0f + expf(-x)), 1.0 / (1.0 + exp(-x)))
+#define ELU_HALF (x < 0 ? R(expf(x)) - 1 : x)
+LEATI_FLOATS1_STEPS(elu, ELU_HALF, ELU_HALF, x < 0 ? expm1f(x) : x, x < 0 ? expm1(x) : x)
+#define SIGMOID (1.0f / (1.0f + expf(-x)))
+#define SIGMOID_HALF (expf(x) > 65504.0f ? 1 : R(expf(x)) / R(1 + R(expf(x))))
+LEATI_FLOATS1_STEPS(sigmoid, SIGMOID_HALF, SIGMOID, SIGMOID, 1.0 / (1.0 + exp(-x)))
 /* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): no exponential is above 1. */
-LEATI_FLOATS1(softplus, LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))),
-              LEATI_MAX(x, 0) + log1p(exp(-fabs(x))))
+#define SOFTPLUS (LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))))
+/* Where float16 cannot tell the difference it is x or exp(x). */
+#define SOFTPLUS_HALF (x > SOFTPLUS_FAR ? x : x < -SOFTPLUS_FAR ? expf(x) : log1pf(R(expf(x))))
+#define SOFTPLUS_FAR 4.93f
+LEATI_FLOATS1_STEPS(softplus, SOFTPLUS_HALF, SOFTPLUS, SOFTPLUS,
+                    LEATI_MAX(x, 0) + log1p(exp(-fabs(x))))
 LEATI_FLOATS2(relu_grad, y > 0 ? x : (T)0, y > 0 ? x : (T)0)
 
 /* The gradient where x is between 0 and 6. */
@@ -44,9 +51,10 @@ static leat_value inside_six(leat_value g, leat_value x) {
 
 LEATI_GRADIENT1(relu, leat_op_relu_grad(g, x))
 LEATI_GRADIENT1(relu6, inside_six(g, x))
-/* exp(x) is above 1 where x is positive; the minimum makes the slope 1 there, without a choice. */
-LEATI_GRADIENT1(elu, leat_op_multiply(g, leat_op_minimum(leat_op_exp(x), leat_op_ones_like(x))))
-LEATI_GRADIENT1(sigmoid, leat_op_multiply(g, leat_op_subtract(y, leat_op_square(y))))
+LEATI_GRADIENT1(elu, leat_op_select(leat_op_less(y, leat_op_zeros_like(y)),
+                                    leat_op_multiply(leat_op_add(y, leat_op_ones_like(y)), g), g))
+LEATI_GRADIENT1(sigmoid,
+                leat_op_multiply(leat_op_multiply(g, y), leat_op_subtract(leat_op_ones_like(y), y)))
 LEATI_GRADIENT1(softplus, leat_op_multiply(g, leat_op_sigmoid(x)))
 /* Linear in the gradient: what flows back is masked by the same features. Those get nothing. */
 LEATI_GRADIENT1(relu_grad, leat_op_relu_grad(g, call->inputs[1]))

@@ -273,7 +273,7 @@ static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, le
         .inputs = "input filter gradient",                                                         \
         .types = "T T T",                                                                          \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_NONE,                                                               \
+        .halves = LEATI_HALVES_FLOAT,                                                              \
         .rows = conv_rows,                                                                         \
         .args_size = sizeof(struct leati_conv_args),                                               \
         .min_inputs = 3,                                                                           \
@@ -297,7 +297,7 @@ const leati_tensor_op leati_tensor_op_conv2d = {
     .signature = "input filters strides padding data_format=\"NHWC\" dilations",
     .types = "T T",
     .outputs = "output",
-    .halves = LEATI_HALVES_NONE,
+    .halves = LEATI_HALVES_FLOAT,
     .checks = LEATI_CHECKS_IN_KERNEL,
     .large = true,
     .rows = conv_rows,

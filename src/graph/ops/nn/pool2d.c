@@ -364,7 +364,7 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         .signature = "input ksize strides padding data_format=\"NHWC\"",                           \
         .types = "T",                                                                              \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_NONE,                                                               \
+        .halves = LEATI_HALVES_FLOAT,                                                              \
         .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
         .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
@@ -384,7 +384,7 @@ POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = pool2d_
         .version = 1,                                                                              \
         .doc = DOC,                                                                                \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_NONE,                                                               \
+        .halves = LEATI_HALVES_FLOAT,                                                              \
         .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
         .infer = NAME##_infer,                                                                     \

@@ -1,5 +1,6 @@
 /* Kernels that run kernels: an operation made of steps keeps the values between them in its call's
  * arena. See support.h. */
+#include "graph/halves.h"
 #include "graph/support/support.h"
 
 #include "graph/kernel_host.h"
@@ -33,7 +34,7 @@ leat_status leati_support_inner_run(leati_kernel_call *call, const leati_tensor_
     inner.outputs = &result;
     inner.num_outputs = 1;
     inner.args = args;
-    leat_status status = op->kernel(&inner, err);
+    leat_status status = leati_halves_run(op, &inner, err);
     /* The caller fails at the row at which the inner kernel did. */
     call->failed_row = inner.failed_row;
     *out = result;

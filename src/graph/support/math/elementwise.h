@@ -65,11 +65,20 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
         }                                                                                          \
     }
 
+/* A number as the half that is nearest to it. */
+static inline float leati_elementwise_rounded_half(float number) {
+    return leati_float_of_half(leati_half_of_float(number));
+}
+static inline float leati_elementwise_rounded_bfloat16(float number) {
+    return leati_float_of_bfloat16(leati_bfloat16_of_float(number));
+}
+
 /* Of float16 or bfloat16 (HALF), giving HALF. */
 #define LEATI_LANE1_HALF(NAME, HALF, EXPRESSION)                                                   \
     static void NAME(leati_lane *lane) {                                                           \
         typedef float T LEATI_UNUSED;                                                              \
         typedef float U LEATI_UNUSED;                                                              \
+        float (*const R)(float) LEATI_UNUSED = leati_elementwise_rounded_##HALF;                   \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             float x =                                                                              \
                 leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
@@ -119,6 +128,7 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     static void NAME(leati_lane *lane) {                                                           \
         typedef float T LEATI_UNUSED;                                                              \
         typedef float U LEATI_UNUSED;                                                              \
+        float (*const R)(float) LEATI_UNUSED = leati_elementwise_rounded_##HALF;                   \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             float x =                                                                              \
                 leati_float_of_##HALF(*(const uint16_t *)(lane->in[0] + i * lane->in_step[0]));    \
@@ -144,6 +154,19 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_LANE1_HALF(OP##_bfloat16, bfloat16, FLOAT32)                                             \
     LEATI_LANE1(OP##_float32, float, float, float, FLOAT32)                                        \
     LEATI_LANE1(OP##_float64, double, double, double, FLOAT64)
+
+/* The same where TensorFlow rounds float16, bfloat16 or both after each step of the expression:
+ * what stands for a half says R(number) where it does. */
+#define LEATI_LANES1_STEPS(OP, HALF, BFLOAT16, FLOAT32, FLOAT64)                                   \
+    LEATI_LANE1_HALF(OP##_float16, half, HALF)                                                     \
+    LEATI_LANE1_HALF(OP##_bfloat16, bfloat16, BFLOAT16)                                            \
+    LEATI_LANE1(OP##_float32, float, float, float, FLOAT32)                                        \
+    LEATI_LANE1(OP##_float64, double, double, double, FLOAT64)
+#define LEATI_LANES2_STEPS(OP, HALVES, FLOAT32, FLOAT64)                                           \
+    LEATI_LANE2_HALF(OP##_float16, half, uint16_t, leati_half_of_float, HALVES)                    \
+    LEATI_LANE2_HALF(OP##_bfloat16, bfloat16, uint16_t, leati_bfloat16_of_float, HALVES)           \
+    LEATI_LANE2(OP##_float32, float, float, float, FLOAT32)                                        \
+    LEATI_LANE2(OP##_float64, double, double, double, FLOAT64)
 
 #define LEATI_LANES2_INTEGER(OP, INTEGER)                                                          \
     LEATI_LANE2(OP##_int8, int8_t, uint32_t, int8_t, INTEGER)                                      \
@@ -210,6 +233,13 @@ LEAT_WARN_UNUSED leat_status leati_elementwise_check(const leati_infer_call *cal
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_FLOAT(OP))
 #define LEATI_FLOATS2(OP, FLOAT32, FLOAT64)                                                        \
     LEATI_LANES2_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(OP))
+
+#define LEATI_FLOATS1_STEPS(OP, HALF, BFLOAT16, FLOAT32, FLOAT64)                                  \
+    LEATI_LANES1_STEPS(OP, HALF, BFLOAT16, FLOAT32, FLOAT64)                                       \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_FLOAT(OP))
+#define LEATI_FLOATS2_STEPS(OP, HALVES, FLOAT32, FLOAT64)                                          \
+    LEATI_LANES2_STEPS(OP, HALVES, FLOAT32, FLOAT64)                                               \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(OP))
 
 /* OP_gradient of one operand: what flows to x, where g flows to y = OP(x); of two operands, where g

@@ -54,8 +54,9 @@ class TableInitializer(Initializer):
     def get_config(self):
         """The arguments that make another one like it."""
         seed = self._config.get("seed")
-        return {**self._config, "seed": registry.configuration(seed)} if hasattr(seed, "get_config") else (
+        config = {**self._config, "seed": registry.configuration(seed)} if hasattr(seed, "get_config") else (
             dict(self._config))
+        return tables.ordered(self._entry, config)
 
     @classmethod
     def from_config(cls, config):

@@ -250,7 +250,7 @@ class TableLoss(Loss):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {**super().get_config(), **self._given}
+        return tables.ordered(self._entry, {**super().get_config(), **self._given})
 
     def __repr__(self):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._given})>"

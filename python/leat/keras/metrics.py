@@ -148,6 +148,8 @@ class TableMetric(Metric):
             given["dtype"] = own["default"]
         Metric.__init__(self, given.get("dtype"), given.get("name"))
         self._given = {name: value for name, value in given.items() if name not in ("name", "dtype")}
+        if "target_class_ids" in self._given:
+            self._given["target_class_ids"] = list(self._given["target_class_ids"])
         tables.refuse_unknown(self._entry, self._given)
         for name, value in self._given.items():
             setattr(self, name, value)
@@ -225,7 +227,7 @@ class TableMetric(Metric):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {**super().get_config(), **self._given}
+        return tables.ordered(self._entry, {**super().get_config(), **self._given})
 
 
 class ValueMetric(TableMetric):

@@ -1,5 +1,7 @@
 """``keras.regularizers``: penalties of weights and outputs."""
 
+import numpy as np
+
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import registry
@@ -13,6 +15,11 @@ def _number(value, name):
     if not isinstance(value, (int, float)) or value < 0 or value in (float("inf"),) or value != value:
         raise ValueError(f"Invalid value for argument {name}: expected a non-negative float. Received: {name}={value}")
     return float(value)
+
+
+def _rounded(value):
+    """A number as Keras holds it, as a tensor of float32."""
+    return float(np.float32(value))
 
 
 class Regularizer:
@@ -56,7 +63,7 @@ class L1(Regularizer):
     """l1 times the sum of magnitudes (``keras.regularizers.L1``)."""
 
     def __init__(self, l1=0.01):
-        self.l1 = _number(0.01 if l1 is None else l1, "l1")
+        self.l1 = _rounded(_number(0.01 if l1 is None else l1, "l1"))
 
     def __call__(self, x):
         return self.l1 * _op("reduce_sum", _op("math.abs", convert_to_tensor(x)))
@@ -87,7 +94,7 @@ class OrthogonalRegularizer(Regularizer):
         if mode not in ("rows", "columns"):
             raise ValueError("Invalid value for argument `mode`. Expected one of {\"rows\", \"columns\"}. Received: "
                              f"mode={mode}")
-        self.factor, self.mode = float(factor), mode
+        self.factor, self.mode = _rounded(factor), mode
 
     def __call__(self, inputs):
         x = convert_to_tensor(inputs)

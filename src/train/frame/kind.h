@@ -17,6 +17,12 @@ typedef struct leati_kind {
      * NAME=JSON with the default. A word that is no row is an argument that a binding sees to (a
      * regularizer), a row that is no word one that Keras does not have. NULL: the rows. */
     const char *signature;
+    /* What Keras' get_config() says in another order than the signature, or not at all: words NAME
+     * stand first, behind "..." last; those before it come behind name, trainable, dtype and
+     * reduction, unless one of these is a word too. NAME? is said only where it is not the default,
+     * which Keras leaves out and loses; NAME=JSON always, which is no argument here. NULL: nothing.
+     */
+    const char *config;
     size_t args_size;
     /* What the rows cannot say about valid arguments; NULL: nothing. */
     leat_status (*check)(const void *args, leat_error *err);

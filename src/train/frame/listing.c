@@ -102,6 +102,8 @@ static json_t *describe(const leati_kind *kind, bool (*put)(json_t *, const leat
         leati_json_put(object, "doc", json_string(kind->doc)) &&
         leati_json_put(object, "arguments", leati_json_describe_rows(kind->rows)) &&
         leati_json_put(object, "signature", describe_signature(kind->signature)) &&
+        leati_json_put(object, "config",
+                       kind->config == NULL ? json_null() : json_string(kind->config)) &&
         (put == NULL || put(object, kind)))
         return object;
     json_decref(object);

@@ -65,6 +65,7 @@ static void identity_fill(const void *arguments, int64_t seed, const leat_shape 
                 .doc = DOC " (keras.initializers." CLASS ").",                                     \
                 .rows = ROWS,                                                                      \
                 .signature = SIGNATURE,                                                            \
+                .config = "gain?",                                                                 \
                 .args_size = ARGS_SIZE,                                                            \
             },                                                                                     \
         .identifier = #ID,                                                                         \

@@ -88,6 +88,7 @@ const leati_initializer_kind leati_initializer_orthogonal = {
             .doc = "Vectors at right angles to each other (keras.initializers.Orthogonal).",
             .rows = orthogonal_rows,
             .signature = "gain seed",
+            .config = "seed",
             .args_size = sizeof(struct orthogonal_args),
         },
     .identifier = "orthogonal",

@@ -49,6 +49,7 @@ static const leati_row random_uniform_rows[] = {
                 .doc = DOC " (keras.initializers." CLASS ").",                                     \
                 .rows = ID##_rows,                                                                 \
                 .signature = SIGNATURE,                                                            \
+                .config = "seed",                                                                  \
                 .args_size = sizeof(struct random_args),                                           \
             },                                                                                     \
         .identifier = #ID,                                                                         \

@@ -116,6 +116,7 @@ const leati_initializer_kind leati_initializer_variance_scaling = {
             .doc = "Numbers whose variance is scale / fan (keras.initializers.VarianceScaling).",
             .rows = variance_scaling_rows,
             .signature = "scale mode distribution seed input_axes output_axes",
+            .config = "seed",
             .args_size = sizeof(struct variance_scaling_args),
             .check = variance_scaling_check,
         },

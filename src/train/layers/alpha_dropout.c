@@ -73,6 +73,7 @@ const leati_layer_kind leati_layer_alpha_dropout = {
             .doc = "In training values become selu's lowest by chance (keras.layers.AlphaDropout).",
             .rows = alpha_dropout_rows,
             .signature = "rate noise_shape=null seed=null",
+            .config = "noise_shape?",
             .args_size = sizeof(struct alpha_dropout_args),
             .check = alpha_dropout_check,
         },

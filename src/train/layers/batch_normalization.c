@@ -149,6 +149,7 @@ const leati_layer_kind leati_layer_batch_normalization = {
                          "moving_variance_initializer beta_regularizer gamma_regularizer "
                          "beta_constraint gamma_constraint renorm=false "
                          "renorm_clipping=null renorm_momentum=0.99 synchronized",
+            .config = "... renorm renorm_clipping renorm_momentum",
             .args_size = sizeof(struct batch_normalization_args),
         },
     .prefix = "batch_normalization",

@@ -162,6 +162,12 @@ leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t ke
 
 /* ---- descriptors ---- */
 
+/* What get_config() says first and last of all of them. */
+#define CONFIG                                                                                     \
+    "depth_multiplier filters kernel_size strides padding output_padding ... "                     \
+    "activity_regularizer depthwise_constraint pointwise_constraint kernel_constraint "            \
+    "bias_constraint"
+
 /* The descriptor of one layer, along N directions of space; `FORM` names its rows, weights and
  * call, CAUSAL says whether padding may be causal. */
 #define CONVOLUTION(ID, CLASS, FORM, N, CAUSAL, DOC, SIGNATURE)                                    \
@@ -182,6 +188,7 @@ leat_layer *leat_layer_conv2d(int64_t filters, int64_t kernel_height, int64_t ke
                 .doc = DOC " (keras.layers." CLASS ").",                                           \
                 .rows = FORM##_rows,                                                               \
                 .signature = SIGNATURE,                                                            \
+                .config = CONFIG,                                                                  \
                 .args_size = sizeof(struct leati_convolution_args),                                \
                 .check = ID##_check,                                                               \
             },                                                                                     \

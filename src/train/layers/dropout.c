@@ -56,6 +56,7 @@ const leati_layer_kind leati_layer_dropout = {
             .doc = "In training values become 0 by chance (keras.layers.Dropout).",
             .rows = dropout_rows,
             .signature = "rate noise_shape=null seed",
+            .config = "rate seed",
             .args_size = sizeof(struct dropout_args),
             .check = dropout_check,
         },

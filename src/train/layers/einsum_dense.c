@@ -212,6 +212,8 @@ const leati_layer_kind leati_layer_einsum_dense = {
             .signature = "equation output_shape activation bias_axes=null kernel_initializer "
                          "bias_initializer kernel_regularizer bias_regularizer kernel_constraint "
                          "bias_constraint",
+            .config = "output_shape ... activity_regularizer kernel_constraint bias_constraint "
+                      "quantization_config=null",
             .args_size = sizeof(struct einsum_dense_args),
             .check = einsum_dense_check,
         },

@@ -28,6 +28,7 @@ const leati_layer_kind leati_layer_elu = {
             .doc = "The input, below 0 an exponential (keras.layers.ELU).",
             .rows = elu_rows,
             .signature = "alpha",
+            .config = "name alpha",
             .args_size = sizeof(struct elu_args),
         },
     .prefix = "elu",

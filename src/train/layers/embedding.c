@@ -57,6 +57,8 @@ const leati_layer_kind leati_layer_embedding = {
             .signature = "input_dim output_dim embeddings_initializer embeddings_regularizer "
                          "embeddings_constraint mask_zero=false weights=null lora_rank=null "
                          "lora_alpha=null quantization_config=null",
+            .config =
+                "... activity_regularizer embeddings_constraint mask_zero quantization_config=null",
             .args_size = sizeof(struct embedding_args),
         },
     .prefix = "embedding",

@@ -97,6 +97,7 @@ const leati_layer_kind leati_layer_equalization = {
                    "(keras.layers.Equalization).",
             .rows = equalization_rows,
             .signature = "value_range=[0,255] bins=256 data_format",
+            .config = "bins",
             .args_size = sizeof(struct equalization_args),
             .check = equalization_check,
         },

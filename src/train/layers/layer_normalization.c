@@ -77,6 +77,7 @@ const leati_layer_kind leati_layer_layer_normalization = {
             .signature = "axis=-1 epsilon center scale beta_initializer gamma_initializer "
                          "beta_regularizer gamma_regularizer beta_constraint "
                          "gamma_constraint",
+            .config = "axis epsilon center scale rms_scaling=false",
             .args_size = sizeof(struct layer_normalization_args),
         },
     .prefix = "layer_normalization",

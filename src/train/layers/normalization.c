@@ -106,6 +106,7 @@ const leati_layer_kind leati_layer_normalization = {
                    "(keras.layers.Normalization).",
             .rows = normalization_rows,
             .signature = "axis=-1 mean=null variance=null invert",
+            .config = "axis invert",
             .args_size = sizeof(struct normalization_args),
             .check = normalization_check,
         },

@@ -121,6 +121,7 @@ leat_layer *leat_layer_max_pooling2d(const leat_layer_max_pooling2d_options *opt
                 " (keras.layers." CLASS #N "D).",                                                  \
                 .rows = ID##_rows,                                                                 \
                 .signature = SIZE " strides padding data_format name",                             \
+                .config = "pool_size padding",                                                     \
                 .args_size = sizeof(struct pooling_args),                                          \
                 .check = ID##N##d_check,                                                           \
             },                                                                                     \

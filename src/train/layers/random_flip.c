@@ -59,6 +59,7 @@ const leati_layer_kind leati_layer_random_flip = {
             .doc = "In training pictures are mirrored by chance (keras.layers.RandomFlip).",
             .rows = random_flip_rows,
             .signature = "mode seed data_format",
+            .config = "seed",
             .args_size = sizeof(struct random_flip_args),
             .check = random_flip_check,
         },

@@ -34,6 +34,7 @@ const leati_layer_kind leati_layer_random_grayscale = {
             .doc = "In training pictures become grey by chance (keras.layers.RandomGrayscale).",
             .rows = random_grayscale_rows,
             .signature = "factor=0.5 data_format seed=null",
+            .config = "seed?",
             .args_size = sizeof(struct leati_picture_args),
             .check = random_grayscale_check,
         },

@@ -51,6 +51,7 @@ const leati_layer_kind leati_layer_random_rotation = {
                 "In training pictures are turned by random angles (keras.layers.RandomRotation).",
             .rows = random_rotation_rows,
             .signature = "factor fill_mode interpolation seed=null fill_value data_format",
+            .config = "factor fill_mode fill_value",
             .args_size = sizeof(struct leati_picture_args),
             .check = random_rotation_check,
         },

@@ -51,6 +51,7 @@ const leati_layer_kind leati_layer_random_shear = {
             .rows = random_shear_rows,
             .signature = "x_factor=0.0 y_factor=0.0 interpolation fill_mode fill_value data_format "
                          "seed=null",
+            .config = "x_factor y_factor fill_mode interpolation seed",
             .args_size = sizeof(struct random_shear_args),
             .check = random_shear_check,
         },

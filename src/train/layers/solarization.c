@@ -59,6 +59,7 @@ const leati_layer_kind leati_layer_solarization = {
             .doc = "In training bright values become their negatives (keras.layers.Solarization).",
             .rows = solarization_rows,
             .signature = "addition_factor=0.0 threshold_factor=0.0 value_range=[0,255] seed=null",
+            .config = "value_range",
             .args_size = sizeof(struct solarization_args),
             .check = solarization_check,
         },

@@ -63,6 +63,7 @@ static leat_value drop_channels(const leati_pass *pass, int directions) {
                        "(keras.layers.SpatialDropout" #N "D).",                                    \
                 .rows = spatial_dropout_rows,                                                      \
                 .signature = SIGNATURE,                                                            \
+                .config = "rate seed name dtype trainable?",                                       \
                 .args_size = sizeof(struct spatial_dropout_args),                                  \
                 .check = spatial_dropout_check,                                                    \
             },                                                                                     \

@@ -38,6 +38,7 @@ const leati_loss_kind leati_loss_cosine_similarity = {
                    "(keras.losses.CosineSimilarity).",
             .rows = cosine_rows,
             .signature = "axis reduction name=\"cosine_similarity\" dtype",
+            .config = "axis?",
             .args_size = sizeof(struct cosine_args),
             .check = leati_loss_check,
         },

@@ -388,8 +388,8 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
 }
 
 /* The descriptor of one loss; SIGNATURE is what stands before `reduction`, REST what stands between
- * it and the name. */
-#define CROSSENTROPY(ID, CLASS, DOC, FORM, CHECK, SIGNATURE, REST, LABELS)                         \
+ * it and the name; CONFIG: kind.h. */
+#define CROSSENTROPY(ID, CLASS, DOC, FORM, CHECK, SIGNATURE, REST, CONFIG, LABELS)                 \
     const leati_loss_kind leati_loss_##ID = {                                                      \
         .kind =                                                                                    \
             {                                                                                      \
@@ -397,6 +397,7 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
                 .doc = DOC " (keras.losses." CLASS ").",                                           \
                 .rows = FORM##_rows,                                                               \
                 .signature = SIGNATURE " reduction" REST " name=\"" #ID "\" dtype",                \
+                .config = CONFIG,                                                                  \
                 .args_size = sizeof(struct crossentropy_args),                                     \
                 .check = CHECK,                                                                    \
             },                                                                                     \
@@ -405,22 +406,23 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
     };
 CROSSENTROPY(binary_crossentropy, "BinaryCrossentropy",
              "Minus the logarithm of the probability of labels 0 and 1", binary, smoothing_check,
-             "from_logits label_smoothing axis", "", LEATI_LIKE_PREDICTIONS)
+             "from_logits label_smoothing axis", "", NULL, LEATI_LIKE_PREDICTIONS)
 CROSSENTROPY(binary_focal_crossentropy, "BinaryFocalCrossentropy",
              "Cross-entropy of labels 0 and 1 that looks most at what is predicted worst",
              binary_focal, smoothing_check,
              "apply_class_balancing alpha gamma from_logits label_smoothing axis", "",
-             LEATI_LIKE_PREDICTIONS)
+             "from_logits label_smoothing axis", LEATI_LIKE_PREDICTIONS)
 CROSSENTROPY(categorical_crossentropy, "CategoricalCrossentropy",
              "Minus the sum of label * log(probability) over the classes", categorical,
-             smoothing_check, "from_logits label_smoothing axis", "", LEATI_LIKE_PREDICTIONS)
+             smoothing_check, "from_logits label_smoothing axis", "", NULL, LEATI_LIKE_PREDICTIONS)
 CROSSENTROPY(categorical_focal_crossentropy, "CategoricalFocalCrossentropy",
              "Cross-entropy of classes that looks most at what is predicted worst",
              categorical_focal, smoothing_check,
-             "alpha=0.25 gamma from_logits label_smoothing axis", "", LEATI_LIKE_PREDICTIONS)
+             "alpha=0.25 gamma from_logits label_smoothing axis", "",
+             "from_logits label_smoothing axis", LEATI_LIKE_PREDICTIONS)
 CROSSENTROPY(categorical_generalized_cross_entropy, "CategoricalGeneralizedCrossEntropy",
              "A cross-entropy that wrong labels disturb less", generalized, generalized_check, "q",
-             "", LEATI_CLASS_LABELS)
+             "", NULL, LEATI_CLASS_LABELS)
 CROSSENTROPY(sparse_categorical_crossentropy, "SparseCategoricalCrossentropy",
              "The negative logarithm of the probability of each row's label", sparse, sparse_check,
-             "from_logits ignore_class", " axis", LEATI_CLASS_LABELS)
+             "from_logits ignore_class", " axis", "axis?", LEATI_CLASS_LABELS)

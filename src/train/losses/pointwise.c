@@ -125,6 +125,7 @@ const leati_loss_kind leati_loss_huber = {
             .doc = "Squared small and absolute large differences (keras.losses.Huber).",
             .rows = huber_rows,
             .signature = "delta reduction name=\"huber_loss\" dtype",
+            .config = "delta?",
             .args_size = sizeof(struct huber_args),
             .check = leati_loss_check,
         },

@@ -109,6 +109,7 @@ leat_metric *leat_metric_sparse_categorical_accuracy(const char *name, leat_erro
                 .doc = DOC " (keras.metrics." CLASS ").",                                          \
                 .rows = ROWS,                                                                      \
                 .signature = SIGNATURE,                                                            \
+                .config = "from_sorted_ids?",                                                      \
                 .args_size = sizeof(struct accuracy_args),                                         \
             },                                                                                     \
         .prefix = #ID,                                                                             \

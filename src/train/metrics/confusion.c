@@ -192,6 +192,7 @@ static leat_value largest_where(const void *arguments, leat_value held, leat_val
             .rows = ROWS,                                                                          \
             .signature = SIGNATURE,                                                                \
             .args_size = sizeof(struct ARGS),                                                      \
+            .config = "thresholds top_k class_id num_thresholds",                                  \
             .check = CHECK,                                                                        \
     },                                                                                             \
     .prefix = #ID, .num_values = 2, .takes = "labels and predictions"

@@ -38,6 +38,7 @@ const leati_metric_kind leati_metric_cosine_similarity = {
                    "(keras.metrics.CosineSimilarity).",
             .rows = cosine_similarity_rows,
             .signature = "name=\"cosine_similarity\" dtype axis",
+            .config = "axis?",
             .args_size = sizeof(struct cosine_similarity_args),
         },
     .prefix = "cosine_similarity",

@@ -202,7 +202,7 @@ static leat_value iou_result(const void *arguments, const leat_value *states) {
 }
 
 /* The descriptor of one metric. */
-#define IOU(ID, CLASS, DOC, SIGNATURE, PREFIX, UPDATE)                                             \
+#define IOU(ID, CLASS, DOC, SIGNATURE, CONFIG, PREFIX, UPDATE)                                     \
     const leati_metric_kind leati_metric_##ID = {                                                  \
         .kind =                                                                                    \
             {                                                                                      \
@@ -210,6 +210,7 @@ static leat_value iou_result(const void *arguments, const leat_value *states) {
                 .doc = DOC " (keras.metrics." CLASS ").",                                          \
                 .rows = ID##_rows,                                                                 \
                 .signature = SIGNATURE,                                                            \
+                .config = CONFIG,                                                                  \
                 .args_size = sizeof(struct iou_args),                                              \
                 .check = iou_check,                                                                \
             },                                                                                     \
@@ -224,19 +225,20 @@ static leat_value iou_result(const void *arguments, const leat_value *states) {
 IOU(iou, "IoU", "Intersection over union of some classes",
     "num_classes target_class_ids name=null dtype=null ignore_class=null "
     "sparse_y_true sparse_y_pred axis",
-    "io_u", iou_update)
+    NULL, "io_u", iou_update)
 IOU(mean_iou, "MeanIoU", "Intersection over union, the mean of all classes",
     "num_classes name=null dtype=null ignore_class=null sparse_y_true "
     "sparse_y_pred axis",
-    "mean_io_u", iou_update)
+    "num_classes name dtype", "mean_io_u", iou_update)
 IOU(one_hot_iou, "OneHotIoU",
     "Intersection over union of some classes, with a value for each in the labels",
     "num_classes target_class_ids name=null dtype=null ignore_class=null "
     "sparse_y_pred axis",
-    "one_hot_io_u", iou_update)
+    "num_classes target_class_ids name dtype", "one_hot_io_u", iou_update)
 IOU(one_hot_mean_iou, "OneHotMeanIoU",
     "Intersection over union, the mean of all classes, with a value for each in the labels",
-    "num_classes name=null dtype=null ignore_class=null sparse_y_pred axis", "one_hot_mean_io_u",
-    iou_update)
+    "num_classes name=null dtype=null ignore_class=null sparse_y_pred axis",
+    "num_classes name dtype", "one_hot_mean_io_u", iou_update)
 IOU(binary_iou, "BinaryIoU", "Intersection over union of two classes told apart by a threshold",
-    "target_class_ids=[0,1] threshold name=null dtype=null", "binary_io_u", binary_iou_update)
+    "target_class_ids=[0,1] threshold name=null dtype=null",
+    "target_class_ids threshold name dtype", "binary_io_u", binary_iou_update)

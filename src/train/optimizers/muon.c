@@ -201,7 +201,9 @@ const leati_optimizer_kind leati_optimizer_muon = {
             .signature = "learning_rate adam_beta_1 adam_beta_2 adam_weight_decay epsilon "
                          "weight_decay " LEATI_OPTIMIZER_SIGNATURE_REST
                          "=null exclude_layers=null exclude_embeddings muon_a muon_b muon_c "
-                         "adam_lr_ratio momentum ns_steps nesterov rms_rate",
+                         "adam_lr_ratio=1 momentum ns_steps nesterov rms_rate",
+            .config = "... muon_a muon_b muon_c adam_lr_ratio momentum ns_steps nesterov "
+                      "exclude_embeddings adam_weight_decay rms_rate",
             .args_size = sizeof(struct muon_args),
             .check = muon_check,
         },

@@ -137,6 +137,27 @@ def refuse_unknown(entry, given):
 
 # ---- identifiers and configurations ----
 
+_BASE = ("name", "trainable", "dtype", "reduction")
+
+
+def ordered(entry, config):
+    """A configuration as Keras says it, by the words of its line (``src/train/frame/kind.h``, `config`)."""
+    if entry["config"] is None:
+        return config
+    words, defaults = entry["config"].split(), {"trainable": True, **dict(parameters(entry))}
+    pairs = [word.partition("=") for word in words]
+    config = {**config, **{name: json.loads(value) for name, equals, value in pairs if equals}}
+    words = [name for name, _, _ in pairs]
+    unsaid = {word[:-1] for word in words if word.endswith("?")}
+    place = words.index("...") if "..." in words else len(words)
+    first, last = ([word for word in part if word in config and word not in unsaid]
+                   for part in (words[:place], words[place + 1:]))
+    start = [] if set(words) & set(_BASE) else [name for name in _BASE if name in config]
+    said = [name for name in config if name not in unsaid or config[name] != defaults.get(name)]
+    order = [*start, *first, *(name for name in said if name not in last), *last]
+    return {name: config[name] for name in order}
+
+
 def made_of(class_, config, values=()):
     """What was pickled: an object of a configuration, and the values of its variables."""
     made = class_.from_config(config)

@@ -375,14 +375,14 @@ class _Lookup(Vocabulary):
         """The arguments that make another one like it."""
         config = {name: getattr(self, name) for name in (
             "invert", "max_tokens", "num_oov_indices", "oov_token", "mask_token", "output_mode", "sparse",
-            "pad_to_max_tokens", "vocabulary_dtype", "oov_method", "salt")}
-        config["vocabulary"], config["idf_weights"] = self.input_vocabulary, self.input_idf_weights
+            "pad_to_max_tokens", "vocabulary_dtype")}
+        config["idf_weights"], config["vocabulary"] = self.input_idf_weights, self.input_vocabulary
         if self.input_vocabulary is None and self._table is not None:  # of a file or found: Keras keeps it elsewhere
             config["vocabulary"] = list(self._tokens)
             if self.idf_weights is not None:
                 config["idf_weights"] = self.idf_weights[self._start():self.vocabulary_size()].tolist()
         config["vocabulary_size"] = self.vocabulary_size() if self._table is not None else None
-        return {**super().get_config(), **config}
+        return {**super().get_config(), **config, "oov_method": self.oov_method, "salt": self.salt}
 
 
 def _listed(values):

@@ -20,6 +20,21 @@ def _op(path, *args, **kwargs):
 _BOXES = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
 
 
+# Of a factor f: -f to f, otherwise 0 to f.
+_AROUND_ZERO = ("RandomBrightness", "RandomColorDegeneration", "RandomRotation", "RandomSaturation", "RandomShear")
+_OWN_FACTORS = ("RandomPosterization", "RandomTranslation", "RandomZoom", "RandomGrayscale", "RandomColorJitter")
+_PAIRS = {("RandomElasticTransform", "scale"), ("RandomGaussianBlur", "sigma")}
+_SORTED_RANGES = ("AutoContrast", "Equalization", "RandomBrightness", "RandomColorDegeneration", "RandomSaturation",
+                  "RandomSharpness", "Solarization")
+
+
+def _bounds(factor, is_around_zero):
+    """A factor as its lower and upper bound."""
+    if isinstance(factor, (int, float)):
+        return (-abs(factor) if is_around_zero else 0, abs(factor))
+    return tuple(sorted(factor)) if isinstance(factor, (list, tuple)) else factor
+
+
 class PictureLayer(TableLayer):
     """A layer of the library's table that changes pictures."""
 
@@ -40,6 +55,24 @@ class PictureLayer(TableLayer):
             given["data_format"] = "channels_last"  # what the library has; channels are moved there and back
         super()._setup(given, others)
         self.data_format, self.bounding_box_format, self.input_spec = data_format, boxes, None
+
+    def _checked(self, name, value, row):
+        kind = self._entry["name"]
+        if name == "value_range":
+            return sorted(value) if kind in _SORTED_RANGES and isinstance(value, (list, tuple)) else value
+        return super()._checked(name, value, row)
+
+    def _understood(self, given, known):
+        attributes, arguments = super()._understood(given, known)
+        kind = self._entry["name"]
+        for name, value in attributes.items():
+            if (kind, name) == ("RandomGaussianBlur", "kernel_size") and isinstance(value, int):
+                attributes[name] = value, value
+            elif kind not in _OWN_FACTORS and (name.endswith("factor") or (kind, name) in _PAIRS):
+                attributes[name] = pair = _bounds(value, kind in _AROUND_ZERO)
+                if kind == "RandomShear" and isinstance(pair, tuple) and pair[0] == -pair[1]:  # Keras' configuration
+                    arguments[name] = value if isinstance(value, (int, float)) else pair[1]
+        return attributes, arguments
 
     def __call__(self, data, *args, **kwargs):
         if not isinstance(data, dict):
@@ -102,7 +135,7 @@ class PictureLayer(TableLayer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        config = {**super().get_config(), "data_format": self.data_format}
+        config, own = super().get_config(), {"data_format": self.data_format}
         if self.bounding_box_format is not None:
-            config["bounding_box_format"] = self.bounding_box_format
-        return config
+            own["bounding_box_format"] = self.bounding_box_format
+        return {**{name: config[name] for name in ("name", "trainable", "dtype")}, **own, **config, **own}

@@ -131,6 +131,10 @@ class TableLayer(Layer):
                 raise ValueError(f"Invalid value for argument `{name}`. Expected a strictly positive value. Received "
                                  f"{name}={value}: `{name}` must be a positive integer")
         directions = self._rank_of_space if name in _SPATIAL else 0
+        if name == "output_shape" and isinstance(value, int):
+            return (value,)
+        if name == "size" and directions == 1:
+            return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
         if row["type"].startswith("list") and isinstance(value, int) and directions > 0:
             value = (value,) * directions
         if row["type"].startswith("list") and isinstance(value, (list, tuple)) and directions > 0:
@@ -307,9 +311,12 @@ class TableLayer(Layer):
                 current = registry.serialize_keras_object(getattr(self, name, None))
             if current is not None or not name.startswith("lora_"):
                 config[name] = current
-        if self.activity_regularizer is not None or "Conv" in type(self).__name__:
+        words = (self._entry["config"] or "").split()
+        if self.activity_regularizer is not None or "activity_regularizer" in words:
             config["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
-        return config
+        if "dtype" in words:
+            config["dtype"] = self.dtype_policy.name
+        return tables.ordered(self._entry, config)
 
 
 def _is_shape(value):

@@ -139,10 +139,11 @@ class TextVectorization(Vocabulary):
     def get_config(self):
         """The arguments that make another one like it."""
         own = self._lookup.get_config()
-        config = {name: own[name] for name in ("max_tokens", "pad_to_max_tokens", "sparse", "vocabulary", "idf_weights",
-                                               "encoding", "vocabulary_size", "output_mode")}
-        return {**super().get_config(), **config, "standardize": self._standardize, "split": self._split,
-                "ngrams": self._ngrams, "output_sequence_length": self._length, "ragged": self._ragged}
+        own.update(standardize=self._standardize, split=self._split, ngrams=self._ngrams, ragged=self._ragged,
+                   output_sequence_length=self._length, vocabulary_size=self._lookup.vocabulary_size())
+        return {**super().get_config(), **{name: own[name] for name in (
+            "max_tokens", "standardize", "split", "ngrams", "output_mode", "output_sequence_length",
+            "pad_to_max_tokens", "sparse", "ragged", "vocabulary", "idf_weights", "encoding", "vocabulary_size")}}
 
     @classmethod
     def from_config(cls, config):

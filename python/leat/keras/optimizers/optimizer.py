@@ -575,7 +575,7 @@ class TableOptimizer(Optimizer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {**super().get_config(), **self._given}
+        return tables.ordered(self._entry, {**super().get_config(), **self._given})
 
 
 _PAIRS = {("momentum", "velocity"), ("momentum", "norm"), ("accumulator", "linear"),

@@ -482,6 +482,56 @@ def refused(tf, keras):
         lambda: keras.utils.normalize(x), lambda: keras.utils.normalize(x, order=1), first_batches])
 
 
+@case
+def corners(tf, keras):
+    """Shapes, dtypes and values of operations that were other ones."""
+    ops, x = keras.ops, np.arange(6, dtype="float32").reshape(1, 2, 3)
+    found = [lambda made=made, given=given: made(given) for made in (ops.hstack, ops.vstack, ops.dstack)
+             for given in ([x[0], x[0]], x[0], tf.constant(x), x[..., None],
+                           [x, x], [x], (x, x.astype("int32")))]
+    found += [lambda made=made, count=count: made(count) for made in (
+        ops.blackman, ops.bartlett, ops.hamming, ops.hanning) for count in (1, 1.14, 2, 5, 5.5, 7)]
+    found += [lambda given=given: ops.geomspace(*given) for given in (
+        (1, 1000, 4), (-1, -1000, 4), (2., 3., 3, False), (1, -8, 4), (1, 0, 2), (1, 8, 4, True, "float64"))]
+    found += [lambda given=given: ops.isinf(tf.linspace(*given)) for given in (
+        (1., np.inf, 3), (-np.inf, 1., 2), (-np.inf, 1., 1))]
+    return plain([*found, lambda: ops.select(np.ones((1, 2), bool), np.ones((1, 2))), lambda: ops.vectorize(3),
+                  lambda: ops.select([np.array([True, False])], [np.array([1, 2])], 5),
+                  *[lambda dtype=dtype: ops.image.extract_patches(np.arange(36).reshape(1, 6, 6, 1).astype(dtype), 2)
+                    for dtype in ("int32", "float16", "float64")]])
+
+
+@case
+def begun(tf, keras):
+    """Configurations of models that were built without an Input: they have its layer, and tuples."""
+    found, layers = [], keras.layers
+
+    def say(model):
+        config = model.get_config()
+        found.append([[one["class_name"] for one in config["layers"]], list(config),
+                      str(config.get("build_input_shape")), str(config["layers"][0]["config"].get("batch_shape")),
+                      [str(one["config"].get("kernel_size")) for one in config["layers"]]])
+    model = keras.Sequential([layers.Dense(2)])
+    say(model), model(np.ones((1, 3), "float32")), say(model)
+    again = keras.Sequential.from_config(model.get_config())
+    say(again), found.append(list(again(np.ones((4, 3), "float32")).shape))
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(os.path.join(folder, "m.keras"))
+        loaded = keras.models.load_model(os.path.join(folder, "m.keras"))
+        say(loaded), found.append(list(loaded(np.ones((5, 3), "float32")).shape))
+    model = keras.Sequential([layers.Conv1D(2, 1)])
+    model.compile("sgd", "mse")
+    model.fit(np.ones((6, 3, 1)), np.ones((6, 3, 2)), batch_size=4, verbose=0)
+    say(model), model.add(layers.Flatten()), say(model), model(np.ones((2, 3, 1))), say(model)
+    inner = keras.Sequential([keras.Input((3,)), layers.Dense(2)])
+    outer = keras.Sequential([inner, layers.Dense(1)])
+    say(inner), outer(np.ones((2, 3), "float32")), say(outer)
+    model = keras.Sequential([layers.Flatten()])
+    model.build((None, 2, 2))
+    say(model)
+    return found
+
+
 if __name__ == "__main__":
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     warnings.simplefilter("ignore")

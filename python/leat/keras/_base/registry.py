@@ -70,11 +70,12 @@ def get_registered_name(thing):
 
 
 def plain(value):
-    """A configuration's value as JSON has it: tuples as lists, numbers of numpy as Python's."""
+    """A configuration's value as Keras has it in one: numbers of numpy as Python's; JSON makes tuples lists."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return type(value)(plain(item) for item in value) if type(value) in (list, tuple) else (
+            [plain(item) for item in value])
     if isinstance(value, slice):
         return {"class_name": "__slice__", "config": {"start": value.start, "stop": value.stop, "step": value.step}}
     if value is Ellipsis:
@@ -102,7 +103,8 @@ def serialize_keras_object(thing):
     if isinstance(thing, bytes):
         return {"class_name": "__bytes__", "config": {"value": thing.decode()}}
     if isinstance(thing, (list, tuple)):
-        return [serialize_keras_object(item) for item in thing]
+        made = [serialize_keras_object(item) for item in thing]
+        return tuple(made) if isinstance(thing, tuple) else made
     if isinstance(thing, dict):
         return {key: serialize_keras_object(item) for key, item in thing.items()}
     if isinstance(thing, slice):

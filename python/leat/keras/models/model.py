@@ -303,6 +303,7 @@ class Sequential(Model):
     """
 
     _builds_parts = True
+    _begins = None  # the InputLayer of a model that was built without one
     _casts_inputs = property(lambda self: self._input is None)  # else to the dtype that it begins with, in `call`
 
     def __new__(cls, *args, **kwargs):
@@ -368,7 +369,9 @@ class Sequential(Model):
         if isinstance(first, InputLayer) and not _may_be(input_shape, first.batch_shape):
             raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
                              f"{first.batch_shape}. You cannot build it with input_shape {input_shape}")
-        start = first.output if isinstance(first, InputLayer) else KerasTensor(input_shape, self.compute_dtype)
+        if not isinstance(first, InputLayer) and (self._begins is None or self._begins.batch_shape != input_shape):
+            self._begins = InputLayer(batch_shape=input_shape, dtype=self.compute_dtype)  # Keras puts one in front
+        start = (first if isinstance(first, InputLayer) else self._begins).output
         value = start
         with _layer._scope_of(self):
             for layer in self.layers:
@@ -462,6 +465,8 @@ class Sequential(Model):
         """Name, layers and the shape that it was built for."""
         config = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config(),
                   "layers": [registry.serialize_keras_object(layer) for layer in self._sequence]}
+        if self._input is not None and self._begins is not None and not isinstance(self._sequence[0], InputLayer):
+            config["layers"].insert(0, registry.serialize_keras_object(self._begins))
         if self._input is not None:
             config["build_input_shape"] = self._input.shape
         return config

@@ -201,9 +201,19 @@ def stack(x, axis=0):
     return tf.stack(together(*x), axis)
 
 
+def _alone(xs):
+    """One tensor in the place of a list: what TensorFlow's ``concat`` makes of it, itself."""
+    xs = tensor(xs)
+    if not len(xs.shape):
+        raise TypeError("expected tensors to put together. Received: xs of rank 0")
+    return xs
+
+
 @operation
 def hstack(xs):
     """Tensors one after the other along the second dimension, vectors along the first (``keras.ops.hstack``)."""
+    if not isinstance(xs, (list, tuple)):
+        return _alone(xs)
     xs = [tf.reshape(one, [1]) if not len(one.shape) else one for one in together(*xs)]
     return tf.concat(xs, 0 if len(xs[0].shape) == 1 else 1)
 
@@ -211,6 +221,8 @@ def hstack(xs):
 @operation
 def vstack(xs):
     """Tensors below each other (``keras.ops.vstack``)."""
+    if not isinstance(xs, (list, tuple)):
+        return _alone(xs)
     return tf.concat([tf.reshape(one, [1, -1]) if len(one.shape) < 2 else one for one in together(*xs)], 0)
 
 

@@ -119,6 +119,8 @@ def vectorized_map(function, elements):
 
 def vectorize(pyfunc, *, excluded=None, signature=None):
     """A function of single values as one of tensors, element by element (``keras.ops.vectorize``)."""
+    if not callable(pyfunc):
+        raise ValueError(f"Expected argument `pyfunc` to be a callable. Received: pyfunc={pyfunc}")
     if excluded or signature:
         raise NotImplementedError("vectorize: excluded and signature are not supported; use vectorized_map")
 

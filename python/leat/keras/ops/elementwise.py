@@ -347,6 +347,9 @@ def where(condition, x1=None, x2=None):
 @operation
 def select(condlist, choicelist, default=0):
     """For each element the first choice whose condition holds (``keras.ops.select``)."""
+    if not isinstance(condlist, (list, tuple)) or not isinstance(choicelist, (list, tuple)):
+        raise ValueError("condlist and choicelist must be lists. Received: type(condlist) = "
+                         f"{type(condlist)}, type(choicelist) = {type(choicelist)}")
     *choices, chosen = together(*choicelist, default)
     for condition, choice in reversed(list(zip(condlist, choices))):
         chosen = tf.where(tensor(condition, "bool"), choice, chosen)

@@ -224,6 +224,7 @@ def _windows(images, size, strides, dilation_rate, padding, data_format, directi
     kernel = tf.reshape(tf.eye(width, dtype=images.dtype), [*size, channels, width])
     alone = len(images.shape) == directions + 1
     out = nn.conv(tf.expand_dims(images, 0) if alone else images, kernel, strides, padding, data_format, dilation_rate)
+    out = tf.cast(out, images.dtype)
     return tf.squeeze(out, [0]) if alone else out
 
 

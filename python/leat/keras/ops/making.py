@@ -130,7 +130,10 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
 @operation
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """`num` numbers at equal ratios (``keras.ops.geomspace``)."""
-    out = tf.exp(_between(tf.math.log(floats(start)), tf.math.log(floats(stop)), num, endpoint, None, axis))
+    start, stop = floats(start), floats(stop)
+    powers = [tf.math.log(tf.abs(one)) / math.log(10.0) for one in (start, stop)]
+    sign = tf.sign(start)
+    out = logspace(*powers, num, endpoint, axis=axis) * (tf.expand_dims(sign, axis) if len(sign.shape) else sign)
     return out if dtype is None else tf.cast(out, dtype_name(dtype))
 
 
@@ -139,9 +142,9 @@ def array(x, dtype=None):
     return tensor(x, dtype)
 
 
-def _window(name, weights):
+def _window(name, weights, counts=int):
     def compute(x):
-        count = int(tensor(x))
+        count = counts(tensor(x))
         if count == 1:
             return tf.ones([1])
         return weights(tf.range(count, dtype="float32"), count)
@@ -158,8 +161,8 @@ def kaiser(x, beta):
     return tf.constant(np.kaiser(int(tensor(x)), float(beta)), "float32")
 
 
-_window("bartlett", lambda n, count: 1 - tf.abs(2 * n / (count - 1) - 1))
-_window("blackman", _cosines(0.42, -0.5, 0.08))
+_window("bartlett", lambda n, count: 1 - tf.abs(2 * n / (count - 1) - 1), float)
+_window("blackman", _cosines(0.42, -0.5, 0.08), float)
 _window("hamming", _cosines(0.54, -0.46))
 _window("hanning", _cosines(0.5, -0.5))
 

@@ -29,7 +29,8 @@ static leat_status linspace_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-/* Each place is computed from the start alone, so that no error adds up; the last is the stop. */
+/* Each place is computed from the start alone, so that no error adds up; the first and the last
+ * are the bounds, also infinite ones. */
 #define FILL(TYPE)                                                                                 \
     do {                                                                                           \
         TYPE start = *(const TYPE *)(const void *)leati_support_row_of(&call->inputs[0], row);     \
@@ -37,7 +38,7 @@ static leat_status linspace_infer(leati_infer_call *call, leat_error *err) {
         TYPE step = num > 1 ? (stop - start) / (TYPE)(num - 1) : 0;                                \
         TYPE *to = (TYPE *)(void *)leati_support_row_of(&call->outputs[0], row);                   \
         for (int64_t i = 0; i < num; i++)                                                          \
-            to[i] = i > 0 && i == num - 1 ? stop : start + step * (TYPE)i;                         \
+            to[i] = i == 0 ? start : i == num - 1 ? stop : start + step * (TYPE)i;                 \
     } while (0)
 
 static leat_status linspace_kernel(leati_kernel_call *call, leat_error *err) {

@@ -27,6 +27,7 @@ class _Maker:
         self.folder = folder
         self.used = set()
         self.threads = False  # may the dataset not stand in two places?
+        self.draws = False  # does it draw from a generator for each element?
 
     def seed(self):
         return self.draw.choice((None, self.draw.randrange(100)))
@@ -40,12 +41,12 @@ class _Maker:
         return dataset.take(_MOST)
 
     def is_certain(self):
-        """Is what it gives the same each time? Random functions over what reads ahead have drawn as much as threads
-        came to when an epoch is cut short; what is kept of an epoch with errors does not have them any more."""
-        draws, cut = self.used & {"map_random", "filter"}, self.used & _CUT
+        """Is what it gives the same each time? Random functions, and shuffles that were made outside of a function,
+        over what reads ahead have drawn as much as threads came to when an epoch is cut short; what is kept of an
+        epoch with errors does not have them any more."""
         if "errors" in self.used and self.used & {"snapshot", "cache"}:
             return False
-        return not (self.threads and draws and cut)
+        return not (self.threads and self.draws and self.used & _CUT)
 
     def source(self):
         name = self.draw.choice(sorted(_SOURCES))
@@ -126,6 +127,7 @@ def _snapshot(m, dataset):
 
 
 def _map_random(m, dataset):
+    m.draws = True
     seed = m.draw.randrange(100)
     return dataset.map(lambda x: x * 2 + tf.random.uniform([], 0, 1000, tf.int64, seed=seed))
 
@@ -137,6 +139,7 @@ def _map_parallel(m, dataset):
 
 
 def _filter_random(m, dataset):
+    m.draws = True
     seed = m.draw.randrange(100)
     return dataset.filter(lambda x: tf.random.uniform([], seed=seed) < 0.8)
 
@@ -161,6 +164,7 @@ def _inner(m):
         return lambda x: tf.data.Dataset.range(4).shuffle(4, seed=seed).repeat(2).map(lambda y: y + 10 * x)
     if which == 1:
         return lambda x: tf.data.Dataset.random(seed=x).take(3)
+    m.draws = True
     outside = tf.data.Dataset.range(3).shuffle(3, seed=seed)
     return lambda x: outside.map(lambda y: y + 10 * x)
 
@@ -183,6 +187,7 @@ def _parallel_interleave(m, dataset):
 
 
 def _reduce(m, dataset):
+    m.draws = True
     outside = tf.data.Dataset.range(5).shuffle(5, seed=m.draw.randrange(100)).take(1)
     start = tf.constant(0, tf.int64)
     return dataset.map(lambda x: x + 100 * outside.reduce(start, lambda a, b: a * 10 + b))

@@ -179,6 +179,7 @@ def kept(keras):
 
 def wrapped(tf, keras):
     """Layers around layers of sequences."""
+    keras.backend.clear_session()  # names are numbered anew
     layers, found = keras.layers, {}
     for merge in ("concat", "sum", "ave", "mul", None):
         for name, given, call in (("last", {}, {}), ("sequences", {"return_sequences": True}, {"mask": MASK}),

@@ -49,3 +49,35 @@ def test_kept():
 
 def test_wrapped():
     close(keras_recurrent.wrapped(tf, keras), RECORDED["wrapped"])
+
+
+@pytest.mark.parametrize("kind", keras_recurrent.KINDS)
+def test_what_is_refused(kind):
+    make, x = getattr(keras.layers, kind), tf.constant(keras_recurrent.X)
+    for given, word in (({"units": 0}, "positive"), ({"units": 3, "foo": 1}, "Unrecognized")):
+        with pytest.raises(ValueError, match=word):
+            make(**given)
+    with pytest.raises(ValueError, match="ndim=3"):
+        make(3)(x[0])
+    with pytest.raises(ValueError, match="batch size must be static"):
+        make(3, stateful=True)(keras.Input((4, 3)))
+    layer = make(3, stateful=True)
+    layer(x)
+    with pytest.raises(ValueError, match="Expected batch size: 2"):
+        layer(tf.concat([x, x], 0))
+    # An unrolled layer learns the number of steps when it is called, as in Keras.
+    model = keras.Sequential([keras.Input((None, 3)), make(3, unroll=True)])
+    assert model(x).shape == (2, 3)
+
+
+def test_what_wrappers_refuse():
+    layers = keras.layers
+    for call, word in ((lambda: layers.Bidirectional(layers.LSTM(3), merge_mode="x"), "merge mode"),
+                       (lambda: layers.Bidirectional(layers.LSTM(3), backward_layer=layers.LSTM(3)), "go_backwards"),
+                       (lambda: layers.TimeDistributed(3), "TimeDistributed"),
+                       (lambda: layers.LSTM(3, use_cudnn=3), "use_cudnn"),
+                       (lambda: layers.LSTM(3, use_cudnn=True)(keras_recurrent.X), "cuDNN is not supported"),
+                       (lambda: layers.RNN(3), "`call` method"),
+                       (lambda: layers.StackedRNNCells([3]), "`call` method")):
+        with pytest.raises(ValueError, match=word):
+            call()

@@ -9,7 +9,7 @@ from leat._graph import ops
 from leat.keras import activations, ops as whole, tree
 from leat.keras._base import registry
 from leat.keras._base.input_spec import InputSpec
-from leat.keras._base.layer import Layer
+from leat.keras._base.layer import Layer, _context
 from leat.keras._base.state import shape_of
 from leat.keras._base.variables import Variable, name_scope
 from leat.keras.layers.cells import (DropoutRNNCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, build_cell,
@@ -151,7 +151,7 @@ class RNN(Layer):
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
         """The output of the last step, or of all; and the states if they are returned."""
-        if self.unroll and shape_of(sequences)[1] is None:
+        if self.unroll and shape_of(sequences)[1] is None and not _context.is_symbolic:
             raise ValueError(
                 "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, specify the "
                 "time dimension by passing an `Input()` as your first layer.\n- If using the functional API, specify "

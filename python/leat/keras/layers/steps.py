@@ -91,6 +91,6 @@ def over_steps(step, inputs, states, mask=None, go_backwards=False, unroll=False
         inputs = _op("reverse", inputs, [1])
         mask = None if mask is None else _op("reverse", mask, [1])
     loop = Loop(step, mask, zeros_masked)
-    if unroll or not trace.is_tracing():
+    if not trace.is_tracing() or unroll and shape_of(inputs)[1] is not None:
         return loop.unrolled(inputs, states, all_outputs)
     return loop.traced(inputs, states, all_outputs)

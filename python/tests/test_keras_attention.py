@@ -159,3 +159,24 @@ def test_a_gradient_goes_through_a_layer_that_hands_on_its_input():
 def test_axes_of_initializers(name, first):
     made = getattr(tf.keras.initializers, name)(seed=3, input_axes=[0], output_axes=[1, 2])
     np.testing.assert_allclose(made((4, 2, 3)).numpy()[0, 0, 0], first, rtol=1e-6)
+
+
+@pytest.mark.parametrize("config, first, dtype", [  # recorded from Keras 3.15 with set_random_seed(1)
+    ({}, [-0.00303, 0.00396, 0.00104, 0.00112], "float32"),
+    ({"tie_weights": False}, [0.00163, 0.00069, 0.00111, -0.00056], "float32"),
+    ({"logit_soft_cap": 0.5, "reverse_dtype": "float64"}, [-0.00303, 0.00396, 0.00104, 0.00112], "float64"),
+    ({"mask_zero": True}, [-0.00303, 0.00396, 0.00104, 0.00112], "float32")])
+def test_reversible_embedding(config, first, dtype):
+    tf.keras.utils.set_random_seed(1)
+    layer, ids = tf.keras.layers.ReversibleEmbedding(5, 3, **config), np.array([[1, 0, 4]])
+    rows = layer(ids)
+    logits = layer(rows, reverse=True)
+    assert logits.dtype.name == dtype and logits.shape == (1, 3, 5)
+    np.testing.assert_allclose(logits.numpy().reshape(-1)[:4], first, atol=6e-6)
+    assert [one.path.split("/")[-1] for one in layer.weights] == ["embeddings"] + (
+        [] if config.get("tie_weights", True) else ["reverse_embeddings"])
+    assert (getattr(rows, "_keras_mask", None) is not None) == config.get("mask_zero", False)
+    start = tf.keras.Input((3,), dtype="int32")
+    model = tf.keras.Model(start, layer(layer(start), reverse=True))
+    np.testing.assert_array_equal(model(ids), logits)
+    assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()

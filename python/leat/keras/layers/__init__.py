@@ -10,7 +10,7 @@ from leat.keras.layers.borders import BorderLayer
 from leat.keras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from leat.keras.layers.categories import CategoryEncoding, Discretization
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
-                                    Lambda, Masking, Softmax)
+                                    Lambda, Masking, ReversibleEmbedding, Softmax)
 from leat.keras.layers.dense import EinsumDense
 from leat.keras.layers.lookups import Hashing, IntegerLookup, StringLookup
 from leat.keras.layers.merging import (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract, add,
@@ -62,7 +62,6 @@ def deserialize(config, custom_objects=None):
 
 _LATER = {name: what for what, names in (
     ("convolutional recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D"),
-    ("this way of embedding is", "ReversibleEmbedding"),
     ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}

@@ -262,6 +262,63 @@ class Embedding(TableLayer):
         return whole.not_equal(inputs, 0) if self.mask_zero else None
 
 
+class ReversibleEmbedding(Embedding):
+    """An Embedding that with `reverse=True` gives the logits of all numbers (``keras.layers.ReversibleEmbedding``).
+
+    `tie_weights`: by the same table, else by a weight of its own. `reverse_dtype`: in which products are taken.
+    `logit_soft_cap`: logits stay within it.
+    """
+
+    def __init__(self, input_dim, output_dim, tie_weights=True, embeddings_initializer="uniform",
+                 embeddings_regularizer=None, embeddings_constraint=None, mask_zero=False, reverse_dtype=None,
+                 logit_soft_cap=None, **kwargs):
+        super().__init__(input_dim, output_dim, embeddings_initializer=embeddings_initializer,
+                         embeddings_regularizer=embeddings_regularizer, embeddings_constraint=embeddings_constraint,
+                         mask_zero=mask_zero, **kwargs)
+        self.tie_weights, self.reverse_dtype, self.logit_soft_cap = tie_weights, reverse_dtype, logit_soft_cap
+
+    def build(self, input_shape=None):
+        """Makes the table, and the weight of the way back where that has one of its own."""
+        super().build(input_shape)
+        if not self.tie_weights:
+            self.reverse_embeddings = self.add_weight(
+                shape=(self.output_dim, self.input_dim), initializer=self.embeddings_initializer,
+                name="reverse_embeddings")
+
+    def call(self, inputs, reverse=False):
+        """Rows of the table, or with `reverse` products of the inputs and all rows."""
+        if not reverse:
+            result, mask = super().call(inputs), super().compute_mask(inputs)
+            if mask is not None:
+                masking.set_mask(result, mask)
+            return result
+        kernel = whole.transpose(self.embeddings) if self.tie_weights else convert_to_tensor(self.reverse_embeddings)
+        if self.reverse_dtype is not None:
+            inputs, kernel = [whole.cast(one, self.reverse_dtype) for one in (inputs, kernel)]
+        logits = whole.matmul(inputs, kernel)
+        cap = self.logit_soft_cap
+        return logits if cap is None else whole.multiply(whole.tanh(whole.divide(logits, cap)), cap)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """None: a call gives its result the mask itself."""
+        return None
+
+    def compute_output_shape(self, input_shape, reverse=False):
+        """The shape of the rows, or with `reverse` of the logits."""
+        return (*input_shape[:-1], self.input_dim) if reverse else (*input_shape, self.output_dim)
+
+    def compute_output_spec(self, inputs, reverse=False):
+        """KerasTensors for what it gives for KerasTensors."""
+        if not self.built:
+            self.build(None)
+        return KerasTensor(self.compute_output_shape(tuple(inputs.shape), reverse), self.compute_dtype)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"activity_regularizer": None, **super().get_config(), "tie_weights": self.tie_weights,
+                "reverse_dtype": self.reverse_dtype, "logit_soft_cap": self.logit_soft_cap}
+
+
 class Softmax(TableLayer):
     """Exponentials that add up to 1 along an axis, over what a mask lets count (``keras.layers.Softmax``).
 

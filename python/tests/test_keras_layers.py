@@ -373,8 +373,8 @@ def test_a_layer_may_say_its_output_shape():
 def test_double_precision():
     layer = layers.Dense(3, dtype="float64")
     assert layer(np.ones((1, 2))).dtype == "float64" and layer.kernel.dtype == "float64"
-    with pytest.raises(NotImplementedError, match="mixed_float16"):
-        layers.Dense(3, dtype="mixed_float16")
+    with pytest.raises(NotImplementedError, match="quantization"):
+        layers.Dense(3, dtype="int8_from_float32")
     layer.dtype_policy = "float32"
     assert layer.compute_dtype == "float32" and layer.dtype_policy == keras.DTypePolicy("float32")
 

@@ -5,12 +5,14 @@
     optimizer = tf.keras.optimizers.Adam(1e-3)
 """
 
-from leat.keras import (activations, applications, backend, callbacks, config, constraints, initializers,  # noqa: F401
-                        layers, losses, metrics, models, ops, optimizers, random, regularizers, saving, tree, utils)
+from leat.keras import (activations, applications, backend, callbacks, config, constraints,  # noqa: F401
+                        dtype_policies, initializers, layers, losses, metrics, mixed_precision, models, ops,
+                        optimizers, random, regularizers, saving, tree, utils)
 from leat.keras._base import registry
 from leat.keras._base.input_spec import InputSpec  # noqa: F401
 from leat.keras._base.layer import Layer  # noqa: F401
-from leat.keras._base.symbolic import DTypePolicy, KerasTensor  # noqa: F401
+from leat.keras._base.policies import DTypePolicy, FloatDTypePolicy  # noqa: F401
+from leat.keras._base.symbolic import KerasTensor  # noqa: F401
 from leat.keras._base.variables import StatelessScope, Variable, name_scope  # noqa: F401
 from leat.keras.initializers import Initializer  # noqa: F401
 from leat.keras.layers import Input  # noqa: F401

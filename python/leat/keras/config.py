@@ -1,22 +1,12 @@
 """``keras.config``: the settings that layers share. Those that leat does not have refuse every other value."""
 
 from leat.keras._base.loading import enable_unsafe_deserialization  # noqa: F401
-from leat.keras._base.symbolic import DTypePolicy
-from leat.keras.backend import (_only, backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
+from leat.keras._base.policies import dtype_policy, set_dtype_policy  # noqa: F401
+from leat.keras.backend import (backend, epsilon, floatx, image_data_format, set_epsilon,  # noqa: F401
                                 set_floatx, set_image_data_format)
 
 _settings = {"interactive_logging": True, "traceback_filtering": True, "max_epochs": None, "max_steps_per_epoch": None,
              "exact_slices": False, "flash_attention": None}
-
-
-def dtype_policy():
-    """The policy of layers: float32."""
-    return DTypePolicy("float32")
-
-
-def set_dtype_policy(policy):
-    """Refuses everything but "float32"."""
-    _only("set_dtype_policy", getattr(policy, "name", policy), "float32")
 
 
 def is_interactive_logging_enabled():

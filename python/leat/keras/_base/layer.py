@@ -18,12 +18,12 @@ from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._core.tracking import grown
 from leat._graph import ops, trace
-from leat.keras._base import calls, loading, masking, registry, tables
+from leat.keras._base import calls, loading, masking, policies, registry, tables
 from leat.keras._base.input_spec import check_inputs
 from leat.keras._base.signature import CallSignature, shapes_for
 from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, shape_of
-from leat.keras._base.symbolic import DTypePolicy, KerasTensor, _dtype_name
-from leat.keras._base.variables import StatelessScope
+from leat.keras._base.symbolic import KerasTensor
+from leat.keras._base.variables import StatelessScope, autocast_of
 
 
 class _Context(threading.local):
@@ -107,9 +107,9 @@ class Layer(State):
         self._is_ready = True
 
     _training_default = None  # of a call that says nothing, where `call` does not tell
-    dtype = property(lambda self: self.dtype_policy.variable_dtype)
-    variable_dtype = property(lambda self: self.dtype_policy.variable_dtype)
-    compute_dtype = property(lambda self: self.dtype_policy.compute_dtype)
+    dtype = property(lambda self: self._policy_here.variable_dtype)
+    variable_dtype = property(lambda self: self._policy_here.variable_dtype)
+    compute_dtype = property(lambda self: self._policy_here.compute_dtype)
     input_dtype = property(lambda self: self.compute_dtype)
 
     @property
@@ -119,7 +119,13 @@ class Layer(State):
 
     @dtype_policy.setter
     def dtype_policy(self, value):
-        self._dtype_policy = value if isinstance(value, DTypePolicy) else DTypePolicy(value)
+        self._dtype_policy = policies.get(value)
+
+    @property
+    def _policy_here(self):
+        """The policy, or the one that a map has for the layer's path."""
+        policy = self._dtype_policy
+        return policy[self.path] if isinstance(policy, policies.DTypePolicyMap) else policy
 
     @property
     def path(self):
@@ -293,7 +299,7 @@ class Layer(State):
                 with _scope_of(self):
                     self._build_for(signature, tensors)
                 self._check_inputs(first)
-            with _scope_of(self):
+            with _scope_of(self), autocast_of(self):
                 outputs = self.call(*args, **kwargs)
             if debugging.checks_numerics():
                 for leaf in _leaves(outputs):
@@ -416,14 +422,13 @@ class Layer(State):
         return {**self._auto_config, **base}
 
     def _policy_config(self):
-        return {"module": "keras", "class_name": "DTypePolicy", "config": {"name": self.dtype_policy.name},
-                "registered_name": None}
+        return policies.serialize(self.dtype_policy)
 
     @classmethod
     def from_config(cls, config):
         """One of these arguments. TypeError where they do not make one."""
         if isinstance(config.get("dtype"), dict):
-            config = {**config, "dtype": _dtype_name(config["dtype"])}
+            config = {**config, "dtype": policies.get(config["dtype"])}
         try:
             return cls(**config)
         except loading.REFUSALS:

@@ -1,7 +1,7 @@
-"""Values without numbers, of which models are put together: KerasTensors and the dtypes of layers."""
+"""Values without numbers, of which models are put together: KerasTensors and their dtypes."""
 
 from leat import dtypes
-from leat.keras._base import tables
+from leat.keras._base import policies, tables
 
 OPERATIONS = {}  # name -> function of ``keras.ops``, which notes them; as the configuration of a model names them
 
@@ -10,38 +10,14 @@ def _dtype_name(dtype):
     if dtype is None:
         return "float32"
     if isinstance(dtype, dict):  # of a configuration
-        return _dtype_name(dtype["config"]["name"])
-    if isinstance(dtype, str) and dtype.startswith("mixed_"):
-        raise NotImplementedError(f"dtype={dtype!r}: mixed precision is not supported; use \"float32\"")
+        return policies.deserialize(dtype).compute_dtype
+    if isinstance(dtype, policies.DTypePolicy):
+        return dtype.compute_dtype
     try:
         return dtype.name if hasattr(dtype, "name") else dtypes.as_dtype(dtype).name
     except TypeError:
         raise ValueError("Cannot interpret `dtype` argument. Expected a string or an instance of DTypePolicy. "
                          f"Received: dtype={dtype}") from None
-
-
-class DTypePolicy:
-    """The dtype of a layer's weights and of what it computes (``keras.DTypePolicy``)."""
-
-    def __init__(self, name="float32"):
-        self.name = self.compute_dtype = self.variable_dtype = _dtype_name(name)
-
-    def __repr__(self):
-        return f'<DTypePolicy "{self.name}">'
-
-    def __eq__(self, other):
-        return type(other) is type(self) and other.name == self.name
-
-    __hash__ = None
-
-    def get_config(self):
-        """The arguments that make another one like it."""
-        return {"name": self.name}
-
-    @classmethod
-    def from_config(cls, config):
-        """One of these arguments."""
-        return cls(**config)
 
 
 def _fixed(name):

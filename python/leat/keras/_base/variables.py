@@ -1,5 +1,6 @@
 """``keras.Variable``: a variable with a path, made by an initializer."""
 
+import contextlib
 import math
 import threading
 
@@ -22,6 +23,7 @@ class _Scopes(threading.local):
     def __init__(self):
         self.names = []
         self.stateless = None
+        self.autocast = None  # the dtype that variables of floats are read in; None: their own
 
 
 _scopes = threads.inherit(_Scopes())
@@ -76,6 +78,36 @@ def _of_dtype(value, dtype):
         return convert_to_tensor(value, dtype)
     value = convert_to_tensor(value)
     return value if value.dtype is dtype else FUNCTIONS["cast"](value, dtype)
+
+
+class AutocastScope:
+    """Inside of the block variables that are floats are read as this dtype; None: as they are."""
+
+    def __init__(self, dtype):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_floating:
+            raise ValueError("`AutocastScope` can only be used with a floating-point target dtype, such as 'float16'. "
+                             f"Received: dtype={dtype}")
+        self._wanted = None if dtype is None else dtypes.as_dtype(dtype)
+
+    def __enter__(self):
+        self._around, _scopes.autocast = _scopes.autocast, self._wanted
+        return self
+
+    def __exit__(self, *error):
+        _scopes.autocast = self._around
+
+
+_NO_SCOPE = contextlib.nullcontext()
+
+
+def autocast_of(layer):
+    """The scope of a layer's call: its variables are read in the dtype that it computes in, as Keras has it."""
+    compute = layer.compute_dtype
+    if _scopes.autocast is None:
+        return AutocastScope(compute) if compute != layer.variable_dtype and layer.autocast else _NO_SCOPE
+    if not layer.autocast or not dtypes.as_dtype(compute).is_floating:
+        return AutocastScope(None)
+    return _NO_SCOPE if _scopes.autocast.name == compute else AutocastScope(compute)
 
 
 class StatelessScope:
@@ -256,7 +288,11 @@ class Variable(_variables.Variable):
 
     def _as_tensor(self):
         given = None if _scopes.stateless is None else _scopes.stateless.get_current_value(self)
-        return super()._as_tensor() if given is None else given
+        value = super()._as_tensor() if given is None else given
+        wanted = _scopes.autocast
+        if wanted is None or not self.autocast or value.dtype is wanted or not value.dtype.is_floating:
+            return value
+        return FUNCTIONS["cast"](value, wanted)
 
     def _write(self, value, add):
         if _scopes.stateless is None:

@@ -58,11 +58,14 @@ class Trainer:
                 run_eagerly=False, steps_per_execution=1, jit_compile="auto", auto_scale_loss=True):
         """Says what training uses: an optimizer, a loss or losses of the outputs, metrics; by name or as objects.
 
-        `steps_per_execution`: batches between two calls of callbacks. `jit_compile` and `auto_scale_loss` change
-        nothing: steps are compiled, and losses are float32.
+        `steps_per_execution`: batches between two calls of callbacks. `auto_scale_loss`: where the model's policy is
+        "mixed_float16" the loss is scaled, by LossScaleOptimizer. `jit_compile` changes nothing: steps are compiled.
         """
         self._distribute_strategy = _strategy() or getattr(self, "_distribute_strategy", None)
         self.optimizer = optimizers.get(optimizer)
+        if (auto_scale_loss and self.dtype_policy.name == "mixed_float16" and self.optimizer
+                and not isinstance(self.optimizer, optimizers.LossScaleOptimizer)):
+            self.optimizer = optimizers.LossScaleOptimizer(self.optimizer, name="loss_scale_optimizer")
         if loss is not None:
             self.loss = loss
         if jit_compile is True and run_eagerly:

@@ -40,7 +40,7 @@ class InputLayer(Layer):
             raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
         elif shape is None and batch_shape is None:
             raise ValueError("You must pass a `shape` argument.")
-        super().__init__(name=name, dtype=dtype, **kwargs)
+        super().__init__(name=name, dtype=dtype or "float32", **kwargs)
         for word, given in (("sparse", sparse), ("ragged", ragged)):
             if given:
                 raise ValueError(f"`{word}=True` is not supported: leat's models take dense tensors; leave it out")

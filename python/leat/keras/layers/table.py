@@ -24,9 +24,17 @@ _EITHER_FORMAT = ("Global", "SpatialDropout")  # kinds that take channels first 
 _BUILT_AT_INIT = ("Dropout", "AlphaDropout", "ReLU", "LeakyReLU", "ELU", "Softmax", "Reshape", "UnitNormalization")
 _BUILT_PREFIXES = ("MaxPooling", "AveragePooling", "GlobalMaxPooling", "GlobalAveragePooling", "Gaussian",
                    "SpatialDropout")
+# The kinds that Keras computes in float32 where its inputs are halves, and whose result it rounds.
+_WIDE = ("BatchNormalization", "LayerNormalization", "GroupNormalization", "Embedding")
 # Where Keras keeps a weight in an attribute of another name.
 _CHECKPOINT_NAMES = {**dict.fromkeys(("Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D"), {"kernel": "_kernel"}),
                      "Embedding": {"embeddings": "_embeddings"}}
+
+
+def _widened(tensor):
+    """A half as float32."""
+    halves = (dtypes.float16, dtypes.bfloat16)
+    return ops.FUNCTIONS["cast"](tensor, dtypes.float32) if tensor.dtype in halves else tensor
 
 
 @functools.cache
@@ -222,6 +230,7 @@ class TableLayer(Layer):
             made = self.add_weight(
                 shape=weight["shape"], name=name, trainable=weight["trainable"],
                 initializer=self._of_weight(name, "initializer") or weight["initializer"],
+                autocast=self._entry["name"] not in _WIDE,
                 regularizer=self._of_weight(name, "regularizer"), constraint=self._of_weight(name, "constraint"))
             object.__setattr__(self, name, made)
             self._weights.append(made)
@@ -242,12 +251,17 @@ class TableLayer(Layer):
         casts = self._entry["prepares"] and trace.is_tracing()
         if casts or self._weights and not self._entry["takes_integers"]:
             tensors = [self._floating(tensor) for tensor in tensors]
+        wide = self._entry["name"] in _WIDE
+        if wide:
+            tensors = [_widened(tensor) for tensor in tensors]
         if calls.is_plain(tensors) and not in_stateless_scope():
             if self._compiled is None:
                 self._compiled = calls.Compiled(self._compute)
             output = self._compiled(bool(training), tensors)
         else:
             output = self._compute(bool(training), tensors)
+        if wide and output.dtype.name != self.compute_dtype:
+            output = ops.FUNCTIONS["cast"](output, dtypes.as_dtype(self.compute_dtype))
         return output if self.activation is None else self.activation(output)
 
     def _floating(self, tensor):
@@ -263,7 +277,10 @@ class TableLayer(Layer):
             raise errors.UnimplementedError(None, None, f"layer {self.name!r} is synchronized, for which replicas "
                                             "compute at the same time; put what strategy.run runs into a tf.function")
         tensors = [self._turned(tensor) for tensor in tensors]
-        output, updates = calls.call(part, tensors, [weight._as_tensor() for weight in self._weights], training)
+        weights = [weight._as_tensor() for weight in self._weights]
+        if self._entry["name"] in _WIDE:
+            weights = [_widened(weight) for weight in weights]
+        output, updates = calls.call(part, tensors, weights, training)
         for weight, update in zip(self._weights, updates):
             if update is not None:
                 weight.assign(update)

@@ -4,7 +4,8 @@
  * that polls them would spin; so one descriptor is kept to take and close a connection with, and
  * then the door is shut for a moment. The same moment bounds what a flood of connections costs: as
  * many as the job has ranks, and some, are taken in it, and the kernel keeps the others waiting.
- * Where a stranger costs more than that, as a handshake does, its address pays. */
+ * Where a stranger costs more than that, as a handshake does, its address pays. What strangers cost
+ * else, many bytes one by one, too, is paid by all of them: they wait, in the kernel. */
 #include "coll/store_door.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -19,6 +20,9 @@
 
 #define MOMENT_NS INT64_C(100000000)
 #define LONGEST_BLAME_NS INT64_C(10000000000)
+/* What may be owed before anybody waits, and for how long anybody does at most. */
+#define LENT_NS (TIMES_THE_COST * INT64_C(20000000))
+#define LONGEST_WAIT_NS INT64_C(10000000000)
 
 /* The cost as it is known is that of handshakes alone: there is as much around them. Sending
  * somebody away takes time, too: so many in a moment. */
@@ -68,6 +72,15 @@ void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost
     at->until_ns = LEATI_MIN(begin + TIMES_THE_COST * cost_ns, now + LONGEST_BLAME_NS);
 }
 
+void leati_store_door_charge(leati_store_door *door, int64_t cost_ns, int64_t now) {
+    int64_t begin = LEATI_MAX(door->paid_ns, now - LENT_NS);
+    door->paid_ns = LEATI_MIN(begin + TIMES_THE_COST * cost_ns, now + LONGEST_WAIT_NS);
+}
+
+int64_t leati_store_door_owes(const leati_store_door *door, int64_t now) {
+    return LEATI_MAX(door->paid_ns - now, 0);
+}
+
 // ---- the door ----
 
 static int open_spare(void) {
@@ -92,7 +105,7 @@ leat_status leati_store_door_open(leati_store_door *door, const char *address, c
 }
 
 bool leati_store_door_takes(const leati_store_door *door, int64_t now) {
-    return now >= door->shut_ns;
+    return now >= door->shut_ns && leati_store_door_owes(door, now) == 0;
 }
 
 /* Without a free descriptor the system does not look whether anybody is there. */

@@ -28,6 +28,7 @@ typedef struct leati_store_door {
     int sent_away; /* the same, of who is blamed */
     int64_t since_ns;
     int64_t shut_ns; /* until then nobody is taken */
+    int64_t paid_ns; /* until then strangers wait for what they have cost */
     leati_store_blame blamed[LEATI_STORE_DOOR_BLAMED];
 } leati_store_door;
 
@@ -51,6 +52,13 @@ void leati_store_door_refuse(leati_store_door *door, int64_t now,
  * hundred times as much has passed, connections from its address are closed at once, so that they
  * take one per cent of a core at most. */
 void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now);
+/* Strangers took this much of the processor's time, beside what is blamed: until two hundred
+ * times as much has passed, nobody is taken, and the caller hears no stranger, for ten seconds
+ * at most. Twenty milliseconds are lent to them, so that the ranks of a job that come at once do
+ * not wait. */
+void leati_store_door_charge(leati_store_door *door, int64_t cost_ns, int64_t now);
+/* Nanoseconds that strangers wait from now on for what they have cost; 0: they are heard. */
+int64_t leati_store_door_owes(const leati_store_door *door, int64_t now);
 void leati_store_door_close(leati_store_door *door);
 
 #endif

@@ -364,7 +364,8 @@ static void pass_time(leati_store_server *s) {
     }
     leati_store_keys_expire(&s->keys, now, s->failed ? &s->reason : NULL);
     find_silent(s, now);
-    drop_slow_strangers(s, now);
+    if (leati_store_door_owes(&s->door, now) == 0) /* else they were not heard */
+        drop_slow_strangers(s, now);
 }
 
 // ---- turns ----
@@ -403,6 +404,24 @@ static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
     return why;
 }
 
+static bool is_stranger(const peer *p) {
+    return p->rank < 0 && !p->is_own;
+}
+
+/* Serves one of which something has come; false: it is gone. Adds to `free_ns` the processor's time
+ * for which strangers do not pay: a member's, and that of a handshake, which its address pays. */
+static bool serve_peer(leati_store_server *s, peer **at, int64_t *free_ns) {
+    leat_error err = {0};
+    bool charged = is_stranger(*at);
+    int64_t begin = leati_clock_thread_ns(), shaken = (*at)->cost_ns;
+    const char *why = hear(s, *at, &err);
+    shaken = (*at)->cost_ns - shaken;
+    if (why != NULL)
+        drop(s, at, why);
+    *free_ns += charged ? shaken : leati_clock_thread_ns() - begin;
+    return why == NULL;
+}
+
 bool leati_store_server_deserted(const leati_store_server *s) {
     for (int r = 0; r < s->num_ranks; r++)
         if (s->members[r].peer != NULL && !s->members[r].lost)
@@ -417,39 +436,45 @@ static bool poll_all(leati_store_server *s, int wait_ms) {
         count++;
     if (!leati_grow((void **)&s->polled, &s->room, count, sizeof *s->polled))
         return false;
-    bool takes = leati_store_door_takes(&s->door, leati_now_ns());
+    int64_t now = leati_now_ns(), owed = leati_store_door_owes(&s->door, now);
+    bool takes = leati_store_door_takes(&s->door, now);
+    if (owed > 0)
+        wait_ms = (int)LEATI_MIN(wait_ms, owed / 1000000 + 1);
     size_t i = 0;
     /* poll leaves a negative descriptor out. */
     for (; i < (size_t)s->door.count; i++)
         s->polled[i] = (struct pollfd){.fd = takes ? s->door.sockets[i] : -1, .events = POLLIN};
     for (const peer *p = s->peers; p != NULL; p = p->next, i++)
-        s->polled[i] = (struct pollfd){.fd = p->link.socket, .events = POLLIN};
+        s->polled[i] = (struct pollfd){.fd = owed > 0 && is_stranger(p) ? -1 : p->link.socket,
+                                       .events = POLLIN};
     return poll(s->polled, (nfds_t)count, wait_ms) >= 0 || errno == EINTR;
 }
 
 void leati_store_server_turn(leati_store_server *s, int wait_ms) {
+    int64_t begin = leati_clock_thread_ns();
     if (!poll_all(s, wait_ms)) {
         /* Without memory, or with a broken poll, the loop must not spin. */
         (void)poll(NULL, 0, wait_ms);
         return;
     }
-    bool anybody = false;
+    bool anybody = false, strangers = false;
+    int64_t free_ns = 0;
     size_t i = 0;
     for (; i < (size_t)s->door.count; i++)
         anybody = anybody || s->polled[i].revents != 0;
     for (peer **at = &s->peers; *at != NULL; i++) {
-        leat_error err = {0};
         /* The list has not changed since poll: peers are added at its front, below, and `i` goes on
          * over those that are dropped. */
-        const char *why = s->polled[i].revents != 0 ? hear(s, *at, &err) : NULL;
-        if (why != NULL)
-            drop(s, at, why);
-        else
+        strangers = strangers || (s->polled[i].revents != 0 && is_stranger(*at));
+        if (s->polled[i].revents == 0 || serve_peer(s, at, &free_ns))
             at = &(*at)->next;
     }
     if (anybody)
         accept_all(s);
     pass_time(s);
+    if (anybody || strangers)
+        leati_store_door_charge(&s->door, leati_clock_thread_ns() - begin - free_ns,
+                                leati_now_ns());
 }
 
 static void server_main(void *context) {

@@ -1,12 +1,13 @@
 /* 5,000 connections that never greet, at a rank 0 that may have 256 descriptors: before all ranks
- * have come, and while they meet at barriers; and, where the job has TLS, handshakes without a
- * certificate, one behind the other. A worker that comes late joins, every barrier is
- * passed, and what it costs rank 0 is printed. That decides the test only where it is far beyond
- * what a thread that does not spin takes. */
+ * have come, and while they meet at barriers; a few that say a byte at a time; and, where the job
+ * has TLS, handshakes without a certificate, one behind the other. A worker that comes late joins,
+ * every barrier is passed, and what it costs rank 0 is printed. That decides the test only where it
+ * is far beyond what a thread that does not spin takes. */
 #include "support/cmocka.h"
 
 #include "base/clock.h"
 #include "coll/store.h"
+#include "coll/wire.h"
 #include "support/address.h"
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -28,7 +29,14 @@
 #include <openssl/ssl.h>
 #endif
 
-enum { CROWD = 5000, DESCRIPTORS = 256, LONG_MS = 120000, WINDOW_MS = 15000, ROUND_MS = 50 };
+enum {
+    CROWD = 5000,
+    DESCRIPTORS = 256,
+    LONG_MS = 120000,
+    WINDOW_MS = 15000,
+    ROUND_MS = 50,
+    TALKING = 60
+};
 
 static leati_tls_context *tls; /* NULL: the job has none */
 
@@ -214,6 +222,59 @@ static void test_crowd(void **state) {
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+/* As many as are kept, each of which says the next byte at once. Handled byte by byte that took ten
+ * per cent of a core, on two that others were using. */
+static void test_bytes(void **state) {
+    (void)state;
+    char address[32];
+    int asked[2], out[2], talking[TALKING], status = 0, said = 0;
+    free_address(address, sizeof address);
+    assert_int_equal(pipe(asked), 0);
+    assert_int_equal(pipe(out), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(asked[1]);
+        rank_0(address, asked[0], out[1]);
+        _exit(5);
+    }
+    const int ends[2] = {out[0], asked[1]};
+    close(asked[0]);
+    close(out[1]);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)poll(NULL, 0, 1000);
+    cost first = ask(ends);
+    for (int i = 0; i < TALKING; i++)
+        talking[i] = leati_wire_connect(address, NULL, leati_now_ns() + 1, &(leat_error){0});
+    for (int64_t end_ns = leati_now_ns() + WINDOW_MS * INT64_C(1000000); leati_now_ns() < end_ns;)
+        for (int i = 0; i < TALKING; i++) {
+            bool heard = talking[i] >= 0 && send(talking[i], "", 1, MSG_DONTWAIT) == 1;
+            said += heard;
+            if (!heard && talking[i] >= 0) {
+                close(talking[i]);
+                talking[i] =
+                    leati_wire_connect(address, NULL, leati_now_ns() + 1, &(leat_error){0});
+            }
+        }
+    cost last = ask(ends);
+    print_message("%d bytes\n", said);
+    report("a byte at a time", &first, &last);
+    assert_true(last.cpu_us - first.cpu_us < (last.at_ns - first.at_ns) / 1000 / 40);
+    for (int i = 0; i < TALKING; i++)
+        if (talking[i] >= 0)
+            close(talking[i]);
+    leati_store *late = join_late(address);
+    leati_store_values all;
+    assert_int_equal(leati_store_barrier(late, "round", "end", 3, LONG_MS, &all, &(leat_error){0}),
+                     LEAT_OK);
+    leati_store_values_fini(&all);
+    leati_store_close(late);
+    close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(ends[0]);
+}
+
 // ---- TLS ----
 
 #ifdef LEATI_HAVE_OPENSSL
@@ -286,6 +347,7 @@ static void test_handshakes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_crowd),
+        cmocka_unit_test(test_bytes),
 #ifdef LEATI_HAVE_OPENSSL
         cmocka_unit_test(test_handshakes),
 #endif

@@ -397,6 +397,27 @@ static void test_door(void **state) {
     leati_store_door_close(&door);
 }
 
+/* What strangers cost keeps all of them waiting, but for what is lent. */
+static void test_charged(void **state) {
+    (void)state;
+    leati_store_door door = {.most = 3, .spare = -1};
+    int64_t now = INT64_C(1000000000000), ms = 1000000;
+    leati_store_door_charge(&door, 15 * ms, now);
+    leati_store_door_charge(&door, 5 * ms, now);
+    assert_int_equal(leati_store_door_owes(&door, now), 0);
+    assert_true(leati_store_door_takes(&door, now));
+    leati_store_door_charge(&door, 2 * ms, now);
+    assert_int_equal(leati_store_door_owes(&door, now), 400 * ms);
+    assert_false(leati_store_door_takes(&door, now + 399 * ms));
+    assert_true(leati_store_door_takes(&door, now + 400 * ms));
+    /* Not for ever, whatever one has cost. */
+    leati_store_door_charge(&door, 60000 * ms, now + 400 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 400 * ms), 10000 * ms);
+    /* And who has waited is lent to again. */
+    leati_store_door_charge(&door, 20 * ms, now + 14400 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 14400 * ms), 0);
+}
+
 /* However many strangers come, rank 0's own connection to its server is not the one that goes. */
 static void test_own_connection(void **state) {
     (void)state;
@@ -542,6 +563,7 @@ int main(void) {
         cmocka_unit_test(test_silent),
         cmocka_unit_test(test_hidden),
         cmocka_unit_test(test_door),
+        cmocka_unit_test(test_charged),
         cmocka_unit_test(test_own_connection),
         cmocka_unit_test(test_crowd),
         cmocka_unit_test(test_quota),

@@ -21,7 +21,8 @@
 #define MOMENT_NS INT64_C(100000000)
 #define LONGEST_BLAME_NS INT64_C(10000000000)
 /* What may be owed before anybody waits, and for how long anybody does at most. */
-#define LENT_NS (TIMES_THE_COST * INT64_C(20000000))
+#define LENT_NS INT64_C(20000000)
+#define LENT_EACH_NS INT64_C(50000)
 #define LONGEST_WAIT_NS INT64_C(10000000000)
 
 /* The cost as it is known is that of handshakes alone: there is as much around them. Sending
@@ -73,7 +74,8 @@ void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost
 }
 
 void leati_store_door_charge(leati_store_door *door, int64_t cost_ns, int64_t now) {
-    int64_t begin = LEATI_MAX(door->paid_ns, now - LENT_NS);
+    int64_t lent_ns = LENT_NS + LENT_EACH_NS * door->most;
+    int64_t begin = LEATI_MAX(door->paid_ns, now - TIMES_THE_COST * lent_ns);
     door->paid_ns = LEATI_MIN(begin + TIMES_THE_COST * cost_ns, now + LONGEST_WAIT_NS);
 }
 

@@ -54,8 +54,9 @@ void leati_store_door_refuse(leati_store_door *door, int64_t now,
 void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now);
 /* Strangers took this much of the processor's time, beside what is blamed: until two hundred
  * times as much has passed, nobody is taken, and the caller hears no stranger, for ten seconds
- * at most. Twenty milliseconds are lent to them, so that the ranks of a job that come at once do
- * not wait. */
+ * at most. Twenty milliseconds, and 50 microseconds for each that may come in a moment, are lent to
+ * them, so that the ranks of a job that come at once do not wait. A negative cost is given back: of
+ * one that is a member now. */
 void leati_store_door_charge(leati_store_door *door, int64_t cost_ns, int64_t now);
 /* Nanoseconds that strangers wait from now on for what they have cost; 0: they are heard. */
 int64_t leati_store_door_owes(const leati_store_door *door, int64_t now);

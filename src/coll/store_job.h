@@ -25,6 +25,7 @@ typedef struct leati_store_peer {
     bool shaking;         /* its TLS handshake is not done */
     bool is_plain;        /* it does not speak TLS where the job does */
     int64_t cost_ns;      /* of the processor, for its handshake */
+    int64_t charged_ns;   /* to all strangers, of what it said */
     int rank;
     bool is_own; /* rank 0's, which need not hurry */
     bool asked;  /* for a proof */
@@ -34,6 +35,15 @@ typedef struct leati_store_peer {
     int64_t since_ns, heard_ns;
     struct leati_store_peer *next; /* one that came before */
 } leati_store_peer;
+
+static inline bool leati_store_peer_is_stranger(const leati_store_peer *peer) {
+    return peer->rank < 0 && !peer->is_own;
+}
+
+/* What a stranger sends is bounded before it is known what it is. */
+static inline size_t leati_store_peer_most(const leati_store_peer *peer) {
+    return peer->rank < 0 ? LEATI_STORE_JOB_GREETING_BYTES : LEATI_WIRE_MOST;
+}
 
 typedef struct leati_store_member {
     char *name;             /* NULL: has not come yet */

@@ -370,15 +370,10 @@ static void pass_time(leati_store_server *s) {
 
 // ---- turns ----
 
-/* What a stranger sends is bounded before it is known what it is. */
-static size_t most_of(const peer *p) {
-    return p->rank < 0 ? LEATI_STORE_JOB_GREETING_BYTES : LEATI_WIRE_MOST;
-}
-
 /* Serves what has come; NULL, or why the connection ends. */
 static const char *hear_once(leati_store_server *s, peer *p, leat_error *err) {
-    leat_status status =
-        leati_wire_receive_by(&p->link, &p->in, most_of(p) + sizeof(leati_message_head), err);
+    leat_status status = leati_wire_receive_by(
+        &p->link, &p->in, leati_store_peer_most(p) + sizeof(leati_message_head), err);
     /* Whatever it sent shows that it lives, a part of a message, too. */
     p->heard_ns = leati_now_ns();
     if (p->rank >= 0)
@@ -388,7 +383,7 @@ static const char *hear_once(leati_store_server *s, peer *p, leat_error *err) {
     bool bad = false, refused = false;
     if (leati_store_job_speaks_tls(s, p, &refused))
         return refused ? "it speaks TLS" : status != LEAT_OK ? err->text : NULL;
-    while (leati_wire_next(&p->in, most_of(p), &head, &payload, &bad))
+    while (leati_wire_next(&p->in, leati_store_peer_most(p), &head, &payload, &bad))
         if (!serve(s, p, &head, payload))
             return "it sent what is no message";
     return bad ? "it sent what is no message" : status != LEAT_OK ? err->text : NULL;
@@ -404,21 +399,23 @@ static const char *hear(leati_store_server *s, peer *p, leat_error *err) {
     return why;
 }
 
-static bool is_stranger(const peer *p) {
-    return p->rank < 0 && !p->is_own;
-}
-
 /* Serves one of which something has come; false: it is gone. Adds to `free_ns` the processor's time
- * for which strangers do not pay: a member's, and that of a handshake, which its address pays. */
+ * for which strangers do not pay: a member's, also from before it became one, and that of a
+ * handshake, which its address pays. */
 static bool serve_peer(leati_store_server *s, peer **at, int64_t *free_ns) {
     leat_error err = {0};
-    bool charged = is_stranger(*at);
+    bool was_stranger = leati_store_peer_is_stranger(*at);
     int64_t begin = leati_clock_thread_ns(), shaken = (*at)->cost_ns;
     const char *why = hear(s, *at, &err);
     shaken = (*at)->cost_ns - shaken;
     if (why != NULL)
         drop(s, at, why);
-    *free_ns += charged ? shaken : leati_clock_thread_ns() - begin;
+    int64_t took = leati_clock_thread_ns() - begin;
+    *free_ns += was_stranger ? shaken : took;
+    if (was_stranger && why == NULL)
+        (*at)->charged_ns += took - shaken;
+    if (was_stranger && why == NULL && !leati_store_peer_is_stranger(*at))
+        *free_ns += (*at)->charged_ns;
     return why == NULL;
 }
 
@@ -445,8 +442,9 @@ static bool poll_all(leati_store_server *s, int wait_ms) {
     for (; i < (size_t)s->door.count; i++)
         s->polled[i] = (struct pollfd){.fd = takes ? s->door.sockets[i] : -1, .events = POLLIN};
     for (const peer *p = s->peers; p != NULL; p = p->next, i++)
-        s->polled[i] = (struct pollfd){.fd = owed > 0 && is_stranger(p) ? -1 : p->link.socket,
-                                       .events = POLLIN};
+        s->polled[i] =
+            (struct pollfd){.fd = owed > 0 && leati_store_peer_is_stranger(p) ? -1 : p->link.socket,
+                            .events = POLLIN};
     return poll(s->polled, (nfds_t)count, wait_ms) >= 0 || errno == EINTR;
 }
 
@@ -465,7 +463,7 @@ void leati_store_server_turn(leati_store_server *s, int wait_ms) {
     for (peer **at = &s->peers; *at != NULL; i++) {
         /* The list has not changed since poll: peers are added at its front, below, and `i` goes on
          * over those that are dropped. */
-        strangers = strangers || (s->polled[i].revents != 0 && is_stranger(*at));
+        strangers = strangers || (s->polled[i].revents != 0 && leati_store_peer_is_stranger(*at));
         if (s->polled[i].revents == 0 || serve_peer(s, at, &free_ns))
             at = &(*at)->next;
     }

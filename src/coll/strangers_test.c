@@ -400,9 +400,9 @@ static void test_door(void **state) {
 /* What strangers cost keeps all of them waiting, but for what is lent. */
 static void test_charged(void **state) {
     (void)state;
-    leati_store_door door = {.most = 3, .spare = -1};
+    leati_store_door door = {.most = 20, .spare = -1};
     int64_t now = INT64_C(1000000000000), ms = 1000000;
-    leati_store_door_charge(&door, 15 * ms, now);
+    leati_store_door_charge(&door, 16 * ms, now);
     leati_store_door_charge(&door, 5 * ms, now);
     assert_int_equal(leati_store_door_owes(&door, now), 0);
     assert_true(leati_store_door_takes(&door, now));
@@ -414,8 +414,12 @@ static void test_charged(void **state) {
     leati_store_door_charge(&door, 60000 * ms, now + 400 * ms);
     assert_int_equal(leati_store_door_owes(&door, now + 400 * ms), 10000 * ms);
     /* And who has waited is lent to again. */
-    leati_store_door_charge(&door, 20 * ms, now + 14400 * ms);
-    assert_int_equal(leati_store_door_owes(&door, now + 14400 * ms), 0);
+    leati_store_door_charge(&door, 21 * ms, now + 14600 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 14600 * ms), 0);
+    /* What one has cost that is a member now is given back. */
+    leati_store_door_charge(&door, 3 * ms, now + 14600 * ms);
+    leati_store_door_charge(&door, -2 * ms, now + 14600 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 14600 * ms), 200 * ms);
 }
 
 /* However many strangers come, rank 0's own connection to its server is not the one that goes. */

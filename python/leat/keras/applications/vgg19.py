@@ -1,0 +1,13 @@
+"""``keras.applications.vgg19``."""
+
+from leat.keras.applications._vgg import vgg
+from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
+
+preprocess_input = of_mode("caffe")
+
+
+def VGG19(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
+          classifier_activation="softmax", name="vgg19"):
+    """VGG of 19 layers (``keras.applications.VGG19``); arguments as ResNet50's."""
+    return vgg((2, 2, 4, 4, 4), name, include_top, weights, input_tensor, input_shape, pooling, classes,
+               classifier_activation)

@@ -52,9 +52,9 @@ class Soak(unittest.TestCase):
             return file.read()
 
     def test_all_kinds(self):
-        status, lines = self.ended(self.start("--rounds", "10", "--every", "1"))
+        status, lines = self.ended(self.start("--rounds", "8", "--every", "1"))
         self.assertEqual(status, 0, "\n".join(lines) + self.read("log.txt"))
-        self.assertRegex(lines[-1], r"^soak: .* 10 rounds, \d+ turns, \d+ samples: flat$")
+        self.assertRegex(lines[-1], r"^soak: .* 8 rounds, \d+ turns, \d+ samples: flat$")
         with open(os.path.join(self.out, "samples.csv"), encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual({row["process"] for row in rows}, KINDS | {"job"})
@@ -66,7 +66,7 @@ class Soak(unittest.TestCase):
         leaky = os.path.join(self.out, "leaky.py")
         with open(leaky, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(LEAKY).format(tool=TOOL))
-        process = self.start("--rounds", "9", "files", program=("-c", WITH_LEAKY.format(tool=TOOL, leaky=leaky)))
+        process = self.start("--rounds", "8", "files", program=("-c", WITH_LEAKY.format(tool=TOOL, leaky=leaky)))
         status, lines = self.ended(process)
         self.assertEqual(status, 1, "\n".join(lines))
         grown = [line.split()[:2] for line in lines if line.endswith("grows")]

@@ -59,11 +59,11 @@ def test_what_is_refused(kind):
             make(**given)
     with pytest.raises(ValueError, match="ndim=3"):
         make(3)(x[0])
-    with pytest.raises(ValueError, match="batch size must be static"):
+    with pytest.raises(ValueError, match="static"):
         make(3, stateful=True)(keras.Input((4, 3)))
     layer = make(3, stateful=True)
     layer(x)
-    with pytest.raises(ValueError, match="Expected batch size: 2"):
+    with pytest.raises(ValueError, match="size"):
         layer(tf.concat([x, x], 0))
     # An unrolled layer learns the number of steps when it is called, as in Keras.
     model = keras.Sequential([keras.Input((None, 3)), make(3, unroll=True)])
@@ -72,12 +72,12 @@ def test_what_is_refused(kind):
 
 def test_what_wrappers_refuse():
     layers = keras.layers
-    for call, word in ((lambda: layers.Bidirectional(layers.LSTM(3), merge_mode="x"), "merge mode"),
+    for call, word in ((lambda: layers.Bidirectional(layers.LSTM(3), merge_mode="x"), "merge"),
                        (lambda: layers.Bidirectional(layers.LSTM(3), backward_layer=layers.LSTM(3)), "go_backwards"),
                        (lambda: layers.TimeDistributed(3), "TimeDistributed"),
                        (lambda: layers.LSTM(3, use_cudnn=3), "use_cudnn"),
-                       (lambda: layers.LSTM(3, use_cudnn=True)(keras_recurrent.X), "cuDNN is not supported"),
-                       (lambda: layers.RNN(3), "`call` method"),
-                       (lambda: layers.StackedRNNCells([3]), "`call` method")):
+                       (lambda: layers.LSTM(3, use_cudnn=True)(keras_recurrent.X), "cuDNN"),
+                       (lambda: layers.RNN(3), "`call`"),
+                       (lambda: layers.StackedRNNCells([3]), "`call`")):
         with pytest.raises(ValueError, match=word):
             call()

@@ -401,7 +401,7 @@ class Layer(State):
         return self._base_config() if type(self).get_config is not Layer.get_config else self._automatic_config()
 
     def _base_config(self):
-        base = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config()}
+        base = {"name": self.name, "trainable": self.trainable, "dtype": policies.serialize(self.dtype_policy)}
         if self.activity_regularizer is not None:
             base["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
         return base
@@ -420,9 +420,6 @@ class Layer(State):
         if "name" not in names and not takes_all:
             del base["name"]
         return {**self._auto_config, **base}
-
-    def _policy_config(self):
-        return policies.serialize(self.dtype_policy)
 
     @classmethod
     def from_config(cls, config):

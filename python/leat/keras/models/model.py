@@ -6,7 +6,7 @@ import inspect
 from leat._core.later import Hook
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base import layer as _layer, masking, registry, tables
+from leat.keras._base import layer as _layer, masking, policies, registry, tables
 from leat.keras._base.calls import mask_of
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import layers_in, shape_of
@@ -463,7 +463,7 @@ class Sequential(Model):
 
     def get_config(self):
         """Name, layers and the shape that it was built for."""
-        config = {"name": self.name, "trainable": self.trainable, "dtype": self._policy_config(),
+        config = {"name": self.name, "trainable": self.trainable, "dtype": policies.serialize(self.dtype_policy),
                   "layers": [registry.serialize_keras_object(layer) for layer in self._sequence]}
         if self._input is not None and self._begins is not None and not isinstance(self._sequence[0], InputLayer):
             config["layers"].insert(0, registry.serialize_keras_object(self._begins))

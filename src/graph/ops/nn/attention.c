@@ -228,8 +228,16 @@ static leat_status prepare(const leati_kernel_call *call, bool backward, places 
     LEATI_TRY(read_sizes(
         (const leat_shape *const[]){&shapes[at->query], &shapes[at->key], &shapes[at->value]}, &s,
         err));
-    *out = (leati_attention){dtypes[0],   s.batch, s.queries, s.keys,      s.heads,
-                             s.key_heads, s.depth, s.width,   args->scale, args->is_causal};
+    *out = (leati_attention){.dtype = dtypes[0],
+                             .batch = s.batch,
+                             .queries = s.queries,
+                             .keys = s.keys,
+                             .heads = s.heads,
+                             .key_heads = s.key_heads,
+                             .depth = s.depth,
+                             .width = s.width,
+                             .scale = args->scale,
+                             .causal = args->is_causal};
     if (at->bias >= 0) {
         LEATI_TRY(fits(&shapes[at->bias], &s, "bias", err));
         out->bias = extra_of(&call->inputs[at->bias]);

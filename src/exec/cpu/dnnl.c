@@ -359,10 +359,13 @@ leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *
     leat_status status = open_stream(step, err);
     if (status == LEAT_OK)
         status = run_part(step, op, 0, err);
-    for (int64_t row = op->part; status == LEAT_OK && row < op->rows && !leati_stop_look();
-         row += op->part)
+    /* The next part does the rows again that are behind the last whole block. */
+    int64_t way = op->block > 0 ? op->part - op->part % op->block : op->part;
+    for (int64_t row = 0; status == LEAT_OK && row + op->part < op->rows && !leati_stop_look();) {
         /* The last part ends where the rows do. */
-        status = run_part(step, op, LEATI_MIN(row, op->rows - op->part), err);
+        row = LEATI_MIN(row + way, op->rows - op->part);
+        status = run_part(step, op, row, err);
+    }
     return status;
 }
 

@@ -17,6 +17,7 @@ typedef struct leati_dnnl_op {
     size_t row_bytes[LEATI_DNNL_ARGS]; /* from a row of a part to the next; 0: is whole in each */
     int count;
     int64_t rows, part; /* how many rows all parts have, and each; 0: it is not cut */
+    int64_t block;      /* parts begin at multiples of it; 0: anywhere */
 } leati_dnnl_op;
 
 /* INTERNAL naming `what` unless the status is success. */

@@ -1,6 +1,7 @@
 /* matmul of two matrices by oneDNN, with the bias_add and the relu that follow it fused in.
  *
  * Transposed operands are strides. Declines stacks of matrices, other dtypes and empty matrices. */
+#include "base/minmax.h"
 #include "exec/cpu/dnnl.h"
 
 /* Below so many rows the right operand, which each part brings into its own layout, costs more. */
@@ -8,6 +9,9 @@ enum { LEAST_ROWS = 1024 };
 /* Of products with fewer columns, and of those with a transposed left operand, the order of the
  * sums depends on the number of rows. */
 enum { LEAST_COLUMNS = 128 };
+/* A multiple of how many rows a processor's kernel does together. The rows behind the last whole
+ * block are summed in another order, so each part has as many of those as the product. */
+enum { BLOCK = 48 };
 
 /* A matrix of `rows` by `columns` that lies transposed if `turned`; false on what oneDNN refuses.
  */
@@ -37,6 +41,8 @@ static bool describe_all(const leati_cpu_build *build, const leati_cpu_task *tas
         return false;
     if (!ta && n >= LEAST_COLUMNS) {
         int64_t part = leati_cpu_part_of(leati_cpu_step_of(build), task, m, LEAST_ROWS);
+        int64_t blocks = (part - m % BLOCK + BLOCK - 1) / BLOCK;
+        part = LEATI_MIN(m, blocks * BLOCK + m % BLOCK);
         leati_dnnl_cut(&mds[0], part);
         leati_dnnl_cut(&mds[3], part);
     }
@@ -73,6 +79,7 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     const int arguments[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     const int32_t values[4] = {node->inputs[0], node->inputs[1], behind.bias, behind.result};
     int64_t rows = leati_cpu_value_of(build, node->first_output)->type->shape.dims[0];
+    state->main.block = BLOCK;
     for (int i = 0; status == LEAT_OK && i < 4; i++)
         if (values[i] >= 0)
             status = i % 3 == 0

@@ -81,3 +81,25 @@ def test_what_wrappers_refuse():
                        (lambda: layers.StackedRNNCells([3]), "`call`")):
         with pytest.raises(ValueError, match=word):
             call()
+
+
+# What Keras gives under these policies for weights in equal steps from -0.9 to 0.8.
+HALVES = {("mixed_float16", "SimpleRNN"): [[-0.345947265625, 0.9287109375], [-0.654296875, 0.9736328125]],
+          ("mixed_float16", "GRU"): [[0.06915283203125, 0.255615234375], [0.446533203125, 0.84423828125]],
+          ("mixed_float16", "LSTM"): [[0.078857421875, 0.2030029296875], [0.0341796875, 0.19140625]],
+          ("mixed_bfloat16", "SimpleRNN"): [[-0.34375, 0.9296875], [-0.6484375, 0.97265625]],
+          ("mixed_bfloat16", "GRU"): [[0.06787109375, 0.255859375], [0.443359375, 0.83984375]],
+          ("mixed_bfloat16", "LSTM"): [[0.0791015625, 0.203125], [0.033935546875, 0.19140625]]}
+
+
+@pytest.mark.parametrize("policy, kind", list(HALVES))
+def test_halves(policy, kind):
+    layer = getattr(keras.layers, kind)(2, dtype=policy)
+    layer.build((2, 5, 3))
+    layer.set_weights([np.linspace(-.9, .8, w.size).reshape(w.shape) for w in layer.get_weights()])
+    with tf.GradientTape() as tape:
+        out = layer(np.linspace(-1, 1, 30).reshape(2, 5, 3).astype("f"))
+    assert out.dtype == policy.removeprefix("mixed_")
+    np.testing.assert_allclose(np.asarray(out).astype("f"), HALVES[policy, kind],
+                               atol=5e-4 if policy == "mixed_float16" else 8e-3)
+    assert all(one.dtype == "float32" for one in tape.gradient(out, layer.trainable_variables))

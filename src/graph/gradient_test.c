@@ -292,7 +292,8 @@ static const char nothing_flows[] =
     "unicode_transcode unique unique_with_counts unsorted_segment_join where write_file zeros";
 /* TensorFlow differentiates these, or what they stand for. */
 static const char missing[] =
-    "computed_gradient random_crop random_flip_left_right random_flip_up_down while_gradient";
+    "computed_gradient gru_grad lstm_grad random_crop "
+    "random_flip_left_right random_flip_up_down simple_rnn_grad while_gradient";
 
 static bool names(const char *list, const char *name) {
     size_t size = strlen(name);

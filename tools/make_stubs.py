@@ -287,7 +287,9 @@ class Stubs:
         """A member of a class; private ones and those of every object are left out."""
         inner = item.__func__ if isinstance(item, (staticmethod, classmethod)) else item
         if key == "__hash__" and item is None:
-            return ["__hash__: ClassVar[None]  # type: ignore[assignment]"]
+            again = any(vars(base).get("__hash__", owner) is None for base in owner.__mro__[1:]
+                        if base.__module__.startswith("leat") and not base.__name__.startswith("_"))
+            return ["__hash__: ClassVar[None]" + ("" if again else "  # type: ignore[assignment]")]
         dunder = key.startswith("__") and key.endswith("__")
         if dunder and (not isinstance(inner, types.FunctionType) or hasattr(object, key)
                        and key not in DUNDERS and key not in OPERATORS):

@@ -18,7 +18,7 @@ class LayerScale(Layer):
         self.init_values = init_values
         self.projection_dim = projection_dim
 
-    def build(self, _):
+    def build(self, input_shape=None):  # pylint: disable=unused-argument
         """Makes the weights."""
         # Keras gives it no name.
         self.gamma = self.add_weight(shape=(self.projection_dim,), initializer=Constant(self.init_values),

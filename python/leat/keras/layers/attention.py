@@ -188,7 +188,7 @@ class MultiHeadAttention(_Heads):
     value_dense = property(lambda self: self._value_dense)
     output_dense = property(lambda self: self._output_dense)
 
-    def build(self, query_shape, value_shape, key_shape=None):
+    def build(self, query_shape=None, value_shape=None, key_shape=None):
         """Makes the projections for inputs of these shapes."""
         key_shape = value_shape if key_shape is None else key_shape
         self._checked_shapes(value_shape, key_shape)
@@ -292,7 +292,7 @@ class GroupedQueryAttention(_Heads):
 
     _biased = property(lambda self: self.use_bias)
 
-    def build(self, query_shape, value_shape, key_shape=None):
+    def build(self, query_shape=None, value_shape=None, key_shape=None):
         """Makes the projections for inputs of these shapes."""
         key_shape = value_shape if key_shape is None else key_shape
         self.feature_dim = query_shape[-1]
@@ -373,7 +373,7 @@ class Attention(Layer):
             raise ValueError("Invalid value for argument score_mode. Expected one of {'dot', 'concat'}. Received: "
                              f"score_mode={score_mode}")
 
-    def build(self, input_shape):
+    def build(self, input_shape=None):
         """Makes the weights that scale the scores."""
         self._validate_inputs(_shapes(input_shape))
         self.scale = self.concat_score_weight = None
@@ -461,7 +461,7 @@ class AdditiveAttention(Attention):
     def __init__(self, use_scale=True, dropout=0.0, **kwargs):
         super().__init__(use_scale=use_scale, dropout=dropout, **kwargs)
 
-    def build(self, input_shape):
+    def build(self, input_shape=None):
         """Makes the weight of the sums."""
         self._validate_inputs(_shapes(input_shape))
         self.scale = None

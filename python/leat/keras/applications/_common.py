@@ -71,6 +71,13 @@ def classify(x, given, name="predictions", **options):
     return layers.Dense(given.classes, activation=given.classifier_activation, name=name, **options)(x)
 
 
+def head(x, given, above="avg_pool", average="avg_pool", most="max_pool"):
+    """The top, behind means under the name `above`; or what stands for it, under the two other names."""
+    if given.include_top:
+        return classify(layers.GlobalAveragePooling2D(name=above)(x), given)
+    return pool(x, given, average, most)
+
+
 def finish(pictures, x, given, name):
     """The model, with its weights where a file of them is given."""
     model = Functional(pictures, x, name=name)

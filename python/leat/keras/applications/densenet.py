@@ -1,7 +1,7 @@
 """``keras.applications.densenet``: networks whose layers see all before them (arXiv:1608.06993)."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("torch")
@@ -41,11 +41,7 @@ def _densenet(blocks, name, *given):
         if number < len(blocks) + 1:
             x = _halve(x, f"pool{number}")
     x = _active(x, "")
-    if given.include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given), given, name)
 
 
 def DenseNet121(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,

@@ -20,18 +20,23 @@ class _Stage(NamedTuple):
     fused: bool  # one convolution that widens and looks around; else one of each channel, and weights of channels
 
 
-def _stages(*rows):
-    return tuple(_Stage(*row) for row in rows)
+class _Kind(NamedTuple):
+    stem: int  # filters of the first convolution
+    stages: tuple
 
 
-_BASE = _stages((1, 16, 1, 1, True), (2, 32, 4, 2, True), (2, 48, 4, 2, True), (3, 96, 4, 2, False),
-                (5, 112, 6, 1, False), (8, 192, 6, 2, False))
-_SMALL = _stages((2, 24, 1, 1, True), (4, 48, 4, 2, True), (4, 64, 4, 2, True), (6, 128, 4, 2, False),
-                 (9, 160, 6, 1, False), (15, 256, 6, 2, False))
-_MEDIUM = _stages((3, 24, 1, 1, True), (5, 48, 4, 2, True), (5, 80, 4, 2, True), (7, 160, 4, 2, False),
-                  (14, 176, 6, 1, False), (18, 304, 6, 2, False), (5, 512, 6, 1, False))
-_LARGE = _stages((4, 32, 1, 1, True), (7, 64, 4, 2, True), (7, 96, 4, 2, True), (10, 192, 4, 2, False),
-                 (19, 224, 6, 1, False), (25, 384, 6, 2, False), (7, 640, 6, 1, False))
+def _kind(stem, *rows):
+    return _Kind(stem, tuple(_Stage(*row) for row in rows))
+
+
+_BASE = _kind(32, (1, 16, 1, 1, True), (2, 32, 4, 2, True), (2, 48, 4, 2, True), (3, 96, 4, 2, False),
+              (5, 112, 6, 1, False), (8, 192, 6, 2, False))
+_SMALL = _kind(24, (2, 24, 1, 1, True), (4, 48, 4, 2, True), (4, 64, 4, 2, True), (6, 128, 4, 2, False),
+               (9, 160, 6, 1, False), (15, 256, 6, 2, False))
+_MEDIUM = _kind(24, (3, 24, 1, 1, True), (5, 48, 4, 2, True), (5, 80, 4, 2, True), (7, 160, 4, 2, False),
+                (14, 176, 6, 1, False), (18, 304, 6, 2, False), (5, 512, 6, 1, False))
+_LARGE = _kind(32, (4, 32, 1, 1, True), (7, 64, 4, 2, True), (7, 96, 4, 2, True), (10, 192, 4, 2, False),
+               (19, 224, 6, 1, False), (25, 384, 6, 2, False), (7, 640, 6, 1, False))
 
 
 def _norm(x, name):
@@ -69,20 +74,19 @@ def _prepare(x, base):
         layers.Rescaling(scale=1.0 / 255.0)(x))
 
 
-def _efficientnet(stages, width, depth, size, include_preprocessing, name, *given):
+def _efficientnet(kind, width, depth, size, include_preprocessing, name, *given):
     given = Given(*given)
     pictures = x = start(given, size)
     if include_preprocessing:
-        x = _prepare(x, stages is _BASE)
+        x = _prepare(x, kind is _BASE)
 
     def scaled(filters):
         return divisible(filters * width, keeps_most=False)
-    # The first convolution gives as many as go into the first block.
-    x = _convolve(x, scaled({16: 32}.get(stages[0].filters, stages[0].filters)), 3, 2, "stem_conv")
+    x = _convolve(x, scaled(kind.stem), 3, 2, "stem_conv")
     x = activate(_norm(x, "stem_bn"), "stem_activation")
-    counts = [math.ceil(depth * stage.count) for stage in stages]
+    counts = [math.ceil(depth * stage.count) for stage in kind.stages]
     done = 0
-    for number, (stage, count) in enumerate(zip(stages, counts), 1):
+    for number, (stage, count) in enumerate(zip(kind.stages, counts), 1):
         for place in range(count):
             x = _block(x, stage, scaled(stage.filters), stage.stride if place == 0 else 1,
                        _DROPPED * done / sum(counts), f"block{number}{chr(ord('a') + place)}_")

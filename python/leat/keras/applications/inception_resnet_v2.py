@@ -3,7 +3,7 @@
 from leat.keras import layers
 from leat.keras._base.layer import Layer
 from leat.keras._base.registry import register_keras_serializable
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications._inception import averaged, branch, convolve, join, shrunk, stem
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
@@ -64,8 +64,4 @@ def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None, i
     for number in range(1, 10):
         x = _block(x, "block8", number)
     x = convolve(_block(x, "block8", 10, last=True), 1536, 1, name="conv_7b")
-    if include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given, None, None)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given, average=None, most=None), given, name)

@@ -1,7 +1,7 @@
 """``keras.applications.inception_v3``: blocks of branches of several kernels (arXiv:1512.00567)."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications._inception import averaged, branch, join, shrunk, stem
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
@@ -43,8 +43,4 @@ def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_s
               shrunk(x)], "mixed8")
     for number in range(2):
         x = _spread(x, number, f"mixed{9 + number}")
-    if include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given, None, None)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given, average=None, most=None), given, name)

@@ -1,7 +1,7 @@
 """``keras.applications.mobilenet_v2``: blocks that widen, filter each channel, and narrow (arXiv:1801.04381)."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, divisible, finish, pool, start, uneven_padding
+from leat.keras.applications._common import Given, divisible, finish, head, start, uneven_padding
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -43,5 +43,5 @@ def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet
             number += 1
     x = layers.Conv2D(divisible(1280 * max(alpha, 1.0)), 1, use_bias=False, name="Conv_1")(x)
     x = layers.ReLU(6.0, name="out_relu")(_norm(x, "Conv_1_bn"))
-    x = classify(layers.GlobalAveragePooling2D()(x), given) if include_top else pool(x, given, None, None)
+    x = head(x, given, None, None, None)
     return finish(pictures, x, given, name or f"mobilenetv2_{alpha:.2f}_{pictures.shape[1]}")

@@ -6,7 +6,7 @@ Each cell takes what the one before it gave, and what the one before that gave.
 from typing import NamedTuple
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start, uneven_padding
+from leat.keras.applications._common import Given, finish, head, start, uneven_padding
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -125,9 +125,7 @@ def _nasnet(size, name, given):
             earlier = earlier if size.passes_by else before
         for cell in range(size.cells):
             x, earlier = _normal(x, earlier, filters, str(stage * size.cells + cell + (stage > 0))), x
-    x = _active(x)
-    x = classify(layers.GlobalAveragePooling2D()(x), given) if given.include_top else pool(x, given, None, None)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(_active(x), given, None, None, None), given, name)
 
 
 def NASNetMobile(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000,

@@ -1,7 +1,7 @@
 """``keras.applications.resnet``: residual networks of pictures, in their first form: activations behind the sums."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("caffe")
@@ -49,11 +49,7 @@ def _resnet(blocks, name, *given):
     given = Given(*given)
     pictures = start(given, 224)
     x = _features(pictures, blocks)
-    if given.include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given), given, name)
 
 
 def ResNet50(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,

@@ -1,7 +1,7 @@
 """``keras.applications.resnet_v2``: residual networks with activations before the convolutions (arXiv:1603.05027)."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -38,11 +38,7 @@ def _resnet(blocks, name, *given):
             halves = number == count and stage < len(blocks) - 1
             x = _block(x, 64 << stage, 2 if halves else 1, number == 1, f"conv{stage + 2}_block{number}")
     x = _active(x, "post")
-    if given.include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given), given, name)
 
 
 def ResNet50V2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,

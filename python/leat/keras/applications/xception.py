@@ -1,7 +1,7 @@
 """``keras.applications.xception``: separable convolutions beside shortcuts (arXiv:1610.02357)."""
 
 from leat.keras import layers
-from leat.keras.applications._common import Given, classify, finish, pool, start
+from leat.keras.applications._common import Given, finish, head, start
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -52,8 +52,4 @@ def Xception(include_top=True, weights="imagenet", input_tensor=None, input_shap
     for place, filters in ((1, 1536), (2, 2048)):
         part = f"block14_sepconv{place}"
         x = _active(_separable(x, filters, part), part)
-    if include_top:
-        x = classify(layers.GlobalAveragePooling2D(name="avg_pool")(x), given)
-    else:
-        x = pool(x, given, None, None)
-    return finish(pictures, x, given, name)
+    return finish(pictures, head(x, given, average=None, most=None), given, name)

@@ -140,7 +140,7 @@ class DTypePolicyMap(DTypePolicy, collections.abc.MutableMapping):
         return cls(None if default is None else get(default), policies)
 
 
-_CLASSES = {class_.__name__: class_ for class_ in (DTypePolicy, FloatDTypePolicy, DTypePolicyMap)}
+CLASSES = {class_.__name__: class_ for class_ in (DTypePolicy, FloatDTypePolicy, DTypePolicyMap)}
 
 
 def dtype_policy():
@@ -165,10 +165,10 @@ def serialize(dtype_policy):
 def deserialize(config, custom_objects=None):
     """The policy of a configuration (``keras.dtype_policies.deserialize``). ValueError for another class."""
     name = config.get("class_name") if isinstance(config, dict) else None
-    class_ = (custom_objects or {}).get(name) or _CLASSES.get(name)
+    class_ = (custom_objects or {}).get(name) or CLASSES.get(name)
     if class_ is None:
         raise ValueError(f"the configuration of a dtype policy has the class {name!r}; expected one of "
-                         f"{sorted(_CLASSES)}: quantized policies are not supported, use a model without them")
+                         f"{sorted(CLASSES)}: quantized policies are not supported, use a model without them")
     return class_.from_config(config["config"])
 
 

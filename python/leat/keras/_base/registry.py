@@ -9,7 +9,6 @@ from leat._core.later import Hook
 from leat.keras._base import loading, policies, tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
-_POLICIES = ("DTypePolicy", "FloatDTypePolicy", "DTypePolicyMap")
 _CLASSES, _FUNCTIONS = [], []  # modules whose classes and functions configurations name; leat.keras
 class_of_operation = Hook()  # (module, name): the class of an operation of Keras; leat.keras.ops.promote
 
@@ -90,7 +89,7 @@ def _module_of(class_):
     module = class_.__module__
     if class_.__name__ == "Functional":
         return "keras.src.models.functional"
-    if class_.__name__ in ("Sequential", "Model", *_POLICIES) and module.startswith("leat.keras"):
+    if class_.__name__ in ("Sequential", "Model", *policies.CLASSES) and module.startswith("leat.keras"):
         return "keras"
     if not module.startswith("leat.keras"):
         return module
@@ -218,7 +217,7 @@ _NUMBERS = re.compile(r"bool|(u?int|float|complex)\d+|bfloat16")
 def _of_value(config):
     """(a value that JSON does not have,), or None."""
     sort, inner = config["class_name"], config["config"]
-    if sort in _POLICIES:
+    if sort in policies.CLASSES:
         return (policies.deserialize(config),)
     if sort == "__slice__":
         return (slice(*[deserialize_keras_object(inner[end]) for end in ("start", "stop", "step")]),)

@@ -8,7 +8,7 @@ from leat.keras import tree
 from leat.keras._base import registry
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import _scope_of, shape_of
-from leat.keras.layers.steps import length_of
+from leat.keras.layers.steps import length_of, turned
 from leat.keras.layers.wrappers import Wrapper
 
 _MERGES = {
@@ -218,22 +218,16 @@ class TimeDistributed(Wrapper):
         if count is not None:
             return _op("stack", [step(inputs[:, t], None if mask is None else mask[:, t]) for t in range(count)],
                        axis=1)
-        return self._looped(step, _turned(inputs), None if mask is None else _turned(mask))
+        return self._looped(step, turned(inputs), None if mask is None else turned(mask))
 
     @staticmethod
     def _looped(step, inputs, mask):
         """The same as a loop, of a number of steps that is not known while the function is traced."""
-        first = step(inputs[0], None if mask is None else mask[0])
-        rows = TensorArray(first.dtype, size=length_of(inputs, 0), element_shape=first.shape)
-        count = length_of(inputs, 0)
+        first, count = step(inputs[0], None if mask is None else mask[0]), length_of(inputs, 0)
+        rows = TensorArray(first.dtype, size=count, element_shape=first.shape)
 
         def body(t, rows):
             kept = None if mask is None else _op("gather", mask, t)
             return t + 1, rows.write(t, step(_op("gather", inputs, t), kept))
         _, rows = control.while_loop(lambda t, _: t < count, body, (constant(0, dtypes.int32), rows))
-        return _turned(rows.stack())
-
-
-def _turned(tensor):
-    """[batch, steps, ...] as [steps, batch, ...], or the other way."""
-    return _op("transpose", tensor, [1, 0, *range(2, len(tensor.shape))])
+        return turned(rows.stack())

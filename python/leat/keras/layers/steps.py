@@ -62,24 +62,24 @@ class Loop:
     def traced(self, inputs, states, all_outputs):
         """The same as one loop of the function that is traced."""
         count = length_of(inputs, 1)
-        turned = _turned(inputs)
-        masks = None if self._mask is None else _turned(self._mask)
+        by_step = turned(inputs)
+        masks = None if self._mask is None else turned(self._mask)
         first, _ = self._step(inputs[:, 0], states)  # says what outputs are; its value is not used
         nothing = _op("zeros_like", first)
         rows = TensorArray(first.dtype, size=count if all_outputs else 1, element_shape=first.shape)
 
         def body(t, rows, before, *flat):
-            output, new = self._masked(None if masks is None else _op("gather", masks, t), _op("gather", turned, t),
+            output, new = self._masked(None if masks is None else _op("gather", masks, t), _op("gather", by_step, t),
                                        tree.pack_sequence_as(states, list(flat)), before)
             return t + 1, rows.write(t if all_outputs else 0, output), output, *tree.flatten(new)
         start = constant(0, dtypes.int32)
         _, rows, last, *flat = control.while_loop(lambda t, *_: t < count, body,
                                                   (start, rows, nothing, *tree.flatten(states)))
         outputs = rows.stack()
-        return last, _turned(outputs), tree.pack_sequence_as(states, flat)
+        return last, turned(outputs), tree.pack_sequence_as(states, flat)
 
 
-def _turned(tensor):
+def turned(tensor):
     """[batch, steps, ...] as [steps, batch, ...], or the other way."""
     return _op("transpose", tensor, [1, 0, *range(2, len(tensor.shape))])
 

@@ -164,6 +164,15 @@ leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what
                         (long long)b);
 }
 
+leat_status leati_support_want_shape(const leat_shape *found, const leat_shape *expected,
+                                     const char *what, leat_error *err) {
+    char texts[2][128];
+    if (leati_shape_compatible(found, expected))
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE, "%s has shape %s; expected %s", what,
+                        leati_shape_text(found, texts[0]), leati_shape_text(expected, texts[1]));
+}
+
 leat_status leati_support_unknown_dims(const leati_ints *list, leat_shape *out, leat_error *err) {
     if (list->count > LEAT_MAX_RANK)
         return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d",

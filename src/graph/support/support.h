@@ -64,6 +64,10 @@ LEAT_WARN_UNUSED leat_status leati_support_check_rank(const leati_kernel_call *c
 /* Both dimensions known and different: INVALID_ARGUMENT. */
 LEAT_WARN_UNUSED leat_status leati_support_want_equal_dims(int64_t a, int64_t b, const char *what,
                                                            leat_error *err);
+/* Shapes that cannot be the same: INVALID_ARGUMENT, with both. */
+LEAT_WARN_UNUSED leat_status leati_support_want_shape(const leat_shape *found,
+                                                      const leat_shape *expected, const char *what,
+                                                      leat_error *err);
 /* The shape that a list of dimensions stands for whose values the run computes: none known, and no
  * rank either where the list has no values. */
 LEAT_WARN_UNUSED leat_status leati_support_unknown_dims(const leati_ints *list, leat_shape *out,

@@ -168,22 +168,12 @@ static leat_status dot_product_attention_infer(leati_infer_call *call, leat_erro
     return leati_op_infer_output(call, call->inputs[0].dtype, &moments, NULL, err);
 }
 
-static leat_status want_shape(const leat_shape *found, const leat_shape *expected, const char *what,
-                              leat_error *err) {
-    char texts[2][128];
-    return leati_shape_compatible(found, expected)
-               ? LEAT_OK
-               : leati_refuse(err, SHAPE, "%s has shape %s; expected %s", what,
-                              leati_shape_text(found, texts[0]),
-                              leati_shape_text(expected, texts[1]));
-}
-
 static leat_status want_made(const leat_shape *gradient, const leat_shape *result,
                              const leat_shape *moments, const sizes *s, leat_error *err) {
     leat_shape made = result_shape(s), of_queries = moments_shape(s);
-    LEATI_TRY(want_shape(gradient, &made, "the gradient", err));
-    LEATI_TRY(want_shape(result, &made, "the result", err));
-    return want_shape(moments, &of_queries, "the moments", err);
+    LEATI_TRY(leati_support_want_shape(gradient, &made, "the gradient", err));
+    LEATI_TRY(leati_support_want_shape(result, &made, "the result", err));
+    return leati_support_want_shape(moments, &of_queries, "the moments", err);
 }
 
 static leat_status dot_product_attention_grad_infer(leati_infer_call *call, leat_error *err) {

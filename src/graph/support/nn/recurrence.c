@@ -186,11 +186,7 @@ leat_status leati_recurrence_check(const leati_recurrence *r, const leati_kernel
                                    int index, int64_t parts, const char *what, leat_error *err) {
     leat_shape found = leati_support_operand_shape(&call->inputs[index]);
     leat_shape wanted = shape_of(r, parts);
-    char texts[2][128];
-    if (leati_shape_compatible(&found, &wanted))
-        return LEAT_OK;
-    return leati_refuse(err, SHAPE, "%s has shape %s; expected %s", what,
-                        leati_shape_text(&found, texts[0]), leati_shape_text(&wanted, texts[1]));
+    return leati_support_want_shape(&found, &wanted, what, err);
 }
 
 leat_status leati_recurrence_give(const leati_recurrence *r, leati_kernel_call *call, int index,

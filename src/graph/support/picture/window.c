@@ -160,9 +160,5 @@ leat_status leati_window_want_rank4(const leati_infer_call *call, int index, con
 
 leat_status leati_window_want_result_shape(const leat_shape *gradient, const leat_shape *result,
                                            leat_error *err) {
-    char texts[2][128];
-    if (leati_shape_compatible(gradient, result))
-        return LEAT_OK;
-    return leati_refuse(err, SHAPE, "the gradient has shape %s; expected %s",
-                        leati_shape_text(gradient, texts[0]), leati_shape_text(result, texts[1]));
+    return leati_support_want_shape(gradient, result, "the gradient", err);
 }

@@ -25,3 +25,28 @@ def test_changed_files(tmp_path, kind):
         assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
         refused += int(done.stdout)
     assert refused > COUNT // 5  # or nothing was changed
+
+
+def test_no_plugin_is_loaded_for_a_file(tmp_path):
+    """HDF5 asks each library of its plug-ins' folders whether it can open what its own reader cannot."""
+    (tmp_path / "libstranger.so").write_bytes(b"no library")
+    path = tmp_path / "m.weights.h5"
+    path.write_bytes(b"no HDF5")
+    program = f"""if True:
+        import h5py, os
+        from leat import keras
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
+        def tell(what, read):
+            try:
+                read({str(path)!r})
+            except (OSError, ValueError):
+                os.write(2, f"[{{what}}]".encode())
+        tell("leat", model.load_weights)
+        tell("h5py", h5py.File)
+        """
+    environment = {**os.environ, "HDF5_PLUGIN_PATH": str(tmp_path), "LD_DEBUG": "files"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
+    of_leat, _, rest = done.stderr.partition("[leat]")
+    of_h5py, _, _ = rest.partition("[h5py]")
+    assert "libstranger.so" not in of_leat
+    assert "libstranger.so" in of_h5py, "the folders are HDF5's again"

@@ -99,6 +99,32 @@ def library():
     return h5py
 
 
+_plugins = threading.Lock()
+_without = []  # the files that are open: while there is one, the folders of plug-ins are in `_folders` and not HDF5's
+_folders = []
+
+
+def _without_plugins(file):
+    """Until `_with_plugins` HDF5 loads no library from a folder because a file asks for a filter that it does not have,
+    or cannot be opened by its own reader."""
+    h5pl = file._h5py.h5pl
+    with _plugins:
+        if not _without:
+            _folders.extend(h5pl.get(number) for number in range(h5pl.size()))
+            for _ in _folders:
+                h5pl.remove(0)
+        _without.append(file)
+
+
+def _with_plugins(file):
+    with _plugins:
+        _without.remove(file)
+        if not _without:
+            for folder in _folders:
+                file._h5py.h5pl.append(folder)
+            _folders.clear()
+
+
 class File:
     """An open file. `source`: a path, or what can be read and seeked; `where` names it in errors."""
 
@@ -108,7 +134,12 @@ class File:
         self._owns = self._bytes is not source
         try:
             self.size = self._bytes.seek(0, os.SEEK_END)
-            self._file = self._h5py.File(self._bytes, "r")
+            _without_plugins(self)
+            try:
+                self._file = self._h5py.File(self._bytes, "r")
+            except BaseException:
+                _with_plugins(self)
+                raise
         except BaseException as error:
             self._close_bytes()
             if isinstance(error, Exception):
@@ -126,6 +157,7 @@ class File:
         try:
             self._file.close()
         finally:
+            _with_plugins(self)
             self._close_bytes()
 
     def unreadable(self, error):

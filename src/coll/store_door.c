@@ -27,7 +27,7 @@
 
 /* The cost as it is known is that of handshakes alone: there is as much around them. Sending
  * somebody away takes time, too: so many in a moment. */
-enum { TIMES_THE_COST = 200, MOST_SENT_AWAY = 16 };
+enum { TIMES_THE_COST = 250, MOST_SENT_AWAY = 16 };
 
 // ---- who came from where ----
 

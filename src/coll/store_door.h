@@ -48,15 +48,15 @@ int leati_store_door_accept(leati_store_door *door, int64_t now);
  * door for a tenth of a second. `tell` (NULL: nobody) has the connection before, borrowed. */
 void leati_store_door_refuse(leati_store_door *door, int64_t now,
                              void (*tell)(void *context, int connection), void *context);
-/* The other end of a connection, a stranger's, took this much of the processor's time: until two
- * hundred times as much has passed, connections from its address are closed at once, so that they
- * take one per cent of a core at most. */
+/* The other end of a connection, a stranger's, took this much of the processor's time: until 250
+ * times as much has passed, connections from its address are closed at once, so that they take one
+ * per cent of a core at most. */
 void leati_store_door_blame(leati_store_door *door, int connection, int64_t cost_ns, int64_t now);
-/* Strangers took this much of the processor's time, beside what is blamed: until two hundred
- * times as much has passed, nobody is taken, and the caller hears no stranger, for ten seconds
- * at most. Twenty milliseconds, and 50 microseconds for each that may come in a moment, are lent to
- * them, so that the ranks of a job that come at once do not wait. A negative cost is given back: of
- * one that is a member now. */
+/* Strangers took this much of the processor's time, beside what is blamed: until 250 times
+ * as much has passed, nobody is taken, and the caller hears no stranger, for ten seconds at most.
+ * Twenty milliseconds, and 50 microseconds for each that may come in a moment, are lent to them, so
+ * that the ranks of a job that come at once do not wait. A negative cost is given back: of one that
+ * is a member now. */
 void leati_store_door_charge(leati_store_door *door, int64_t cost_ns, int64_t now);
 /* Nanoseconds that strangers wait from now on for what they have cost; 0: they are heard. */
 int64_t leati_store_door_owes(const leati_store_door *door, int64_t now);

@@ -17,6 +17,11 @@
 
 enum { MOST_TOLD = 8, MOST_KEPT = 3, TELLING_MS = 50 };
 
+void leati_store_job_hold(const leati_store_peer *from, int bytes) {
+    if (!from->is_own)
+        (void)setsockopt(from->link.socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
 /* Told to rank 0's user, but no longer than anybody reads: a stranger could repeat it for ever. */
 void leati_store_job_note_refusal(leati_store_server *s, const char *text) {
     s->num_refused++;
@@ -78,6 +83,7 @@ static bool admit(leati_store_server *s, leati_store_peer *from, const leati_gre
     m->peer = from;
     m->heard_ns = from->heard_ns;
     from->rank = g->rank;
+    leati_store_job_hold(from, LEATI_STORE_JOB_HELD_OF_MEMBERS);
     s->num_strangers--;
     s->num_here++;
     leati_store_job_tell(from, LEATI_MESSAGE_OK, request, proof, proof_size, NULL, 0);

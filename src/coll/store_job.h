@@ -13,9 +13,11 @@
 #include <stdatomic.h>
 
 enum {
-    LEATI_STORE_JOB_STRANGERS = 64,       /* beside one for each rank */
-    LEATI_STORE_JOB_GREETING_MS = 10000,  /* in which a greeting is complete */
-    LEATI_STORE_JOB_GREETING_BYTES = 4096 /* of which it is made */
+    LEATI_STORE_JOB_STRANGERS = 64,        /* beside one for each rank */
+    LEATI_STORE_JOB_GREETING_MS = 10000,   /* in which a greeting is complete */
+    LEATI_STORE_JOB_GREETING_BYTES = 4096, /* of which it is made */
+    LEATI_STORE_JOB_HELD = 16384,          /* for a stranger, by the system */
+    LEATI_STORE_JOB_HELD_OF_MEMBERS = 1 << 20
 };
 
 /* A connection; `rank` is -1 until it has greeted and, where there is a secret, proved that it has
@@ -79,6 +81,9 @@ struct leati_store_server {
     size_t room; /* of `polled` */
 };
 
+/* The system holds so many bytes that came and were not read; a million that came one by one take
+ * it a second to let go of. */
+void leati_store_job_hold(const leati_store_peer *from, int bytes);
 /* Sends; who cannot be told is cut off, which the next poll notices. */
 void leati_store_job_tell(leati_store_peer *to, leati_message_kind kind, uint64_t request,
                           const void *a, size_t a_size, const void *b, size_t b_size);

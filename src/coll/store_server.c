@@ -267,6 +267,7 @@ static leat_status adopt(leati_store_server *s, int connection, bool own, leat_e
     (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     p->is_own = own;
     p->rank = -1;
+    leati_store_job_hold(p, LEATI_STORE_JOB_HELD);
     p->heard_ns = p->since_ns = leati_now_ns();
     p->next = s->peers;
     s->peers = p;

@@ -223,7 +223,7 @@ static void test_crowd(void **state) {
 }
 
 /* As many as are kept, each of which says the next byte at once. Handled byte by byte that took ten
- * per cent of a core, on two that others were using. */
+ * per cent of a core, and with bytes that the system holds without a bound two and a half. */
 static void test_bytes(void **state) {
     (void)state;
     char address[32];

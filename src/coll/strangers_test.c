@@ -239,6 +239,14 @@ static int adopt(leati_store_server *s) {
     return pair[1];
 }
 
+/* How many bytes the system holds for a connection; of its own it doubles what was asked for. */
+static int held_for(const leati_store_peer *peer) {
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    assert_int_equal(getsockopt(peer->link.socket, SOL_SOCKET, SO_RCVBUF, &bytes, &size), 0);
+    return bytes;
+}
+
 static bool is_closed(int connection) {
     char one;
     ssize_t got = recv(connection, &one, 1, MSG_DONTWAIT);
@@ -268,6 +276,7 @@ static void test_slow_strangers(void **state) {
     leati_store_server *s = new_server(2);
     assert_int_equal(s->greeting_ns, INT64_C(10000000000));
     int slow = adopt(s), member = adopt(s);
+    assert_in_range(held_for(s->peers), 1, 2 * LEATI_STORE_JOB_HELD);
     char front[LEATI_GREETING_LONGEST];
     leati_greeting g = stranger_greeting(1, 2);
     size_t size = leati_greeting_write(&g, front);
@@ -276,6 +285,7 @@ static void test_slow_strangers(void **state) {
         LEAT_OK);
     leati_store_server_turn(s, 0);
     assert_int_equal(s->num_strangers, 1);
+    assert_true(held_for(s->members[1].peer) > 2 * LEATI_STORE_JOB_HELD);
     s->greeting_ns = 0;
     assert_int_equal(send(slow, "x", 1, 0), 1);
     while (s->num_strangers > 0)
@@ -407,19 +417,19 @@ static void test_charged(void **state) {
     assert_int_equal(leati_store_door_owes(&door, now), 0);
     assert_true(leati_store_door_takes(&door, now));
     leati_store_door_charge(&door, 2 * ms, now);
-    assert_int_equal(leati_store_door_owes(&door, now), 400 * ms);
-    assert_false(leati_store_door_takes(&door, now + 399 * ms));
-    assert_true(leati_store_door_takes(&door, now + 400 * ms));
+    assert_int_equal(leati_store_door_owes(&door, now), 500 * ms);
+    assert_false(leati_store_door_takes(&door, now + 499 * ms));
+    assert_true(leati_store_door_takes(&door, now + 500 * ms));
     /* Not for ever, whatever one has cost. */
-    leati_store_door_charge(&door, 60000 * ms, now + 400 * ms);
-    assert_int_equal(leati_store_door_owes(&door, now + 400 * ms), 10000 * ms);
+    leati_store_door_charge(&door, 60000 * ms, now + 500 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 500 * ms), 10000 * ms);
     /* And who has waited is lent to again. */
-    leati_store_door_charge(&door, 21 * ms, now + 14600 * ms);
-    assert_int_equal(leati_store_door_owes(&door, now + 14600 * ms), 0);
+    leati_store_door_charge(&door, 21 * ms, now + 15750 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 15750 * ms), 0);
     /* What one has cost that is a member now is given back. */
-    leati_store_door_charge(&door, 3 * ms, now + 14600 * ms);
-    leati_store_door_charge(&door, -2 * ms, now + 14600 * ms);
-    assert_int_equal(leati_store_door_owes(&door, now + 14600 * ms), 200 * ms);
+    leati_store_door_charge(&door, 3 * ms, now + 15750 * ms);
+    leati_store_door_charge(&door, -2 * ms, now + 15750 * ms);
+    assert_int_equal(leati_store_door_owes(&door, now + 15750 * ms), 250 * ms);
 }
 
 /* However many strangers come, rank 0's own connection to its server is not the one that goes. */

@@ -335,7 +335,7 @@ static void test_blame(void **state) {
     int first = leati_wire_connect(address, NULL, leati_now_ns() + 1, &err);
     int taken = leati_store_door_accept(&door, now);
     assert_true(taken >= 0);
-    leati_store_door_blame(&door, taken, 500000, now);
+    leati_store_door_blame(&door, taken, 400000, now);
     close(taken);
     int second = leati_wire_connect(address, NULL, leati_now_ns() + 1, &err);
     assert_int_equal(leati_store_door_accept(&door, now + moment - 1), LEATI_STORE_DOOR_NOBODY);
@@ -356,7 +356,7 @@ static void test_blame(void **state) {
     for (int i = 0; i < LEATI_STORE_DOOR_BLAMED; i++)
         door.blamed[i] =
             (leati_store_blame){.origin = (uint64_t)i * 2 + 3, .until_ns = now + 1000 - i};
-    leati_store_door_blame(&door, taken, 500000, now);
+    leati_store_door_blame(&door, taken, 400000, now);
     assert_int_equal(door.blamed[LEATI_STORE_DOOR_BLAMED - 1].until_ns, now + moment);
     assert_int_equal(door.blamed[0].origin, 3);
     close(pair[0]);

@@ -29,7 +29,7 @@ demo: ## build, then train on the shipped digits; SEED=n DATA=folder
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/bin/leat train $(if $(SEED),--seed $(SEED)) $(if $(DATA),$(DATA),data/digits)
 
-test: ## everything that CI runs; about 16 minutes on two cores
+test: ## everything that CI runs; about 25 minutes on two cores
 	@python3 -B tools/test.py
 
 check: all ## the quick tests, incremental, one compiler; about 2 minutes

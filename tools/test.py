@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Everything that CI runs, from nothing: `make test`.
 
-    test.py [STEP...]        steps: checks gcc clang asan tsan; all of them, in this order, by default
+    test.py [STEP...]        steps: checks gcc asan tsan, in this order, by default; and clang
 
 checks: the rules of tools/check_*.py. gcc: warnings are errors; all tests but the long ones.
-clang: likewise, but for what one compiler is enough for, which is the tests of the Python package
-and of the tools. asan: as clang, under the address and undefined-behaviour sanitizers. tsan: the
-tests that use threads under the thread sanitizer, training on the plain kernels, as it cannot see
-into libgomp. A step that fails does not stop the next. The last line counts tests and checks; a build
+asan: clang, whose warnings are errors, too, under the address and undefined-behaviour sanitizers,
+without what one compiler is enough for, which is the tests of the Python package and of the tools.
+tsan: the tests that use threads under the thread sanitizer, training on the plain kernels, as it
+cannot see into libgomp. clang, before a release: the tests of asan by clang's optimised code.
+A step that fails does not stop the next. The last line counts tests and checks; a build
 that fails is one failure. Build folders are build-<step> and stay, so a second run is
 incremental. The Python tests want .venv, which is made first where it is missing (tools/venv.sh).
 """
@@ -27,6 +28,7 @@ BUILDS = {
     "asan": {"CC": "clang", "CXX": "clang++", "sanitize": "address"},
     "tsan": {"CC": "clang", "CXX": "clang++", "sanitize": "thread"},
 }
+DEFAULT = ["checks", "gcc", "asan", "tsan"]
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
@@ -82,7 +84,7 @@ def build_and_test(step):
 
 
 def main():
-    steps = sys.argv[1:] or ["checks", *BUILDS]
+    steps = sys.argv[1:] or DEFAULT
     unknown = [step for step in steps if step != "checks" and step not in BUILDS]
     if unknown:
         sys.exit("test: no step %s; there are: checks %s" % (unknown[0], " ".join(BUILDS)))

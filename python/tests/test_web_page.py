@@ -136,7 +136,7 @@ def service(second, incarnation="one", **changes):
             "jobs": [{"id": 1, "name": "resnet", "policy": "DYNAMIC", "elements": 1000 * second, "splits_given": 3,
                       "splits_total": 9}],
             "clients": [{"id": 1, "job": "resnet", "address": "10.0.1.1:1", "stall": 0.5, "elements_per_s": 990,
-                         "transfers": {"shm": 2, "grpc": 1}}],
+                         "transfers": {"shm": 2, "grpc": 1}, "unreached": ["10.0.0.8:7001"]}],
             **changes}
 
 
@@ -157,6 +157,7 @@ def test_a_service(browser, serve):
     assert browser.run("return " + cell("jobs", "resnet", "Splits")) == "3 of 9"
     assert browser.run("return " + cell("clients", "10.0.1.1", "Waits")) == "50 %"
     assert browser.run("return " + cell("clients", "10.0.1.1", "Streams")) == "2 shm, 1 grpc"
+    assert browser.run("return " + cell("clients", "10.0.1.1", "No way to")) == "10.0.0.8:7001"
     server.say(service(3))
     browser.wait("%s === '3,000'" % cell("workers", "10.0.0.7", "Elements"))
     browser.wait("document.querySelector('#chart-elements .now').textContent === '1.00 k'")

@@ -95,6 +95,7 @@ static const leati_table_column client_columns[] = {
     {"STALL", true, "stall", leati_table_share_cell},
     {"BUFFERED", true, "buffered", leati_table_count_cell},
     {"STREAMS", false, "transfers", transfers_cell},
+    {"NO WAY TO", false, "unreached", list_cell},
     {"HEARD", true, "heard_ms", heard_cell},
     {0},
 };

@@ -90,6 +90,7 @@ export class Service {
         { title: "Waits", number: true, has: has("stall"), fill: (cell, row) => shareCell(cell, row.stall, 0.5) },
         { title: "Buffered", number: true, has: has("buffered"), text: row => count(row.buffered) },
         { title: "Streams", has: has("transfers"), text: streams },
+        { title: "No way to", has: row => joined(row.unreached), text: row => joined(row.unreached) || NONE },
         { title: "Heard", number: true, has: has("heard_ms"), text: row => span(row.heard_ms) + " ago" },
       ],
     });

@@ -15,6 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import doc_blocks  # noqa: E402
 
+import leat as tf  # noqa: E402
+
 BLOCKS = [block for block in doc_blocks.all_blocks(str(ROOT)) if doc_blocks.runs(block, "python")]
 PAGES = sorted({block.page for block in BLOCKS})
 
@@ -45,3 +47,20 @@ def test_blocks_are_found():
 ])
 def test_blocks_are_read(text, found):
     assert [tuple(block[2:]) for block in doc_blocks.blocks("a.md", text)] == found
+
+
+def is_there(name):
+    one = tf
+    for word in name.split(".")[1:]:
+        one = getattr(one, word, None)
+    return one is not None
+
+
+def test_what_the_page_of_names_misses_is_missing():
+    """docs/NAMES.md is written beside TensorFlow; here it must not lag behind what leat has."""
+    lines = (ROOT / "docs/NAMES.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:5]] for line in lines if line.startswith("| tf")]
+    missing = [module if names == "all" else f"{module}.{name}"
+               for module, _, _, names in rows for name in names.split()]
+    assert len(missing) > 50
+    assert [name for name in missing if is_there(name)] == [], "python3 -B tools/differ/main.py --names > docs/NAMES.md"

@@ -60,7 +60,7 @@ LEAT_API leat_function *leat_graph_finish(leat_graph *graph, const leat_value *o
                                           leat_error *err);
 
 /* The most outputs that one operation can have. */
-#define LEAT_MAX_OUTPUTS 320
+#define LEAT_MAX_OUTPUTS 1024
 
 /* A function that builds another: it reads the arguments of `graph`, calls operations and fills
  * `outputs`, at most `capacity` of them; returns how many there are, or -1 after leat_graph_fail.

@@ -53,12 +53,14 @@ _HOMES = {
     "leat.math": "reduce_logsumexp scalar_mul",
 }
 _MODULES = ["leat." + name for name in (
-    "audio autograph compat config data debugging distribute dtypes errors experimental image io keras linalg lookup "
-    "math nest nn ragged random sparse strings summary tpu train utils version").split()]
+    "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
+    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup "
+    "math nest nn ragged random sparse strings summary tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")
 _tensor.composite_of_value.at("leat._structures.ragged", "composite_of_value")
+_trace.graph_def.at("leat._files.protos", "graph_def")
 _trace.convert_control_flow.at("leat.autograph.convert", "converted")
 RaggedTensorSpec.value_class.at("leat._structures.ragged", "RaggedTensor")
 SparseTensorSpec.value_class.at("leat._structures.sparse", "SparseTensor")

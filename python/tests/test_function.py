@@ -282,7 +282,7 @@ def test_concrete_functions_are_the_traces():
     assert f({"b": tf.constant(1), "a": tf.constant(5)}).numpy() == 9
     assert f.experimental_get_tracing_count() == 1
     assert found.structured_input_signature == (({"a": spec, "b": spec}, 2), {})
-    assert repr(found).startswith("<ConcreteFunction f({'a': TensorSpec(")
+    assert repr(found).startswith("<ConcreteFunction (d: Dict[['a', TensorSpec(")
 
 
 @pytest.mark.parametrize("args, kwargs, word", [

@@ -64,6 +64,8 @@ def _of_tensor(tensor, summarize):
 
 def text_of(value, summarize, top=True):
     """One argument of print."""
+    if hasattr(value, "_values") and hasattr(value, "_is_leaf_value"):  # one for each replica
+        return repr(value)
     if hasattr(value, "_as_tensor"):
         value = value._as_tensor()
     if isinstance(value, Tensor):

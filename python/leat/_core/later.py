@@ -14,6 +14,8 @@ import sys
 import threading
 import types
 
+from leat._core import absent
+
 _Mapping = collections.abc.Mapping
 
 
@@ -127,7 +129,7 @@ def module(name, values, homes=None, modules=(), optional=()):
         elif key in values:
             value = values[key]
         else:
-            raise AttributeError(f"module {name!r} has no attribute {key!r}")
+            raise AttributeError(absent.text_of(f"{name}.{key}") or f"module {name!r} has no attribute {key!r}")
         return own.setdefault(key, value)
 
     def __dir__():
@@ -139,8 +141,9 @@ def module(name, values, homes=None, modules=(), optional=()):
                __all__=sorted({*listed, *places, *below, *values} - hidden))
 
 
-def new_module(name):
+def new_module(name, doc=None):
     """An empty module `name`, whose parent is there, for names that no file makes."""
-    made = sys.modules[name] = types.ModuleType(name, f"Operations of tf.{name.partition('.')[2]}.")
+    made = sys.modules[name] = types.ModuleType(name, doc or f"Operations of tf.{name.partition('.')[2]}.")
     parent, _, last = name.rpartition(".")
     setattr(sys.modules[parent], last, made)
+    return made

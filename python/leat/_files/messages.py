@@ -5,259 +5,18 @@ behave as those of protobuf's Python package: unknown fields are kept and writte
 are both read (packed is written), the last of several values of a field counts, submessages merge.
 """
 
-import array
 import collections.abc
-import operator
-import struct
 
-from leat._files.wire import (DecodeError, _BYTES, _FIXED32, _MOST_DEPTH, _VARINT, _fields, _put_bytes, _put_varint,
-                              _signed, _varint)
-
-# ---- repeated values ----
-
-class _Repeated(collections.abc.MutableSequence):
-    """The values of a repeated field: a list that takes values of its kind alone."""
-
-    def __init__(self, owner, kind):
-        self._owner, self._kind, self._list = owner, kind, []
-
-    def __len__(self):
-        return len(self._list)
-
-    def __getitem__(self, index):
-        return self._list[index]
-
-    def __setitem__(self, index, value):
-        self._list[index] = self._kind.check(value if isinstance(index, slice) else [value])[
-            slice(None) if isinstance(index, slice) else 0]
-        self._owner._touch()
-
-    def __delitem__(self, index):
-        del self._list[index]
-        self._owner._touch()
-
-    def insert(self, index, value):
-        self._list.insert(index, self._kind.check([value])[0])
-        self._owner._touch()
-
-    def append(self, value):
-        self.insert(len(self._list), value)
-
-    def extend(self, values):
-        """Appends each of `values`; nothing where one of them is refused."""
-        self._list += self._kind.check(values)
-        self._owner._touch()
-
-    def sort(self, *, key=None, reverse=False):
-        self._list.sort(key=key, reverse=reverse)
-
-    def MergeFrom(self, other):
-        self.extend(other)
-
-    def __array__(self, dtype=None, copy=None):
-        import numpy as np
-        return np.array(self._list, dtype=dtype)
-
-    def __eq__(self, other):
-        return self._list == (other._list if isinstance(other, _Repeated) else other)
-
-    __hash__ = None
-
-    def __repr__(self):
-        return repr(self._list)
-
-
-class _Ints:
-    """Repeated int64: lists of Python's integers, packed varints."""
-
-    def __init__(self, where):
-        self._where = where
-
-    def check(self, values):
-        out = []
-        for value in values:
-            if isinstance(value, bool):
-                raise TypeError(f"Field {self._where}: Expected an int, got a boolean.")
-            value = operator.index(value)
-            if not -1 << 63 <= value < 1 << 63:
-                raise ValueError(f"Value out of range: {value}")
-            out.append(value)
-        return out
-
-    def encode(self, out, number, values):
-        packed = bytearray()
-        for value in values:
-            _put_varint(packed, value)
-        _put_bytes(out, number, packed)
-
-    def decode(self, data, wire, value, into):
-        if wire == _VARINT:
-            into.append(_signed(value))
-        elif wire == _BYTES:
-            at, end = value
-            while at < end:
-                found, at = _varint(data, at, end)
-                into.append(_signed(found))
-        else:
-            return False
-        return True
-
-    @staticmethod
-    def text(value):
-        return str(value)
-
-
-class _Floats:
-    """Repeated float32: rounded as they are set; packed little endian."""
-
-    def check(self, values):
-        try:
-            return array.array("f", values).tolist()
-        except TypeError:
-            return array.array("f", [value if isinstance(value, float) else _real(value) for value in values]).tolist()
-
-    def encode(self, out, number, values):
-        _put_bytes(out, number, struct.pack(f"<{len(values)}f", *values))
-
-    def decode(self, data, wire, value, into):
-        if wire not in (_FIXED32, _BYTES):
-            return False
-        at, end = value
-        if (end - at) % 4:
-            raise DecodeError("Wire format was corrupt")
-        into += struct.unpack(f"<{(end - at) // 4}f", data[at:end])
-        return True
-
-    @staticmethod
-    def text(value):
-        if value != value:
-            return "nan"
-        short = f"{value:.6g}"
-        return short if array.array("f", [float(short)])[0] == value else f"{value:.9g}"
-
-
-def _real(value):
-    """A number as a float; TypeError for what is none, text included."""
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
-        raise TypeError(f"must be real number, not {type(value).__name__}")
-    return float(value)
-
-
-class _Strings:
-    """Repeated bytes."""
-
-    def check(self, values):
-        out = []
-        for value in values:
-            if not isinstance(value, bytes):
-                raise TypeError(f"expected bytes, {type(value).__name__} found")
-            out.append(bytes(value))
-        return out
-
-    def encode(self, out, number, values):
-        for value in values:
-            _put_bytes(out, number, value)
-
-    def decode(self, data, wire, value, into):
-        if wire != _BYTES:
-            return False
-        into.append(bytes(data[value[0]:value[1]]))
-        return True
-
-    @staticmethod
-    def text(value):
-        plain = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
-        inner = "".join(plain.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in value)
-        return f'"{inner}"'
-
-
-class _Messages:
-    """Repeated messages of one class."""
-
-    def __init__(self, message):
-        self.message = message
-
-    def check(self, values):
-        out = []
-        for value in values:
-            if not isinstance(value, self.message):
-                raise TypeError(f"expected {self.message.__name__}, {type(value).__name__} found")
-            out.append(value._copy())
-        return out
-
-
-class _RepeatedMessages(_Repeated):
-    def add(self, **fields):
-        """A new message at the end, which is returned."""
-        self.append(self._kind.message(**fields))
-        return self._list[-1]
-
-
-class MessageMap(collections.abc.MutableMapping):
-    """A map from text to messages: reading a key that is not there makes an empty message for it."""
-
-    def __init__(self, owner, message):
-        self._owner, self._message, self._dict = owner, message, {}
-
-    def __getitem__(self, key):
-        if not isinstance(key, str):
-            raise TypeError(f"bad argument type for built-in operation: a key is text, found {type(key).__name__}")
-        found = self._dict.get(key)
-        if found is None:
-            found = self._dict[key] = self._message()
-            self._owner._touch()
-        return found
-
-    get_or_create = __getitem__
-
-    def get(self, key, default=None):
-        """The message of `key`, or `default`; makes none."""
-        return self._dict.get(key, default)
-
-    def __setitem__(self, key, value):
-        raise ValueError("Message objects may not be assigned")
-
-    def __delitem__(self, key):
-        del self._dict[key]
-
-    def __contains__(self, key):
-        return key in self._dict
-
-    def __iter__(self):
-        return iter(self._dict)
-
-    def __len__(self):
-        return len(self._dict)
-
-    def clear(self):
-        """Removes all keys."""
-        self._dict.clear()
-
-    def MergeFrom(self, other):
-        """Copies the messages of another map, in the place of those that are there."""
-        for key, message in other.items():
-            self._put(key, message)
-
-    def _put(self, key, message):
-        self._dict[key] = message._copy()
-        self._owner._touch()
-
-    def __eq__(self, other):
-        return self._dict == (other._dict if isinstance(other, MessageMap) else other)
-
-    __hash__ = None
-
-    def __repr__(self):
-        return repr(self._dict)
-
-
-# ---- messages ----
+from leat._files.repeated import (MessageMap, _Flags, _Floats, _Ints, _Messages, _Numbers, _Repeated, _RepeatedMessages,
+                                  _Scalar, _SCALARS, _Strings, _Texts)
+from leat._files.wire import DecodeError, _BYTES, _MOST_DEPTH, _fields, _put_bytes
 
 class Field:
-    """One field of a message class: `kind` is "ints", "floats", "strings", or a message class with a `label`."""
+    """One field of a message class: `kind` is "ints", "floats", "strings" and so on, which are repeated, one of
+    _SCALARS, or a message class with a `label`. `shown`: of an enumeration, names of its numbers."""
 
-    def __init__(self, number, kind, label="one", oneof=None):
-        self.number, self.kind, self.label, self.oneof = number, kind, label, oneof
+    def __init__(self, number, kind, label="one", oneof=None, shown=None):
+        self.number, self.kind, self.label, self.oneof, self.shown = number, kind, label, oneof, shown
 
 
 class Message:
@@ -269,11 +28,21 @@ class Message:
 
     def __init_subclass__(cls):
         kinds = {"ints": lambda name: _Ints(f"{cls._full_name}.{name}"), "floats": lambda name: _Floats(),
-                 "strings": lambda name: _Strings()}
+                 "strings": lambda name: _Strings(), "texts": lambda name: _Texts(),
+                 "flags": lambda name: _Flags(f"{cls._full_name}.{name}"), "doubles": lambda name: _Numbers("d")}
+        for kind, (repeated, default) in _SCALARS.items():
+            kinds[kind] = lambda name, repeated=repeated, default=default: _Scalar(
+                repeated(f"{cls._full_name}.{name}") if issubclass(repeated, _Ints) else repeated(), default)
         cls._codecs = {name: kinds[field.kind](name) for name, field in cls._fields.items()
                        if isinstance(field.kind, str)}
         for name in cls._fields:
             setattr(cls, name, property(lambda self, name=name: self._get(name)))
+
+    @classmethod
+    def _scalar(cls, name):
+        """How one value of a field is kept; None of other fields."""
+        codec = cls._codecs.get(name)
+        return codec if isinstance(codec, _Scalar) else None
 
     def __init__(self, **fields):
         self._values, self._owner, self._unknown = {}, None, b""
@@ -285,7 +54,9 @@ class Message:
 
     def _set(self, name, value):
         field = self._fields[name]
-        if field.label == "map":
+        if self._scalar(name) is not None:
+            self._put_scalar(name, value)
+        elif field.label == "map":
             for key, message in value.items():
                 if not isinstance(message, (field.kind, dict)):
                     raise TypeError(f"{name}[{key!r}]: expected {field.kind.__name__}, found {type(message).__name__}")
@@ -306,17 +77,29 @@ class Message:
             object.__setattr__(self, name, value)
         elif name not in self._fields:
             raise AttributeError(f'Protocol message {type(self).__name__} has no "{name}" field.')
+        elif self._scalar(name) is not None:
+            self._put_scalar(name, value)
         elif isinstance(self._fields[name].kind, str) or self._fields[name].label != "one":
             raise AttributeError(
                 f'Assignment not allowed to map, or repeated field "{name}" in protocol message object.')
         else:
             raise AttributeError(f'Assignment not allowed to message field "{name}" in protocol message object.')
 
+    def _put_scalar(self, name, value):
+        value, oneof = self._scalar(name).check(value), self._fields[name].oneof
+        for other, field in self._fields.items() if oneof is not None else ():
+            if field.oneof == oneof:
+                self._values.pop(other, None)
+        self._values[name] = value
+        self._touch()
+
     def _get(self, name):
         found = self._values.get(name)
         if found is not None:
             return found
         field = self._fields[name]
+        if self._scalar(name) is not None:
+            return self._scalar(name).default
         if field.label == "map":
             made = MessageMap(self, field.kind)
         elif field.label == "list":
@@ -351,13 +134,16 @@ class Message:
         self._touch()
 
     def _has(self, name):
-        found = self._values.get(name)
+        found, scalar = self._values.get(name), self._scalar(name)
+        if scalar is not None:  # a default counts in a one-of group alone
+            return found is not None and (found != scalar.default or self._fields[name].oneof is not None)
         return found is not None and (isinstance(found, Message) or len(found) > 0)
 
     def HasField(self, name):
         """Is the submessage there?"""
         field = self._fields.get(name)
-        if field is None or field.label != "one" or isinstance(field.kind, str):
+        if field is None or field.label != "one" or isinstance(field.kind, str) and (
+                field.oneof is None or self._scalar(name) is None):
             raise ValueError(f'Protocol message {type(self).__name__} has no singular "{name}" field.')
         return name in self._values
 
@@ -391,6 +177,10 @@ class Message:
             raise TypeError(f"Parameter to MergeFrom() must be instance of same class: expected {type(self).__name__} "
                             f"got {type(other).__name__}.")
         for name, value in other._values.items():
+            if self._scalar(name) is not None:
+                if other._has(name):
+                    self._put_scalar(name, value)
+                continue
             mine = self._get(name)
             mine.MergeFrom(list(value) if value is mine else value)
             if isinstance(mine, Message):
@@ -460,7 +250,12 @@ class Message:
         by_number = {field.number: (name, field) for name, field in self._fields.items()}
         for number, wire, value, start, stop in _fields(data, at, end, depth):
             name, field = by_number.get(number, (None, None))
-            if field is not None and isinstance(field.kind, str):
+            scalar = self._scalar(name)
+            found = None if scalar is None else scalar.read(data, wire, value)
+            if found is not None:
+                self._put_scalar(name, found)
+                continue
+            if field is not None and scalar is None and isinstance(field.kind, str):
                 if self._codecs[name].decode(data, wire, value, self._get(name)._list):
                     continue
             elif field is not None and wire == _BYTES:
@@ -524,8 +319,8 @@ class Message:
                     yield f"{indent}  }}"
                     yield f"{indent}}}"
             elif isinstance(field.kind, str):
-                for item in value:
-                    yield f"{indent}{name}: {self._codecs[name].text(item)}"
+                for item in value if self._scalar(name) is None else [value]:
+                    yield f"{indent}{name}: {(field.shown or {}).get(item) or self._codecs[name].text(item)}"
             else:
                 for message in value if field.label == "list" else [value]:
                     yield f"{indent}{name} {{"

@@ -1,5 +1,6 @@
 """Functions of TensorFlow's top level that are made of the table's operations, or of numpy where all is known."""
 
+import functools
 import time
 
 import numpy as np
@@ -12,6 +13,7 @@ from leat._graph import ops, trace
 
 def _dims(shape):
     """A shape argument as a list of integers; None where only the run knows it."""
+    shape = shape._as_tensor() if hasattr(shape, "_as_tensor") else shape
     if isinstance(shape, Tensor):
         if not shape._has_values:
             return None
@@ -63,7 +65,8 @@ def shape_n(input, out_type=dtypes.int32, name=None):
 
 def linspace(start, stop, num, name=None, axis=0):
     """`num` values from start to stop, both among them (``tf.linspace``)."""
-    bounds = [convert_to_tensor(bound) for bound in (start, stop)]
+    start = convert_to_tensor(start)
+    bounds = [start, convert_to_tensor(stop, start.dtype)]
     F = ops.FUNCTIONS
     bounds = [bound if bound.dtype.is_floating else F["cast"](bound, dtypes.float64) for bound in bounds]
     if bounds[0].shape.rank == 0 and bounds[1].shape.rank == 0 and axis in (0, -1):
@@ -129,9 +132,10 @@ def group(*inputs, **kwargs):
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls a Python function on tensors (``tf.py_function``); in a traced function, for each run.
 
-    `Tout`: the dtype of its result, or a list of them, or TensorSpecs. Its exceptions arrive unchanged.
+    `Tout`: the dtype of its result, or a list of them, or TensorSpecs. Its exceptions arrive unchanged. Without `func`
+    and `inp` it is a decorator.
     """
-    return _python_call(func, inp, Tout, lambda tensors: tensors, False)
+    return _python_function("py_function", func, inp, Tout, lambda tensors: tensors, False)
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
@@ -139,7 +143,26 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
     `stateful=False` says that equal arguments give equal results. Its exceptions arrive unchanged.
     """
-    return _python_call(func, inp, Tout, lambda tensors: [tensor.numpy() for tensor in tensors], not stateful)
+    return _python_function("numpy_function", func, inp, Tout, lambda tensors: [tensor.numpy() for tensor in tensors],
+                            not stateful)
+
+
+def _python_function(name, func, inp, declared, convert, pure):
+    """The call, or without `func` a decorator of functions that are called so whenever they are called."""
+    if func is not None:
+        if inp is None:
+            raise TypeError(f"Missing argument `inp`: the arguments of the function, unless tf.{name} is a decorator "
+                            "(`func=None`).")
+        return _python_call(func, inp, declared, convert, pure)
+    if inp is not None:
+        raise TypeError(f"Don't set the `inp` argument when using tf.{name} as a decorator (`func=None`).")
+
+    def decorate(function):
+        @functools.wraps(function)
+        def call(*args):
+            return _python_call(function, args, declared, convert, pure)
+        return call
+    return decorate
 
 
 def _python_call(func, inp, declared, convert, pure):

@@ -60,6 +60,8 @@ class Graph(_native.Graph):
         self.is_large = False  # it computes layers or products of matrices
         self.branches = False  # it has conditions or loops, or calls Python
         self.written = set()  # ids of the variables that it assigns
+        self.calls = {}  # number of a value -> (operation, attributes, inputs, its place among the outputs)
+        self.feeds = {}  # number of an argument -> what it is in the call that the function is traced for
         self._users = set()
         self._seedless = None  # how many operations without a seed an inner function has so far
 
@@ -100,6 +102,8 @@ class Graph(_native.Graph):
         elif "large" in flags:
             self.is_large = True
         outputs = self._call(name, attributes, inputs)
+        if not self.is_eager:
+            self.calls.update((output._id, (name, attributes, inputs, place)) for place, output in enumerate(outputs))
         if not self.is_eager and state.is_cut():
             return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
                     for output in outputs]
@@ -173,6 +177,24 @@ class Graph(_native.Graph):
     def add_custom(self, inputs, outputs, grad_fn):
         """Remembers outputs that have a gradient of their own."""
         self.customs.append((inputs, outputs, grad_fn))
+
+    def value_now(self, tensor):
+        """What a value of this graph is in the call that is traced, computed apart from the function: what a variable
+        begins with. None where it needs an argument without a value, control flow or a layer."""
+        if tensor._has_values or tensor._graph is not self:
+            return tensor if tensor._has_values else None
+        if tensor._id in self.feeds:
+            return self.feeds[tensor._id]
+        for variable, reads, _ in self.variables.values():
+            if any(read is tensor for read in reads):
+                return variable._read_now()
+        if tensor._id not in self.calls:
+            return None
+        name, attributes, inputs, place = self.calls[tensor._id]
+        values = [self.value_now(one) for one in inputs]
+        if any(value is None for value in values):
+            return None
+        return self.feeds.setdefault(tensor._id, _native.Graph.eager(name, attributes, values)[place])
 
     # ---- variables ----
 
@@ -249,3 +271,4 @@ class Graph(_native.Graph):
     def release(self):
         """Drops what refers to values of this graph, which refer to it: nothing else ends that circle."""
         self.aliases, self.parents, self.variables, self.given, self.customs = {}, {}, {}, {}, []
+        self.calls, self.feeds = {}, {}

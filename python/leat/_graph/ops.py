@@ -58,6 +58,8 @@ def _bound_call(name, attributes, inputs, bound):
 def _attribute(argument, value):
     """A Python value as the JSON of an argument."""
     kind = argument["type"]
+    if hasattr(value, "_as_tensor"):
+        value = value._as_tensor()
     if kind == "structure of tensors":
         exact = dtypes.float64 if isinstance(value, float) and argument["name"] == "constant_values" else None
         tensor = convert_to_tensor(value, exact)

@@ -17,6 +17,7 @@ from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, ba
                                reach, recorded, replica_context, running_replica, strategy, tracing, unrecorded)
 
 convert_control_flow = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert
+graph_def = Hook()  # (bytes): a GraphDef message; leat._files.protos
 
 
 # ---- from Python functions to functions of the library ----

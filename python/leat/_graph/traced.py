@@ -13,7 +13,9 @@ import numpy as np
 from leat import nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
-from leat._graph import steps, trace
+from leat._graph import introspection, steps, trace
+from leat._graph.arguments import (_as_tensor, _covers, _distinct, _fit, _given, _join, _leaf, _named, _read, _shape_of,
+                                   _Static)
 from leat.errors import OpError, OutOfRangeError
 
 _eager_mode = [False]
@@ -60,9 +62,9 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random",
-                 "concrete", "step")
+                 "concrete", "step", "arguments")
 
-    def __init__(self, native, structure, leaves, variables, graph_variables, graph):
+    def __init__(self, native, arguments, structure, leaves, variables, graph_variables, graph):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
@@ -72,6 +74,7 @@ class _Trace:
         self.is_random = graph.is_random
         self.step = steps.Step(native) if graph.is_large and not (graph.is_random or graph.branches) else None
         self.concrete = None  # the ConcreteFunction that shows it to users
+        self.arguments = nest.map_structure(lambda leaf: None, arguments)  # the arguments' structure, over anything
 
     def put_together(self, tensors):
         rest = iter(tensors)
@@ -96,6 +99,20 @@ class Function:
     def experimental_get_tracing_count(self):
         """How often the Python function was called to be traced."""
         return self._count
+
+    @property
+    def name(self):
+        """The Python function's."""
+        return getattr(self.python_function, "__name__", "function")
+
+    def _concrete_functions(self):
+        """The ConcreteFunctions of what was traced so far, but not of what tapes recorded."""
+        found = [(key, made) for key, made in self._traces.items() if not key[2] and not key[3]]
+        return [self._shown(made, key[0]) for key, made in found]
+
+    def pretty_printed_concrete_signatures(self, verbose=True):
+        """The signatures of all that was traced so far, for readers."""
+        return "\n\n".join(one.pretty_printed_signature(verbose) for one in self._concrete_functions())
 
     @property
     def function_spec(self):
@@ -239,9 +256,9 @@ class Function:
         if self.input_signature is not None:
             declared = nest.flatten(self.input_signature)
             leaf_specs[:len(declared)] = declared
-        return self._trace_of(structure, leaf_specs, variables, is_recorded)
+        return self._trace_of(structure, leaf_specs, variables, is_recorded, flat)
 
-    def _trace_of(self, structure, leaf_specs, variables=(), is_recorded=False):
+    def _trace_of(self, structure, leaf_specs, variables=(), is_recorded=False, flat=()):
         key = (tuple(leaf_specs), _shape_of(structure), tuple(id(v) for v in variables), is_recorded, trace_context())
         found = self._traces.get(key)
         if found is not None:
@@ -252,7 +269,7 @@ class Function:
                 found, leaf_specs = self._relaxed(key, leaf_specs)
                 key = (tuple(leaf_specs), *key[1:])
             if found is None:
-                found = self._traces[key] = self._trace(structure, leaf_specs, variables)
+                found = self._traces[key] = self._trace(structure, leaf_specs, variables, flat)
             return found
 
     def _relaxed(self, key, leaf_specs):
@@ -267,24 +284,26 @@ class Function:
                 return None, joined
         return None, leaf_specs
 
-    def _trace(self, structure, leaf_specs, variables):
+    def _trace(self, structure, leaf_specs, variables, given):
         first = not self._has_traced
         self._count += 1
         spec = tuple(leaf for leaf in leaf_specs if not isinstance(leaf, _Static))
         graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
         graph.is_called = True
         try:
-            made = self._trace_into(graph, structure, leaf_specs, variables, first)
+            made = self._trace_into(graph, structure, leaf_specs, variables, first, given)
             has_created = bool(graph.created)
         finally:
             graph.release()
         # As in TensorFlow: what stays is a trace that finds the variables and makes none.
-        return self._trace(structure, leaf_specs, variables) if has_created else made
+        return self._trace(structure, leaf_specs, variables, ()) if has_created else made
 
-    def _trace_into(self, graph, structure, leaf_specs, variables, first):
+    def _trace_into(self, graph, structure, leaf_specs, variables, first, given):
         with trace.tracing(graph), trace.recorded():
             arguments = iter(graph.arguments())
             flat = [leaf.value if isinstance(leaf, _Static) else leaf._put(arguments) for leaf in leaf_specs]
+            graph.feeds = {leaf._id: value for leaf, value in zip(flat, given) if isinstance(leaf, Tensor)
+                           and leaf._graph is graph and getattr(value, "_has_values", False)}
             for leaf, name in zip(flat, self._names(structure)):
                 if isinstance(leaf, Tensor) and leaf._graph is graph:
                     graph.names[leaf._id] = name
@@ -301,7 +320,7 @@ class Function:
         self._has_traced = True
         file, line = trace._place(self.python_function)
         native = graph.finish(outputs, nest.to_text(tuple(out_specs))).at(file, line)
-        return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
+        return _Trace(native, structure, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
                       [entry[0] for entry in graph.variables.values()], graph)
 
     def _result(self, leaf):
@@ -323,12 +342,15 @@ class Function:
         leaf_specs = [leaf if isinstance(leaf, specs.TypeSpec) else _leaf(leaf) for leaf in flat]
         leaf_specs = [leaf if isinstance(leaf, (specs.TypeSpec, _Static)) else nest.spec_of_leaf(leaf)
                       for leaf in leaf_specs]
-        made = self._trace_of((args, kwargs), leaf_specs)
+        return self._shown(self._trace_of((args, kwargs), leaf_specs), leaf_specs)
+
+    def _shown(self, made, leaf_specs):
+        """The ConcreteFunction that shows a trace for arguments of these specs."""
         with self._lock:
             if made.concrete is None:
                 inputs = [leaf.value if isinstance(leaf, _Static) else _named(leaf, name)
-                          for leaf, name in zip(leaf_specs, self._names((args, kwargs)))]
-                made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as((args, kwargs), inputs))
+                          for leaf, name in zip(leaf_specs, self._names(made.arguments))]
+                made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as(made.arguments, inputs))
         return made.concrete
 
     def _positions(self, count):
@@ -348,37 +370,6 @@ class Function:
         return [name for name, value in named for _ in nest.flatten(value)]
 
 
-def _named(leaf, name):
-    """The TypeSpec of an argument, under its own name or the parameter's."""
-    spec = leaf if isinstance(leaf, specs.TypeSpec) else nest.spec_of_leaf(leaf)
-    return specs.TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is specs.TensorSpec else spec
-
-
-class GraphDef:
-    """A graph as TensorFlow's message of that name, for TensorBoard."""
-
-    def __init__(self, serialized):
-        self._serialized = serialized
-
-    def SerializeToString(self):
-        """The message's bytes."""
-        return self._serialized
-
-
-class FuncGraph:
-    """The graph of a traced function (what ``tf.Graph`` is of a ConcreteFunction)."""
-
-    def __init__(self, native, name):
-        self._native, self.name = native, name
-
-    def __repr__(self):
-        return f"FuncGraph(name={self.name})"
-
-    def as_graph_def(self):
-        """The graph as a message that ``tf.summary.graph`` takes: nodes have the names of leat's operations."""
-        return GraphDef(self._native.to_graph_def())
-
-
 class ConcreteFunction:
     """One traced form of a function (``tf.types.experimental.ConcreteFunction``)."""
 
@@ -388,15 +379,56 @@ class ConcreteFunction:
         self.structured_input_signature = (args, kwargs)
 
     def __repr__(self):
-        args, kwargs = self.structured_input_signature
-        shown = [repr(value) for value in args] + [f"{name}={value!r}" for name, value in kwargs.items()]
-        name = getattr(self._function.python_function, "__name__", "function")
-        return f"<ConcreteFunction {name}({', '.join(shown)}) -> {self.structured_outputs}>"
+        return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
+
+    @property
+    def name(self):
+        """Its name as TensorFlow makes it, bytes."""
+        return f"__inference_{getattr(self._function.python_function, '__name__', 'function')}_{id(self)}".encode()
+
+    @property
+    def function_type(self):
+        """What it takes and gives."""
+        return introspection.function_type(self._function._arguments_spec(), self.structured_input_signature,
+                                           self.structured_outputs, self._function.input_signature is not None)
+
+    def pretty_printed_signature(self, verbose=True):
+        """Its signature for readers, in lines or as one."""
+        return introspection.printed(self.function_type, self.variables) if verbose else repr(self.function_type)
 
     @property
     def graph(self):
-        """Its graph, for ``tf.summary.graph``."""
-        return FuncGraph(self._made.native, getattr(self._function.python_function, "__name__", "function"))
+        """Its graph, for ``tf.summary.graph`` and to look at."""
+        name = getattr(self._function.python_function, "__name__", "function")
+        return introspection.FuncGraph(self._made.native, name, self)
+
+    @property
+    def inputs(self):
+        """What stands in its graph for the tensors that it takes."""
+        return introspection.values_of(self.structured_input_signature, "args")
+
+    @property
+    def outputs(self):
+        """What stands in its graph for the tensors that it gives."""
+        return introspection.values_of(self.structured_outputs, "Identity")
+
+    @property
+    def output_shapes(self):
+        """The shapes of its results."""
+        return introspection.shapes_of(self.structured_outputs)
+
+    @property
+    def output_dtypes(self):
+        """The dtypes of its results."""
+        return introspection.dtypes_of(self.structured_outputs)
+
+    @property
+    def captured_inputs(self):
+        """The variables that it reads or assigns."""
+        return self.variables
 
     @property
     def structured_outputs(self):
@@ -468,107 +500,7 @@ class ConcreteFunction:
             next(tensors) if isinstance(leaf, specs.TypeSpec) else leaf for leaf in leaves])
 
 
-class _Static:
-    """An argument that is no tensor: each value is traced on its own."""
-
-    __slots__ = ("value", "key")
-
-    def __init__(self, value):
-        self.value = value
-        try:
-            hash(value)
-            self.key = (type(value), value)
-        except TypeError:
-            self.key = (type(value), id(value))
-
-    def __eq__(self, other):
-        return isinstance(other, _Static) and self.key == other.key
-
-    def __hash__(self):
-        return hash(self.key)
-
-
-def _as_tensor(leaf):
-    return convert_to_tensor(leaf) if isinstance(leaf, (bool, int, float, str, bytes, np.ndarray, np.generic)) else leaf
-
-
-def _read(leaf):
-    return leaf._as_tensor() if hasattr(leaf, "_as_tensor") else leaf
-
-
-def _leaf(leaf):
-    """An argument's leaf: a tensor or composite value, a dataset or iterator, or a static one."""
-    if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
-        return convert_to_tensor(leaf)
-    if hasattr(leaf, "_as_tensor"):
-        return leaf if hasattr(type(leaf), "_type_spec") else _Static(leaf)
-    if hasattr(leaf, "_type_spec") and hasattr(leaf, "_is_leaf_value"):
-        return leaf
-    return _Static(leaf)
-
-
-def _given(rest, name):
-    """The keyword argument of that name, taken out of `rest`."""
-    if name not in rest:
-        raise TypeError(f"missing a required argument: {name!r}")
-    return rest.pop(name)
-
-
-def _distinct(names):
-    """The names, with a number behind those that came before."""
-    seen, counts = {}, {}
-    for name in names:
-        proposal = name
-        while proposal in seen:
-            counts[name] = counts.get(name, 0) + 1
-            proposal = f"{name}_{counts[name]}"
-        seen[proposal] = None
-    return list(seen)
-
-
-def _fit(spec, value, is_exact=False):
-    """The argument as tensors of the signature's types; TypeError where it is none, or another value that is no
-    tensor. `is_exact`: lists are no tuples."""
-    found = nest._children(spec)
-    if found is not None:
-        parts = nest._children(value)
-        keys = set(spec) == set(value) if isinstance(spec, dict) and isinstance(value, dict) else True
-        kinds = not is_exact or isinstance(spec, list) == isinstance(value, list)
-        if parts is None or len(parts[0]) != len(found[0]) or not keys or not kinds:
-            raise TypeError(f"expected {spec}, found {value!r}")
-        return found[1]([_fit(one, part, is_exact) for one, part in zip(found[0], parts[0])])
-    if not isinstance(spec, specs.TypeSpec):
-        if value is not spec and not bool(np.all(value == spec)):
-            raise TypeError(f"Can not cast {value!r} to {spec!r}, the value that was traced")
-        return spec
-    tensor = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value, dtype_hint=spec.dtype)
-    if not spec.is_compatible_with(tensor):
-        raise TypeError(f"Can not cast {nest.spec_of_leaf(tensor)} to {spec}")
-    return tensor
-
-
-def _shape_of(structure):
-    """Something hashable that tells structures apart."""
-    found = nest._children(structure)
-    if found is None:
-        return 0
-    keys = tuple(sorted(structure)) if isinstance(structure, dict) else ()
-    return (type(structure), keys, tuple(_shape_of(child) for child in found[0]))
-
-
 def trace_context():
     """What a trace depends on besides its arguments: the strategy around it."""
     strategy = trace.strategy()
     return () if strategy is None else (id(strategy), trace.replica_context() is not None)
-
-
-def _covers(known, leaf):
-    if isinstance(known, _Static) or isinstance(leaf, _Static):
-        return known == leaf
-    return type(known) is type(leaf) and known.is_compatible_with(leaf) and known == _join(known, leaf)
-
-
-def _join(a, b):
-    if isinstance(a, _Static) or isinstance(b, _Static):
-        return a if a == b else None
-    return a.most_specific_common_supertype([b])

@@ -92,6 +92,8 @@ class Variable:
         with trace.eagerly():
             value = initial_value() if callable(initial_value) else initial_value
             if isinstance(value, Tensor) and not value._has_values:
+                value = value._graph.value_now(value)
+            if value is None:
                 raise ValueError("Tensor-typed variable initializers must either be wrapped in an init_scope or "
                                  "callable (e.g., `tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building "
                                  "functions.")

@@ -13,7 +13,8 @@ from leat import _native, dtypes, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant
 from leat._graph import trace
-from leat._graph.traced import Function, _Static, _collected, _leaf, _shape_of
+from leat._graph.arguments import _leaf, _shape_of, _Static
+from leat._graph.traced import Function, _collected
 from leat._structures.variables import Variable
 from leat.distribute import agreement
 from leat.distribute.context import ReplicaContext, UnknownSizes

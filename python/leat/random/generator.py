@@ -144,7 +144,12 @@ class Generator:
             raise errors.UnimplementedError(None, None, "Non-XLA devices don't support the ThreeFry algorithm.")
         before = self._state_var.read_value()
         delta = ops.FUNCTIONS["cast"](convert_to_tensor(delta), dtypes.int64)
-        self._state_var.assign(ops.call("rng_skip", None, [before, delta])[0])
+        after = ops.call("rng_skip", None, [before, delta])[0]
+        replica = trace.running_replica()
+        if replica is not None and self._state_var._native.num_copies() != replica.strategy._local:
+            self._state_var._native.assign(after)  # of all replicas, which run in turn: each goes on behind the others
+        else:
+            self._state_var.assign(after)
         return before
 
     def _begin(self, shape):

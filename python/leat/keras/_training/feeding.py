@@ -85,6 +85,7 @@ def class_weights(y, class_weight):
 
 def split(data, part):
     """The first rows and the last `part` of them. ValueError for data that are no arrays."""
+    data = _layer._map(lambda leaf: np.asarray(leaf) if hasattr(leaf, "iloc") else leaf, data)  # pandas' tables
     leaves = [leaf for leaf in nest.flatten(data) if leaf is not None]
     if any(not isinstance(leaf, (np.ndarray, Tensor)) for leaf in leaves):
         raise ValueError("Argument `validation_split` is only supported for tensors or NumPy arrays. Found "

@@ -279,7 +279,8 @@ class Trainer:
 
     def _train_graph(self):
         """The graph of the step of training that ran last, for TensorBoard; None where there is none."""
-        from leat._graph.traced import FuncGraph, Function
+        from leat._graph.introspection import FuncGraph
+        from leat._graph.traced import Function
         run, strategy = self._functions.get("train"), getattr(self, "_distribute_strategy", None)
         traces = strategy._steps.latest() if strategy is not None else (
             list(run._traces.values()) if isinstance(run, Function) else [])

@@ -1,0 +1,113 @@
+"""Arguments of traced functions: their leaves, and how what is given fits what was traced."""
+
+import numpy as np
+
+from leat import nest
+from leat._core import specs
+from leat._core.tensor import Tensor, convert_to_tensor
+
+
+def _named(leaf, name):
+    """The TypeSpec of an argument, under its own name or the parameter's."""
+    spec = leaf if isinstance(leaf, specs.TypeSpec) else nest.spec_of_leaf(leaf)
+    return specs.TensorSpec(spec.shape, spec.dtype, spec.name or name) if type(spec) is specs.TensorSpec else spec
+
+
+class _Static:
+    """An argument that is no tensor: each value is traced on its own."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value):
+        self.value = value
+        try:
+            hash(value)
+            self.key = (type(value), value)
+        except TypeError:
+            self.key = (type(value), id(value))
+
+    def __eq__(self, other):
+        return isinstance(other, _Static) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _as_tensor(leaf):
+    return convert_to_tensor(leaf) if isinstance(leaf, (bool, int, float, str, bytes, np.ndarray, np.generic)) else leaf
+
+
+def _read(leaf):
+    return leaf._as_tensor() if hasattr(leaf, "_as_tensor") else leaf
+
+
+def _leaf(leaf):
+    """An argument's leaf: a tensor or composite value, a dataset or iterator, or a static one."""
+    if isinstance(leaf, Tensor) or isinstance(leaf, (np.ndarray, np.generic)):
+        return convert_to_tensor(leaf)
+    if hasattr(leaf, "_as_tensor"):
+        return leaf if hasattr(type(leaf), "_type_spec") else _Static(leaf)
+    if hasattr(leaf, "_type_spec") and hasattr(leaf, "_is_leaf_value"):
+        return leaf
+    return _Static(leaf)
+
+
+def _given(rest, name):
+    """The keyword argument of that name, taken out of `rest`."""
+    if name not in rest:
+        raise TypeError(f"missing a required argument: {name!r}")
+    return rest.pop(name)
+
+
+def _distinct(names):
+    """The names, with a number behind those that came before."""
+    seen, counts = {}, {}
+    for name in names:
+        proposal = name
+        while proposal in seen:
+            counts[name] = counts.get(name, 0) + 1
+            proposal = f"{name}_{counts[name]}"
+        seen[proposal] = None
+    return list(seen)
+
+
+def _fit(spec, value, is_exact=False):
+    """The argument as tensors of the signature's types; TypeError where it is none, or another value that is no
+    tensor. `is_exact`: lists are no tuples."""
+    found = nest._children(spec)
+    if found is not None:
+        parts = nest._children(value)
+        keys = set(spec) == set(value) if isinstance(spec, dict) and isinstance(value, dict) else True
+        kinds = not is_exact or isinstance(spec, list) == isinstance(value, list)
+        if parts is None or len(parts[0]) != len(found[0]) or not keys or not kinds:
+            raise TypeError(f"expected {spec}, found {value!r}")
+        return found[1]([_fit(one, part, is_exact) for one, part in zip(found[0], parts[0])])
+    if not isinstance(spec, specs.TypeSpec):
+        if value is not spec and not bool(np.all(value == spec)):
+            raise TypeError(f"Can not cast {value!r} to {spec!r}, the value that was traced")
+        return spec
+    tensor = value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value, dtype_hint=spec.dtype)
+    if not spec.is_compatible_with(tensor):
+        raise TypeError(f"Can not cast {nest.spec_of_leaf(tensor)} to {spec}")
+    return tensor
+
+
+def _shape_of(structure):
+    """Something hashable that tells structures apart."""
+    found = nest._children(structure)
+    if found is None:
+        return 0
+    keys = tuple(sorted(structure)) if isinstance(structure, dict) else ()
+    return (type(structure), keys, tuple(_shape_of(child) for child in found[0]))
+
+
+def _covers(known, leaf):
+    if isinstance(known, _Static) or isinstance(leaf, _Static):
+        return known == leaf
+    return type(known) is type(leaf) and known.is_compatible_with(leaf) and known == _join(known, leaf)
+
+
+def _join(a, b):
+    if isinstance(a, _Static) or isinstance(b, _Static):
+        return a if a == b else None
+    return a.most_specific_common_supertype([b])

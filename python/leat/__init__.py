@@ -33,7 +33,9 @@ _HOMES = {
                         "space_to_batch space_to_batch_nd stack unravel_index zeros_like",
     "leat._graph.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                           "py_function rank shape_n timestamp type_spec_from_value zeros",
+    "leat._api.devices": "DeviceSpec",
     "leat._api.folds": "foldl foldr map_fn scan vectorized_map",
+    "leat._graph.gradients": "gradients hessians",
     "leat._graph.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
                          "tensor_scatter_nd_sub",
     "leat._api.initial": "constant_initializer ones_initializer random_normal_initializer random_uniform_initializer "
@@ -54,8 +56,8 @@ _HOMES = {
 }
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
-    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup "
-    "math nest nn ragged random sparse strings summary tpu train types utils version").split()]
+    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn queue ragged "
+    "random sparse strings summary tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

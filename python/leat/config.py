@@ -166,6 +166,44 @@ def set_read_limits(line=None, record=None):
     _native.set_read_limits(*limits)
 
 
+_optimizer = {}
+_ALWAYS_SHOWN = ("disable_model_pruning", "disable_meta_optimizer")
+_OPTIMIZER_OPTIONS = frozenset([
+    "layout_optimizer", "constant_folding", "shape_optimization", "remapping", "arithmetic_optimization",
+    "dependency_optimization", "loop_optimization", "function_optimization", "debug_stripper", "disable_model_pruning",
+    "scoped_allocator_optimization", "pin_to_host_optimization", "implementation_selector", "auto_mixed_precision",
+    "disable_meta_optimizer", "min_graph_nodes", "auto_parallel"])
+
+
+def _set_optimizer_options(options):
+    """Notes options of TensorFlow's graph optimizer (``tf.config.optimizer.set_experimental_options``). leat's
+    rewrites give the same values with and without, so they change nothing here; others than TensorFlow's are passed
+    over, as there."""
+    _optimizer.update({name: value for name, value in options.items() if name in _OPTIMIZER_OPTIONS})
+
+
+def _get_optimizer_options():
+    """The options that were noted."""
+    return {**_optimizer, **{name: _optimizer.get(name, False) for name in _ALWAYS_SHOWN}}
+
+
+_jit = [""]
+
+
+def _set_jit(enabled):
+    """Notes whether XLA is wanted (``tf.config.optimizer.set_jit``), which leat does without: True or
+    "autoclustering"."""
+    _jit[0] = "autoclustering" if enabled is True or enabled == "autoclustering" else ""
+
+
+def _get_jit():
+    """What `set_jit` noted: "autoclustering", or ""."""
+    return _jit[0]
+
+
+optimizer = types.SimpleNamespace(
+    set_experimental_options=_set_optimizer_options, get_experimental_options=_get_optimizer_options,
+    set_jit=_set_jit, get_jit=_get_jit)
 threading = types.SimpleNamespace(
     set_inter_op_parallelism_threads=_set_inter, get_inter_op_parallelism_threads=_get_inter,
     set_intra_op_parallelism_threads=_set_intra, get_intra_op_parallelism_threads=lambda: _intra)

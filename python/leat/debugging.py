@@ -12,6 +12,25 @@ from leat._graph import control, ops, trace
 from leat.errors import InvalidArgumentError
 
 
+_filtering = [True]
+
+
+def enable_traceback_filtering():
+    """Errors show the frames of the user's code alone where the package can tell
+    (``tf.debugging.enable_traceback_filtering``): leat's frames stand in every traceback, so this is noted only."""
+    _filtering[0] = True
+
+
+def disable_traceback_filtering():
+    """Undoes `enable_traceback_filtering`."""
+    _filtering[0] = False
+
+
+def is_traceback_filtering_enabled():
+    """Was `enable_traceback_filtering` called last? True from the beginning."""
+    return _filtering[0]
+
+
 def _fail(text):
     raise InvalidArgumentError(None, None, text)
 

@@ -297,3 +297,17 @@ def test_imbalanced_classes(workers):
         assert lines == [f"Number of replicas: {workers}", *found[0][1:]]
         assert [line.rpartition(" ")[0] for line in lines[1:]] == [line.rpartition(" ")[0] for line in expected[1:]]
         assert losses(lines) == pytest.approx(losses(expected), rel=2e-3, abs=2e-5)
+
+
+def test_a_strategy_is_made_again(tmp_path):
+    found = run(tmp_path, 2, '''
+again = tf.distribute.MultiWorkerMirroredStrategy()
+with again.scope():
+    variable = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
+again.run(tf.function(lambda: variable.assign_add(number() + 1.0)))
+show([float(variable.numpy()), float(strategy.reduce("SUM", strategy.run(number), axis=None))])
+del again, strategy
+third = tf.distribute.MultiWorkerMirroredStrategy()
+show(float(third.reduce("SUM", third.run(number), axis=None)))
+''')
+    assert found == [[[3.0, 1.0], 1.0]] * 2

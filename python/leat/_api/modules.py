@@ -4,6 +4,7 @@ import functools
 import re
 
 from leat import nest
+from leat._api.devices import DeviceSpec
 from leat._core.tracking import grown, kept
 from leat._structures.variables import Variable, open_scopes
 
@@ -38,17 +39,17 @@ def get_current_name_scope():
     return scopes[-1].removesuffix("/") if scopes else ""
 
 
-_DEVICE = re.compile(r"(/?(job:\w+|replica:\d+|task:\d+|(device:)?\w+:(\d+|\*)))*/?", re.IGNORECASE)
-
-
 class device:
     """A block for the device `device_name` (``tf.device``), of which a CPU does all that leat computes: it changes
     nothing, as in TensorFlow where a device is not there. ValueError for what is no name of a device."""
 
     def __init__(self, device_name):
-        if device_name is not None and not callable(device_name) and not _DEVICE.fullmatch(str(device_name)):
-            raise ValueError(f"Unknown attribute {device_name!r} is encountered while parsing the device spec: "
-                             f"{device_name!r}.")
+        if callable(device_name):
+            raise RuntimeError("tf.device does not support functions.")
+        if device_name is not None and not isinstance(device_name, (str, DeviceSpec)):
+            raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name})")
+        if isinstance(device_name, str):
+            DeviceSpec.from_string(device_name)
 
     def __enter__(self):
         pass

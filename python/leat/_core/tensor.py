@@ -73,6 +73,13 @@ class Tensor(_native.TensorBase):
         """Where the values lie, in TensorFlow's spelling."""
         return "/job:localhost/replica:0/task:0/device:CPU:0"
 
+    @property
+    def backing_device(self):
+        """Where the memory lies, as `device`; a value of a function that is traced has none."""
+        if not self._has_values:
+            raise AttributeError("'SymbolicTensor' object has no attribute 'backing_device'")
+        return self.device
+
     def get_shape(self):
         """The static shape, as ``shape``."""
         return self.shape

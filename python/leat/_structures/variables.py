@@ -146,6 +146,8 @@ class Variable:
     _shared_name = property(lambda self: self._name)
     handle = property(lambda self: self)
 
+    initializer = property(lambda self: None, doc="None: a variable has its value from the beginning.")
+
     def get_shape(self):
         """The shape."""
         return self._shape

@@ -210,6 +210,72 @@ class DistributedIterator(Iterator):
         self._native = fresh
 
 
+class InputFunctionIterator:
+    """What `Strategy.make_input_fn_iterator` and `make_dataset_iterator` give: elements one after the other, and
+    `initialize`, which begins again."""
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+        self.initialize()
+
+    def initialize(self):
+        """Begins again."""
+        self._iterator = iter(self._dataset)
+
+    @property
+    def element_spec(self):
+        """The structure of the elements' types."""
+        return self._dataset.element_spec
+
+    def get_next(self, name=None):
+        """The next element; OutOfRangeError at the end."""
+        return self._iterator.get_next()
+
+    def get_next_as_optional(self):
+        """The next element as an Optional, empty at the end."""
+        return self._iterator.get_next_as_optional()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._iterator)
+
+    next = __next__
+
+
+class _Callables:
+    """What `initialize` has where the input function gives a function, which each replica's part comes from."""
+
+    element_spec = property(lambda self: None)
+
+    def __init__(self, strategy, function):
+        self._strategy, self._function = strategy, function
+
+    def __iter__(self):
+        return self
+
+    def get_next(self):
+        """One call for each replica of this process."""
+        return self._strategy._wrap([self._function() for _ in range(self._strategy._local)])
+
+    __next__ = get_next
+
+
+def input_fn_iterator(strategy, input_fn, replication_mode):
+    """`Strategy.make_input_fn_iterator`."""
+    if replication_mode is not InputReplicationMode.PER_WORKER:
+        raise ValueError("Input replication mode not supported in iterators of input functions: "
+                         f"{replication_mode}")
+    place = InputContext(strategy._workers, strategy._worker, strategy.num_replicas_in_sync)
+    made = input_fn(place)
+    if isinstance(made, Dataset):
+        return InputFunctionIterator(distribute_function(strategy, lambda context: made, None))
+    if not callable(made):
+        raise ValueError("input_fn must return a tf.data.Dataset or a callable.")
+    return InputFunctionIterator(_Callables(strategy, made))
+
+
 def _optional(value, spec):
     return Optional(value, spec, value is not None)
 

@@ -1,19 +1,15 @@
 """Strategies: how many replicas there are, and on which devices (``tf.distribute.Strategy`` and its classes)."""
 
-import json
-import os
-import sys
 import threading
 import weakref
 
 from leat import _native, dtypes, nest
 from leat._core import cluster
-from leat._core.cluster import ClusterSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.traced import Function, functions_run_eagerly
 from leat._structures.variables import Variable
-from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, replicas, scope as scopes
+from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, jobs, replicas, scope as scopes
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
@@ -288,6 +284,21 @@ class Strategy:
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
 
+    def make_input_fn_iterator(self, input_fn, replication_mode=datasets.InputReplicationMode.PER_WORKER):
+        """An iterator with `initialize` over what ``input_fn(InputContext)`` gives: a dataset of the replicas' batches,
+        or a function that is called for each (older programs' way; `distribute_datasets_from_function`)."""
+        require_cross_replica()
+        return datasets.input_fn_iterator(self, input_fn, replication_mode)
+
+    def make_dataset_iterator(self, dataset):
+        """An iterator with `initialize` over the dataset's batches, split among the replicas."""
+        require_cross_replica()
+        return datasets.InputFunctionIterator(self.experimental_distribute_dataset(dataset))
+
+    def experimental_run(self, fn, input_iterator=None):
+        """`run` of the function with the iterator's next element, or without arguments."""
+        return self.run(fn, () if input_iterator is None else (input_iterator.get_next(),))
+
     def experimental_distribute_values_from_function(self, value_fn):
         """A PerReplica of what ``value_fn(ValueContext)`` gives for each replica; AssertionError where structures
         differ."""
@@ -359,51 +370,14 @@ class OneDeviceStrategy(Strategy):
 
 # ---- several processes ----
 
-def _found_resolver():
-    """The resolver of TF_CONFIG, or of the variables of another launcher where only these are there."""
-    if "TF_CONFIG" not in os.environ:
-        name, spec, task_type, task_id = _native.find_cluster()
-        if name != "none":
-            return cluster_resolver.SimpleClusterResolver(ClusterSpec(json.loads(spec)), task_type=task_type,
-                                                          task_id=task_id)
-    return cluster_resolver.TFConfigClusterResolver()
-
-
-def _program():
-    """What tells this program from others: its file's name and a checksum of its text."""
-    import zlib
-    path = sys.argv[0] if sys.argv and os.path.isfile(sys.argv[0]) else None
-    if path is None:
-        return os.path.basename(sys.argv[0]) if sys.argv else "python"
-    with open(path, "rb") as file:
-        return f"{os.path.basename(path)}, checksum {zlib.crc32(file.read()):08x}"
-
-
-_jobs = weakref.WeakSet()  # the strategies of several processes that live
-
-
-def _tell_what_ends(strategy):
-    """From now on the other workers are told which exception ended this process, where nothing caught it."""
-    _jobs.add(strategy)
-    before = sys.excepthook
-    if getattr(before, "_tells", False):
-        return
-
-    def hook(kind, error, traceback):
-        for job in list(_jobs):
-            job._native.abort(f"{kind.__name__}: {error}")
-        before(kind, error, traceback)
-    hook._tells = True
-    sys.excepthook = hook
-
-
 class MultiWorkerMirroredStrategy(Strategy):
     """Replicas in several processes, all with the same variables (``tf.distribute.MultiWorkerMirroredStrategy``).
 
     `cluster_resolver` says where the processes are: TF_CONFIG without one, or the variables of torchrun, mpirun or
     srun. Without a cluster this is one worker. Each worker has its first CPU device, as in TensorFlow.
 
-    Making it waits for all workers, for five minutes at most: DeadlineExceededError names those who are missing,
+    Strategies that are made again for the same workers and options share the job. Making it waits for all workers, for
+    five minutes at most: DeadlineExceededError names those who are missing,
     FailedPreconditionError one whose program, version of leat or options differ. All workers make the same calls in
     the same order. One that is killed, stops answering or fails ends the job: AbortedError on all others, which says
     who it was and why; an exception that nothing catches is such a reason. `communication_options`: `timeout_seconds`
@@ -416,7 +390,7 @@ class MultiWorkerMirroredStrategy(Strategy):
         if not isinstance(options, CommunicationOptions):
             raise ValueError("communication_options must be an instance of "
                              "tf.distribute.experimental.CommunicationOptions")
-        resolver = cluster_resolver or _found_resolver()
+        resolver = cluster_resolver or jobs.found_resolver()
         self._cluster_resolver, devices = resolver, ["CPU:0"]
         spec, task_type, task_id = resolver.cluster_spec(), resolver.task_type, resolver.task_id
         if not spec.as_dict():
@@ -428,13 +402,13 @@ class MultiWorkerMirroredStrategy(Strategy):
         cluster.worker_count(spec, task_type)
         ring = options.implementation is CommunicationImplementation.RING
         timeout = round(1000 * (options.timeout_seconds or 0))
-        native = _native.Strategy.multi_worker(cluster.text_of(spec, task_type, task_id), devices, int(ring), timeout,
-                                               0, options.bytes_per_pack, _program())
+        native = jobs.met((cluster.text_of(spec, task_type, task_id), devices, int(ring), timeout, 0,
+                       options.bytes_per_pack, jobs.program()))
         self._start(native, devices, f"/job:{task_type}/replica:0/task:{task_id}/device:")
         resolver._leat_strategy = weakref.ref(self)
         is_chief = not task_type or cluster.is_chief(spec, task_type, task_id)
         self._extended.should_checkpoint = self._extended.should_save_summary = is_chief
-        _tell_what_ends(self)
+        jobs.tell_what_ends(self)
 
     _distributed = staticmethod(variable_class)
     _check_variable = staticmethod(check_variable)

@@ -24,6 +24,21 @@ _lock = threading.Lock()
 _convert_leaf, _convert_to_tensor = Hook(), Hook()  # of a value, a leaf of an element or a tensor: leat._core.tensor
 
 
+class _Metadata:
+    """What a data class says of itself beside its components (``__tf_flatten__``)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return type(other) is _Metadata and self.value == other.value
+
+    def __hash__(self):
+        return hash(repr(self.value))
+
+
 class _Kind:
     """How one sort of container is taken apart and made."""
 
@@ -35,6 +50,8 @@ class _Kind:
 
     def build(self, children):
         """`children`: in C's order, that of sorted keys."""
+        if type(self.keys) is _Metadata:
+            return self.type.__tf_unflatten__(self.keys.value, tuple(children))
         if self.keys is None:
             return self.type(*children) if hasattr(self.type, "_fields") else self.type(children)
         by_key = dict(zip(sorted(self.keys, key=str), children))
@@ -62,6 +79,9 @@ def _kind_of(value):
 
 
 def _container_of(value):
+    if hasattr(type(value), "__tf_flatten__"):  # what the metadata are belongs to the kind
+        metadata, children = value.__tf_flatten__()
+        return _tag_of(type(value), _Metadata(metadata)), tuple(children), None
     if isinstance(value, tuple):
         if type(value) is tuple:
             return 0, value, None
@@ -92,6 +112,24 @@ def _tag_of(type_, keys):
             found = _tags.setdefault((type_, keys), len(_kinds))
             if found == len(_kinds):
                 _kinds.append(_Kind(type_, keys))
+    return found
+
+
+class _Leaf:
+    """What is one leaf in Python and a tuple in the library: how its spec is made of those of the parts."""
+
+    __slots__ = ("build",)
+
+    def __init__(self, build):
+        self.build = build
+
+
+def leaf_tag(name, build):
+    """The tag of a leaf that the library knows as a tuple: `build` makes its spec of the list of the parts' specs."""
+    with _lock:
+        found = _tags.setdefault(("leaf", name), len(_kinds))
+        if found == len(_kinds):
+            _kinds.append(_Leaf(build))
     return found
 
 

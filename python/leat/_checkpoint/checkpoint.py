@@ -4,6 +4,7 @@ import os
 
 from leat._checkpoint import files, graph, old
 from leat._checkpoint.objects import STATE, Counter, children, is_state, is_trackable, is_variable, nodes_of
+from leat._checkpoint.options import written
 from leat._checkpoint.restoring import InitializationOnlyStatus, LoadStatus, OldLoadStatus, Restoring, tracked
 from leat._checkpoint.state import update_checkpoint_state
 from leat._core.paths import local as _path
@@ -77,13 +78,14 @@ class Checkpoint:
         if any(node.attribute == STATE for node in nodes):
             tensors.append((graph.OWN_KEY, files.text_tensor(graph.encode(nodes, is_own=True))))
         files.write(prefix, [*tensors, (graph.KEY, files.text_tensor(graph.encode(nodes)))])
+        written(options, prefix)
         return prefix
 
     def save(self, file_prefix, options=None):
         """Writes a checkpoint named `file_prefix` and a number that counts up; returns the name."""
         prefix = _path(file_prefix)
         self.save_counter.assign_add(1)
-        path = self.write(f"{prefix}-{int(self.save_counter)}")
+        path = self.write(f"{prefix}-{int(self.save_counter)}", options)
         update_checkpoint_state(os.path.dirname(path) or ".", path)
         files.remove_leftovers(prefix)
         return path

@@ -73,7 +73,7 @@ class CheckpointManager:
             self._last_step = step
         self.checkpoint.save_counter.assign_add(1)
         number = int(self.checkpoint.save_counter if checkpoint_number is None else checkpoint_number)
-        path = self.checkpoint.write(f"{self._prefix}-{number}")
+        path = self.checkpoint.write(f"{self._prefix}-{number}", options)
         self._stamps.pop(path, None)
         self._stamps[path] = time.time()
         self._latest = path

@@ -16,6 +16,12 @@ def _json_shape(shape):
     return None if shape.rank is None else [-1 if d is None else d for d in shape]
 
 
+def _is_narrower(shape, other):
+    """Says the shape all that `other` says?"""
+    return other.rank is None or shape.rank == other.rank and all(
+        there is None or here == there for here, there in zip(shape, other))
+
+
 class TypeSpec:
     """The type of a leaf (``tf.TypeSpec``)."""
 
@@ -29,7 +35,9 @@ class TypeSpec:
 
     def is_subtype_of(self, other):
         """Whether every value of this spec is one of `other`."""
-        return other.is_compatible_with(self)
+        if not isinstance(other, TypeSpec) or not other.is_compatible_with(self):
+            return False
+        return not hasattr(self, "shape") or _is_narrower(self.shape, other.shape)
 
     def most_specific_compatible_type(self, other):
         """The narrowest spec that covers both; ValueError where there is none."""

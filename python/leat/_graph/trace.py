@@ -16,6 +16,7 @@ from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, ba
                                init_scope, inside_function, is_called, is_captured, is_cut, is_tracing, is_within,
                                reach, recorded, replica_context, running_replica, strategy, tracing, unrecorded)
 
+debugging = [False]  # are the functions of operators called in Python for each element, so that a debugger sees them?
 convert_control_flow = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert
 graph_def = Hook()  # (bytes): a GraphDef message; leat._files.protos
 
@@ -230,7 +231,8 @@ def called(run, inputs, in_spec, out_spec):
 def trace_or_call(function, spec, what, sample, call=None, returns=nest.normalize):
     """`trace`, or where that cannot be a callback whose result is like that for `sample()`."""
     try:
-        return trace(function, spec, call, returns)
+        if not debugging[0] or is_tracing():
+            return trace(function, spec, call, returns)
     except NotTraceable as reason:
         if is_tracing():
             raise

@@ -8,6 +8,12 @@ from leat import dtypes
 from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._graph import ops
+from leat._graph.indices import gather_nd
+
+# Operations that work on a sparse tensor's values, as TensorFlow has them; others refuse it.
+_OF_VALUES = frozenset("abs asin asinh atan atanh cast erf identity negative sign sin sqrt square stop_gradient tan "
+                       "tanh".split())
 
 
 class SparseTensorValue(collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])):
@@ -59,8 +65,29 @@ class SparseTensor:
     def _type_spec(self):
         return specs.SparseTensorSpec(self.shape, self.dtype)
 
-    def _numpy_value(self):
-        return SparseTensorValue(self._indices.numpy(), self._values.numpy(), self._dense_shape.numpy())
+    def _dispatch(self, entry, values, arguments):
+        """An operation that keeps zeros works on the values; the shape is the dense one."""
+        name = entry["name"]
+        if name == "shape":
+            out_type = arguments[0] if arguments else None
+            return ops.FUNCTIONS["cast"](self._dense_shape, dtypes.int32 if out_type is None else out_type)
+        if name == "size":
+            return ops.FUNCTIONS["cast"](ops.FUNCTIONS["reduce_prod"](self._dense_shape), dtypes.int32)
+        if name not in _OF_VALUES:
+            return convert_to_tensor(self)  # ValueError
+        return self.with_values(ops.dispatch(name, [self._values], arguments))
+
+    def _combined(self, name, other):
+        """Its values and those of a dense tensor at their places, which is broadcast to it."""
+        other = convert_to_tensor(other, self.dtype)
+        dense = ops.FUNCTIONS["broadcast_to"](other, self._dense_shape)
+        return self.with_values(ops.FUNCTIONS[name](self._values, gather_nd(dense, self._indices)))
+
+    def __mul__(self, other):
+        return self._combined("multiply", other)
+
+    def __truediv__(self, other):
+        return self._combined("math.truediv", other)
 
     def __repr__(self):
         return (f"SparseTensor(indices={self._indices!s}, values={self._values!s}, "

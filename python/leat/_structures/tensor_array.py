@@ -6,7 +6,7 @@ they are the rows of one tensor, which the operation tensor_array_write changes.
 
 import numpy as np
 
-from leat import dtypes
+from leat import dtypes, nest
 from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
@@ -52,7 +52,16 @@ class TensorArraySpec(specs.TypeSpec):
         return self._dtype, self._dynamic_size
 
     def _json(self):
-        return {"dtype": self._dtype.name, "shape": None}
+        shape = self._element_shape
+        rows = None if shape.rank is None else [None, *shape.as_list()]
+        return {"tuple": [{"dtype": self._dtype.name, "shape": rows}],
+                "tag": nest.leaf_tag(repr(self), self._of_rows)}
+
+    def _of_rows(self, parts):
+        shape = self._element_shape
+        if None not in (shape.rank, parts[0].shape.rank) and parts[0].shape.rank != shape.rank + 1:
+            raise TypeError("TensorArrays cannot be batched; stack them first")
+        return self
 
     def _take(self, value):
         return [value._as_rows()]
@@ -78,7 +87,7 @@ class TensorArray:
 
     def __init__(self, dtype, size=None, dynamic_size=None, clear_after_read=None, tensor_array_name=None, handle=None,
                  flow=None, infer_shape=True, element_shape=None, colocate_with_first_write_call=True, name=None):
-        self._dtype, self._dynamic = dtypes.as_dtype(dtype), bool(dynamic_size)
+        self._dtype, self._dynamic, self._said_dynamic = dtypes.as_dtype(dtype), bool(dynamic_size), dynamic_size
         self._element_shape, self._infer = specs.as_shape(element_shape), infer_shape
         self._clears = clear_after_read is None or bool(clear_after_read)
         self._read, self._list, self._rows = set(), None, None
@@ -96,7 +105,7 @@ class TensorArray:
 
     @property
     def _type_spec(self):
-        return TensorArraySpec(self._element_shape, self._dtype, self._dynamic, self._infer)
+        return TensorArraySpec(self._element_shape, self._dtype, self._said_dynamic, self._infer)
 
     # ---- the two forms ----
 
@@ -126,7 +135,7 @@ class TensorArray:
     def _other(self, rows=None, entries=None, shape=None):
         """This array with other contents: itself outside of functions."""
         out = self if not trace.is_tracing() else TensorArray(
-            self._dtype, 0, self._dynamic, self._clears, infer_shape=self._infer, element_shape=self._element_shape)
+            self._dtype, 0, self._said_dynamic, self._clears, None, None, None, self._infer, self._element_shape)
         out._rows, out._list = rows, entries
         if shape is not None and self._infer:
             out._element_shape = self._element_shape.merge_with(shape)

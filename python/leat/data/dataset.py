@@ -188,7 +188,8 @@ class Dataset:
         output_type: Their dtype; they are counted in int64 and cast. InvalidArgumentError for a step of 0.
         """
         if not 1 <= len(args) <= 3:
-            raise ValueError(f"`args` must have between 1 and 3 elements; got {len(args)}")
+            raise ValueError("Invalid `args`. The length of `args` should be between 1 and 3 but was "
+                             f"{len(args)}.")
         names = (("stop",), ("start", "stop"), ("start", "stop", "step"))[len(args) - 1]
         return make("range", (), dict(zip(names, args), output_type=output_type), name)
 
@@ -200,8 +201,8 @@ class Dataset:
         datasets: In their place any structure of datasets, which elements then have.
         """
         if (args and datasets is not None) or (not args and datasets is None):
-            raise ValueError("Both `*args` and `datasets` cannot be set." if args else
-                             "Must pass at least one dataset to `zip`.")
+            raise TypeError("Both `*args` and `datasets` cannot be set." if args else
+                            "Must pass at least one dataset to `zip`.")
         structure = datasets if datasets is not None else args[0] if len(args) == 1 else args
         return make("zip", structure, {}, name)
 
@@ -422,7 +423,7 @@ def _plain(op, argument, value):
         return value.name
     if isinstance(value, (bytes, str)) and kind != "list of strings":
         return plain_value(value)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range)):
         return [_plain(op, {"type": kind.removeprefix("list of ").removesuffix("s")}, item) for item in value]
     if isinstance(value, (bytes, str)):
         return [plain_value(value)]

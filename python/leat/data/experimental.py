@@ -3,6 +3,7 @@
 from leat import dtypes, nest
 from leat._core import later as _later, signatures as _signatures
 from leat.data import dataset as _dataset
+from leat._graph import trace as _trace
 from leat.data.dataset import AUTOTUNE, Dataset, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, _reader, make
 from leat.data.optional import Optional
 from leat.data.options import (AutoShardPolicy, AutotuneAlgorithm, AutotuneOptions, DistributeOptions,
@@ -28,6 +29,12 @@ class RandomDataset(Dataset):
 def Counter(start=0, step=1, dtype=dtypes.int64):
     """start, start + step, ... without an end."""
     return Dataset.counter(start, step, dtype)
+
+
+def enable_debug_mode():
+    """From now on Python calls the functions of datasets for each element, so that a debugger and ``print`` see values
+    (``tf.data.experimental.enable_debug_mode``)."""
+    _trace.debugging[0] = True
 
 
 def _transformation(name):

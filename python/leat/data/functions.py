@@ -28,14 +28,23 @@ _ELEMENTWISE = frozenset(["map", "filter", "flat_map", "interleave", "take_while
 
 def _dataset_result(result):
     if not isinstance(result, _dataset.value):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(result)}.")
+        raise TypeError(f"The `map_func` argument must return a `Dataset` object. Got {type(result)}.")
+    return result
+
+
+def _reduced_dataset(result):
+    if not isinstance(result, _dataset.value):
+        raise TypeError("Invalid `reduce_func`. `reduce_func` must return a single `tf.data.Dataset` object but its "
+                        f"return type is {nest.spec_of(nest.normalize(result))!r}.")
     return result
 
 
 def _returns(op, argument):
     if (op, argument) in {("flat_map", "map_func"), ("interleave", "map_func"), ("parallel_interleave", "map_func"),
-                          ("group_by_window", "reduce_func"), ("snapshot", "reader_func"), ("load", "reader_func")}:
+                          ("snapshot", "reader_func"), ("load", "reader_func")}:
         return _dataset_result
+    if (op, argument) == ("group_by_window", "reduce_func"):
+        return _reduced_dataset
     if op in ("filter", "take_while"):
         return _predicate
     if (op, argument) in {("group_by_window", "key_func"), ("group_by_reducer", "key_func")}:
@@ -52,8 +61,8 @@ _packed.is_plain = True
 
 
 def _key(result):
-    result = nest.normalize(result)
-    if not isinstance(result, Tensor) or not result.dtype.is_integer or result.shape.rank not in (0, None):
+    result = convert_to_tensor(list(result) if isinstance(result, tuple) else result, dtypes.int64)
+    if result.shape.rank not in (0, None):
         raise ValueError("Invalid `key_func`. `key_func` must return a single `tf.int64` scalar tensor but its return "
                          f"type is {nest.spec_of(result)!r}.")
     return result
@@ -74,7 +83,7 @@ _mapped.is_plain = True
 def _predicate(result):
     result = nest.normalize(result)
     if not isinstance(result, Tensor) or result.dtype is not dtypes.bool or result.shape.rank not in (0, None):
-        raise ValueError(f"Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
+        raise ValueError("Invalid `predicate`. `predicate` must return a `tf.bool` scalar tensor, but its return type "
                          f"is {nest.spec_of(result)!r}.")
     return result
 

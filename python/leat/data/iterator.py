@@ -1,12 +1,13 @@
 """Iterators: ``iter(dataset)`` and ``dataset.as_numpy_iterator()``."""
 
-import numpy as np
+import operator
 
 from leat import _native, dtypes, nest
 from leat._core import specs
-from leat._core.element_specs import DatasetSpec, IteratorSpec
-from leat._core.tensor import Tensor, _to_numpy
+from leat._core.element_specs import IteratorSpec
+from leat._core.tensor import Tensor, _to_numpy, convert_to_tensor
 from leat._graph import trace
+from leat._graph.ops import FUNCTIONS
 from leat.errors import OutOfRangeError
 
 _MOST_ROWS = 1024
@@ -132,16 +133,27 @@ class NumpyIterator:
     def __init__(self, dataset):
         if trace.is_tracing():
             raise trace.NotTraceable("as_numpy_iterator() inside of a function that is traced")
-        spec = dataset.element_spec
-        for leaf in nest.leaves(spec):
-            if isinstance(leaf, DatasetSpec):
-                continue
+        for leaf in nest.leaves(dataset.element_spec):
             if not isinstance(leaf, (specs.TensorSpec, specs.RaggedTensorSpec, specs.SparseTensorSpec,
                                      specs.NoneTensorSpec)):
-                raise TypeError("as_numpy_iterator() is not supported for datasets that produce values of type "
-                                f"{leaf!r}")
-        self._native = _open(dataset)
-        self._values = _rows(self._native, spec) if _is_plain(spec) else _elements(self._native, spec)
+                raise TypeError("`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce "
+                                f"values of type {leaf.value_type}")
+        self._dataset, self._native = dataset, _open(dataset)
+        self._start(())
+
+    def _start(self, left):
+        """Values that were taken from the library already, then what it gives."""
+        self._taken = iter(left)
+        self._values = self._rows() if _is_plain(self._dataset.element_spec) else _elements(
+            self._native, self._dataset.element_spec)
+
+    def _rows(self):
+        """Scalars: many at a time out of the library, one at a time to the user."""
+        yield from self._taken
+        while (found := self._native.rows(_MOST_ROWS)) is not None:
+            self._block = _to_numpy(found[1][0])
+            self._taken = iter(self._block)
+            yield from self._taken
 
     def __iter__(self):
         return self
@@ -151,16 +163,36 @@ class NumpyIterator:
 
     next = __next__
 
+    @property
+    def element_spec(self):
+        """The structure of TypeSpecs of the elements."""
+        return self._dataset.element_spec
+
+    def save(self):
+        """The state as bytes, from which `restore` continues."""
+        count = operator.length_hint(self._taken)
+        left = b"" if not count else FUNCTIONS["io.serialize_tensor"](convert_to_tensor(self._block[-count:])).numpy()
+        return len(left).to_bytes(8, "little") + left + self._native.save(0, 0)[0]
+
+    def restore(self, state):
+        """Continues where `save` was called."""
+        size = 8 + int.from_bytes(state[:8], "little")
+        left = ()
+        if size > 8:
+            left = self._block = FUNCTIONS["io.parse_tensor"](state[8:size], self.element_spec.dtype).numpy()
+        self._native.restore(state[size:])
+        self._start(left)
+
+    def _checkpoint_save(self):
+        return self.save()
+
+    def _checkpoint_restore(self, state):
+        self.restore(state)
+
 
 def _is_plain(spec):
     return type(spec) is specs.TensorSpec and spec.shape.rank == 0 and spec.dtype not in (
         dtypes.variant, dtypes.bfloat16)
-
-
-def _rows(native, spec):
-    """Scalars: many at a time out of the library, one at a time to the user."""
-    while (found := native.rows(_MOST_ROWS)) is not None:
-        yield from _to_numpy(found[1][0])
 
 
 def _elements(native, spec):
@@ -182,6 +214,7 @@ def _numpy_leaf(value):
         return _to_numpy(value)
     if value is None:
         return None
-    if hasattr(value, "as_numpy_iterator"):
-        return NumpyIterator(value)
-    return value.numpy() if hasattr(value, "to_list") else value._numpy_value()
+    if hasattr(value, "to_list"):
+        return value.numpy()
+    from leat.sparse import to_dense
+    return _to_numpy(to_dense(value))

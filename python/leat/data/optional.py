@@ -50,6 +50,13 @@ class Optional:
             raise InvalidArgumentError(None, None, "The given optional does not have a value.")
         return self._value
 
+    def _value_or_zeros(self):
+        """The value; where there is none, zeros in its place."""
+        if self._value is not None or nest.key(self._element_spec) == nest.key(specs.NoneTensorSpec()):
+            return self._value
+        from leat.data.functions import zeros
+        return zeros(self._element_spec)
+
     def __repr__(self):
         made = f"from_value({self._value!r})" if self._present else "empty()"
         return f"tf.experimental.Optional.{made}"

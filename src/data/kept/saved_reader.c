@@ -52,8 +52,8 @@ leat_status leati_saved_check_shard(const char *op, const leat_object *function,
          leat_spec_shape(output).rank != 0)) {
         char text[128];
         leat_spec_print(output, text, sizeof(text));
-        return leati_refuse(err, STRUCTURE, "%s: shard_func returns %s; expected an int64 scalar",
-                            op, text);
+        return leati_refuse(err, STRUCTURE,
+                            "%s: `shard_func` must return a scalar int64; it returns %s", op, text);
     }
     return status;
 }

@@ -33,13 +33,20 @@ static int64_t assert_cardinality(const leat_dataset *dataset) {
     return ((const struct assert_args *)dataset->args)->expected_cardinality;
 }
 
+static const char *elements(int64_t count, char text[64]) {
+    if (count == LEAT_INFINITE_CARDINALITY)
+        return "an infinite number of elements";
+    snprintf(text, 64, "%lld element%s", (long long)count, count == 1 ? "" : "s");
+    return text;
+}
+
 static leati_tail differs(const struct assert_args *args, const char *how, int64_t count,
                           leat_error *err) {
-    leati_fail(
-        err, LEAT_FAILED_PRECONDITION,
-        "Input dataset was expected to contain %lld elements but contained %s %lld elements; "
-        "correct expected_cardinality",
-        (long long)args->expected_cardinality, how, (long long)count);
+    char expected[64], found[64];
+    leati_fail(err, LEAT_FAILED_PRECONDITION,
+               "Input dataset was expected to contain %s but contained %s %s. Correct "
+               "expected_cardinality",
+               elements(args->expected_cardinality, expected), how, elements(count, found));
     return LEATI_ERROR;
 }
 

@@ -96,11 +96,11 @@ struct csv_sink {
 
 static leat_status check_columns(const leati_ints *columns, const char *name, leat_error *err) {
     for (int i = 0; i < columns->count; i++) {
-        if (columns->values[i] < 0 || (i > 0 && columns->values[i] <= columns->values[i - 1])) {
-            return leati_refuse(err, VALUE,
-                                "csv_dataset: %s has %lld at place %d; expected numbers from 0 on, "
-                                "each larger than the one before",
-                                name, (long long)columns->values[i], i);
+        int64_t column = columns->values[i];
+        if (column < 0 || (i > 0 && column <= columns->values[i - 1])) {
+            return leati_refuse(
+                err, VALUE, "csv_dataset: %s should be %s indices; found %lld at %d", name,
+                column < 0 ? "non-negative" : "strictly increasing", (long long)column, i);
         }
     }
     return LEAT_OK;
@@ -110,27 +110,27 @@ static leat_status check_defaults(const struct csv_args *args, leat_error *err) 
     const leat_element *defaults = &args->record_defaults;
     if (defaults->num_tensors == 0 || leat_spec_get_kind(defaults->spec) != LEAT_SPEC_TUPLE ||
         leat_spec_num_children(defaults->spec) != defaults->num_tensors) {
-        return leati_refuse(
-            err, STRUCTURE,
-            "csv_dataset: record_defaults is no tuple of tensors; give one for each "
-            "column");
+        return leati_refuse(err, STRUCTURE,
+                            "csv_dataset: record_defaults is no tuple of tensors, one by column");
     }
     for (int c = 0; c < defaults->num_tensors; c++) {
         leat_dtype dtype = defaults->tensors[c].dtype;
         if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
             dtype != LEAT_INT64 && dtype != LEAT_STRING) {
-            return leati_refuse(
-                err, DTYPE,
-                "csv_dataset: default %d is of %s; expected float32, float64, int32, "
-                "int64 or string",
-                c, leat_dtype_name(dtype));
+            return leati_refuse(err, DTYPE,
+                                "csv_dataset: default %d is of %s; expected a float, int or string",
+                                c, leat_dtype_name(dtype));
         }
         if (leat_tensor_count(&defaults->tensors[c]) > 1) {
+            return leati_refuse(err, VALUE,
+                                "csv_dataset: There should only be 1 default per field but field "
+                                "%d has %lld",
+                                c, (long long)leat_tensor_count(&defaults->tensors[c]));
+        }
+        if (defaults->tensors[c].rank > 1) {
             return leati_refuse(
-                err, VALUE,
-                "csv_dataset: default %d has %lld values; expected one, or none for "
-                "a field that must be there",
-                c, (long long)leat_tensor_count(&defaults->tensors[c]));
+                err, SHAPE, "csv_dataset: Each record default should be at most rank 1; field %d",
+                c);
         }
     }
     return LEAT_OK;
@@ -146,17 +146,18 @@ static leat_status csv_check(leat_dataset *dataset, leat_error *err) {
     LEATI_TRY(check_columns(&args->exclude_cols, "exclude_cols", err));
     if (args->select_cols.values != NULL && args->exclude_cols.values != NULL) {
         return leati_refuse(err, VALUE,
-                            "csv_dataset: select_cols and exclude_cols are both given; give one");
+                            "csv_dataset: Either select_cols or exclude_cols should be empty");
     }
     if (args->select_cols.values != NULL &&
         args->select_cols.count != args->record_defaults.num_tensors) {
         return leati_refuse(err, SHAPE,
-                            "csv_dataset: select_cols has %d columns, record_defaults %d; expected "
-                            "as many",
+                            "csv_dataset: select_cols should match output size: it has %d columns, "
+                            "record_defaults %d",
                             args->select_cols.count, args->record_defaults.num_tensors);
     }
     if (args->field_delim == NULL || strlen(args->field_delim) != 1) {
-        return leati_refuse(err, VALUE, "csv_dataset: field_delim is \"%.100s\"; expected one byte",
+        return leati_refuse(err, VALUE,
+                            "csv_dataset: field_delim should be only 1 char; found \"%.100s\"",
                             args->field_delim == NULL ? "" : args->field_delim);
     }
     leat_status status = leat_compression_from_name(args->compression_type, &compression, &local);
@@ -241,7 +242,7 @@ static leat_string quoted_field(char *record, size_t size, size_t *at, char deli
     char *to = record + *at, *text = to;
     for (size_t i = *at + 1;; i++) {
         if (i >= size) {
-            *mistake = "its quote is not closed";
+            *mistake = "Reached end of file without closing quoted field in record";
             *at = size;
             break;
         }
@@ -254,7 +255,7 @@ static leat_string quoted_field(char *record, size_t size, size_t *at, char deli
             *to++ = '"';
             i++;
         } else {
-            *mistake = "text follows its closing quote; write a quote inside as two";
+            *mistake = "Quote inside a string has to be escaped by another quote";
             *at = size;
             break;
         }
@@ -268,7 +269,7 @@ static leat_string plain_field(const char *record, size_t size, size_t *at, char
     const char *end = size > *at ? memchr(text, delimiter, size - *at) : NULL;
     size_t length = end == NULL ? size - *at : (size_t)(end - text);
     if (quotes && length > 0 && memchr(text, '"', length) != NULL)
-        *mistake = "a quote stands inside; quote the whole field";
+        *mistake = "Unquoted fields cannot have quotes inside; quote the whole field";
     *at += length;
     return (leat_string){.data = text, .size = length};
 }

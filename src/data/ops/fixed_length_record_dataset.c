@@ -103,8 +103,10 @@ static leati_file_outcome check_file(const struct fixed_args *args, const leati_
     }
     if ((size - around) % args->record_bytes != 0) {
         leati_fail_in_file(err, LEAT_INVALID_ARGUMENT, path, -1, false,
-                           "%lld bytes between header and footer; expected a multiple of "
-                           "record_bytes, which is %lld",
+                           "Excluding the header (%lld bytes) and footer (%lld bytes), input file "
+                           "\"%s\" has body length %lld bytes, which is not an exact multiple of "
+                           "the record length (%lld bytes).",
+                           (long long)args->header_bytes, (long long)args->footer_bytes, path,
                            (long long)(size - around), (long long)args->record_bytes);
         return LEATI_FILE_ERROR;
     }

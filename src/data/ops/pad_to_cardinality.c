@@ -66,13 +66,19 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
                                 c);
         }
     }
-    if (input < 0 || input > args->cardinality) {
-        return leati_refuse(
-            err, VALUE,
-            "pad_to_cardinality: The dataset must have a known cardinality of at most the "
-            "target cardinality (%lld), but has cardinality %lld; expected fewer elements: take or "
-            "assert_cardinality make it known",
-            (long long)args->cardinality, (long long)input);
+    if (input < 0) {
+        return leati_refuse(err, VALUE,
+                            "The dataset passed into `pad_to_cardinality` must have a known "
+                            "cardinalty, but has cardinality %lld; take or assert_cardinality make "
+                            "it known",
+                            (long long)input);
+    }
+    if (input > args->cardinality) {
+        return leati_refuse(err, VALUE,
+                            "The dataset passed into `pad_to_cardinality` must have a cardinalty "
+                            "less than the target cardinality (%lld), but has cardinality %lld; "
+                            "take makes it smaller",
+                            (long long)args->cardinality, (long long)input);
     }
     return LEAT_OK;
 }

@@ -31,7 +31,8 @@ static leat_status prefetch_check(leat_dataset *dataset, leat_error *err) {
     if (args->buffer_size >= LEAT_AUTOTUNE)
         return LEAT_OK;
     return leati_refuse(err, VALUE,
-                        "prefetch: buffer_size is %lld; expected 0 or more, or AUTOTUNE (-1)",
+                        "prefetch: buffer_size must be >= 0 or set buffer_size to be -1 for "
+                        "auto-tuning; found %lld",
                         (long long)args->buffer_size);
 }
 

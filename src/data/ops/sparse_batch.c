@@ -83,10 +83,10 @@ static leat_status check_row(const struct sparse_batch_args *args, const leat_sh
         larger = larger || (allowed->dims[i] >= 0 && row->dims[i] > allowed->dims[i]);
     if (row->rank == allowed->rank && !larger)
         return LEAT_OK;
-    return leati_fail(
-        err, larger ? LEAT_DATA_LOSS : LEAT_INVALID_ARGUMENT,
-        "sparse_batch: an element of shape %s %s the row shape %s", leati_shape_text(row, texts[0]),
-        larger ? "is larger than" : "has another rank than", leati_shape_text(allowed, texts[1]));
+    return leati_fail(err, larger ? LEAT_DATA_LOSS : LEAT_INVALID_ARGUMENT,
+                      "Input element had shape (%s) that is %s the row shape (%s).",
+                      leati_shape_text(row, texts[0]), larger ? "larger than" : "incompatible with",
+                      leati_shape_text(allowed, texts[1]));
 }
 
 /* Reads rows until there are batch_size of them; END: before that. */

@@ -132,8 +132,7 @@ static leati_tail draw(leati_node_state *node, leati_directed *directed,
             return tail;
         }
         if (number < 0 || number >= directed->num_inputs) {
-            leati_refuse(err, VALUE,
-                         "the selected dataset is number %lld, out of range: expected 0 to %d",
+            leati_refuse(err, VALUE, "Selector index out of range: %lld, expected 0 to %d",
                          (long long)number, directed->num_inputs - 1);
             return LEATI_ERROR;
         }

@@ -107,9 +107,9 @@ static leat_status unequal(const leati_gather_slot *slot, int component, const l
                            int64_t row, leat_error *err) {
     char expected_text[128], found_text[128];
     return leati_refuse(err, SHAPE,
-                        "Cannot batch tensors with different shapes in component %d: the first row "
-                        "has shape %s, row %lld has "
-                        "%s; use padded_batch, or make the shapes equal",
+                        "Cannot batch tensors with different shapes in component %d. First element "
+                        "had shape %s and element %lld had shape %s. Use padded_batch, or make the "
+                        "shapes equal",
                         component, leati_shape_text(&slot->shape, expected_text), (long long)row,
                         leati_shape_text(found, found_text));
 }

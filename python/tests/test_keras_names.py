@@ -121,3 +121,53 @@ def test_sizes_through_up_sampling():
     rows = tf.data.Dataset.from_tensor_slices(np.arange(6).reshape(2, 3)).map(lambda x: tf.repeat(x, [2, 0, 1]))
     assert rows.element_spec.shape == (3,)
     assert [row.tolist() for row in rows.as_numpy_iterator()] == [[0, 0, 2], [3, 3, 5]]
+
+
+def test_aliases_of_losses_and_metrics():
+    for short, name in (("mse", "mean_squared_error"), ("mae", "mean_absolute_error"), ("kld", "kl_divergence"),
+                        ("mape", "mean_absolute_percentage_error"), ("msle", "mean_squared_logarithmic_error")):
+        for module in (keras.losses, keras.metrics):
+            assert getattr(module, short) is getattr(module, short.upper()) is getattr(keras.losses, name)
+    assert keras.losses.logcosh is keras.metrics.logcosh is keras.losses.log_cosh
+    assert keras.losses.Reduction.SUM == "sum" and keras.losses.Reduction.AUTO == "auto"
+    with pytest.raises(ValueError, match="auto"):
+        keras.losses.Reduction.validate("most")
+    with pytest.raises(ValueError, match="auto"):
+        keras.losses.MeanSquaredError(reduction=keras.losses.Reduction.AUTO)
+
+
+def test_modules_of_operations():
+    assert keras.ops.numpy.all is keras.ops.all and keras.ops.nn.one_hot is keras.ops.one_hot
+    assert len(keras.ops.numpy.__all__) == 220 and not hasattr(keras.ops.numpy, "softmax")  # as in Keras
+    assert keras.version() == keras.__version__ == "3.15.1"
+
+
+def test_operations_of_a_program():
+    class Times(keras.Operation):
+        def __init__(self, factor, name=None):
+            super().__init__(name=name)
+            self.factor = factor
+
+        def call(self, x):
+            return x * self.factor
+
+        def compute_output_spec(self, x):
+            return keras.KerasTensor(x.shape, x.dtype)
+    times, x = Times(3, name="times"), keras.Input((2,))
+    assert times(2) == 6 and times.get_config() == {"name": "times", "factor": 3}
+    model = keras.Model(x, keras.layers.Dense(1)(times(x)))
+    assert times.output.shape == (None, 2) and times in model.operations and times not in model.layers
+    np.testing.assert_allclose(model(np.ones((1, 2), "f")), 3 * np.sum(model.layers[-1].kernel, 0)[None], rtol=1e-6)
+    again = keras.Model.from_config(model.get_config(), custom_objects={"Times": Times})
+    assert [one.factor for one in again.operations if one.name == "times"] == [3]
+    assert isinstance(model.layers[-1], keras.Operation) and not isinstance(model.layers[-1], Times)
+    between = keras.Function(x, times(x))
+    assert between.compute_output_shape((5, 2)) == (5, 2) and between.compute_output_spec(x).shape == (None, 2)
+    np.testing.assert_array_equal(between(np.ones((1, 2), "f")), [[3, 3]])
+
+
+def test_devices_and_rematerialisation():
+    with keras.device("cpu:0"), keras.RematScope(mode="full"):
+        assert float(keras.remat(lambda x: x * x)(tf.constant(3.0))) == 9
+    with pytest.raises(ValueError, match="larger_than"):
+        keras.RematScope(mode="some")

@@ -1,23 +1,26 @@
-"""Records what Keras' operations give: python/tests/data/keras_ops.json.
+"""Records what calls of Keras' functions give: keras_ops.json, and keras_kept.json of those of Keras 2.
 
-    python keras_ops.py python/tests/data/keras_ops.json         (with TensorFlow and Keras installed)
+    python keras_ops.py python/tests/data/keras_ops.json keras_ops_calls         (with TensorFlow and Keras installed)
 """
 
+import importlib
 import json
 import pathlib
 import sys
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python/tests"))
-import keras_ops_calls  # noqa: E402
 
 
 def plain(value):
     """Tensors as [dtype, shape, numbers]; what holds them as lists."""
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, (str, type(None))):
+        return value
     array = np.asarray(value)
     name = getattr(value, "dtype", array.dtype)
     numbers = array.astype("float64" if array.dtype.kind == "f" else array.dtype).reshape(-1).tolist()
@@ -25,13 +28,13 @@ def plain(value):
             "values": [float(f"{x:.9g}") if isinstance(x, float) else x for x in numbers]}
 
 
-def main(path):
-    recorded = {}
-    for call in keras_ops_calls.CALLS:
-        if call in keras_ops_calls.OTHERWISE:
+def main(path, calls):
+    calls, recorded = importlib.import_module(calls), {}
+    for call in calls.CALLS:
+        if call in calls.OTHERWISE:
             continue
         try:
-            recorded[call] = plain(eval(call, {**keras_ops_calls.NAMES, "ops": keras.ops}))
+            recorded[call] = plain(eval(call, {**calls.NAMES, "ops": keras.ops, "tf": tf, "keras": tf.keras}))
         except Exception as error:
             print(f"not recorded: {call}: {type(error).__name__}", file=sys.stderr)
     with open(path, "w") as file:
@@ -40,4 +43,4 @@ def main(path):
         file.write("\n}}\n")
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])

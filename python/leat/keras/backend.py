@@ -1,5 +1,6 @@
-"""``keras.backend``: the constants and the state that layers share, and how dtypes are named."""
+"""``keras.backend``: the constants and the state that layers share, how dtypes are named, and functions of Keras 2."""
 
+import builtins  # functions that the package adds are called as some of these are
 import functools
 
 from leat import dtypes
@@ -101,15 +102,15 @@ def _meet(a, b):
         return b if a == "bool" else a
     a_float, b_float = a in _FLOATS, b in _FLOATS
     if a_float and b_float:
-        return "float32" if {a, b} == {"bfloat16", "float16"} else max(a, b, key=_FLOATS.index)
+        return "float32" if {a, b} == {"bfloat16", "float16"} else builtins.max(a, b, key=_FLOATS.index)
     if a_float or b_float:
         return a if a_float else b
     for kind in (_SIGNED, _UNSIGNED):
         if a in kind and b in kind:
-            return max(a, b, key=kind.index)
+            return builtins.max(a, b, key=kind.index)
     signed, unsigned = (a, b) if a in _SIGNED else (b, a)
     wider = _UNSIGNED.index(unsigned) + 1
-    return "float32" if wider == len(_SIGNED) else max(signed, _SIGNED[wider], key=_SIGNED.index)
+    return "float32" if wider == len(_SIGNED) else builtins.max(signed, _SIGNED[wider], key=_SIGNED.index)
 
 
 def dtype_of(dtype):
@@ -121,7 +122,7 @@ def result_type(*dtypes):
     """The dtype at which dtypes and types of Python (int, float, weak) meet (``keras.backend.result_type``)."""
     weak = [kind for kind in dtypes if kind is int or kind is float]
     strong = [standardize_dtype(kind) for kind in dtypes if kind is not int and kind is not float]
-    is_float = any(kind is float for kind in weak)
+    is_float = builtins.any(kind is float for kind in weak)
     if not strong:
         return "float32" if is_float or not weak else "int32"
     met = functools.reduce(_meet, strong)

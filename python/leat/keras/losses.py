@@ -98,6 +98,23 @@ def _shared(mean):
     return mean if count == 1 else mean * (1.0 / count)
 
 
+class Reduction:
+    """Names of reductions (``tf.keras.losses.Reduction``), as losses of Keras 2 took them; AUTO is refused now."""
+
+    AUTO, NONE, SUM, SUM_OVER_BATCH_SIZE = "auto", "none", "sum", "sum_over_batch_size"
+
+    @classmethod
+    def all(cls):
+        """All of them."""
+        return cls.AUTO, cls.NONE, cls.SUM, cls.SUM_OVER_BATCH_SIZE
+
+    @classmethod
+    def validate(cls, key):
+        """ValueError for what is none of them."""
+        if key not in cls.all():
+            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+
+
 class Loss:
     """The base of losses (``keras.losses.Loss``): a subclass's `call(y_true, y_pred)` gives one value per row.
 
@@ -334,6 +351,12 @@ def circle(y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal
 
 
 _CLASSES["circle"] = circle
+mse = MSE = globals()["mean_squared_error"]
+mae = MAE = globals()["mean_absolute_error"]
+mape = MAPE = globals()["mean_absolute_percentage_error"]
+msle = MSLE = globals()["mean_squared_logarithmic_error"]
+kld = KLD = kullback_leibler_divergence = globals()["kl_divergence"]
+logcosh = globals()["log_cosh"]
 _ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
             "msle": "mean_squared_logarithmic_error", "bce": "binary_crossentropy", "kld": "kl_divergence"}
 

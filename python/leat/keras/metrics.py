@@ -437,6 +437,8 @@ for _entry in tables.entries("metric"):
         globals()[tables.snake_case(_entry["name"])] = _make_function(_entry)
 
 
+mse, mae, mape, msle, kld, logcosh = (getattr(losses, _name) for _name in "mse mae mape msle kld logcosh".split())
+MSE, MAE, MAPE, MSLE, KLD, kullback_leibler_divergence = mse, mae, mape, msle, kld, kld
 _ALIASES = {"acc": "accuracy", "mse": "mean_squared_error", "mae": "mean_absolute_error",
             "mape": "mean_absolute_percentage_error", "msle": "mean_squared_logarithmic_error",
             "rmse": "root_mean_squared_error", "bce": "binary_crossentropy"}

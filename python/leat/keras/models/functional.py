@@ -11,7 +11,7 @@ from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.core import Input, InputLayer
 from leat.keras.models import model
 from leat.keras.models.model import Model, fitted, takes_tensors
-from leat.keras.ops.promote import OperationLayer
+from leat.keras.ops.promote import Operation
 
 
 class _Graph:
@@ -152,7 +152,7 @@ class Functional(Model):
     @Model.layers.getter
     def layers(self):
         """The layers in the order in which they compute, without operations of keras.ops."""
-        return [layer for layer in self._flatten_layers() if not isinstance(layer, OperationLayer)]
+        return [layer for layer in self._flatten_layers() if Operation not in type(layer).__mro__]
 
     @layers.setter
     def layers(self, _):
@@ -420,3 +420,27 @@ def _placed(value, made):
         return {key: _placed(item, made) for key, item in value.items()}
     return tables.tupled([_placed(item, made) for item in value]) if isinstance(value, tuple) else [
         _placed(item, made) for item in value]
+
+
+class Function(Operation):
+    """What lies between KerasTensors as an operation (``keras.Function``); it holds no layers as its own."""
+
+    def __init__(self, inputs, outputs, name=None):
+        super().__init__(name=name)
+        object.__setattr__(self, "_between", Functional(inputs, outputs, name=self.name))
+
+    inputs = property(lambda self: self._between.inputs)
+    outputs = property(lambda self: self._between.outputs)
+    operations = property(lambda self: self._between.operations)
+
+    def call(self, inputs):
+        """The outputs."""
+        return self._between.call(inputs)
+
+    def compute_output_spec(self, inputs):
+        """KerasTensors for what it gives."""
+        return _layer.symbolic_outputs(self._between, [inputs], {})
+
+    def compute_output_shape(self, input_shape):
+        """The shape of what it gives for an input of this shape."""
+        return self._between.compute_output_shape(input_shape)

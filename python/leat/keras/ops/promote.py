@@ -106,7 +106,42 @@ def _is_symbolic(values):
     return any(isinstance(leaf, KerasTensor) for leaf in nest.flatten(list(values)))
 
 
-class OperationLayer(_layer.Layer):
+class _Kind(type):
+    """Layers are operations, too, though they are no subclass here."""
+
+    def __instancecheck__(cls, thing):
+        return super().__instancecheck__(thing) or cls is Operation and isinstance(thing, _layer.Layer)
+
+    def __subclasscheck__(cls, class_):
+        return super().__subclasscheck__(class_) or cls is Operation and issubclass(class_, _layer.Layer)
+
+
+class Operation(_layer.Layer, metaclass=_Kind):
+    """What is computed in a model without weights (``keras.Operation``): a subclass's `call`, whose operands stay as
+    they are. `compute_output_spec` may say what it gives for KerasTensors."""
+
+    def __init__(self, name=None):
+        super().__init__(name=name)
+        self.built = True
+
+    def __call__(self, *args, **kwargs):
+        self._require_init()
+        if _is_symbolic(args) or _is_symbolic(kwargs.values()):
+            return self.symbolic_call(*args, **kwargs)
+        return self.call(*args, **kwargs)
+
+    def symbolic_call(self, *args, **kwargs):
+        """The call on KerasTensors, as part of a model."""
+        return _layer.symbolic_call(self, args, kwargs)
+
+    def __repr__(self):
+        return f"<Operation name={self.name}>"
+
+    def _base_config(self):
+        return {"name": self.name}
+
+
+class OperationLayer(Operation):
     """A call of an operation as a layer of a model; a subclass for each, with the name of Keras' class of it."""
 
     _function = None
@@ -116,12 +151,6 @@ class OperationLayer(_layer.Layer):
     def __init__(self, name=None, **given):
         super().__init__(name=name)
         self._given = given
-        self.built = True
-
-    def __call__(self, *args, **kwargs):
-        if _is_symbolic(args) or _is_symbolic(kwargs.values()):
-            return _layer.symbolic_call(self, args, kwargs)
-        return self.call(*args, **kwargs)  # operands stay as they are
 
     def call(self, *args, **kwargs):
         """The operation."""

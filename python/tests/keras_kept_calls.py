@@ -172,3 +172,28 @@ keras.backend.ctc_label_dense_to_sparse(tf.constant([[1, 2], [0, 4]]), tf.consta
 keras.backend.ctc_label_dense_to_sparse(tf.constant([[1, 2], [0, 4]]), tf.constant([2, 1])).values
 list(keras.backend.ctc_decode(said / said.sum(-1, keepdims=True), np.array([6, 5])))
 """.strip().split("\n"))
+_TOKENIZER = "(lambda t: [t.fit_on_texts(texts), {}][1])(keras.preprocessing.text.Tokenizer({}))"
+_GIVEN = ("", "num_words=4", "num_words=4, oov_token='?'", "char_level=True", "lower=False, filters=','")
+CALLS += [_TOKENIZER.format(what, given) for given in _GIVEN for what in (
+    "t.texts_to_sequences([text, *texts])", "t.sequences_to_texts([[1, 2, 3], [9, 4, 1]])", "t.texts_to_matrix(texts)",
+    "t.texts_to_matrix(texts, 'count')", "t.texts_to_matrix(texts, 'freq')", "t.texts_to_matrix(texts, 'tfidf')",
+    "[t.fit_on_sequences([[1, 2], [1]]), sorted(t.index_docs.values())][1]",
+    "keras.preprocessing.text.tokenizer_from_json(t.to_json()).texts_to_sequences(texts)", "t.document_count",
+    "list(t.word_index)", "list(t.word_counts)", "list(t.get_config())")]
+CALLS += """
+keras.preprocessing.text.text_to_word_sequence(text)
+keras.preprocessing.text.text_to_word_sequence(text, lower=False, split="a")
+keras.preprocessing.text.hashing_trick(text, 20, "md5")
+keras.preprocessing.sequence.make_sampling_table(8)
+list([__import__("random").seed(4), keras.preprocessing.sequence.skipgrams([1, 2, 0, 3, 4], 9, window_size=1)][1])
+list(keras.preprocessing.sequence.skipgrams([1, 2, 3], 5, 1, 0.0, False, categorical=True))
+list([__import__("random").seed(4), keras.preprocessing.sequence.skipgrams([1, 2, 3], 5, 2, 0.5, seed=3)][1])
+len(keras.preprocessing.sequence.TimeseriesGenerator(np.arange(50), np.arange(50), 10, 2, batch_size=4))
+list(keras.preprocessing.sequence.TimeseriesGenerator(np.arange(50), np.arange(50), 10, 2, batch_size=4)[1])
+list(keras.preprocessing.sequence.TimeseriesGenerator(a.repeat(5, 0), np.arange(15), 3, 1, 2, 1, 12, False, True, 3)[1])
+keras.preprocessing.image.smart_resize(pic, (4, 4))
+keras.preprocessing.image.smart_resize(pic[0], (3, 7), "nearest")
+keras.preprocessing.image.smart_resize(pic.transpose(0, 3, 1, 2), (4, 4), data_format="channels_first")
+keras.preprocessing.image.apply_channel_shift(pic[0], 0.5, channel_axis=2)
+keras.preprocessing.sequence.pad_sequences([[1, 2], [3]], maxlen=3)
+""".strip().split("\n")

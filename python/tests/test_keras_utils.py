@@ -84,8 +84,6 @@ def test_pictures_of_a_folder_train(tmp_path):
 
 
 def test_what_leat_does_not_do():
-    with pytest.raises(tf.errors.UnimplementedError, match="http://x"):
-        keras.utils.get_file("a", "http://x")
     with pytest.raises(tf.errors.UnimplementedError, match="plot_model"):
         keras.utils.model_to_dot(None)
 

@@ -55,3 +55,6 @@ _later.module(backend.__name__, {}, homes={
         "categorical_focal_crossentropy conv1d conv2d conv2d_transpose conv3d ctc_batch_cost ctc_decode "
         "ctc_label_dense_to_sparse depthwise_conv2d elu hard_sigmoid in_top_k pool2d pool3d relu rnn "
         "separable_conv2d softmax sparse_categorical_crossentropy"})
+_later.module(__name__, {}, modules=["leat.keras." + name for name in (
+    "activations applications backend callbacks config constraints datasets dtype_policies initializers layers losses "
+    "metrics mixed_precision models ops optimizers preprocessing random regularizers saving tree utils").split()])

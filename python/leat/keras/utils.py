@@ -5,12 +5,13 @@ import random
 import numpy as np
 
 from leat import random as leat_random
+from leat._core import later as _later
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.errors import UnimplementedError
 from leat.keras._base.registry import (CustomObjectScope, custom_object_scope, deserialize_keras_object,  # noqa: F401
                                        get_custom_objects, get_registered_name, get_registered_object,
                                        register_keras_serializable, serialize_keras_object)
+from leat.keras._base.layer import node_of
 from leat.keras._training.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401
 from leat.keras._training.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
                                             timeseries_dataset_from_array)
@@ -64,12 +65,6 @@ def normalize(x, axis=-1, order=2):
     return x / np.expand_dims(norm, axis if axis is not None else -1)
 
 
-def get_file(fname=None, origin=None, **kwargs):
-    """UnimplementedError: leat downloads nothing (``keras.utils.get_file``)."""
-    raise UnimplementedError(None, None, f"leat downloads nothing: fetch {origin or fname} by yourself and give the "
-                             "path of the file")
-
-
 def pack_x_y_sample_weight(x, y=None, sample_weight=None):
     """What `fit` takes from a dataset, of its parts (``keras.utils.pack_x_y_sample_weight``)."""
     if y is None:
@@ -77,16 +72,17 @@ def pack_x_y_sample_weight(x, y=None, sample_weight=None):
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
-def img_to_array(img, data_format=None, dtype=None):
-    """A picture as an array [height, width, channels] of float32 (``keras.utils.img_to_array``): an array, a tensor or
-    a picture of the package Pillow. ValueError for other ranks."""
-    array = np.asarray(img, dtype=dtype or "float32")
-    if data_format not in (None, "channels_first", "channels_last"):
-        raise ValueError(f"Unknown data_format: {data_format}")
-    if array.ndim == 2:
-        array = array[None] if data_format == "channels_first" else array[..., None]
-    elif array.ndim != 3:
-        raise ValueError(f"Unsupported image shape: {array.shape}")
-    elif data_format == "channels_first":
-        array = array.transpose(2, 0, 1)
-    return array
+def get_source_inputs(tensor):
+    """The inputs that a KerasTensor is computed of (``keras.utils.get_source_inputs``)."""
+    node = node_of(tensor) if is_keras_tensor(tensor) else None
+    if node is None or not node.inputs:
+        return [tensor] if node is not None else tensor
+    found = []
+    for start in (start for one in node.inputs for start in get_source_inputs(one)):
+        if all(start is not one for one in found):
+            found.append(start)
+    return found
+
+
+_later.module(__name__, {}, homes={"leat.keras._files.downloads": "get_file",
+                                   "leat.keras._files.pictures": "array_to_img img_to_array load_img save_img"})

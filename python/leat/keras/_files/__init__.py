@@ -1,0 +1,1 @@
+"""Files that are not models': what is downloaded, and pictures."""

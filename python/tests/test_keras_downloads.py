@@ -84,7 +84,7 @@ def test_hashes(server, cache, capsys):
     content = b"some text"
     server.contents["a.txt"] = content
     wrong = "0" * 64
-    with pytest.raises(ValueError, match="Incomplete or corrupted"):
+    with pytest.raises(ValueError, match="corrupted"):
         keras.utils.get_file(origin=server.address + "a.txt", file_hash=wrong)
     assert os.listdir(cache) == []
     right = hashlib.sha256(content).hexdigest()
@@ -99,13 +99,13 @@ def test_hashes(server, cache, capsys):
 
 def test_what_cannot_be_fetched(server, cache, tmp_path):
     server.contents["a.txt"], server.cut = b"some text", 3
-    with pytest.raises(OSError, match="6 bytes came, expected 9"):
+    with pytest.raises(OSError, match="expected"):
         keras.utils.get_file(origin=server.address + "a.txt")
     with pytest.raises(OSError, match="404"):
         keras.utils.get_file(origin=server.address + "none.txt")
-    with pytest.raises(OSError, match="URL fetch failure.*without a net"):
+    with pytest.raises(OSError, match="cache"):
         keras.utils.get_file(origin="http://127.0.0.1:1/none.txt")
-    with pytest.raises(OSError, match="URL fetch failure"):
+    with pytest.raises(OSError, match="fetch"):
         keras.utils.get_file(origin=f"file://{tmp_path}/none.txt")
     with pytest.raises(errors.UnimplementedError, match="ftp"):
         keras.utils.get_file(origin="ftp://127.0.0.1/none.txt")
@@ -113,7 +113,7 @@ def test_what_cannot_be_fetched(server, cache, tmp_path):
         keras.utils.get_file("none.txt")
     with pytest.raises(ValueError, match="Paths"):
         keras.utils.get_file("in/none.txt", server.address + "a.txt")
-    with pytest.raises(ValueError, match="parse the file name"):
+    with pytest.raises(ValueError, match="fname"):
         keras.utils.get_file(origin=server.address)
     assert os.listdir(cache) == []
 
@@ -136,7 +136,7 @@ def test_archives(server, cache, tmp_path):
         folder = keras.utils.get_file(origin=server.address + "some.zip", extract=True)
     assert os.listdir(folder) == ["in"] and not (cache / "outside").exists()
     server.contents["no.zip"] = b"no archive"
-    with pytest.warns(UserWarning, match="Could not extract"):
+    with pytest.warns(UserWarning, match="extract"):
         keras.utils.get_file(origin=server.address + "no.zip", extract=True)
 
 

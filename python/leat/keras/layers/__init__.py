@@ -9,6 +9,7 @@ from leat.keras.layers.attention import (AdditiveAttention, Attention, GroupedQu
 from leat.keras.layers.borders import BorderLayer
 from leat.keras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
 from leat.keras.layers.categories import CategoryEncoding, Discretization
+from leat.keras.layers.conv_lstm import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
                                     Lambda, Masking, ReversibleEmbedding, Softmax)
 from leat.keras.layers.dense import EinsumDense
@@ -61,7 +62,6 @@ def deserialize(config, custom_objects=None):
 
 
 _LATER = {name: what for what, names in (
-    ("convolutional recurrent layers are", "ConvLSTM1D ConvLSTM2D ConvLSTM3D"),
     ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}

@@ -70,7 +70,7 @@ class GatedCell(Layer, DropoutRNNCell):
 
     _parts, _names = 1, ()
 
-    def __init__(self, units, given, seed, implementation=None, **kwargs):
+    def __init__(self, units, given, seed, implementation=None, generator=None, **kwargs):
         if units <= 0:
             raise ValueError("Received an invalid value for argument `units`, expected a positive integer, got "
                              f"{units}.")
@@ -85,7 +85,7 @@ class GatedCell(Layer, DropoutRNNCell):
             self.implementation = 1 if self.recurrent_dropout != 0.0 else implementation
             if self.implementation == 1:
                 self.dropout_mask_count = self._parts
-        self.units, self.seed, self.seed_generator = units, seed, random.SeedGenerator(seed)
+        self.units, self.seed, self.seed_generator = units, seed, generator or random.SeedGenerator(seed)
         self.state_size = self.output_size = units
 
     def build(self, input_shape=None):

@@ -7,11 +7,9 @@ from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.math import l2_normalize, log_softmax, softmax, softsign, zero_fraction
 
-__all__ = ["batch_normalization", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout",
-           "embedding_lookup", "gelu", "l2_loss", "l2_normalize", "leaky_relu", "log_poisson_loss", "log_softmax",
-           "moments", "normalize_moments", "scale_regularization_loss", "selu", "sigmoid_cross_entropy_with_logits",
-           "silu", "softmax", "softmax_cross_entropy_with_logits", "softsign", "space_to_depth", "swish",
-           "weighted_cross_entropy_with_logits", "weighted_moments", "zero_fraction"]
+__all__ = ["bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout", "gelu", "l2_normalize",
+           "leaky_relu", "log_softmax", "moments", "normalize_moments", "scale_regularization_loss", "selu", "silu",
+           "softmax", "softsign", "space_to_depth", "swish", "weighted_moments", "zero_fraction"]
 
 
 # ---- biases ----
@@ -113,90 +111,7 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
     return mean, F["subtract"](F["multiply"](variance_ss, share), F["square"](shifted))
 
 
-def batch_normalization(x, mean, variance, offset, scale, variance_epsilon, name=None):
-    """(x - mean) / sqrt(variance + epsilon), times `scale` and plus `offset` where given
-    (``tf.nn.batch_normalization``)."""
-    factor = F["math.rsqrt"](F["add"](convert_to_tensor(variance), variance_epsilon))
-    factor = factor if scale is None else F["multiply"](factor, scale)
-    moved = F["negative"](F["multiply"](mean, factor)) if offset is None else F["subtract"](
-        offset, F["multiply"](mean, factor))
-    return F["add"](F["multiply"](convert_to_tensor(x), factor), moved)
-
-
-# ---- losses ----
-
-def l2_loss(t, name=None):
-    """Half the sum of squares (``tf.nn.l2_loss``)."""
-    t = convert_to_tensor(t)
-    return F["multiply"](F["reduce_sum"](F["square"](t)), convert_to_tensor(0.5, t.dtype))
-
-
-def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):
-    """-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))
-    (``tf.nn.sigmoid_cross_entropy_with_logits``)."""
-    if labels is None or logits is None:
-        raise ValueError("Both labels and logits must be provided.")
-    logits = convert_to_tensor(logits)
-    labels = convert_to_tensor(labels, dtype_hint=logits.dtype)
-    if not labels.shape.is_compatible_with(logits.shape):
-        raise ValueError(f"`logits` and `labels` must have the same shape, received ({logits.shape} vs "
-                         f"{labels.shape}).")
-    above = F["subtract"](F["nn.relu"](logits), F["multiply"](logits, labels))
-    return F["add"](above, F["math.log1p"](F["exp"](F["negative"](F["abs"](logits)))))
-
-
-def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
-    """The same with positive labels weighted by `pos_weight` (``tf.nn.weighted_cross_entropy_with_logits``)."""
-    logits = convert_to_tensor(logits)
-    labels = convert_to_tensor(labels, dtype_hint=logits.dtype)
-    if not labels.shape.is_compatible_with(logits.shape):
-        raise ValueError(f"`logits` and `labels` must have the same shape, received ({logits.shape} vs "
-                         f"{labels.shape}).")
-    weight = F["add"](1.0, F["multiply"](F["subtract"](pos_weight, 1.0), labels))
-    tail = F["add"](F["math.log1p"](F["exp"](F["negative"](F["abs"](logits)))), F["nn.relu"](F["negative"](logits)))
-    return F["add"](F["multiply"](F["subtract"](1.0, labels), logits), F["multiply"](weight, tail))
-
-
-def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
-    """The cross entropy of distributions along `axis` (``tf.nn.softmax_cross_entropy_with_logits``)."""
-    logits = convert_to_tensor(logits)
-    labels = convert_to_tensor(labels, dtype_hint=logits.dtype)
-    labels = F["cast"](labels, logits.dtype) if labels.dtype is not logits.dtype else labels
-    return F["negative"](F["reduce_sum"](F["multiply"](labels, log_softmax(logits, axis)), axis))
-
-
-def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
-    """exp(log_input) - log_input * targets (``tf.nn.log_poisson_loss``); the full loss adds Stirling's
-    approximation where targets exceed 1."""
-    log_input = convert_to_tensor(log_input)
-    targets = convert_to_tensor(targets, dtype_hint=log_input.dtype)
-    loss = F["subtract"](F["exp"](log_input), F["multiply"](log_input, targets))
-    if not compute_full_loss:
-        return loss
-    stirling = F["add"](F["subtract"](F["multiply"](targets, F["math.log"](targets)), targets),
-                        F["multiply"](0.5, F["math.log"](F["multiply"](6.283185307179586, targets))))
-    is_small = F["logical_and"](F["greater_equal"](targets, 0.0), F["less_equal"](targets, 1.0))
-    return F["add"](loss, F["where"](is_small, F["zeros_like"](targets), stirling))
-
-
 # ---- the rest ----
-
-def embedding_lookup(params, ids, max_norm=None, name=None):
-    """The rows of `params` that `ids` number; their norms are at most `max_norm` (``tf.nn.embedding_lookup``)."""
-    if isinstance(params, (list, tuple)):
-        if len(params) != 1:
-            raise NotImplementedError("embedding_lookup: params in several parts are not supported; concat them")
-        params = params[0]
-    params = params._as_tensor() if hasattr(params, "_as_tensor") else convert_to_tensor(params)
-    if hasattr(ids, "with_flat_values"):
-        return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
-    found = F["gather"](params, ids)
-    if max_norm is None:
-        return found
-    from leat._api.arrays import clip_by_norm
-    first = convert_to_tensor(ids).shape.rank
-    return clip_by_norm(found, max_norm, list(range(first, found.shape.rank)))
-
 
 def dropout(x, rate, noise_shape=None, seed=None, name=None):
     """x with values dropped at `rate`, the others scaled by 1 / (1 - rate) (``tf.nn.dropout``)."""
@@ -268,4 +183,21 @@ def _shape(*dims):
     return list(dims) if all(isinstance(d, int) for d in dims) else F["stack"](list(dims))
 
 
-ops.join(__name__)
+_HOMES = {
+    "leat._nn.convolutions": "atrous_conv2d atrous_conv2d_transpose conv1d conv1d_transpose conv2d conv2d_transpose "
+                             "conv3d conv3d_transpose conv_transpose convolution depthwise_conv2d "
+                             "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input separable_conv2d",
+    "leat._nn.ctc": "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder ctc_loss ctc_unique_labels",
+    "leat._nn.embeddings": "compute_accidental_hits embedding_lookup embedding_lookup_sparse nce_loss "
+                           "safe_embedding_lookup_sparse sampled_softmax_loss",
+    "leat._nn.losses": "l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
+                       "weighted_cross_entropy_with_logits",
+    "leat._nn.norms": "approx_max_k approx_min_k batch_norm_with_global_normalization batch_normalization "
+                      "isotonic_regression local_response_normalization lrn sufficient_statistics",
+    "leat._nn.pools": "avg_pool avg_pool1d avg_pool2d avg_pool3d dilation2d erosion2d max_pool max_pool1d max_pool2d "
+                      "max_pool3d max_pool_with_argmax pool space_to_batch with_space_to_batch",
+    "leat._nn.regions": "fractional_avg_pool fractional_max_pool",
+    "leat.random.candidates": "all_candidate_sampler fixed_unigram_candidate_sampler "
+                              "learned_unigram_candidate_sampler",
+}
+ops.join(__name__, homes=_HOMES)

@@ -4,6 +4,8 @@ The numbers are TensorFlow's, bit for bit on a CPU. Operations of the library's 
 functions add what the table cannot say: bounds that are tensors, and through which gradients flow.
 """
 
+import sys
+
 from leat import _native, dtypes, errors
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
@@ -20,6 +22,9 @@ __all__ = ["Algorithm", "Generator", "create_rng_state", "experimental", "get_gl
 def set_seed(seed):
     """Sets the global seed (``tf.random.set_seed``); all streams begin anew. None: there is none."""
     _native.set_seed(seed)
+    philox = sys.modules.get("leat.random.philox")
+    if philox is not None:
+        philox.set_global(seed)
 
 
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):
@@ -92,4 +97,6 @@ def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.f
     return _floats("stateless_truncated_normal", (_seed(seed),), shape, mean, stddev, dtype, alg=_algorithm_name(alg))
 
 
-ops.join(__name__)
+ops.join(__name__, homes={
+    "leat.random.candidates": "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+                              "log_uniform_candidate_sampler uniform_candidate_sampler"})

@@ -33,19 +33,51 @@ static const leati_row pool_rows[] = {
 static leat_status pool2d_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, shape;
-    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
     LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
     LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &input, &shape, err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-#define RAISE_TYPE(TYPE)                                                                           \
-    static void raise_##TYPE(TYPE *restrict out, const TYPE *in, int64_t n) {                      \
+typedef void raise_function(void *restrict out, const void *in, int64_t n);
+
+/* Each value of `out` becomes that of `in` where this is larger. */
+#define RAISE_TYPE(NAME, TYPE)                                                                     \
+    static void raise_##NAME(void *restrict out, const void *in, int64_t n) {                      \
+        TYPE *to = out;                                                                            \
+        const TYPE *from = in;                                                                     \
         for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] = LEATI_MAX(in[i], out[i]);                                                     \
+            to[i] = LEATI_MAX(from[i], to[i]);                                                     \
     }
-RAISE_TYPE(float)
-RAISE_TYPE(double)
+RAISE_TYPE(float32, float)
+RAISE_TYPE(float64, double)
+RAISE_TYPE(int8, int8_t)
+RAISE_TYPE(int16, int16_t)
+RAISE_TYPE(int32, int32_t)
+RAISE_TYPE(int64, int64_t)
+RAISE_TYPE(uint8, uint8_t)
+RAISE_TYPE(uint16, uint16_t)
+
+/* TensorFlow has no maxima of other integers. */
+static raise_function *const raisers[LEAT_NUM_DTYPES] = {
+    [LEAT_FLOAT32] = raise_float32, [LEAT_FLOAT64] = raise_float64, [LEAT_INT8] = raise_int8,
+    [LEAT_INT16] = raise_int16,     [LEAT_INT32] = raise_int32,     [LEAT_INT64] = raise_int64,
+    [LEAT_UINT8] = raise_uint8,     [LEAT_UINT16] = raise_uint16,
+};
+
+static leat_status max_pool2d_infer(leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (raisers[dtype] == NULL)
+        return leati_refuse(err, DTYPE,
+                            "the input is %s; expected floats, or integers that are none of "
+                            "uint32 and uint64",
+                            leat_dtype_name(dtype));
+    return pool2d_infer(call, err);
+}
+
+static leat_status avg_pool2d_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    return pool2d_infer(call, err);
+}
 
 /* The maxima of one window's pixels, channel by channel. */
 static void pool_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char *picture,
@@ -63,10 +95,8 @@ static void pool_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char
             const char *in = picture + (size_t)(iy * plan->x.in + ix) * pixel;
             if (first)
                 memcpy(out, in, pixel);
-            else if (dtype == LEAT_FLOAT32)
-                raise_float((float *)out, (const float *)in, plan->channels);
             else
-                raise_double((double *)out, (const double *)in, plan->channels);
+                raisers[dtype](out, in, plan->channels);
         }
     }
 }
@@ -374,8 +404,8 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         .gradient = NAME##_gradient,                                                               \
         __VA_ARGS__,                                                                               \
     };
-POOL_OP(max_pool2d, "The maximum of each window of pictures NHWC", .infer = pool2d_infer)
-POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = pool2d_infer)
+POOL_OP(max_pool2d, "The maximum of each window of pictures NHWC", .infer = max_pool2d_infer)
+POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = avg_pool2d_infer)
 
 /* The descriptor of a gradient. */
 #define POOL_GRAD_OP(NAME, DOC, ...)                                                               \

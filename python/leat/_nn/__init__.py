@@ -1,0 +1,1 @@
+"""Functions of ``tf.nn`` by family; ``leat.nn`` says which name stands where."""

@@ -13,6 +13,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import sys
 import types
 
@@ -138,7 +139,9 @@ class Stubs:
         mine = {line.split(" as ")[-1] for line in body if line.startswith("from ")}
         uses = {use for use in self.uses if self.homes[use[1]] != name and use[0] not in mine}
         imports = sorted("from %s import %s" % (self.homes[number], use) for use, number in uses)
-        return "\n".join([HEAD, *sorted(self.whole), *imports, *body]).rstrip() + "\n"
+        own = "|".join(line[6:-1] for line in body if line.startswith("class ") and line.endswith(":"))
+        head = re.sub(r", (%s)\b" % own, "", HEAD) if own else HEAD
+        return "\n".join([head, *sorted(self.whole), *imports, *body]).rstrip() + "\n"
 
     def member(self, key, value):
         if isinstance(value, types.ModuleType):

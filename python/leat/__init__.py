@@ -42,6 +42,7 @@ _HOMES = {
                          "zeros_initializer",
     "leat._api.modules": "Module device get_current_name_scope name_scope",
     "leat._api.printing": "print",
+    "leat._api.tensor_protos": "make_ndarray make_tensor_proto",
     "leat._graph.control": "Assert case cond control_dependencies switch_case while_loop",
     "leat._graph.tape": "GradientTape UnconnectedGradients custom_gradient grad_pass_through recompute_grad",
     "leat._graph.traced": "function",
@@ -57,7 +58,7 @@ _HOMES = {
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
     "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn queue ragged "
-    "random sparse strings summary tpu train types utils version").split()]
+    "random sparse strings summary sysconfig test tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

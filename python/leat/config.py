@@ -4,6 +4,7 @@ import collections
 import types
 
 from leat import _native
+from leat._api import runtime
 from leat._files.limits import LoadLimits, get_load_limits, set_load_limits  # noqa: F401
 from leat.errors import UnimplementedError
 
@@ -212,4 +213,7 @@ experimental = types.SimpleNamespace(
     list_logical_devices=list_logical_devices, set_visible_devices=set_visible_devices,
     get_visible_devices=get_visible_devices, VirtualDeviceConfiguration=LogicalDeviceConfiguration,
     set_virtual_device_configuration=set_logical_device_configuration,
-    get_virtual_device_configuration=get_logical_device_configuration)
+    get_virtual_device_configuration=get_logical_device_configuration,
+    **{name: getattr(runtime, name) for name in runtime.__all__})
+experimental_run_functions_eagerly = run_functions_eagerly
+experimental_functions_run_eagerly = functions_run_eagerly

@@ -8,7 +8,7 @@ import numpy as np
 from leat import dtypes
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import control, ops, trace
+from leat._graph import control, dispatching, ops, trace
 from leat.errors import InvalidArgumentError
 
 
@@ -50,6 +50,10 @@ def _pair(x, y):
 
 
 def _compare(sign, path, x, y, message, summarize):
+    if hasattr(x, "_is_leaf_value") or hasattr(y, "_is_leaf_value"):
+        found = dispatching.of_assertion(lambda *pair: _compare(sign, path, *pair, message, summarize), x, y)
+        if found is not NotImplemented:
+            return found
     x, y = _pair(x, y)
     holds = ops.FUNCTIONS[path](x, y)
     if not holds._has_values:

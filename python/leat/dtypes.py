@@ -166,6 +166,10 @@ def as_dtype(value):
         return _BY_NAME[value]
     if isinstance(value, (type, np.dtype)) and value in _BY_TYPE:
         return _BY_TYPE[value]
+    if type(value) is int:  # TensorFlow's number of it
+        value = next((name for name, number in _DATATYPE_ENUM.items() if number == value), value)
+        if value in _BY_NAME:
+            return _BY_NAME[value]
     try:
         numpy_type = np.dtype(value)
     except TypeError:

@@ -105,6 +105,22 @@ def _container_of(value):
     return None
 
 
+class _Maker:
+    """A structure that a leaf's spec stands for: how the spec is made of those of its parts."""
+
+    def __init__(self, build):
+        self.build = build
+
+
+def tag_of(key, build):
+    """The tag under which the library keeps a leaf of several parts, whose spec is ``build(specs of the parts)``."""
+    with _lock:
+        if key not in _tags:
+            _tags[key] = len(_kinds)
+            _kinds.append(_Maker(build))
+        return _tags[key]
+
+
 def _tag_of(type_, keys):
     found = _tags.get((type_, keys))
     if found is None:
@@ -193,19 +209,21 @@ def flatten(structure, expand_composites=False):
     """The leaves as a list; dictionaries by sorted key (``tf.nest.flatten``)."""
     found = _children(structure)
     if found is None:
-        return [structure]
-    return [leaf for child in found[0] for leaf in flatten(child)]
+        is_made = expand_composites and hasattr(structure, "_is_leaf_value")
+        return spec_of_leaf(structure)._take(structure) if is_made else [structure]
+    return [leaf for child in found[0] for leaf in flatten(child, expand_composites)]
 
 
 def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     """The structure with its leaves replaced by those of a list (``tf.nest.pack_sequence_as``)."""
     flat = list(flat_sequence)
-    count = len(flatten(structure))
-    if not is_nested(structure) and len(flat) != 1 or count != len(flat):
+    count = len(flatten(structure, expand_composites))
+    if count != len(flat):
         raise ValueError(f"Could not pack sequence. Structure had {count} atoms, but flat_sequence had {len(flat)} "
                          f"items.  Structure: {structure}, flat_sequence: {flat}.")
     rest = iter(flat)
-    return _map_all(lambda _: next(rest), (structure,), True)
+    return _map_all(lambda leaf: spec_of_leaf(leaf)._put(rest) if expand_composites and hasattr(
+        leaf, "_is_leaf_value") else next(rest), (structure,), True)
 
 
 def _different(first, second, more):

@@ -3,3 +3,4 @@
 from leat import _native
 
 VERSION = _native.version()
+GIT_VERSION = VERSION

@@ -184,7 +184,9 @@ class _Numbers(_Floats):
         into += [found for found, in struct.iter_unpack("<" + self._letter, data[value[0]:value[1]])]
         return True
 
-    text = staticmethod(repr)
+    @staticmethod
+    def text(value):
+        return repr(value).removesuffix(".0")
 
 
 class _Flags(_Ints):

@@ -10,4 +10,4 @@ later.module(__name__, {}, homes={
     "leat._graph.dispatching": "dispatch_for_api dispatch_for_binary_elementwise_apis "
                                "dispatch_for_binary_elementwise_assert_apis dispatch_for_unary_elementwise_apis "
                                "unregister_dispatch_for",
-}, modules=["leat.experimental.extension_type"])
+}, modules=["leat.experimental.extension_type", "leat.experimental.numpy"])

@@ -12,13 +12,13 @@ _OF_FLOATS = {
     "erfinv": tf.math.erfinv, "exp": tf.exp, "expm1": tf.math.expm1, "log": tf.math.log, "log1p": tf.math.log1p,
     "reciprocal": tf.math.reciprocal, "rsqrt": tf.math.rsqrt, "sin": tf.sin, "sinh": tf.sinh, "sqrt": tf.sqrt,
     "tan": tf.tan, "tanh": tf.tanh,
-    "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.cast(1 / 3, x.dtype)),
-    "deg2rad": lambda x: x * tf.cast(math.pi / 180, x.dtype),
-    "rad2deg": lambda x: x * tf.cast(180 / math.pi, x.dtype),
+    "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype)),
+    "deg2rad": lambda x: x * tf.constant(math.pi / 180, x.dtype),
+    "rad2deg": lambda x: x * tf.constant(180 / math.pi, x.dtype),
     "exp2": lambda x: tf.pow(tf.cast(2, x.dtype), x),
     "fabs": tf.abs,
-    "log10": lambda x: tf.math.log(x) / tf.cast(math.log(10), x.dtype),
-    "log2": lambda x: tf.math.log(x) / tf.cast(math.log(2), x.dtype),
+    "log10": lambda x: tf.math.log(x) / tf.constant(math.log(10), x.dtype),
+    "log2": lambda x: tf.math.log(x) / tf.constant(math.log(2), x.dtype),
     "sinc": lambda x: _sinc(x),
 }
 # two operands of one dtype
@@ -42,7 +42,7 @@ _ALIASES = {"absolute": "abs", "true_divide": "divide", "conj": "conjugate", "bi
 
 
 def _sinc(x):
-    scaled = x * tf.cast(math.pi, x.dtype)
+    scaled = x * tf.constant(math.pi, x.dtype)
     safe = tf.where(x == 0, tf.ones_like(x), scaled)
     return tf.where(x == 0, tf.ones_like(x), tf.sin(safe) / safe)
 
@@ -57,7 +57,7 @@ def _power(x, y):
 def _log_sum(x, y, base):
     largest = tf.maximum(x, y)
     distance = tf.where(x == y, tf.zeros_like(x), -tf.abs(x - y))
-    return largest + tf.math.log1p(tf.exp(distance * tf.cast(base, x.dtype))) / tf.cast(base, x.dtype)
+    return largest + tf.math.log1p(tf.exp(distance * tf.constant(base, x.dtype))) / tf.constant(base, x.dtype)
 
 
 def _of_floats(function):
@@ -268,7 +268,7 @@ def imag(x):
 def angle(x):
     """0 of numbers, pi of negative ones (``keras.ops.angle``): numbers are real."""
     x = floats(x)
-    return tf.where(x < 0, tf.cast(math.pi, x.dtype), tf.zeros_like(x))
+    return tf.where(x < 0, tf.constant(math.pi, x.dtype), tf.zeros_like(x))
 
 
 _NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
@@ -276,9 +276,9 @@ _FAR = (0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706
 
 
 def _polynomial(factors, x):
-    out = tf.zeros_like(x) + tf.cast(factors[-1], x.dtype)
+    out = tf.zeros_like(x) + tf.constant(factors[-1], x.dtype)
     for factor in reversed(factors[:-1]):
-        out = out * x + tf.cast(factor, x.dtype)
+        out = out * x + tf.constant(factor, x.dtype)
     return out
 
 
@@ -318,8 +318,8 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
         return x
     x = tf.where(tf.math.is_nan(x), tf.cast(nan, x.dtype), x)
     most = (2 - 2 ** -7) * 2.0 ** 127 if x.dtype == "bfloat16" else x.dtype.max
-    x = tf.where(x == math.inf, tf.cast(most if posinf is None else posinf, x.dtype), x)
-    return tf.where(x == -math.inf, tf.cast(-most if neginf is None else neginf, x.dtype), x)
+    x = tf.where(x == math.inf, tf.constant(most if posinf is None else posinf, x.dtype), x)
+    return tf.where(x == -math.inf, tf.constant(-most if neginf is None else neginf, x.dtype), x)
 
 
 @operation

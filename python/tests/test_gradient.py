@@ -382,3 +382,41 @@ def test_output_gradients_are_constants():
         y, weights = x * x, x * 3.0
     assert tape.gradient(y, x, output_gradients=weights).numpy().tolist() == [6.0, 24.0]
     assert tape.gradient(y, x, output_gradients=2.0).numpy().tolist() == [4.0, 8.0]
+
+
+@tf.custom_gradient
+def tenfold(x):
+    return x * 2.0, lambda gradient: gradient * 10.0
+
+
+def test_custom_gradients_in_functions():
+    variable = tf.Variable(2.0)
+
+    @tf.function
+    def of_argument(x):
+        return tenfold(x) + x * variable
+
+    @tf.function
+    def of_variable():
+        return tenfold(variable * 3.0)
+    x = tf.constant(3.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        first, second = of_argument(x), of_variable()
+    assert [float(one) for one in tape.gradient(first, [x, variable])] == [12.0, 3.0]
+    assert float(tape.gradient(second, variable)) == 30.0
+
+
+def test_custom_gradients_of_variables():
+    variable = tf.Variable(2.0)
+
+    def product(x):
+        return x * variable, lambda gradient, variables=None: (gradient * 10.0, [gradient * 5.0 for _ in variables])
+    for function in (tf.custom_gradient(product), tf.function(tf.custom_gradient(product))):
+        x = tf.constant(3.0)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x) * 2.0 + variable * variable
+        assert [float(one) for one in tape.gradient(y, [x, variable])] == [20.0, 14.0]
+    with tf.GradientTape(), pytest.raises(TypeError, match="variables"):
+        tf.custom_gradient(lambda x: (x * variable, lambda gradient: gradient))(tf.constant(3.0))

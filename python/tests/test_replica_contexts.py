@@ -153,7 +153,7 @@ def test_slices_are_gathered():
         TWO.run(lambda: context().all_gather(slices(tf.constant(0)), axis=0))
     with pytest.raises(NotImplementedError, match="IndexedSlices"):
         TWO.gather(slices(tf.constant(0)), axis=0)
-    with pytest.raises(ValueError, match="scalar"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="scalar"):
         TWO.gather(TWO.run(lambda: tf.constant(1.0)), axis=0)
 
 
@@ -180,5 +180,5 @@ def test_replicas_exchange_equal_shapes(way):
     rows = TWO.experimental_distribute_values_from_function(
         lambda c: tf.fill([1, c.replica_id_in_sync_group + 1], 4.0))
     for call in (lambda x: context().all_reduce("SUM", x), lambda x: context().all_gather(x, axis=0)):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="shape" if way == "python" else "float32"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]hape"):
             TWO.run(call, (rows,))

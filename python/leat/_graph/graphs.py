@@ -56,6 +56,7 @@ class Graph(_native.Graph):
         self.created = []  # variables that were made while this was traced
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
+        self.has_customs = False  # parts of it have gradients of their own, which a call of it does not know
         self.is_random = False  # it draws random numbers
         self.is_large = False  # it computes layers or products of matrices
         self.branches = False  # it has conditions or loops, or calls Python
@@ -177,6 +178,7 @@ class Graph(_native.Graph):
     def add_custom(self, inputs, outputs, grad_fn):
         """Remembers outputs that have a gradient of their own."""
         self.customs.append((inputs, outputs, grad_fn))
+        self.has_customs = True
 
     def value_now(self, tensor):
         """What a value of this graph is in the call that is traced, computed apart from the function: what a variable
@@ -246,6 +248,7 @@ class Graph(_native.Graph):
     def include(self, inner):
         """A function traced inside of this one reads and assigns what it does."""
         self.has_effects = self.has_effects or inner.has_effects
+        self.has_customs = self.has_customs or inner.has_customs
         self.is_random = self.is_random or inner.is_random
         self.written |= inner.written
         for number, (variable, _, _) in inner.variables.items():

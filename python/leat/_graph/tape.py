@@ -369,20 +369,44 @@ def _cut(tensor):
 def custom_gradient(f=None):
     """Gives a function its own gradient (``tf.custom_gradient``).
 
-    `f` returns its result and a function from the gradients of the results to those of the positional arguments.
+    `f` returns its result and a function from the gradients of the results to those of the positional arguments. Where
+    `f` reads variables that are watched, that function takes them as `variables`, and returns a pair: those gradients,
+    and a list of the variables'. TypeError where it does not.
     """
     @functools.wraps(f)
     def decorated(*args, **kwargs):
         inputs = [convert_to_tensor(value) for value in args]
-        graph = trace.graph_for(inputs, frozenset())
-        result, grad_fn = f(*inputs, **kwargs)
+        graph, tapes = trace.graph_for(inputs, frozenset()), trace._state.tapes
+        if graph is None and not tapes:
+            return f(*inputs, **kwargs)[0]
+        with GradientTape() as reads:
+            result, grad_fn = f(*inputs, **kwargs)
+        variables = [one for one in reads.watched_variables() if not tapes or any(tape._watches(one) for tape in tapes)]
         if graph is None:
-            return result
+            if not variables:
+                return result
+            graph = tapes[-1]._recording
         flat = [_cut(convert_to_tensor(leaf)) for leaf in _flatten(result)]
         flat = [leaf if leaf._graph is graph else graph.constant(leaf) for leaf in flat]
-        graph.add_custom([trace.reach(graph, tensor) for tensor in inputs], flat, grad_fn)
+        read = [graph.read_variable(one) for one in variables]
+        graph.add_custom([*(trace.reach(graph, tensor) for tensor in inputs), *read], flat,
+                         _of_variables(grad_fn, variables) if variables else grad_fn)
         return _pack(result, flat)
     return decorated
+
+
+def _of_variables(grad_fn, variables):
+    """A function that gives the gradients of the arguments, then those of the variables."""
+    import inspect
+    parameters = inspect.signature(grad_fn).parameters.values()
+    if not any(one.name == "variables" or one.kind is one.VAR_KEYWORD for one in parameters):
+        raise TypeError("@tf.custom_gradient grad_fn must accept keyword argument 'variables', since function uses "
+                        f"variables: {variables}")
+
+    def both(*gradients):
+        found, others = grad_fn(*gradients, variables=variables)
+        return [*(found if isinstance(found, (list, tuple)) else [found]), *others]
+    return both
 
 
 def grad_pass_through(f):

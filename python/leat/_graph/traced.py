@@ -61,8 +61,8 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
 class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
-    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "is_random",
-                 "concrete", "step", "arguments")
+    __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "has_customs",
+                 "is_random", "concrete", "step", "arguments")
 
     def __init__(self, native, arguments, structure, leaves, variables, graph_variables, graph):
         self.native = native
@@ -70,7 +70,7 @@ class _Trace:
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
         self.variables = variables  # those that it was given as its last arguments
         self.graph_variables = graph_variables  # all that it reads or writes
-        self.has_effects = graph.has_effects
+        self.has_effects, self.has_customs = graph.has_effects, graph.has_customs
         self.is_random = graph.is_random
         self.step = steps.Step(native) if graph.is_large and not (graph.is_random or graph.branches) else None
         self.concrete = None  # the ConcreteFunction that shows it to users
@@ -213,7 +213,7 @@ class Function:
         recording = trace.graph_for(inputs, frozenset())
         if watched:
             recording = tapes[-1]._recording
-        if recording is not None and made.has_effects:
+        if recording is not None and (made.has_effects or made.has_customs):
             # A tape sees the operations one by one.
             args, kwargs = structure
             return self.python_function(*args, **kwargs)

@@ -15,6 +15,7 @@ from leat._structures.indexed_slices import IndexedSlices
 from leat.distribute.communication import CommunicationOptions
 from leat.distribute.scope import ReduceOp, entered, no_sum, reduce_op as _reduce_op
 from leat.distribute.values import DistributedValues, PerReplica, check_same_name, merging
+from leat.errors import InvalidArgumentError
 
 
 # ---- inside of a replica ----
@@ -134,9 +135,23 @@ _NO_STRINGS = ("Value passed to parameter 'input' has DataType string not in lis
 class UnknownSizes(BaseException):
     """Ends a trace at an all_gather whose sizes on the other replicas are not known yet."""
 
-    def __init__(self, size):
+    def __init__(self, size, shape, axis):
         super().__init__()
-        self.size = size
+        self.size, self.shape, self.axis = size, shape, axis
+
+
+def check_joined(shapes, axis):
+    """InvalidArgumentError where tensors of these shapes, one for each replica, cannot be gathered along `axis`."""
+    first = shapes[0].as_list()
+    for other in (shape.as_list() for shape in shapes[1:]):
+        if len(first) != len(other):
+            raise InvalidArgumentError(None, None, f"Shape mismatch: Shape must be rank {len(first)} but is rank "
+                                       f"{len(other)}")
+        for place, (here, there) in enumerate(zip(first, other)):
+            if place != axis and here != there:
+                raise InvalidArgumentError(
+                    None, None, f"Shape mismatch: Dimension {place} in both shapes must be equal, but are {here} and "
+                                f"{there}. Shapes are {first} and {other}.")
 
 
 class ReplicaContext:
@@ -225,7 +240,7 @@ class ReplicaContext:
         if tensor.dtype is dtypes.string:
             raise TypeError(_NO_STRINGS)
         if not rank:
-            raise ValueError(f"all_gather of a tensor of shape {tensor.shape}; expected at least one dimension")
+            raise InvalidArgumentError(None, None, "all_gather of a scalar: Can't concatenate scalars (use tf.stack)")
         if not -rank <= axis < rank:
             raise ValueError(f"all_gather along axis {axis} of a tensor of shape {tensor.shape}")
         axis %= rank
@@ -234,18 +249,18 @@ class ReplicaContext:
         return self._rows_of_all(tensor, axis)
 
     def _rows_of_all(self, tensor, axis):
-        sizes = self._sizes_of(tensor.shape[axis])
+        sizes = self._sizes_of(tensor.shape, axis)
         graph = trace.current_graph()
         return graph.call("all_gather", json.dumps({"axis": axis, "sizes": list(sizes)}),
                           [trace.reach(graph, tensor)])[0]
 
-    def _sizes_of(self, own):
+    def _sizes_of(self, shape, axis):
         """What the next all_gather finds on every replica."""
         self.gathers = True
         if self._sizes is None:
-            return [own] * self.num_replicas_in_sync
+            return [shape[axis]] * self.num_replicas_in_sync
         if self._passed == len(self._sizes):
-            raise UnknownSizes(own)
+            raise UnknownSizes(shape[axis], shape, axis)
         self._passed += 1
         return self._sizes[self._passed - 1]
 

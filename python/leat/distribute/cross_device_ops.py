@@ -47,9 +47,17 @@ def _reduced(reduce_op, value, accumulate):
     found = _joined(values) if sparse else accumulate([convert_to_tensor(one) for one in values])
     if reduce_op is ReduceOp.SUM:
         return found
-    if sparse:
-        return IndexedSlices(found.values / len(values), found.indices, found.dense_shape)
-    return found / len(values)
+    return _mean_of_slices(found, len(values)) if sparse else found / len(values)
+
+
+def _mean_of_slices(slices, count):
+    return IndexedSlices(slices.values / count, slices.indices, slices.dense_shape)
+
+
+def reduced_slices(reduce_op, values):
+    """The sum or mean of IndexedSlices: those of all of them as they stand."""
+    found = _joined(values)
+    return found if reduce_op is ReduceOp.SUM else _mean_of_slices(found, len(values))
 
 
 class CrossDeviceOps:

@@ -94,7 +94,7 @@ class RunningContext(ReplicaContext):
         begin = sum(self._gathered(constant([size]), 0).numpy().tolist()[:self._replica])
         return total[(slice(None),) * axis + (slice(begin, begin + size),)]
 
-    def _sizes_of(self, own):
+    def _sizes_of(self, shape, axis):
         return ()  # found out when rows are exchanged
 
     # ---- variables ----

@@ -17,7 +17,7 @@ from leat._graph.arguments import _leaf, _shape_of, _Static
 from leat._graph.traced import Function, _collected
 from leat._structures.variables import Variable
 from leat.distribute import agreement
-from leat.distribute.context import ReplicaContext, UnknownSizes
+from leat.distribute.context import ReplicaContext, UnknownSizes, check_joined
 from leat.distribute.scope import entered
 from leat.distribute.values import _PLAIN, DistributedValues, PerReplica, check_structures, same
 from leat.errors import OpError
@@ -176,12 +176,15 @@ class _Step:
                 return made
         sizes = self._sizes.get(shapes, ())
         while True:
-            missing = []
+            missing, asked = [], []
             for one in zip(replicas, rows, shapes):
                 try:
                     missing.append(self._trace_for(*one, sizes))
                 except UnknownSizes as found:
                     missing.append(found.size)
+                    asked.append(found)
+            if asked:
+                check_joined([one.shape for one in asked], asked[0].axis)
             if all(type(made) is _Trace for made in missing):
                 return missing
             if any(type(made) is _Trace for made in missing):
@@ -203,11 +206,11 @@ class _Step:
                 return found
         asking = (shapes, replica), sizes
         if asking in self._asking:
-            raise UnknownSizes(self._asking[asking])
+            raise self._asking[asking]
         try:
             found = self._trace(replica, leaves, (), sizes)
         except UnknownSizes as unknown:
-            self._asking[asking] = unknown.size
+            self._asking[asking] = UnknownSizes(unknown.size, unknown.shape, unknown.axis)
             raise
         except OpError as error:
             error.add_note(f"leat: while the function was traced for replica {replica} of {self._strategy._count}")

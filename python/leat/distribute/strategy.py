@@ -8,17 +8,18 @@ from leat._core import cluster
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.traced import Function, functions_run_eagerly
+from leat._structures.indexed_slices import IndexedSlices
 from leat._structures.variables import Variable
 from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, jobs, replicas, scope as scopes
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
-from leat.distribute.cross_device_ops import for_strategy
+from leat.distribute.cross_device_ops import for_strategy, reduced_slices
 from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     grouped, regroup, select, variable_class)
-from leat.errors import UnimplementedError
+from leat.errors import InvalidArgumentError, UnimplementedError
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
 
@@ -217,6 +218,8 @@ class Strategy:
             value = PerReplica(value.values)
         if not isinstance(value, DistributedValues):
             return self._reduce_plain(operation, value, axis)
+        if axis is None and self._workers == 1 and all(isinstance(one, IndexedSlices) for one in value.values):
+            return reduced_slices(operation, value.values)
         rows = [[convert_to_tensor(one)] for one in value.values]
         context.check_axis(rows[0][0], axis)
         if self._count == 1 and axis is None:
@@ -256,8 +259,9 @@ class Strategy:
         if parts[0].dtype is dtypes.string:
             raise TypeError(context._NO_STRINGS)
         if not parts[0].shape.rank:
-            raise ValueError(f"gather of a scalar along axis {axis}; expected a tensor with dimensions")
+            raise InvalidArgumentError(None, None, "ConcatOp : Can't concatenate scalars (use tf.stack instead)")
         context.check_axis(parts[0], axis)
+        context.check_joined([part.shape for part in parts], axis % parts[0].shape.rank)
         if self._workers > 1:
             return self._native.gather([[part] for part in parts], axis)[0]
         if self._cross_device_ops is not None:

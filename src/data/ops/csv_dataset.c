@@ -127,11 +127,10 @@ static leat_status check_defaults(const struct csv_args *args, leat_error *err) 
                                 "%d has %lld",
                                 c, (long long)leat_tensor_count(&defaults->tensors[c]));
         }
-        if (defaults->tensors[c].rank > 1) {
+        if (defaults->tensors[c].rank > 1)
             return leati_refuse(
                 err, SHAPE, "csv_dataset: Each record default should be at most rank 1; field %d",
                 c);
-        }
     }
     return LEAT_OK;
 }

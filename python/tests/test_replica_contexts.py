@@ -182,3 +182,57 @@ def test_replicas_exchange_equal_shapes(way):
     for call in (lambda x: context().all_reduce("SUM", x), lambda x: context().all_gather(x, axis=0)):
         with pytest.raises(tf.errors.InvalidArgumentError, match="[Ss]hape"):
             TWO.run(call, (rows,))
+
+
+def test_devices_are_those_of_the_replicas(way):
+    first, second = TWO.extended.worker_devices
+    assert TWO.experimental_local_results(TWO.run(lambda: context().devices)) == ((first,), (second,))
+    found = []
+    TWO.run(lambda: found.append((tf.constant(1.0) + 1.0).device))
+    assert found == [first, second]
+    with TWO.scope():
+        assert tf.constant(1).device == first
+
+
+def test_devices_of_blocks():
+    with tf.device(tf.DeviceSpec(device_type="CPU", device_index=1)):
+        variable = tf.Variable(1.0)
+        assert tf.constant(1).device == variable.device == "/job:localhost/replica:0/task:0/device:CPU:1"
+        with tf.device(None):
+            assert tf.constant(1).device.endswith("CPU:0")
+    with tf.device("gpu:0"):
+        assert tf.constant(1).device.endswith("CPU:0")
+    assert variable.device.endswith("CPU:1") and tf.Variable(1.0).device.endswith("CPU:0")
+    with pytest.raises(RuntimeError, match="functions"):
+        tf.device(lambda operation: "cpu:0")
+
+
+def test_places_of_variables_and_sums():
+    with TWO.scope():
+        variable = tf.Variable(1.0)
+    ones = TWO.run(lambda: tf.constant(1.0))
+    assert [float(one) for one in TWO.extended.reduce_to("SUM", ones, variable).values] == [2.0, 2.0]
+    assert float(TWO.extended.reduce_to("SUM", ones, "cpu:0")) == 2.0
+    with pytest.raises(RuntimeError, match="scope"):
+        TWO.extended.colocate_vars_with(variable)
+    with TWO.scope(), pytest.raises(ValueError, match="created"):
+        TWO.extended.colocate_vars_with(tf.constant(1.0))
+
+
+def test_input_functions_of_older_programs():
+    iterator = TWO.make_input_fn_iterator(lambda where: tf.data.Dataset.range(4))
+    for _ in range(2):
+        iterator.initialize()
+        assert [[int(one) for one in step.values] for step in iterator] == [[0, 1], [2, 3]]
+    batches = TWO.make_dataset_iterator(tf.data.Dataset.range(2).batch(2))
+    found = TWO.experimental_run(lambda x: x + 1, batches)
+    assert [one.numpy().tolist() for one in found.values] == [[1], [2]]
+    numbers = iter(range(9))
+    iterator = TWO.make_input_fn_iterator(lambda where: lambda: tf.constant(next(numbers)))
+    assert [[int(one) for one in iterator.get_next().values] for _ in range(2)] == [[0, 1], [2, 3]]
+
+
+def test_the_spec_of_an_optional_step_is_that_of_its_values():
+    iterator = iter(TWO.experimental_distribute_dataset(tf.data.Dataset.from_tensors([1.0]).repeat(8).batch(8)))
+    assert iterator.get_next_as_optional().element_spec._value_specs[0].shape == (4, 1)
+    assert iterator.element_spec._value_specs[0].shape.as_list() == [None, 1]

@@ -3,9 +3,10 @@
 import functools
 import re
 
-from leat import nest
+from leat import _native, nest
 from leat._api.devices import DeviceSpec
 from leat._core.tracking import grown, kept
+from leat._graph.state import device_block
 from leat._structures.variables import Variable, open_scopes
 
 __all__ = ["Module", "device", "name_scope"]
@@ -39,23 +40,20 @@ def get_current_name_scope():
     return scopes[-1].removesuffix("/") if scopes else ""
 
 
-class device:
-    """A block for the device `device_name` (``tf.device``), of which a CPU does all that leat computes: it changes
-    nothing, as in TensorFlow where a device is not there. ValueError for what is no name of a device."""
+class device(device_block):
+    """A block for the device `device_name` (``tf.device``). A CPU does all that leat computes, in one memory: the block
+    changes only what `device` of tensors and new variables says there, the first CPU's name where the device is not
+    there. ValueError for what is no name of a device."""
 
     def __init__(self, device_name):
         if callable(device_name):
             raise RuntimeError("tf.device does not support functions.")
         if device_name is not None and not isinstance(device_name, (str, DeviceSpec)):
             raise ValueError(f"Expecting a string device name. Got {type(device_name)}({device_name})")
-        if isinstance(device_name, str):
-            DeviceSpec.from_string(device_name)
-
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *error):
-        pass
+        spec = DeviceSpec.from_string(device_name) if isinstance(device_name, str) else device_name
+        is_there = spec is not None and spec.device_type == "CPU" and (
+            spec.device_index or 0) < _native.num_logical_devices("CPU")
+        super().__init__(f"/job:localhost/replica:0/task:0/device:CPU:{spec.device_index or 0}" if is_there else None)
 
 
 def _snake_case(name):

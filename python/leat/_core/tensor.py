@@ -23,6 +23,9 @@ class NotTraceable(OperatorNotAllowedInGraphError):
 _masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
+device_now = Hook()  # the name of the device of what is computed now; leat._graph.state
+
+
 class Tensor(_native.TensorBase):
     """A dense array of one dtype. Immutable; any number of threads may read it.
 
@@ -70,8 +73,9 @@ class Tensor(_native.TensorBase):
 
     @property
     def device(self):
-        """Where the values lie, in TensorFlow's spelling."""
-        return "/job:localhost/replica:0/task:0/device:CPU:0"
+        """The device of what is computed where this is asked, in TensorFlow's spelling: the replica's or
+        ``tf.device``'s, else the first; "" where a function is traced for none. Values lie in the memory that all devices share."""
+        return device_now()
 
     @property
     def backing_device(self):

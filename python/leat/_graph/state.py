@@ -2,6 +2,7 @@
 
 import threading
 
+from leat._core import tensor
 from leat._core.tensor import NotTraceable
 
 
@@ -20,6 +21,7 @@ class _State(threading.local):
         self.stopped = 0  # blocks in which tapes do not record
         self.cuts = 0  # those of them that are stop_recording's
         self.functions = 0  # tf.functions that drive replicas and therefore run in Python
+        self.devices = []  # blocks of tf.device: (the device's name, how many contexts there were)
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
 
 
@@ -56,6 +58,33 @@ def running_replica():
     """The same of a replica that Python runs for; None also in a function that is traced."""
     found = replica_context()
     return found if found is not None and found.is_running and not _state.graphs else None
+
+
+_FIRST = "/job:localhost/replica:0/task:0/device:CPU:0"
+
+
+@tensor.device_now.provide
+def device_now():
+    """The device of what is computed here."""
+    if _state.devices and _state.devices[-1][1] >= len(_state.contexts):
+        return _state.devices[-1][0]
+    replica = replica_context()
+    if replica is not None:
+        return replica.device
+    return "" if _state.graphs else _FIRST
+
+
+class device_block:
+    """A block of tf.device; `name`: a logical CPU's, or None."""
+
+    def __init__(self, name):
+        self._name = name or _FIRST
+
+    def __enter__(self):
+        _state.devices.append((self._name, len(_state.contexts)))
+
+    def __exit__(self, *error):
+        _state.devices.pop()
 
 
 class called_in_python:

@@ -183,8 +183,15 @@ class ReplicaContext:
 
     @property
     def devices(self):
-        """The names of the devices that replicas run on, those of all replicas."""
-        return self._strategy.extended.worker_devices
+        """The name of the device that the replica runs on, in a tuple."""
+        return (self.device,)
+
+    @property
+    def device(self):
+        """The same name; a function that asks is traced for each replica."""
+        self.is_numbered = True
+        devices = self._strategy.extended._devices
+        return devices[(self._replica - self._strategy._first) % len(devices)]
 
     def note_variable(self, variable):
         """A variable has been made: replicas share those that the first of them makes, in their order."""

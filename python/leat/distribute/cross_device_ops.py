@@ -21,7 +21,7 @@ def _check_destinations(destinations):
                          "string.")
 
 
-def _spread(value, destinations):
+def spread(value, destinations):
     """The value where it is wanted: on each device of a distributed destination, or once."""
     count = len(destinations.values) if isinstance(destinations, (DistributedValues, DistributedVariable)) else 1
     return value if count == 1 else Mirrored([value] * count)
@@ -104,7 +104,7 @@ class CrossDeviceOps:
 
     def broadcast_implementation(self, tensor, destinations):
         """What `broadcast` calls with checked arguments."""
-        return _spread(convert_to_tensor(tensor), destinations)
+        return spread(convert_to_tensor(tensor), destinations)
 
     def _gather(self, values, axis):
         return ops.FUNCTIONS["concat"](values, axis)
@@ -127,7 +127,7 @@ class ReductionToOneDevice(CrossDeviceOps):
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
         """The sum, or what `accumulation_fn` gives; for MEAN divided by the number of replicas."""
-        return _spread(_reduced(reduce_op, per_replica_value, self.accumulation_fn), destinations)
+        return spread(_reduced(reduce_op, per_replica_value, self.accumulation_fn), destinations)
 
     def batch_reduce_implementation(self, reduce_op, value_destination_pairs, options):
         """One after the other."""
@@ -144,7 +144,7 @@ class _AllReduce(CrossDeviceOps):
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
         """The sum or mean."""
-        return _spread(_reduced(reduce_op, per_replica_value, ops.FUNCTIONS["add_n"]), destinations)
+        return spread(_reduced(reduce_op, per_replica_value, ops.FUNCTIONS["add_n"]), destinations)
 
     def batch_reduce_implementation(self, reduce_op, value_destination_pairs, options):
         """One after the other."""

@@ -83,10 +83,10 @@ def distribute(strategy, dataset, options):
     """`Strategy.experimental_distribute_dataset`."""
     if not isinstance(dataset, Dataset):
         raise AttributeError(f"'{type(dataset).__name__}' object has no attribute '_variant_tensor'")
-    _check(options)
     if _per_replica(options):
         raise NotImplementedError("InputReplicationMode.PER_REPLICA is only supported in "
                                   "`distribute_datasets_from_function`.")
+    _check(options)
     policy = AutoShardPolicy(dataset.options().experimental_distribute.auto_shard_policy)
     return DistributedDataset(strategy, dataset._plan("experimental_distribute_dataset"), _POLICIES[policy],
                               _buffer_size(options))
@@ -200,7 +200,10 @@ class DistributedIterator(Iterator):
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end; replicas without rows get empty batches in any case."""
         rows = self._take(True)
-        return _optional(None if rows is None else self._assemble(rows), self.element_spec)
+        if rows is None:
+            return _optional(None, self.element_spec)
+        value = self._assemble(rows)
+        return _optional(value, nest.map_structure(nest.spec_of_leaf, value))
 
     def restore(self, state):
         """Continues where `save` was called: makes the run begin again, from that place."""

@@ -14,7 +14,7 @@ from leat.distribute import agreement, cluster_resolver, context, dataset as dat
 from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
-from leat.distribute.cross_device_ops import for_strategy, reduced_slices
+from leat.distribute.cross_device_ops import for_strategy, reduced_slices, spread
 from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
@@ -79,7 +79,7 @@ class StrategyExtended:
 
     def reduce_to(self, reduce_op, value, destinations=None, options=None):
         """The sum or mean over replicas of a value (``StrategyExtended.reduce_to``)."""
-        return self._strategy.reduce(reduce_op, value, axis=None)
+        return spread(self._strategy.reduce(reduce_op, value, axis=None), destinations)
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
         """`reduce_to` of a list of (value, destination)."""
@@ -129,7 +129,13 @@ class StrategyExtended:
         return tensor
 
     def colocate_vars_with(self, colocate_with_variable):
-        """A block that changes nothing: a variable's copies are where the replicas are."""
+        """A block that changes nothing: a variable's copies are where the replicas are. RuntimeError outside of the
+        strategy's scope, ValueError for what is no variable that was made in it."""
+        if trace.strategy() is not self._strategy:
+            raise RuntimeError(f'Need to be inside "with strategy.scope()" for {self._strategy}')
+        if not self.variable_created_in_scope(colocate_with_variable):
+            raise ValueError("`colocate_vars_with` must only be passed a variable created in this tf.distribute."
+                             f"Strategy.scope(), not: {colocate_with_variable!r}")
         return trace.recorded()
 
 

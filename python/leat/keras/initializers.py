@@ -164,7 +164,53 @@ def _of_dtype(value, dtype):
     return value if value.dtype is wanted else ops.FUNCTIONS["cast"](value, wanted)
 
 
-_BY_NAME = {}
+_WINDOWS = {"hann": np.hanning, "hamming": np.hamming, "blackman": np.blackman, "bartlett": np.bartlett,
+            "boxcar": np.ones}
+
+
+class STFT(Initializer):
+    """The kernel [length, 1, frequencies] of a convolution that is a Fourier transform (``keras.initializers.STFT``).
+
+    `side`: "real" or "imag". `window`: "hann", "hamming", "blackman", "bartlett", "boxcar", an array, or None; divided
+    by its norm ("density") or its sum ("spectrum"). `periodic`: the window begins anew behind its last value.
+    """
+
+    def __init__(self, side="real", window="hann", scaling="density", periodic=False):
+        if side not in ("real", "imag"):
+            raise ValueError(f"side should be 'real' or 'imag', not {side}")
+        if isinstance(window, str) and window not in _WINDOWS:
+            raise ValueError(f"window {window!r} is none of {', '.join(_WINDOWS)}; give its values as an array")
+        if scaling not in (None, "density", "spectrum"):
+            raise ValueError("Scaling is invalid, it must be `None`, 'density' or 'spectrum'. Received "
+                             f"scaling={scaling}")
+        self.side, self.window, self.scaling, self.periodic = side, window, scaling, periodic
+
+    def __call__(self, shape, dtype=None):
+        length, _, frequencies = shape
+        turns = np.arange(length)[:, None, None] * np.arange(frequencies) / (2 * (frequencies - 1))
+        kernel = np.cos(2 * np.pi * turns) if self.side == "real" else -np.sin(2 * np.pi * turns)
+        if self.window is not None:
+            window = self._values(length)
+            norm = {"density": np.sqrt(np.sum(window ** 2)), "spectrum": np.sum(np.abs(window)), None: 1}
+            kernel = kernel * window[:, None, None] / norm[self.scaling]
+        return _of_dtype(kernel, dtype)
+
+    def _values(self, length):
+        if isinstance(self.window, str):
+            return _WINDOWS[self.window](length + 1)[:length] if self.periodic else _WINDOWS[self.window](length)
+        window = np.asarray(self.window)
+        if window.shape != (length,):
+            raise ValueError("The shape of `window` must be equal to [frame_length]. Received: window "
+                             f"shape={window.shape}")
+        return window
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {"side": self.side, "window": self.window, "periodic": self.periodic, "scaling": self.scaling}
+
+
+STFTInitializer = stft = STFT
+_BY_NAME = {"STFT": STFT, "stft": STFT, "STFTInitializer": STFT}
 for _entry in tables.entries("initializer"):
     _is_scaled = any(word["name"] == "input_axes" for word in _entry["signature"] or ())
     _base = {"Constant": FilledInitializer, "Identity": MatrixInitializer}.get(

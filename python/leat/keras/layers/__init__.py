@@ -12,8 +12,11 @@ from leat.keras.layers.categories import CategoryEncoding, Discretization
 from leat.keras.layers.conv_lstm import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
                                     Lambda, Masking, ReversibleEmbedding, Softmax)
+from leat.keras.layers.crossing import HashedCrossing
 from leat.keras.layers.dense import EinsumDense
 from leat.keras.layers.lookups import Hashing, IntegerLookup, StringLookup
+from leat.keras.layers.kept import RandomHeight, RandomWidth, ThresholdedReLU
+from leat.keras.layers.low_rank import Convolution, LowRank
 from leat.keras.layers.merging import (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract, add,
                                        average, concatenate, dot, maximum, minimum, multiply, subtract)
 from leat.keras.layers.normalization import BatchNormalization, Normalization
@@ -21,6 +24,7 @@ from leat.keras.layers.pictures import PictureLayer
 from leat.keras.layers.pooling import GlobalAveragePooling1D
 from leat.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN
 from leat.keras.layers.sequences import Bidirectional, TimeDistributed
+from leat.keras.layers.spectrograms import MelSpectrogram, STFTSpectrogram
 from leat.keras.layers.table import TableLayer
 from leat.keras.layers.text import TextVectorization
 from leat.keras.layers.wrappers import Pipeline, SpectralNormalization, Wrapper
@@ -30,6 +34,10 @@ def _base_of(entry):
     """The class whose subclass a line of the table is that nothing above is written for."""
     if entry["name"].startswith(("Cropping", "ZeroPadding")):
         return BorderLayer
+    if entry["name"] == "Dense":
+        return LowRank
+    if entry["name"] in ("Conv1D", "Conv2D", "Conv3D"):
+        return Convolution
     return PictureLayer if entry["prepares"] and entry["min_rank"] == 3 else TableLayer
 
 
@@ -62,7 +70,7 @@ def deserialize(config, custom_objects=None):
 
 
 _LATER = {name: what for what, names in (
-    ("this way of preparing data is", "HashedCrossing MelSpectrogram STFTSpectrogram MaxNumBoundingBoxes"),
+    ("this way of preparing data is", "MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
 ) for name in names.split()}
 
@@ -74,6 +82,6 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-_PRIVATE = ("BorderLayer", "PictureLayer")
+_PRIVATE = ("BorderLayer", "Convolution", "LowRank", "PictureLayer")
 __all__ = [name for name in globals() if name[0].isupper() and name not in _PRIVATE] + [
     "add", "average", "concatenate", "deserialize", "dot", "maximum", "minimum", "multiply", "serialize", "subtract"]

@@ -9,6 +9,7 @@ from leat.keras import activations, ops as whole, regularizers
 from leat.keras._base import masking, registry, tables
 from leat.keras._base.layer import Layer, Node
 from leat.keras._base.symbolic import KerasTensor
+from leat.keras.layers.low_rank import LowRank, adapted
 from leat.keras.layers.table import TableLayer
 
 
@@ -244,10 +245,12 @@ class Dropout(TableLayer):
         super().__init__(rate, noise_shape=noise_shape, seed=seed, **kwargs)
 
 
-class Embedding(TableLayer):
+class Embedding(LowRank):
     """Rows of a table by their numbers (``keras.layers.Embedding``). `mask_zero`: number 0 does not count."""
 
     _entry = tables.entry_of("layer", "Embedding")
+    _adapts = "embeddings"
+    embeddings = adapted("embeddings")
 
     def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None,
                  embeddings_constraint=None, mask_zero=False, weights=None, **kwargs):

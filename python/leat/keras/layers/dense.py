@@ -2,10 +2,10 @@
 
 from leat.keras._base import tables
 from leat.keras.initializers import ScaledInitializer
-from leat.keras.layers.table import TableLayer
+from leat.keras.layers.low_rank import LowRank
 
 
-class EinsumDense(TableLayer):
+class EinsumDense(LowRank):
     """Sums of products of input and kernel, by a text that names dimensions (``keras.layers.EinsumDense``)."""
 
     _entry = tables.entry_of("layer", "EinsumDense")

@@ -277,7 +277,7 @@ class TableLayer(Layer):
             raise errors.UnimplementedError(None, None, f"layer {self.name!r} is synchronized, for which replicas "
                                             "compute at the same time; put what strategy.run runs into a tf.function")
         tensors = [self._turned(tensor) for tensor in tensors]
-        weights = [weight._as_tensor() for weight in self._weights]
+        weights = self._values_of_weights()
         if self._entry["name"] in _WIDE:
             weights = [_widened(weight) for weight in weights]
         output, updates = calls.call(part, tensors, weights, training)
@@ -285,6 +285,9 @@ class TableLayer(Layer):
             if update is not None:
                 weight.assign(update)
         return self._turned_back(output)
+
+    def _values_of_weights(self):
+        return [weight._as_tensor() for weight in self._weights]
 
     def compute_output_shape(self, input_shape):
         """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""
@@ -326,8 +329,7 @@ class TableLayer(Layer):
                 current = activations.serialize(current)
             elif name.endswith(_REGULAR):
                 current = registry.serialize_keras_object(getattr(self, name, None))
-            if current is not None or not name.startswith("lora_"):
-                config[name] = current
+            config[name] = current
         words = (self._entry["config"] or "").split()
         if self.activity_regularizer is not None or "activity_regularizer" in words:
             config["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)

@@ -3,8 +3,9 @@
  * Happy path: each place of the result finds the place it comes from along every dimension down to
  * the last one that is padded; what lies behind is copied at once, and where the padding is
  * constant all that comes from the input along that dimension, too. Fails where the paddings are
- * not one pair of 0 or more per dimension, or mirror more than there is. The gradient of a constant
- * padding is the part inside; the others have none. No state, no locks. */
+ * not one pair of 0 or more per dimension, or mirror more than there is. The gradient is the part
+ * inside; of mirrored paddings, what lies outside is added where it was mirrored from. No state, no
+ * locks. */
 #include "base/minmax.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
@@ -280,6 +281,39 @@ static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     return leati_support_hold_strings(call, 0, err);
 }
 
+/* What a dimension's part outside, `count` values from `start` on, adds inside, from `to` on. */
+static leat_value mirrored(leat_value gradient, leat_shape shape, int32_t d, int64_t start,
+                           int64_t count, int64_t to, int64_t inside) {
+    int64_t begin[LEAT_MAX_RANK] = {0}, pairs[2 * LEAT_MAX_RANK] = {0}, axis = d;
+    begin[d] = start;
+    shape.dims[d] = count;
+    pairs[2 * d] = to;
+    pairs[2 * d + 1] = inside - to - count;
+    leat_value part = leat_op_slice(gradient, begin, shape.rank, shape.dims, shape.rank);
+    return leat_op_pad(leat_op_reverse(part, &axis, 1), pairs, shape.rank);
+}
+
+/* The gradient of the input of a mirrored padding, dimension by dimension. */
+static leat_value unmirrored(leat_value gradient, const pad_plan *plan) {
+    leat_shape shape = plan->out;
+    int64_t border = plan->mode == PAD_REFLECT;
+    for (int32_t d = 0; d < shape.rank; d++) {
+        int64_t begin[LEAT_MAX_RANK] = {0}, inside = plan->in.dims[d], before = plan->before[d];
+        int64_t after = plan->out.dims[d] - inside - before;
+        leat_shape whole = shape;
+        begin[d] = before;
+        shape.dims[d] = inside;
+        leat_value sum = leat_op_slice(gradient, begin, shape.rank, shape.dims, shape.rank);
+        if (before > 0)
+            sum = leat_op_add(sum, mirrored(gradient, whole, d, 0, before, border, inside));
+        if (after > 0)
+            sum = leat_op_add(sum, mirrored(gradient, whole, d, before + inside, after,
+                                            inside - border - after, inside));
+        gradient = sum;
+    }
+    return gradient;
+}
+
 static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     const struct pad_args *args = call->args;
     leat_shape in = leat_value_shape(call->inputs[0]);
@@ -287,10 +321,10 @@ static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     if (!leati_shape_is_static(&in))
         return leati_fail(err, LEAT_UNIMPLEMENTED, "the gradient of pad needs a static shape");
     LEATI_TRY(padded(args, &in, &plan, err));
-    if (plan.mode != PAD_CONSTANT)
-        return leati_fail(err, LEAT_UNIMPLEMENTED, "mode %s has no gradient", args->mode);
     call->input_gradients[0] =
-        leat_op_slice(call->output_gradients[0], plan.before, in.rank, in.dims, in.rank);
+        plan.mode == PAD_CONSTANT
+            ? leat_op_slice(call->output_gradients[0], plan.before, in.rank, in.dims, in.rank)
+            : unmirrored(call->output_gradients[0], &plan);
     return LEAT_OK;
 }
 

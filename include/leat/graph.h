@@ -129,6 +129,14 @@ LEAT_API const leat_spec *leat_function_output(const leat_function *function);
 LEAT_API char *leat_function_to_json(const leat_function *function, leat_error *err);
 LEAT_API leat_function *leat_function_from_json(const char *text, leat_error *err);
 
+/* The same text for who translates a function: of each node also "types", the dtypes and shapes of
+ * its outputs, and "variables", the places of its variables among `variables` (`num_variables` of
+ * them, borrowed). Not for leat_function_from_json. Variables that are not among them are
+ * UNIMPLEMENTED. The text is owned (leat_text_free). TensorFlow: tf.Graph.as_graph_def. */
+LEAT_API char *leat_function_describe(const leat_function *function,
+                                      leat_variable *const *variables, int num_variables,
+                                      leat_error *err);
+
 /* Releases text that the library returned as owned. */
 LEAT_API void leat_text_free(char *text);
 

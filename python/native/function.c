@@ -177,6 +177,31 @@ static PyObject *function_json(PyObject *self, PyObject *unused) {
     return native_text(leat_function_to_json(native_function_of(self), &err), &err);
 }
 
+/* describe(variables): the JSON text with types, and variables by their places in the list. */
+static PyObject *function_describe(PyObject *self, PyObject *list) {
+    leat_error err = {0};
+    Py_ssize_t count = PySequence_Size(list);
+    if (count < 0)
+        return NULL;
+    leat_variable **variables = PyMem_Calloc((size_t)count + 1, sizeof(*variables));
+    if (variables == NULL)
+        return PyErr_NoMemory();
+    PyObject *text = NULL;
+    Py_ssize_t known = 0;
+    for (; known < count; known++) {
+        PyObject *item = PySequence_GetItem(list, known);
+        variables[known] = item == NULL ? NULL : native_variable_of(item);
+        Py_XDECREF(item); /* the list keeps it */
+        if (variables[known] == NULL)
+            break;
+    }
+    if (known == count)
+        text = native_text(
+            leat_function_describe(native_function_of(self), variables, (int)count, &err), &err);
+    PyMem_Free(variables);
+    return text;
+}
+
 static PyObject *function_graph_def(PyObject *self, PyObject *unused) {
     (void)unused;
     leat_error err = {0};
@@ -205,6 +230,8 @@ static PyMethodDef function_methods[] = {
     {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
     {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
     {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
+    {"describe", function_describe, METH_O,
+     "describe(variables): that text with types, and variables by their places."},
     {"to_graph_def", function_graph_def, METH_NOARGS, "The function as a GraphDef's bytes."},
     {"input", function_input, METH_NOARGS, "JSON of the arguments' spec."},
     {"output", function_output, METH_NOARGS, "JSON of the result's spec."},

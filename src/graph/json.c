@@ -18,16 +18,25 @@
 #include "graph/variable.h"
 #include <string.h>
 
+/* Where a function is written: how deep, and for leat_function_describe the variables, which it
+ * numbers (NULL: the text is one to be read again). The depth comes first, as reading has it. */
+struct writing {
+    int depth;
+    leat_variable *const *variables;
+    int num_variables;
+};
+
 static json_t *write_function(void *context, const leat_object *object, leat_error *err);
 static leat_object *read_function(void *context, const leati_row *row, const json_t *json,
                                   leat_error *err);
 
 const leati_json_functions leati_function_json = {.write = write_function, .read = read_function};
 
-/* The same for attributes of `op`, `depth` functions further in; the context is the depth. */
-static leati_json_functions functions_at(const leati_tensor_op *op, int *depth) {
+/* The same for attributes of `op`; the context is where they are written, or the depth of reading.
+ */
+static leati_json_functions functions_at(const leati_tensor_op *op, void *context) {
     leati_json_functions functions = {
-        .context = depth, .write = write_function, .read = read_function};
+        .context = context, .write = write_function, .read = read_function};
     if (op->objects != NULL) {
         /* Datasets and the like: the operation's own file knows how to write them. */
         functions.write_object = op->objects->write_object;
@@ -56,10 +65,19 @@ static json_t *write_ids(const int32_t *ids, int32_t count, leat_error *err) {
     return array;
 }
 
+/* The place of a variable among those that are described; -1: it is none of them. */
+static int place_of(const struct writing *writing, const leat_object *object) {
+    for (int i = 0; i < writing->num_variables; i++)
+        if ((const leat_object *)(const void *)writing->variables[i] == object)
+            return i;
+    return -1;
+}
+
 /* Objects live in this process; a callback travels by its name alone, the others not at all. */
 static leat_status check_object(const leati_node *node, const leati_row *row,
-                                const leat_object *object, leat_error *err) {
-    if (object == NULL)
+                                const leat_object *object, const struct writing *writing,
+                                leat_error *err) {
+    if (object == NULL || place_of(writing, object) >= 0)
         return LEAT_OK;
     /* Before the general sentence, to say what a user can do about it. */
     if (leati_variable_is_object(object))
@@ -76,9 +94,9 @@ static leat_status check_object(const leati_node *node, const leati_row *row,
 }
 
 /* The attributes without the objects that stay in this process, which have been checked. */
-static json_t *write_attributes(const leati_node *node, int depth, leat_error *err) {
+static json_t *write_attributes(const leati_node *node, struct writing *writing, leat_error *err) {
     const leati_row *rows = node->op->rows != NULL ? node->op->rows : leati_no_rows;
-    leati_json_functions functions = functions_at(node->op, &depth);
+    leati_json_functions functions = functions_at(node->op, writing);
     char *args = leati_alloc_zero(1, node->op->args_size ? node->op->args_size : 1);
     if (args == NULL) {
         leati_no_memory(err);
@@ -90,7 +108,7 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
     for (const leati_row *row = rows; status == LEAT_OK && row->type != LEATI_ROW_END; row++)
         if (row->type == LEATI_ROW_OBJECT && node->op->objects == NULL) {
             leat_object **object = (leat_object **)(void *)(args + row->offset);
-            status = check_object(node, row, *object, err);
+            status = check_object(node, row, *object, writing, err);
             *object = NULL;
         }
     json_t *json =
@@ -99,8 +117,32 @@ static json_t *write_attributes(const leati_node *node, int depth, leat_error *e
     return json;
 }
 
-static json_t *write_node(const leati_node *node, int depth, leat_error *err) {
-    json_t *attributes = write_attributes(node, depth, err);
+/* Adds to a node's text what leat_function_describe says besides. False: no memory. */
+static bool describe_node(json_t *json, const leat_function *function, const leati_node *node,
+                          const struct writing *writing) {
+    json_t *types = json_array(), *variables = json_array();
+    bool good = types != NULL && variables != NULL;
+    for (int32_t i = 0; good && i < node->num_outputs; i++) {
+        const leati_type *type = &function->body.values[node->first_output + i].type;
+        good = !json_array_append_new(types,
+                                      json_pack("{s:s, s:o}", "dtype", leat_dtype_name(type->dtype),
+                                                "shape", leati_json_of_shape(&type->shape)));
+    }
+    for (const leati_row *row = node->op->rows; row != NULL && row->type != LEATI_ROW_END; row++) {
+        const char *at = (const char *)node->args + row->offset;
+        int place = row->type != LEATI_ROW_OBJECT
+                        ? -1
+                        : place_of(writing, *(leat_object *const *)(const void *)at);
+        if (place >= 0)
+            good = good && !json_array_append_new(variables, json_integer(place));
+    }
+    good = leati_json_put(json, "types", types) && good;
+    return leati_json_put(json, "variables", variables) && good;
+}
+
+static json_t *write_node(const leat_function *function, const leati_node *node,
+                          struct writing *writing, leat_error *err) {
+    json_t *attributes = write_attributes(node, writing, err);
     json_t *inputs = attributes != NULL ? write_ids(node->inputs, node->num_inputs, err) : NULL;
     if (inputs == NULL) {
         json_decref(attributes);
@@ -109,18 +151,22 @@ static json_t *write_node(const leati_node *node, int depth, leat_error *err) {
     json_t *json =
         json_pack("{s:s, s:i, s:o, s:o, s:I}", "op", node->op->name, "version", node->op->version,
                   "attrs", attributes, "inputs", inputs, "number", (json_int_t)node->number);
-    if (json == NULL)
-        leati_no_memory(err);
-    return json;
+    if (json != NULL &&
+        (writing->variables == NULL || describe_node(json, function, node, writing)))
+        return json;
+    json_decref(json);
+    leati_no_memory(err);
+    return NULL;
 }
 
-static json_t *write_nodes(const leat_function *function, int depth, leat_error *err) {
+static json_t *write_nodes(const leat_function *function, struct writing *writing,
+                           leat_error *err) {
     json_t *array = json_array();
     if (array == NULL)
         leati_no_memory(err);
     for (size_t i = 0; array != NULL && i < function->body.num_nodes; i++) {
         const leati_node *node = &function->body.nodes[i];
-        json_t *json = write_node(node, depth, err);
+        json_t *json = write_node(function, node, writing, err);
         if (json != NULL && !json_array_append_new(array, json))
             continue;
         if (json != NULL)
@@ -133,20 +179,22 @@ static json_t *write_nodes(const leat_function *function, int depth, leat_error 
 }
 
 static json_t *write_function(void *context, const leat_object *object, leat_error *err) {
-    /* The depth travels as the context of the rows' functions, since rows know nothing of
-     * nesting. */
-    int depth = context != NULL ? *(int *)context + 1 : 0;
+    /* It travels as the context of the rows' functions, since rows know nothing of nesting. */
+    struct writing writing = {.depth = -1};
+    if (context != NULL)
+        writing = *(struct writing *)context;
+    writing.depth++;
     const leat_function *function = (const leat_function *)(const void *)object;
     if (!leati_graph_object_is_function(object)) {
         leati_refuse(err, VALUE, "expected a function, found %s",
                      object ? object->type->name : "NULL");
         return NULL;
     }
-    if (check_depth(depth, err) != LEAT_OK)
+    if (check_depth(writing.depth, err) != LEAT_OK)
         return NULL;
     json_t *input = leati_json_of_spec(function->input, err);
     json_t *output = input != NULL ? leati_json_of_spec(function->output, err) : NULL;
-    json_t *nodes = output != NULL ? write_nodes(function, depth, err) : NULL;
+    json_t *nodes = output != NULL ? write_nodes(function, &writing, err) : NULL;
     json_t *outputs =
         nodes != NULL ? write_ids(function->outputs, function->num_outputs, err) : NULL;
     if (outputs == NULL) {
@@ -162,12 +210,24 @@ static json_t *write_function(void *context, const leat_object *object, leat_err
     return json;
 }
 
-char *leat_function_to_json(const leat_function *function, leat_error *err) {
-    LEATI_ERROR_DOOR(err);
-    json_t *json = write_function(NULL, (const leat_object *)function, err);
+static char *text_of(const leat_function *function, struct writing *writing, leat_error *err) {
+    json_t *json = write_function(writing, (const leat_object *)function, err);
     char *text = json != NULL ? leati_json_print(json, 0, false, err) : NULL;
     json_decref(json);
     return text;
+}
+
+char *leat_function_to_json(const leat_function *function, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    return text_of(function, NULL, err);
+}
+
+char *leat_function_describe(const leat_function *function, leat_variable *const *variables,
+                             int num_variables, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    leat_variable *const none[1] = {NULL};
+    struct writing writing = {-1, num_variables > 0 ? variables : none, num_variables};
+    return text_of(function, &writing, err);
 }
 
 /* ---- reading ---- */

@@ -192,12 +192,22 @@ static void test_variables_do_not_travel(void **state) {
     leat_function *function = leat_graph_finish(graph, &read, 1, NULL, &err);
     assert_null(leat_function_to_json(function, &err));
     assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "\"bias\"");
+    assert_null(leat_function_describe(function, NULL, 0, &err));
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "\"bias\"");
+    char *text = leat_function_describe(function, &variable, 1, &err);
+    assert_non_null(strstr(text, "\"types\": [{\"dtype\": \"float32\", \"shape\": []}], "
+                                 "\"variables\": [0]"));
+    leat_text_free(text);
     leat_function_unref(function);
     leat_variable_unref(variable);
     leat_tensor_unref(&one);
 }
 
 static leat_status write_and_read(void *context, leat_error *err) {
+    char *described = leat_function_describe(context, NULL, 0, err);
+    leat_text_free(described);
+    if (described == NULL)
+        return torture_code(err);
     char *text = leat_function_to_json(context, err);
     leat_function *copy = text != NULL ? leat_function_from_json(text, err) : NULL;
     leat_text_free(text);

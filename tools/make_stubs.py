@@ -82,6 +82,9 @@ ShapeLike: TypeAlias = TensorShape | Sequence[Any] | np.ndarray[Any, Any] | IntL
 '''
 
 
+GENERIC = {dict: "[Any, Any]", list: "[Any]", tuple: "[Any, ...]"}  # what a class of these is a class of
+
+
 class Stubs:
     """The text of every stub, of the package that is imported."""
 
@@ -272,7 +275,7 @@ class Stubs:
             return ["class %s(NamedTuple):" % value.__name__, *[
                 "    %s: Any%s" % (field, " = ..." if field in given else "") for field in fields]]
         bases = [self.use(base) if base.__module__.startswith("leat") else "enum." + base.__name__
-                 if base.__module__ == "enum" else B + base.__name__ for base in value.__bases__
+                 if base.__module__ == "enum" else B + base.__name__ + GENERIC.get(base, "") for base in value.__bases__
                  if base is not object and (base.__module__ in ("builtins", "enum") or id(base) in self.homes)]
         out = []
         if issubclass(value, enum.Enum):

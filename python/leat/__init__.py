@@ -58,7 +58,7 @@ _HOMES = {
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
     "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn queue ragged "
-    "random sparse strings summary sysconfig test tpu train types utils version").split()]
+    "random saved_model sparse strings summary sysconfig test tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

@@ -59,7 +59,7 @@ def _given(rest, name):
     return rest.pop(name)
 
 
-def _distinct(names):
+def distinct(names):
     """The names, with a number behind those that came before."""
     seen, counts = {}, {}
     for name in names:
@@ -71,7 +71,7 @@ def _distinct(names):
     return list(seen)
 
 
-def _fit(spec, value, is_exact=False):
+def fitted(spec, value, is_exact=False):
     """The argument as tensors of the signature's types; TypeError where it is none, or another value that is no
     tensor. `is_exact`: lists are no tuples."""
     found = nest._children(spec)
@@ -81,7 +81,7 @@ def _fit(spec, value, is_exact=False):
         kinds = not is_exact or isinstance(spec, list) == isinstance(value, list)
         if parts is None or len(parts[0]) != len(found[0]) or not keys or not kinds:
             raise TypeError(f"expected {spec}, found {value!r}")
-        return found[1]([_fit(one, part, is_exact) for one, part in zip(found[0], parts[0])])
+        return found[1]([fitted(one, part, is_exact) for one, part in zip(found[0], parts[0])])
     if not isinstance(spec, specs.TypeSpec):
         if value is not spec and not bool(np.all(value == spec)):
             raise TypeError(f"Can not cast {value!r} to {spec!r}, the value that was traced")

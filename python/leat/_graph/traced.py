@@ -14,8 +14,8 @@ from leat import nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import introspection, steps, trace
-from leat._graph.arguments import (_as_tensor, _covers, _distinct, _fit, _given, _join, _leaf, _named, _read, _shape_of,
-                                   _Static)
+from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _leaf, _named, _read, _shape_of, _Static,
+                                   distinct, fitted)
 from leat.errors import OpError, OutOfRangeError
 
 _eager_mode = [False]
@@ -62,9 +62,9 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "has_customs",
-                 "is_random", "concrete", "step", "arguments")
+                 "is_random", "concrete", "step", "signature")
 
-    def __init__(self, native, arguments, structure, leaves, variables, graph_variables, graph):
+    def __init__(self, native, structure, leaves, variables, graph_variables, graph):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
@@ -74,7 +74,7 @@ class _Trace:
         self.is_random = graph.is_random
         self.step = steps.Step(native) if graph.is_large and not (graph.is_random or graph.branches) else None
         self.concrete = None  # the ConcreteFunction that shows it to users
-        self.arguments = nest.map_structure(lambda leaf: None, arguments)  # the arguments' structure, over anything
+        self.signature = None  # (args, kwargs) with TypeSpecs in the place of tensors
 
     def put_together(self, tensors):
         rest = iter(tensors)
@@ -100,6 +100,12 @@ class Function:
         """How often the Python function was called to be traced."""
         return self._count
 
+    def _saved_traces(self):
+        """The traced forms that are saved with it, in the order in which they came; of a signature its own."""
+        if self.input_signature is not None and not self._traces:
+            self.get_concrete_function()
+        return [made for key, made in self._traces.items() if not key[2] and not key[3] and not key[4]]
+
     @property
     def name(self):
         """The Python function's."""
@@ -107,8 +113,7 @@ class Function:
 
     def _concrete_functions(self):
         """The ConcreteFunctions of what was traced so far, but not of what tapes recorded."""
-        found = [(key, made) for key, made in self._traces.items() if not key[2] and not key[3]]
-        return [self._shown(made, key[0]) for key, made in found]
+        return [self._shown(made) for key, made in self._traces.items() if not key[2] and not key[3]]
 
     def pretty_printed_concrete_signatures(self, verbose=True):
         """The signatures of all that was traced so far, for readers."""
@@ -157,11 +162,11 @@ class Function:
             if len(given) != len(self.input_signature):
                 raise TypeError(f"input_signature contains {len(self.input_signature) - len(given)} extra type "
                                 "constraints.")
-            fitted = tuple(_fit(spec, value) for spec, value in zip(self.input_signature, given))
+            taken = tuple(fitted(spec, value) for spec, value in zip(self.input_signature, given))
         except TypeError as error:
             raise TypeError(f"Binding inputs to tf.function failed due to `{error}`. Received args: {given_args} and "
                             f"kwargs: {given_kwargs} for signature: {self._arguments_spec() or '(...)'}.") from None
-        return fitted + tuple(args[len(self.input_signature):]), kwargs
+        return taken + tuple(args[len(self.input_signature):]), kwargs
 
     def _bound(self, args, kwargs):
         signature = self._arguments_spec()
@@ -296,7 +301,12 @@ class Function:
         finally:
             graph.release()
         # As in TensorFlow: what stays is a trace that finds the variables and makes none.
-        return self._trace(structure, leaf_specs, variables, ()) if has_created else made
+        if has_created:
+            return self._trace(structure, leaf_specs, variables, ())
+        made.signature = nest.pack_sequence_as(structure, [
+            leaf.value if isinstance(leaf, _Static) else _named(leaf, name)
+            for leaf, name in zip(leaf_specs, self._names(structure))])
+        return made
 
     def _trace_into(self, graph, structure, leaf_specs, variables, first, given):
         with trace.tracing(graph), trace.recorded():
@@ -320,7 +330,7 @@ class Function:
         self._has_traced = True
         file, line = trace._place(self.python_function)
         native = graph.finish(outputs, nest.to_text(tuple(out_specs))).at(file, line)
-        return _Trace(native, structure, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
+        return _Trace(native, nest.map_structure(lambda leaf: None, result), out_specs, list(variables),
                       [entry[0] for entry in graph.variables.values()], graph)
 
     def _result(self, leaf):
@@ -342,15 +352,13 @@ class Function:
         leaf_specs = [leaf if isinstance(leaf, specs.TypeSpec) else _leaf(leaf) for leaf in flat]
         leaf_specs = [leaf if isinstance(leaf, (specs.TypeSpec, _Static)) else nest.spec_of_leaf(leaf)
                       for leaf in leaf_specs]
-        return self._shown(self._trace_of((args, kwargs), leaf_specs), leaf_specs)
+        return self._shown(self._trace_of((args, kwargs), leaf_specs))
 
-    def _shown(self, made, leaf_specs):
-        """The ConcreteFunction that shows a trace for arguments of these specs."""
+    def _shown(self, made):
+        """The ConcreteFunction that shows a trace."""
         with self._lock:
             if made.concrete is None:
-                inputs = [leaf.value if isinstance(leaf, _Static) else _named(leaf, name)
-                          for leaf, name in zip(leaf_specs, self._names(made.arguments))]
-                made.concrete = ConcreteFunction(self, made, *nest.pack_sequence_as(made.arguments, inputs))
+                made.concrete = ConcreteFunction(self, made, *made.signature)
         return made.concrete
 
     def _positions(self, count):
@@ -477,14 +485,14 @@ class ConcreteFunction:
         for name in rest:
             raise TypeError(f"multiple values for argument {name!r}" if name in names and name not in alone
                             else f"got an unexpected keyword argument {name!r}")
-        return (tuple(_fit(spec, value, True) for spec, value in zip(wanted, found)),
-                {name: _fit(by_name[name], value, True) for name, value in named.items()})
+        return (tuple(fitted(spec, value, True) for spec, value in zip(wanted, found)),
+                {name: fitted(by_name[name], value, True) for name, value in named.items()})
 
     def _bound_flat(self, args, kwargs):
         """The same of a tensor for each leaf of the arguments that is one, by position or by its name."""
         leaves = nest.flatten(self.structured_input_signature)
         wanted = [leaf for leaf in leaves if isinstance(leaf, specs.TypeSpec)]
-        names = _distinct([getattr(spec, "name", None) or "tensor_arg" for spec in wanted])
+        names = distinct([getattr(spec, "name", None) or "tensor_arg" for spec in wanted])
         if len(args) > len(wanted):
             raise TypeError(f"{len(wanted)} positional arguments are taken, got {len(args)}")
         rest = dict(kwargs)
@@ -495,7 +503,7 @@ class ConcreteFunction:
             if not hasattr(value, "_has_values") and not hasattr(value, "_as_tensor"):
                 raise TypeError(f"expected argument #{place}(zero-based) to be a Tensor; got {type(value).__name__} "
                                 f"({value})")
-        tensors = map(_fit, wanted, found)
+        tensors = map(fitted, wanted, found)
         return nest.pack_sequence_as(self.structured_input_signature, [
             next(tensors) if isinstance(leaf, specs.TypeSpec) else leaf for leaf in leaves])
 

@@ -8,7 +8,7 @@
 from leat._api.modules import device  # noqa: F401
 from leat._core import later as _later
 from leat.keras import (activations, applications, backend, callbacks, config, constraints,  # noqa: F401
-                        dtype_policies, initializers, layers, losses, metrics, mixed_precision, models, ops,
+                        dtype_policies, export, initializers, layers, losses, metrics, mixed_precision, models, ops,
                         optimizers, random, regularizers, saving, tree, utils)
 from leat.keras._base import registry
 from leat.keras._base.input_spec import InputSpec  # noqa: F401

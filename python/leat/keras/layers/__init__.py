@@ -71,11 +71,14 @@ def deserialize(config, custom_objects=None):
 
 _LATER = {name: what for what, names in (
     ("this way of preparing data is", "MaxNumBoundingBoxes"),
-    ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper TFSMLayer"),
+    ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper"),
 ) for name in names.split()}
 
 
 def __getattr__(name):
+    if name == "TFSMLayer":  # with what reads SavedModels, when it is first asked for
+        from leat.keras.layers.saved_models import TFSMLayer
+        return TFSMLayer
     if name in _LATER:
         raise AttributeError(f"keras.layers.{name} is UNIMPLEMENTED: {_LATER[name]} not part of leat yet; write a "
                              "layer of your own (keras.layers.Layer) in its place")

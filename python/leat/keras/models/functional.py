@@ -136,6 +136,9 @@ class Functional(Model):
         others = [(name, value) for name, value in super()._checkpoint_children() if name != "_layers"]
         return [("_operations", list(self._layers)), *others]
 
+    def _input_signature(self):
+        return [self._inputs]
+
     inputs = property(lambda self: _layer._leaves(self._inputs))
     outputs = property(lambda self: _layer._leaves(self._outputs))
     input = property(lambda self: self._inputs)

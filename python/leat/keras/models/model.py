@@ -149,6 +149,26 @@ class Model(Trainer, Layer):
         """Writes the model into a `.keras` file as Keras does, or into an open one; needs the package h5py."""
         files.save_model(self, filepath, overwrite, zipped, **kwargs)
 
+    def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs):
+        """Writes the model's call as a SavedModel, which TensorFlow loads and serves: ``serve`` and "serving_default".
+
+        `input_signature`: what the call takes (InputSpecs, TensorSpecs, tensors), by default what the model was made of
+        or called with, for any batch.
+        """
+        from leat.keras.saving.export import export_model
+        export_model(self, filepath, format, verbose, input_signature, **kwargs)
+
+    def _input_signature(self):
+        """The arguments of the call as KerasTensors; None: it was never called."""
+        if self._called_shapes is None:
+            return None
+        return [_layer._map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), self._called_shapes)]
+
+    def _default_save_signature(self):
+        """What ``tf.saved_model.save`` writes as "serving_default"; None where that is not known."""
+        from leat.keras.saving.export import serving_function
+        return serving_function(self)
+
     def summary(self, line_length=None, positions=None, print_fn=None, expand_nested=False, show_trainable=False,
                 layer_range=None):
         """Prints the layers as a table: name and class, output shape, number of parameters.
@@ -414,6 +434,9 @@ class Sequential(Model):
         if value is None:
             raise AttributeError(f"Sequential model '{self.name}' has no defined {what} yet.")
         return value
+
+    def _input_signature(self):
+        return None if self._input is None else [self._input]
 
     inputs = property(lambda self: [self._known(self._input, "inputs")])
     outputs = property(lambda self: [self._known(self._output, "outputs")])

@@ -1,0 +1,1 @@
+"""SavedModels: TensorFlow's messages, functions as its graphs and back, saving and loading."""

@@ -1,5 +1,6 @@
 """Branches, loops and captured values inside of functions that are traced."""
 
+import numpy as np
 import pytest
 
 import leat as tf
@@ -70,3 +71,13 @@ def test_case_takes_the_first_that_holds():
     assert values(made) == [10, 21, 22, -3]
     made = Dataset.range(4).map(lambda x: tf.switch_case(x, [lambda: x, lambda: x * 5], lambda: -x))
     assert values(made) == [0, 5, -2, -3]
+
+
+def test_an_array_of_unknown_elements_is_carried_by_a_loop():
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def rows_of(x):
+        array = tf.TensorArray(tf.float32, 3, element_shape=[None, 2])
+        for i in tf.range(3):
+            array = array.write(i, x + tf.cast(i, tf.float32))
+        return array.stack()
+    np.testing.assert_array_equal(rows_of(tf.zeros([1, 2])), [[[0, 0]], [[1, 1]], [[2, 2]]])

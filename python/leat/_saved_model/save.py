@@ -170,9 +170,9 @@ class _Signature(ConcreteFunction):
             if type(leaf) is not specs.TensorSpec:
                 raise UnimplementedError(None, None, f"a signature takes tensors, found {leaf!r}; wrap it in a "
                                          "tf.function of their parts")
-        self.inputs = {name: specs.TensorSpec(leaf.shape, leaf.dtype, name) for name, leaf in zip(names, leaves)}
-        self.outputs = {name: specs.TensorSpec(one.shape, one.dtype, name)
-                        for name, one in _output_names(inner).items()}
+        self.takes = {name: specs.TensorSpec(leaf.shape, leaf.dtype, name) for name, leaf in zip(names, leaves)}
+        self.gives = {name: specs.TensorSpec(one.shape, one.dtype, name)
+                      for name, one in _output_names(inner).items()}
 
 
 def _distinct_names(leaves):
@@ -250,18 +250,18 @@ class _Functions:
     def _write_signature(self, signature):
         inner, used = self.write(signature.inner)
         target = self.library.functions[inner]
-        names, ends = sorted(signature.inputs), sorted(signature.outputs)
-        order = list(signature.outputs)
+        names, ends = sorted(signature.takes), sorted(signature.gives)
+        order = list(signature.gives)
 
         def fill(body, given):
             by_name = dict(zip(names, given))
-            inputs = [*(by_name[name] for name in signature.inputs), *body.variables.values()]
-            found = call(body, inner, target, inputs, [_components(signature.outputs[name])[0] for name in order])
+            inputs = [*(by_name[name] for name in signature.takes), *body.variables.values()]
+            found = call(body, inner, target, inputs, [_components(signature.gives[name])[0] for name in order])
             return [found[order.index(name)] for name in ends]
         name = write_function(self.library, f"signature_wrapper_{_name_of(signature.inner)}", [
-            (name, _components(signature.inputs[name])[0]) for name in names], used, self.values, fill, ends)
-        self._note(name, used, ((), {name: signature.inputs[name] for name in names}),
-                   {name: signature.outputs[name] for name in ends})
+            (name, _components(signature.takes[name])[0]) for name in names], used, self.values, fill, ends)
+        self._note(name, used, ((), {name: signature.takes[name] for name in names}),
+                   {name: signature.gives[name] for name in ends})
         return name, used
 
 
@@ -341,20 +341,20 @@ def _info(ref, spec):
 def _signature_def(main, name, signature, functions, handles):
     own, used = functions.write(signature)
     inputs, given = {}, []
-    for key in sorted(signature.inputs):
-        spec = signature.inputs[key]
+    for key in sorted(signature.takes):
+        spec = signature.takes[key]
         dims = _dims(spec)
         made = main.named(_node_name(f"{name}_{key}"), "Placeholder", [], spec.dtype, dims, dtype_=spec.dtype,
                           shape=values.shape_message(spec.shape))
         inputs[key] = _info(made.ref, spec)
         given.append(made)
     given += [handles[id(functions.variables[place])] for place in used]
-    ends = sorted(signature.outputs)
+    ends = sorted(signature.gives)
     main.last = None  # signatures do not wait for each other
     found = call(main, own, functions.library.functions[own], given,
-                 [_components(signature.outputs[key])[0] for key in ends])
+                 [_components(signature.gives[key])[0] for key in ends])
     return Message("SignatureDef", inputs=inputs, method_name=_PREDICT, outputs={
-        key: _info(one.ref, signature.outputs[key]) for key, one in zip(ends, found)})
+        key: _info(one.ref, signature.gives[key]) for key, one in zip(ends, found)})
 
 
 def _saver(main, nodes, handles):
@@ -430,7 +430,7 @@ def _saved_function(function, functions):
 def _saved_concrete(function, functions):
     name, _ = functions.write(function)
     if isinstance(function, _Signature):
-        names, spec = sorted(function.inputs), None
+        names, spec = sorted(function.takes), None
         allowed = len(names) == 1
     else:
         leaves = [leaf for leaf in nest.flatten(function.structured_input_signature) if values.is_spec(leaf)]

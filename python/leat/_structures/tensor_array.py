@@ -53,7 +53,8 @@ class TensorArraySpec(specs.TypeSpec):
 
     def _json(self):
         shape = self._element_shape
-        rows = None if shape.rank is None else [None, *shape.as_list()]
+        # Until something is written to it an array of elements of a shape that is not known has no rows: [n, 0].
+        rows = [None, *shape.as_list()] if shape.is_fully_defined() else None
         return {"tuple": [{"dtype": self._dtype.name, "shape": rows}],
                 "tag": nest.leaf_tag(repr(self), self._of_rows)}
 

@@ -42,6 +42,8 @@ _HOMES = {
                          "zeros_initializer",
     "leat._api.modules": "Module device get_current_name_scope name_scope",
     "leat._api.printing": "print",
+    "leat._api.small": "AggregationMethod CriticalSection guarantee_const no_gradient realdiv "
+                       "required_space_to_batch_paddings tuple",
     "leat._api.tensor_protos": "make_ndarray make_tensor_proto",
     "leat._graph.control": "Assert case cond control_dependencies switch_case while_loop",
     "leat._graph.tape": "GradientTape UnconnectedGradients custom_gradient grad_pass_through recompute_grad",
@@ -57,8 +59,8 @@ _HOMES = {
 }
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
-    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn queue ragged "
-    "random saved_model sparse strings summary sysconfig test tpu train types utils version").split()]
+    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn quantization "
+    "queue ragged random saved_model sparse strings summary sysconfig test tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

@@ -215,5 +215,19 @@ experimental = types.SimpleNamespace(
     set_virtual_device_configuration=set_logical_device_configuration,
     get_virtual_device_configuration=get_logical_device_configuration,
     **{name: getattr(runtime, name) for name in runtime.__all__})
+_soft = [True]
+
+
+def set_soft_device_placement(enabled):
+    """Notes whether an operation may run elsewhere than asked for: all run on the CPU
+    (``tf.config.set_soft_device_placement``)."""
+    _soft[0] = bool(enabled)
+
+
+def get_soft_device_placement():
+    """What was set last; True from the beginning."""
+    return _soft[0]
+
+
 experimental_run_functions_eagerly = run_functions_eagerly
 experimental_functions_run_eagerly = functions_run_eagerly

@@ -289,6 +289,22 @@ def assert_all_finite(x, message, name=None):
     return ops.FUNCTIONS["debugging.check_numerics"](x, message)
 
 
+# ---- where operations run ----
+
+_placement = {"logged": False}
+
+
+def set_log_device_placement(enabled):
+    """Notes whether operations are to say where they run, which is the CPU for all of them
+    (``tf.debugging.set_log_device_placement``)."""
+    _placement["logged"] = bool(enabled)
+
+
+def get_log_device_placement():
+    """What was set last; False from the beginning."""
+    return _placement["logged"]
+
+
 # ---- the first tensor that is not finite ----
 
 _numerics = {"checked": False}

@@ -14,10 +14,10 @@ _TEXTS = {
                            "StringLookup, IntegerLookup, CategoryEncoding, Hashing, Embedding",
     "leat.autodiff": "derivatives run backwards only; GradientTape.gradient of GradientTape.gradient gives the product "
                      "of a Jacobian and a vector",
-    "leat.quantization": "numbers of 8 bits that stand for floats are not computed with; keep models in float32, "
-                         "float16 or bfloat16 (keras.mixed_precision)",
     "leat.Graph": "there are no graphs of TensorFlow 1; put the code into a leat.function",
     "leat.Operation": "there are no graphs of TensorFlow 1; ConcreteFunction.graph.get_operations lists what is traced",
+    "leat.RegisterGradient": "gradients of the library's operations are what they are; tf.custom_gradient gives a "
+                             "function another one",
     "leat.import_graph_def": "TensorFlow's graphs are not run here; load a SavedModel (saved_model.load)",
     "leat.load_library": "operations of other libraries do not run here; write a tf.py_function or an operation in C "
                          "(CONTRIBUTING.md)",

@@ -95,8 +95,15 @@ def broadcast_static_shape(shape_x, shape_y):
     return TensorShape(out)
 
 
+def _ragged_shape(tensor):
+    from leat._structures.ragged_shapes import DynamicRaggedShape
+    return DynamicRaggedShape.from_tensor(tensor)
+
+
 def broadcast_dynamic_shape(shape_x, shape_y):
     """The shape that two shapes broadcast to, as a tensor (``tf.broadcast_dynamic_shape``)."""
+    if hasattr(shape_x, "_is_leaf_value") or hasattr(shape_y, "_is_leaf_value"):
+        return _ragged_shape(F["math.logical_or"](F["fill"](shape_x, False), F["fill"](shape_y, False)))
     x, y = (convert_to_tensor(shape, dtype_hint=dtypes.int32) for shape in (shape_x, shape_y))
     count = F["maximum"](F["size"](x), F["size"](y))
 

@@ -29,6 +29,8 @@ def _dims(shape):
 
 def _filled(shape, value, dtype):
     dtype = dtypes.as_dtype(dtype)
+    if hasattr(shape, "_is_leaf_value"):  # a DynamicRaggedShape
+        return ops.FUNCTIONS["fill"](shape, convert_to_tensor(value, dtype))
     dims = _dims(shape)
     if dims is None:
         dims = convert_to_tensor(shape)

@@ -55,11 +55,21 @@ def _bound_call(name, attributes, inputs, bound):
     return call(name, attributes, inputs)
 
 
+class _Composite(Exception):
+    """An argument that knows itself what an operation does with it, a DynamicRaggedShape."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+
 def _attribute(argument, value):
     """A Python value as the JSON of an argument."""
     kind = argument["type"]
     if hasattr(value, "_as_tensor"):
         value = value._as_tensor()
+    elif hasattr(value, "_is_leaf_value"):
+        raise _Composite(value)
     if kind == "structure of tensors":
         exact = dtypes.float64 if isinstance(value, float) and argument["name"] == "constant_values" else None
         tensor = convert_to_tensor(value, exact)
@@ -238,6 +248,8 @@ def dispatch(name, values, arguments):
             attributes[argument["name"]] = _attribute(argument, value)
         except trace.Bound as found:
             bound.append((found.name, found.tensor))
+        except _Composite as found:
+            return found.value._dispatch(entry, values, arguments)
     outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
     return result_of(entry, outputs)
 

@@ -9,7 +9,7 @@ from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat._structures import ragged_broadcast, ragged_ops, ragged_rows  # noqa: F401
+from leat._structures import ragged_broadcast, ragged_ops, ragged_rows, ragged_shapes  # noqa: F401
 from leat._structures.ragged_rows import operator_of as _operator
 from leat._structures.sparse import SparseTensor
 

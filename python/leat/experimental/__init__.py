@@ -7,6 +7,7 @@ from leat.experimental import dlpack
 __all__ = ["Optional", "dlpack"]
 later.module(__name__, {}, homes={
     "leat._structures.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
+    "leat._structures.ragged_shapes": "DynamicRaggedShape RowPartition",
     "leat._graph.dispatching": "dispatch_for_api dispatch_for_binary_elementwise_apis "
                                "dispatch_for_binary_elementwise_assert_apis dispatch_for_unary_elementwise_apis "
                                "unregister_dispatch_for",

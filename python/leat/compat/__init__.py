@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 
+from leat._core import later
+
 bytes_or_text_types = (bytes, str)
 integral_types = (int, np.integer)
 real_types = (int, float, np.integer, np.floating)
@@ -54,3 +56,6 @@ def dimension_at_index(shape, index):
 def forward_compatible(year, month, day):
     """True: there are no older readers (``tf.compat.forward_compatible``)."""
     return True
+
+
+later.module(__name__, {}, modules=["leat.compat.v1"])

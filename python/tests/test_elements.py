@@ -130,3 +130,23 @@ def test_python_calls_functions_in_debug_mode():
     finally:
         trace.debugging[0] = False
     assert called[-3:] == [True] * 3
+
+
+def test_shapes_of_sparse_elements_are_known():
+    sparse, shapes = tf.SparseTensor([[0, 0]], [1], [32, 3]), []
+    dataset = Dataset.from_tensors(sparse).repeat(4).batch(2).map(lambda x: shapes.append(x.shape) or x, 2)
+    assert shapes[0].as_list() == [None, 32, 3] and dataset.element_spec.shape.as_list() == [None, 32, 3]
+
+
+def test_sparse_features_of_several_dimensions():
+    def numbers(values):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+    example = tf.train.Example(features=tf.train.Features(feature={
+        "row": numbers([2, 1]), "column": numbers([4, 3]),
+        "value": tf.train.Feature(float_list=tf.train.FloatList(value=[6.0, 5.0]))})).SerializeToString()
+    feature = tf.io.SparseFeature(["row", "column"], "value", tf.float32, [10, 12])
+    found = tf.io.parse_example([example], {"s": feature})["s"]
+    assert found.indices.numpy().tolist() == [[0, 1, 3], [0, 2, 4]] and found.values.numpy().tolist() == [5.0, 6.0]
+    assert found.dense_shape.numpy().tolist() == [1, 10, 12]
+    alone = tf.io.parse_single_example(example, {"s": feature})["s"]
+    assert alone.indices.numpy().tolist() == [[1, 3], [2, 4]] and alone.dense_shape.numpy().tolist() == [10, 12]

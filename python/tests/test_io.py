@@ -297,7 +297,7 @@ def test_parsing_within_map(caplog):
     ({}, ValueError, "features"),
     ({"c": tf.io.FixedLenSequenceFeature([], tf.float32)}, ValueError, "allow_missing"),
     ({"a": 5}, ValueError, r"\b5\b"),
-    ({"zz": tf.io.FixedLenFeature([], tf.int64)}, tf.errors.InvalidArgumentError, '"zz"'),
+    ({"zz": tf.io.FixedLenFeature([], tf.int64)}, tf.errors.InvalidArgumentError, "zz"),
     ({"a": tf.io.FixedLenFeature([], tf.int64)}, tf.errors.InvalidArgumentError, r"\b3\b"),
     ({"a": tf.io.FixedLenFeature([3], tf.string)}, tf.errors.InvalidArgumentError, "bytes"),
     ({"a": tf.io.FixedLenFeature([3], tf.int32)}, tf.errors.InvalidArgumentError, "int32"),

@@ -209,9 +209,9 @@ static leat_status missing(const leati_feature_request *request, leati_feature_s
                            leat_error *err) {
     if (request->length >= 0 && request->defaults == NULL)
         return leati_refuse(err, VALUE,
-                            "feature \"%.100s\" (%s) is missing; expected %lld values: give it a "
-                            "default or leave it out",
-                            request->name, leat_dtype_name(request->dtype),
+                            "Feature: %.100s (data type: %s) is required but could not be found: "
+                            "%lld values; give it a default or leave it out",
+                            request->name, leati_feature_word(request->dtype),
                             (long long)request->length);
     /* No list: the reader takes the defaults, which are so many. */
     *span = (leati_feature_span){.count = request->length >= 0 ? request->length : 0};
@@ -223,8 +223,9 @@ static leat_status check_count(const leati_feature_request *request, int64_t cou
     const char *word = leati_feature_word(request->dtype);
     if (request->length >= 0 && count != request->length)
         return leati_refuse(err, SHAPE,
-                            "feature \"%.100s\" at byte %zu has %lld %s values; expected %lld",
-                            request->name, at, (long long)count, word, (long long)request->length);
+                            "Key: %.100s, at byte %zu. Number of %s values != expected: has %lld, "
+                            "expected %lld",
+                            request->name, at, word, (long long)count, (long long)request->length);
     if (request->length < 0 && request->multiple > 1 && count % request->multiple != 0)
         return leati_refuse(
             err, SHAPE,
@@ -249,10 +250,12 @@ static leat_status check_span(const leati_feature_request *request, leat_string 
         if (dtype == LEAT_INVALID)
             return missing(request, span, err);
         if (dtype != request->dtype)
-            return leati_refuse(err, DTYPE,
-                                "feature \"%.100s\" at byte %zu holds %s values; expected %s",
-                                request->name, (size_t)(message - start), leati_feature_word(dtype),
-                                leati_feature_word(request->dtype));
+            return leati_refuse(
+                err, DTYPE,
+                "Key: %.100s, at byte %zu. Data types don't match. Data type: %s but "
+                "expected type: %s",
+                request->name, (size_t)(message - start), leati_feature_word(dtype),
+                leati_feature_word(request->dtype));
         count = leati_feature_count(dtype, list, &bad);
     }
     if (count < 0)

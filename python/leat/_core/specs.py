@@ -209,7 +209,7 @@ class SparseTensorSpec(TypeSpec):
 
     def _put(self, components):
         indices, values, dense_shape = next(components), next(components), next(components)
-        return self.value_class(indices, values, dense_shape)
+        return self.value_class(indices, values, dense_shape)._known(self._shape)
 
     def __repr__(self):
         return f"SparseTensorSpec({self._shape!r}, {self._dtype!r})"

@@ -74,8 +74,8 @@ class Tensor(_native.TensorBase):
     @property
     def device(self):
         """The device of what is computed where this is asked, in TensorFlow's spelling: the replica's or
-        ``tf.device``'s, else the first; "" where a function is traced for none. Values lie in the memory that all
-        devices share."""
+        ``tf.device``'s, else the first; "" where a function is traced for none. Values lie in the
+        memory that all devices share."""
         return device_now()
 
     @property

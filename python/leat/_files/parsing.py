@@ -66,6 +66,8 @@ class _Plan:
     def _add(self, key, feature):
         if isinstance(feature, FixedLenFeature):
             shape = specs.TensorSpec(feature.shape, feature.dtype).shape
+            if feature.shape is None:
+                raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
             if shape.rank is None or not shape.is_fully_defined():
                 raise ValueError(f"All dimensions of shape for feature {key} need to be known but received {shape}.")
             self._want(key, "dense", specs.TensorSpec(shape, feature.dtype))
@@ -84,9 +86,8 @@ class _Plan:
                 raise ValueError(f"Missing type for feature {key}. Received feature={feature}")
             self._want(key, "sparse", specs.SparseTensorSpec([None], feature.dtype))
         elif isinstance(feature, SparseFeature):
-            if not isinstance(feature.index_key, str):
-                raise ValueError(f"{key}: index_key is {feature.index_key!r}; expected the name of one feature")
-            self._want(feature.index_key, "sparse", specs.SparseTensorSpec([None], dtypes.int64))
+            for index_key in _listed(feature.index_key):
+                self._want(index_key, "sparse", specs.SparseTensorSpec([None], dtypes.int64))
             self._want(feature.value_key, "sparse", specs.SparseTensorSpec([None], feature.dtype))
         elif isinstance(feature, RaggedFeature):
             self._want_ragged(feature.value_key or key, feature.dtype, feature)
@@ -204,10 +205,29 @@ def _value(key, feature, found, is_batch):
     if isinstance(feature, VarLenFeature):
         return SparseTensor(*found[key])
     if isinstance(feature, SparseFeature):
+        keys = _listed(feature.index_key)
+        if len(keys) > 1:
+            return _sparse_of_several(feature, [found[one] for one in keys], found[feature.value_key], is_batch)
+        feature = feature._replace(index_key=keys[0], size=_listed(feature.size)[0])
         return _sparse(feature, found[feature.index_key], found[feature.value_key], is_batch)
     if isinstance(feature, RaggedFeature):
         return _ragged(feature, found[feature.value_key or key], found, is_batch)
     return found[key][0]
+
+
+def _listed(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _sparse_of_several(feature, places, values, is_batch):
+    """Values at places that several features give, one for each dimension."""
+    from leat._structures.sparse_rows import reorder
+    rows = [values[0][:, :1]] if is_batch else []
+    columns = [ops.FUNCTIONS["expand_dims"](one[1], 1) for one in places]
+    size = convert_to_tensor(_listed(feature.size), dtype=dtypes.int64)
+    made = SparseTensor(ops.FUNCTIONS["concat"]([*rows, *columns], 1), values[1], ops.FUNCTIONS["concat"](
+        [values[2][:1], size], 0) if is_batch else size)
+    return made if feature.already_sorted else reorder(made)
 
 
 def _sparse(feature, places, values, is_batch):

@@ -27,6 +27,7 @@ class SparseTensor:
     """A sparse tensor: int64 `indices` [n, rank], `values` [n], int64 `dense_shape` [rank]."""
 
     _is_leaf_value = True
+    _static = TensorShape(None)  # what is known of the shape where the run computes it
 
     def __init__(self, indices, values, dense_shape):
         self._indices = convert_to_tensor(indices, dtype=dtypes.int64)
@@ -48,6 +49,8 @@ class SparseTensor:
         """The static dense shape."""
         if self._dense_shape._has_values:
             return TensorShape(self._dense_shape._values())
+        if self._static.rank is not None:
+            return self._static
         rank = self._dense_shape.shape
         return TensorShape(None if rank.rank is None or rank[0] is None else [None] * rank[0])
 
@@ -55,7 +58,11 @@ class SparseTensor:
 
     def with_values(self, new_values):
         """Other values at the same places."""
-        return SparseTensor(self._indices, new_values, self._dense_shape)
+        return SparseTensor(self._indices, new_values, self._dense_shape)._known(self._static)
+
+    def _known(self, shape):
+        self._static = shape
+        return self
 
     def consumers(self):
         """Nothing: operations are not remembered."""

@@ -76,7 +76,7 @@ def from_dense(tensor, name=None):
     """The sparse tensor of what is not zero (``tf.sparse.from_dense``)."""
     tensor = convert_to_tensor(tensor)
     indices = F["where"](F["not_equal"](tensor, F["zeros_like"](tensor)))
-    return _make(indices, F["gather_nd"](tensor, indices), F["shape"](tensor, dtypes.int64))
+    return _make(indices, F["gather_nd"](tensor, indices), F["shape"](tensor, dtypes.int64))._known(tensor.shape)
 
 
 def eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):

@@ -137,8 +137,10 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
     leat_status status = leat_compression_from_name(args->compression_type, &compression, err);
     if (status == LEAT_OK && compression != LEAT_COMPRESSION_NONE &&
         compression != LEAT_COMPRESSION_GZIP) {
-        return refuse(err, "only plain and GZIP files are looked into; give column_names and "
-                           "column_defaults");
+        return refuse(err,
+                      "`compression_type` is not supported for probing columns: plain and GZIP "
+                      "files are looked into; give column_names and "
+                      "column_defaults");
     }
     char *path = status == LEAT_OK ? leati_strndup(name.data, name.size) : NULL;
     if (path == NULL)
@@ -202,8 +204,8 @@ static leat_status infer_from(const struct make_csv_args *args, const struct col
             return status;
         if (probe->count != (size_t)c->names.count) {
             return leati_refuse(err, VALUE,
-                                "make_csv_dataset: row %lld has %zu fields; expected %d to infer "
-                                "dtypes, or give column_defaults",
+                                "make_csv_dataset: Problem inferring types: CSV row %lld has %zu "
+                                "number of fields. Expected: %d, or give column_defaults",
                                 (long long)row, probe->count, c->names.count);
         }
         for (int i = 0; i < c->count; i++) {
@@ -249,9 +251,11 @@ static leat_status check_names(const struct columns *c, leat_error *err) {
             return refuse(err, "a column's name has a byte of 0");
         for (int k = 0; k < i; k++) {
             if (same_text(c->names.values[i], c->names.values[k])) {
-                return leati_refuse(err, VALUE,
-                                    "make_csv_dataset: there are two columns \"%.100s\"",
-                                    c->names.values[i].data);
+                return leati_refuse(
+                    err, VALUE,
+                    "make_csv_dataset: Either `column_names` argument or CSV header row "
+                    "contains duplicate column names: {'%.100s'}",
+                    c->names.values[i].data);
             }
         }
     }
@@ -292,7 +296,8 @@ static leat_status select_columns(const struct make_csv_args *args, struct colum
         for (int64_t i = 0; i < leat_tensor_count(&given->tensors[t]); i++) {
             c->selected[c->count] = column_of(c, &given->tensors[t], i);
             if (c->selected[c->count++] < 0)
-                return refuse(err, "select_columns has a column that the files have not");
+                return refuse(err, "a column specified in `select_columns` must be of one of the "
+                                   "columns");
         }
     }
     for (; c->all && c->count < count; c->count++)

@@ -547,5 +547,5 @@ def test_input_layer_of_a_tensor():
         layers.InputLayer(input_tensor=X)
     with pytest.raises(ValueError, match="`batch_shape`"):
         layers.InputLayer(batch_size=2, batch_shape=(2, 3))
-    with pytest.raises(ValueError, match="`sparse=True`"):
-        layers.InputLayer((2,), sparse=True)
+    with pytest.raises(ValueError, match="`ragged=True`"):
+        layers.InputLayer((2,), ragged=True)

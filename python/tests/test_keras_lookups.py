@@ -141,7 +141,7 @@ def test_they_stand_in_datasets_models_and_ragged_values():
     (lambda: layers.StringLookup(vocabulary="no-such-file"), ValueError, "no-such-file"),
     (lambda: layers.StringLookup(output_mode="best"), ValueError, "output_mode=best"),
     (lambda: layers.StringLookup(invert=True, output_mode="count"), ValueError, "output_mode=count"),
-    (lambda: layers.StringLookup(sparse=True, output_mode="count"), NotImplementedError, "sparse=True"),
+    (lambda: layers.StringLookup(sparse=True), ValueError, "sparse=True"),
     (lambda: layers.StringLookup(vocabulary=WORDS, output_mode="tf_idf"), ValueError, "`idf_weights`"),
     (lambda: layers.StringLookup(vocabulary=WORDS, idf_weights=[1]), ValueError, "`idf_weights`"),
     (lambda: layers.StringLookup(vocabulary=WORDS).adapt(["a"]), ValueError, "adapt"),

@@ -14,6 +14,7 @@ import numpy as np
 
 from leat import debugging, dtypes, errors, nest
 from leat._core import threads
+from leat._core.shapes import TensorShape
 from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._core.tracking import grown
@@ -64,6 +65,7 @@ class Layer(State):
     attributes, alone or in lists and dictionaries, are part of it. `trainable`: do tapes watch its weights?
     """
 
+    _takes_sparse = False  # of the library's layers: sparse tensors come as they are
     _casts_inputs = True  # floats to its own dtype, and takes nothing but tensors by position
     _builds_parts = False  # of models: `build` calls the layers inside, and the model stays open for more
 
@@ -523,13 +525,32 @@ def _is_tensor(leaf):
     return hasattr(leaf, "shape") and hasattr(leaf, "dtype")
 
 
+def takes_sparse(layer):
+    """Does it take sparse tensors as they are, as all of a program's own do?"""
+    return layer._takes_sparse or _is_own(type(layer).call)
+
+
+def as_sparse(tensor):
+    """A tensor without its zeros, which knows its shape as well as that one."""
+    from leat import sparse
+    return sparse.from_dense(tensor)._known(TensorShape(shape_of(tensor)))
+
+
+def dense(tensor):
+    """A sparse tensor with its zeros."""
+    made = ops.FUNCTIONS["scatter_nd"](tensor.indices, tensor.values, tensor.dense_shape)
+    return ops.FUNCTIONS["ensure_shape"](made, tensor.shape)
+
+
 def _describe(leaf):
     return f"{tuple(leaf.shape)} {leaf.dtype}" if hasattr(leaf, "shape") and hasattr(leaf, "dtype") else repr(leaf)
 
 
 def _converted(value, layer, named=False):
-    """An argument with tensors in place of arrays, floats in the layer's dtype."""
+    """An argument with tensors in place of arrays, floats in the layer's dtype; dense ones for the library's layers."""
     def convert(leaf):
+        if hasattr(leaf, "dense_shape") and not takes_sparse(layer):
+            leaf = dense(leaf)
         if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object:
             leaf = convert_to_tensor(leaf)
         if not layer._casts_inputs:
@@ -576,10 +597,14 @@ def symbolic_outputs(layer, args, kwargs):
             arguments = iter(graph.arguments())
 
             def put(leaf):
-                return next(arguments) if isinstance(leaf, KerasTensor) else leaf
+                if not isinstance(leaf, KerasTensor):
+                    return leaf
+                value = next(arguments)
+                return as_sparse(value) if leaf.sparse and takes_sparse(layer) else value
             outputs = layer(*[_map(put, value) for value in args],
                             **{key: _map(put, value) for key, value in kwargs.items()})
-        return layer._as_said(_map(lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype), outputs))
+        return layer._as_said(_map(
+            lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype, hasattr(leaf, "dense_shape")), outputs))
     finally:
         _context.is_symbolic = around
         for one in list(_with_losses):  # none of this call stays

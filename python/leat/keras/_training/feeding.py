@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from leat import _native, dtypes, nest
+from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
 from leat.keras._base import layer as _layer
@@ -21,17 +22,53 @@ def _is_dataset(value):
 def tensors(structure):
     """Arrays and numbers in a structure as tensors, floats as float32."""
     def convert(leaf):
-        if leaf is None or isinstance(leaf, Tensor):
+        if leaf is None or isinstance(leaf, Tensor) or hasattr(leaf, "dense_shape"):
             return leaf
+        if hasattr(leaf, "tocoo"):
+            return _sparse_of(leaf.tocoo())
         leaf = np.asarray(leaf)
         return convert_to_tensor(leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf)
     return _layer._map(convert, structure)
 
 
+def _sparse_of(matrix):
+    """A matrix of scipy's as a sparse tensor."""
+    from leat.sparse import SparseTensor, reorder
+    places = np.stack([matrix.row, matrix.col], 1).astype(np.int64)
+    return reorder(SparseTensor(places, tensors(matrix.data), matrix.shape))
+
+
+def _as_float(leaf):
+    """A tensor of floats as float32."""
+    if leaf is None or not leaf.dtype.is_floating or leaf.dtype is dtypes.float32:
+        return leaf
+    if hasattr(leaf, "dense_shape"):
+        return type(leaf)(leaf.indices, _as_float(leaf.values), leaf.dense_shape)
+    return ops.FUNCTIONS["cast"](leaf, dtypes.float32)
+
+
 def _floats(structure):
     """The same where arrays are all that there is: tensors, too, and floats of half precision."""
-    return _layer._map(lambda leaf: leaf if leaf is None or not leaf.dtype.is_floating or leaf.dtype is dtypes.float32
-                       else ops.FUNCTIONS["cast"](leaf, dtypes.float32), tensors(structure))
+    return _layer._map(_as_float, tensors(structure))
+
+
+def _taken(leaf, rows):
+    """Rows of a tensor by their numbers."""
+    if leaf is None:
+        return None
+    if not hasattr(leaf, "dense_shape"):
+        return ops.FUNCTIONS["gather"](leaf, rows)
+    from leat import ragged
+    first = ops.FUNCTIONS["searchsorted"](leaf.indices[:, 0], rows)
+    last = ops.FUNCTIONS["searchsorted"](leaf.indices[:, 0], rows, side="right")
+    places = ragged.range(first, last)
+    others = ops.FUNCTIONS["gather"](leaf.indices, places.flat_values)[:, 1:]
+    number = ops.FUNCTIONS["expand_dims"](ops.FUNCTIONS["cast"](places.value_rowids(), "int64"), 1)
+    count = ops.FUNCTIONS["expand_dims"](ops.FUNCTIONS["size"](rows, out_type="int64"), 0)
+    made = type(leaf)(ops.FUNCTIONS["concat"]([number, others], 1),
+                      ops.FUNCTIONS["gather"](leaf.values, places.flat_values),
+                      ops.FUNCTIONS["concat"]([count, leaf.dense_shape[1:]], 0))
+    return made._known(TensorShape([None, *leaf.shape[1:]]))
 
 
 def _tuples(structure):
@@ -116,7 +153,8 @@ class Source:
             self._dataset = x
             if shuffle and strategy is None and _is_dataset(x):  # else the library says so as it distributes them
                 _warn_of_batches_that_stay(x)
-        elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or hasattr(x, "__array__"):
+        elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or any(
+                hasattr(x, name) for name in ("__array__", "dense_shape", "tocoo")):
             if class_weight is not None and nest.is_nested(y):
                 raise ValueError("`class_weight` is only supported for Models with a single output.")
             sample_weight = _for_outputs(sample_weight, y)
@@ -161,8 +199,7 @@ class Source:
         batches = Dataset.from_tensor_slices(places).batch(batch_size)
         if shuffle == "batch":
             batches = batches.map(ops.FUNCTIONS["random.shuffle"])
-        return batches.map(lambda rows: nest.map_structure(
-            lambda leaf: None if leaf is None else ops.FUNCTIONS["gather"](leaf, rows), data)).prefetch(2)
+        return batches.map(lambda rows: nest.map_structure(lambda leaf: _taken(leaf, rows), data)).prefetch(2)
 
     def _weighted(self, *data):
         if len(data) == 3:

@@ -192,7 +192,8 @@ class Trainer:
 
     def _note_loss(self, loss, x):
         """The mean of the loss weighs batches by their rows; of a replica's loss the share was taken."""
-        count = ops.FUNCTIONS["shape"](next(leaf for leaf in nest.flatten(x) if leaf is not None))[0]
+        first = next(leaf for leaf in nest.flatten(x) if leaf is not None)
+        count = (first.dense_shape if hasattr(first, "dense_shape") else ops.FUNCTIONS["shape"](first))[0]
         self._loss_tracker.update_state(loss if replicas() == 1 else loss * float(replicas()),
                                         sample_weight=ops.FUNCTIONS["cast"](count, "float32"))
 

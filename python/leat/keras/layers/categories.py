@@ -5,7 +5,7 @@ import numpy as np
 from leat._graph import ops
 from leat.keras._base import tables
 from leat.keras.layers import quantiles
-from leat.keras.layers.lookups import Numbering, encode
+from leat.keras.layers.lookups import Numbering, checked_sparse, encode
 from leat.keras.layers.table import TableLayer
 
 
@@ -26,7 +26,8 @@ class CategoryEncoding(Numbering, TableLayer):
                              "beforehand, use the IntegerLookup layer instead.")
         if num_tokens < 1:
             raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
-        super().__init__(num_tokens=num_tokens, output_mode=output_mode, sparse=sparse, **kwargs)
+        super().__init__(num_tokens=num_tokens, output_mode=output_mode, **kwargs)
+        self.sparse = self._given["sparse"] = bool(sparse)
 
     def call(self, inputs, count_weights=None):
         """The vectors. `count_weights`: what each number counts, in the mode "count"."""
@@ -58,7 +59,8 @@ class Discretization(Numbering, TableLayer):
                              "Both `num_bins` and `bin_boundaries` should not be set. Received: "
                              f"`num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`")
         super().__init__(bin_boundaries=[0.0] if bin_boundaries is None else bin_boundaries, output_mode=output_mode,
-                         sparse=sparse, dtype=dtype, name=name)
+                         dtype=dtype, name=name)
+        self.sparse = checked_sparse(sparse, output_mode)
         self.num_bins, self.epsilon, self.bin_boundaries, self.summary = num_bins, epsilon, bin_boundaries, None
 
     def adapt(self, data, steps=None):
@@ -100,7 +102,7 @@ class Discretization(Numbering, TableLayer):
     def get_config(self):
         """The arguments that make another one like it."""
         return {"bin_boundaries": self.bin_boundaries, "num_bins": self.num_bins, "epsilon": self.epsilon,
-                "output_mode": self.output_mode, "sparse": False, "name": self.name, "dtype": self.dtype}
+                "output_mode": self.output_mode, "sparse": self.sparse, "name": self.name, "dtype": self.dtype}
 
     @classmethod
     def from_config(cls, config):

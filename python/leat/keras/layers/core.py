@@ -23,7 +23,7 @@ class InputLayer(Layer):
     `input_tensor`: a KerasTensor to begin at, in place of a new one.
     """
 
-    sparse = ragged = False
+    _takes_sparse, ragged = True, False
 
     def __init__(self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
                  input_tensor=None, optional=False, name=None, **kwargs):
@@ -42,14 +42,15 @@ class InputLayer(Layer):
         elif shape is None and batch_shape is None:
             raise ValueError("You must pass a `shape` argument.")
         super().__init__(name=name, dtype=dtype or "float32", **kwargs)
-        for word, given in (("sparse", sparse), ("ragged", ragged)):
-            if given:
-                raise ValueError(f"`{word}=True` is not supported: leat's models take dense tensors; leave it out")
+        if ragged:
+            raise ValueError("`ragged=True` is not supported: leat's models take dense and sparse tensors; give "
+                             "`to_tensor()` of a ragged one")
         self.batch_shape = tuple((batch_size, *shape) if batch_shape is None else batch_shape)
         self._input_dtype = dtypes.as_dtype(dtype or "float32").name
         self.optional = optional
         self.built = True
-        output = KerasTensor(self.batch_shape, self._input_dtype, name=self.name)
+        self.sparse = bool(sparse if input_tensor is None else input_tensor.sparse)
+        output = KerasTensor(self.batch_shape, self._input_dtype, sparse=self.sparse, name=self.name)
         Node(self, (), {}, output if input_tensor is None else input_tensor)
 
     dtype = property(lambda self: self._input_dtype)
@@ -60,7 +61,7 @@ class InputLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": False, "ragged": False,
+        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": False,
                 "name": self.name, "optional": self.optional}
 
 

@@ -2,9 +2,9 @@
 
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base.layer import Layer, symbolic_call
+from leat.keras._base.layer import Layer, as_sparse, symbolic_call
 from leat.keras._base.symbolic import KerasTensor
-from leat.keras.layers.lookups import _refuse_sparse, encode
+from leat.keras.layers.lookups import checked_sparse, encode
 
 _KEY, _FACTOR = 0xDECAFCAFFE, 0xC6A4A7935BD1E995
 _HALF = 1 << 62
@@ -47,11 +47,11 @@ class HashedCrossing(Layer):
 
     def __init__(self, num_bins, output_mode="int", sparse=False, name=None, dtype=None, **kwargs):
         super().__init__(name=name, dtype="int64" if output_mode == "int" and dtype is None else dtype)
-        _refuse_sparse(self, sparse)
         if output_mode not in ("int", "one_hot"):
             raise ValueError("Invalid value for argument `output_mode`. Expected one of ('int', 'one_hot'). Received: "
                              f"output_mode={output_mode}")
-        self.num_bins, self.output_mode, self.sparse, self.built = num_bins, output_mode, False, True
+        self.num_bins, self.output_mode, self.built = num_bins, output_mode, True
+        self.sparse = checked_sparse(sparse, output_mode)
 
     def __call__(self, inputs, *args, **kwargs):
         if not isinstance(inputs, (list, tuple)):
@@ -73,7 +73,8 @@ class HashedCrossing(Layer):
         if any(not (one.dtype.is_integer or one.dtype.name == "string") for one in inputs):
             raise ValueError("All `HashedCrossing` inputs should have an integer or string dtype. Received: "
                              f"inputs={inputs}")
-        return super().__call__(inputs, *args, **kwargs)
+        found = super().__call__(inputs, *args, **kwargs)
+        return as_sparse(found) if self.sparse else found
 
     def call(self, inputs):
         """The numbers, or vectors of them."""

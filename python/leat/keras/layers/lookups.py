@@ -14,7 +14,7 @@ from leat._core.paths import local
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import loading
-from leat.keras._base.layer import Layer, _context
+from leat.keras._base.layer import Layer, _context, as_sparse
 from leat.keras._base.symbolic import KerasTensor
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
@@ -43,10 +43,12 @@ def encode(numbers, output_mode, depth, dtype, weights=None):
     return _op("reduce_sum", vectors, -2)
 
 
-def _refuse_sparse(layer, sparse):
-    if sparse:
-        raise NotImplementedError(f"{type(layer).__name__}: sparse=True is not supported; leave it at False, and make "
-                                  "a sparse tensor of the output (tf.sparse.from_dense)")
+def checked_sparse(sparse, output_mode):
+    """Are the vectors given without their zeros? ValueError where there are no vectors."""
+    if sparse and output_mode == "int":
+        raise ValueError("`sparse` may only be true if `output_mode` is `'one_hot'`, `'multi_hot'`, `'count'` or "
+                         f"`'tf_idf'`. Received: sparse={sparse} and output_mode={output_mode}")
+    return bool(sparse)
 
 
 def _checked(layer, name, value, allowed):
@@ -77,7 +79,13 @@ def _hashed(texts, bins, salt):
 class Numbering(Layer):
     """What is called with a list, an array or any tensor."""
 
+    sparse = False
+
     def __call__(self, inputs, *args, **kwargs):
+        found = self._numbered(inputs, *args, **kwargs)
+        return as_sparse(found) if self.sparse and isinstance(found, Tensor) else found
+
+    def _numbered(self, inputs, *args, **kwargs):
         if isinstance(inputs, KerasTensor):
             return super().__call__(inputs, *args, **kwargs)
         if hasattr(inputs, "with_flat_values") and self.output_mode != "int":
@@ -112,7 +120,6 @@ class _Lookup(Vocabulary):
                  pad_to_max_tokens=False, oov_method="floormod", salt=None, name=None, vocabulary_size=None,
                  has_input_vocabulary=None, trainable=True, dtype=None):
         super().__init__(name=name, trainable=trainable)
-        _refuse_sparse(self, sparse)
         if max_tokens is not None and max_tokens <= 1:
             raise ValueError(f"If set, `max_tokens` must be greater than 1. Received: max_tokens={max_tokens}")
         if pad_to_max_tokens and max_tokens is None:
@@ -134,7 +141,8 @@ class _Lookup(Vocabulary):
         self.salt = _salt(self, salt)
         self.max_tokens, self.num_oov_indices, self.invert = max_tokens, num_oov_indices, invert
         self.mask_token, self.oov_token, self.pad_to_max_tokens = mask_token, oov_token, pad_to_max_tokens
-        self.sparse, self._token_dtype, self.built = False, token_dtype, True
+        self._token_dtype, self.built = token_dtype, True
+        self.sparse = checked_sparse(sparse, self.output_mode)
         self.idf_weights, self._tokens, self._table = None, [], None
         self.input_vocabulary = None if isinstance(vocabulary, (str, bytes, os.PathLike)) else _listed(vocabulary)
         self.input_idf_weights = _listed(idf_weights)
@@ -441,7 +449,6 @@ class Hashing(Numbering):
 
     def __init__(self, num_bins, mask_value=None, salt=None, output_mode="int", sparse=False, dtype=None, **kwargs):
         super().__init__(dtype=dtype or ("int64" if output_mode == "int" else "float32"), **kwargs)
-        _refuse_sparse(self, sparse)
         if num_bins is None or num_bins <= 0:
             raise ValueError(f"The `num_bins` for `Hashing` cannot be `None` or non-positive values. Received: "
                              f"num_bins={num_bins}.")
@@ -452,7 +459,7 @@ class Hashing(Numbering):
             raise ValueError("When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'int64'. "
                              f"Received: dtype={dtype}")
         self.num_bins, self.mask_value, self.salt = num_bins, mask_value, _salt(self, salt)
-        self.output_mode, self.sparse, self.built = output_mode, False, True
+        self.output_mode, self.sparse, self.built = output_mode, checked_sparse(sparse, output_mode), True
 
     def call(self, inputs):
         """The numbers, or what output_mode makes of them."""

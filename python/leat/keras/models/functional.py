@@ -106,6 +106,7 @@ class Functional(Model):
     """A model between KerasTensors (what ``keras.Model(inputs, outputs)`` makes)."""
 
     _has_warned = False
+    _takes_sparse = True  # those that say so
     _casts_inputs = False  # each to the dtype of its own, in `call`
 
     def __init__(self, inputs, outputs, name=None, trainable=None, **kwargs):
@@ -243,7 +244,11 @@ class Functional(Model):
         values = {id(place): fitted(place, value) for place, value in zip(self.inputs, self._ordered(inputs))}
 
         def put(leaf):
-            return values[id(leaf)] if isinstance(leaf, KerasTensor) else leaf
+            if not isinstance(leaf, KerasTensor):
+                return leaf
+            value = values[id(leaf)]
+            return value if not hasattr(value, "dense_shape") or _layer.takes_sparse(node.layer) else (
+                model._of_known_shape(leaf, _layer.dense(value)))
         for node in self._graph.order:
             if isinstance(node.layer, InputLayer):
                 continue

@@ -255,8 +255,12 @@ def _is_symbolic(value):
 
 def _of_place(place, value):
     """An input in the dtype that a model says that it takes."""
-    if value is None or hasattr(value, "with_flat_values") or hasattr(value, "dense_shape"):
+    if value is None or hasattr(value, "with_flat_values"):
         return value
+    if hasattr(value, "dense_shape"):
+        if place.sparse:
+            return value
+        value = _layer.dense(value)
     mask, value = getattr(value, "_keras_mask", None), convert_to_tensor(
         value._as_tensor() if hasattr(value, "_as_tensor") else value)
     if value.dtype.name == place.dtype:
@@ -265,6 +269,13 @@ def _of_place(place, value):
     if mask is not None:
         masking.set_mask(value, mask)
     return value
+
+
+def _as_sparse(place, value):
+    """An input that the model takes sparse, as such a tensor."""
+    if value is None or not place.sparse or hasattr(value, "dense_shape"):
+        return value
+    return _layer.as_sparse(value)
 
 
 def _of_known_shape(place, value):
@@ -282,7 +293,7 @@ def _of_known_shape(place, value):
 def fitted(place, value):
     """An input in the dtype that the model takes, with a last dimension of 1 more or less, as Keras accepts it.
     ValueError on another rank."""
-    value = _of_place(place, value)
+    value = _as_sparse(place, _of_place(place, value))
     rank = getattr(getattr(value, "shape", None), "rank", None)
     if rank is None:
         return value

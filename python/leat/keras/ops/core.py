@@ -36,6 +36,8 @@ def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     """A value as a tensor (``keras.ops.convert_to_tensor``); what stands for one stays."""
     if isinstance(x, KerasTensor):
         return x if dtype is None or dtype_name(dtype) == x.dtype else cast(x, dtype)
+    if hasattr(x, "dense_shape") and sparse is not False:
+        return x if dtype is None else x.with_values(tf.cast(x.values, dtype_name(dtype)))
     return tensor(x, dtype)
 
 

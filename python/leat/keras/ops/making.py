@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 import leat as tf
+from leat.keras._base.layer import as_sparse
 from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, result_type, tensor,
                                     together)
 
@@ -202,9 +203,8 @@ def vander(x, N=None, increasing=False):
 @operation
 def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     """Numbers as vectors with a 1 (``keras.ops.one_hot``)."""
-    if sparse:
-        raise NotImplementedError("one_hot: sparse=True is not supported; leave it out")
-    return tf.one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype_name(dtype or "float32"))
+    made = tf.one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype_name(dtype or "float32"))
+    return as_sparse(made) if sparse else made
 
 
 @operation
@@ -213,8 +213,9 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
     num_classes = kwargs.pop("num_tokens", num_classes)
     inputs = tensor(inputs)
     fold = 1 if len(inputs.shape) > 1 else 0
-    hot = one_hot(inputs, num_classes, axis, dtype, sparse)
-    return (tf.reduce_any if hot.dtype == "bool" else tf.reduce_max)(hot, axis=fold)
+    hot = one_hot(inputs, num_classes, axis, dtype)
+    made = (tf.reduce_any if hot.dtype == "bool" else tf.reduce_max)(hot, axis=fold)
+    return as_sparse(made) if sparse else made
 
 
 __all__ = [name for name in OPERATIONS if name not in _before] + [

@@ -22,6 +22,8 @@ def tensor(value, dtype=None):
     """A value as a tensor: floats of Python are float32, integers int32."""
     if isinstance(value, KerasVariable):
         value = value.value
+    if hasattr(value, "dense_shape"):
+        value = _layer.dense(value)
     if dtype is not None:
         dtype = dtype_name(dtype)
     if isinstance(value, tf.Tensor):

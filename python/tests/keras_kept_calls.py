@@ -17,6 +17,9 @@ NAMES = {
     "vol": _floats(1, 3, 4, 3, 2), "said": np.exp(_floats(2, 6, 4)).astype("float32"),
     "mask": np.array([[1, 1, 0, 1, 0, 1, 1], [0, 1, 1, 1, 1, 0, 0]], bool),
     "four": _floats(3, 3, 1, 4), "more": _floats(3, 3, 2, 4), "rows": (np.array([[6], [5]]), np.array([[2], [1]])),
+    "box": np.array([[10, 20, 40, 60], [-5, 10, 30, 20], [70, 80, 90, 120]], "float32"),
+    "moves": np.array([[30, -10], [.1, .2], [0, -.1], [1, 1.5], [5, 0], [0, 8]], "float32"),
+    "other": np.array([[15, 20, 40, 50], [0, 10, 30, 25]], "float32"),
     "step": lambda x, s: (x * 2.0 + s[0], [s[0] + x]), "text": "The cat sat, on the mat. the CAT!",
     "texts": ["the cat sat on the mat", "the dog ate my homework", "A cat, a dog"],
 }
@@ -197,3 +200,30 @@ keras.preprocessing.image.smart_resize(pic.transpose(0, 3, 1, 2), (4, 4), data_f
 keras.preprocessing.image.apply_channel_shift(pic[0], 0.5, channel_axis=2)
 keras.preprocessing.sequence.pad_sequences([[1, 2], [3]], maxlen=3)
 """.strip().split("\n")
+_FORMATS = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
+_BOXES = "keras.utils.bounding_boxes."
+CALLS += [f"{_BOXES}convert_format(box, '{source}', '{target}', height=100, width=80)" for source in _FORMATS
+          for target in _FORMATS]
+CALLS += [_BOXES + call for call in """
+clip_to_image_size({"boxes": box, "labels": np.array([1, 2, 3])}, 100, 80)["boxes"]
+clip_to_image_size({"boxes": box, "labels": np.array([1, 2, 3])}, 100, 65)["labels"]
+clip_to_image_size({"boxes": box / 100}, bounding_box_format="rel_xyxy")["boxes"]
+crop(box, 15, 20, 40, 30)
+pad(box, 5, 7)
+affine_transform(np.stack([box, box]), *moves, 100, 80)
+compute_iou(box, other, "xyxy")
+compute_iou(np.stack([box, box]), np.stack([other, other * 1.1]), "xywh")
+compute_iou(box - 50, other, "xyxy", use_masking=True, mask_val=-3)
+compute_iou(box / 100, other / 100, "rel_yxyx", image_shape=(100, 80, 3))
+compute_ciou(box[:2], other, "xyxy")
+compute_ciou(box[:2], other, "center_xywh")
+encode_box_to_deltas(box[:2], other, "xyxy", "xyxy")
+encode_box_to_deltas(box[:2], other, "xyxy", "xywh", "center_xywh", [.1, .1, .2, .2])
+decode_deltas_to_boxes(box[:2], other / 50, "xyxy", "xywh", variance=[.1, .1, .2, .2])
+decode_deltas_to_boxes(box[:2], other / 50, "xyxy", "rel_xyxy", "center_xywh", image_shape=(100, 80, 3))
+""".strip().split("\n")]
+_CUT = ("keras.layers.MaxNumBoundingBoxes({}, bounding_box_format='xyxy')({{'images': pic[:1], 'bounding_boxes': "
+        "{{'boxes': box[None], 'labels': i[:1]}}}})")
+CALLS += [f"{_CUT.format(n)}['bounding_boxes']['{name}']" for n in ("2", "5", "5, fill_value=0") for name in (
+    "boxes", "labels")]
+CALLS += ["list(keras.layers.MaxNumBoundingBoxes(3).get_config())"]

@@ -85,4 +85,5 @@ def get_source_inputs(tensor):
 
 
 _later.module(__name__, {}, homes={"leat.keras._files.downloads": "get_file",
-                                   "leat.keras._files.pictures": "array_to_img img_to_array load_img save_img"})
+                                   "leat.keras._files.pictures": "array_to_img img_to_array load_img save_img"},
+              modules=["leat.keras.layers.bounding_boxes"])

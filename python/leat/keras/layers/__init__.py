@@ -8,6 +8,7 @@ from leat.keras.layers.attention import (AdditiveAttention, Attention, GroupedQu
                                          MultiHeadAttention)
 from leat.keras.layers.borders import BorderLayer
 from leat.keras.layers.cells import GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells
+from leat.keras.layers.bounding_boxes import MaxNumBoundingBoxes
 from leat.keras.layers.categories import CategoryEncoding, Discretization
 from leat.keras.layers.conv_lstm import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D
 from leat.keras.layers.core import (Activation, ActivityRegularization, Dropout, Embedding, Identity, Input, InputLayer,
@@ -70,7 +71,6 @@ def deserialize(config, custom_objects=None):
 
 
 _LATER = {name: what for what, names in (
-    ("this way of preparing data is", "MaxNumBoundingBoxes"),
     ("layers of other libraries are", "JaxLayer FlaxLayer TorchModuleWrapper"),
 ) for name in names.split()}
 

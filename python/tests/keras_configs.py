@@ -46,7 +46,7 @@ def configs(class_, known):
     for name in ("", *(name for name in OTHERS if name in known)):
         try:
             found[name] = plain(class_(**{**start, **({name: OTHERS[name]} if name else {})}).get_config())
-        except (TypeError, ValueError, NotImplementedError, ImportError):
+        except (AttributeError, TypeError, ValueError, NotImplementedError, ImportError):
             continue  # arguments that do not go together
     return found
 
@@ -64,7 +64,8 @@ if __name__ == "__main__":
             class__ = getattr(place, short)
             if short.startswith("Convolution") or short.startswith("Separable") and short[-2] == "1":
                 continue  # of one class with others
-            if isinstance(class__, type) and short[0].isupper() and f"{module}.{short}" not in sys.argv[2].split(","):
+            is_one = hasattr(class__, "get_config") and short[0].isupper()
+            if is_one and f"{module}.{short}" not in sys.argv[2].split(","):
                 words = parameters(class__)
                 if all(word in NEEDED for word, needed in words.items() if needed):
                     recorded[f"{module}.{short}"] = [words, configs(class__, words)]

@@ -54,15 +54,23 @@ def options_of(given):
     return {f"{weight}_{sort}": readers[sort](given.pop(f"{weight}_{sort}")) for sort in readers for weight in _WEIGHTS}
 
 
-def configuration_of(layer, names):
-    """The configuration of a cell's, or a recurrent layer's, arguments of these names, and of its weights."""
-    serializers = {"initializer": initializers.serialize, "regularizer": registry.serialize_keras_object,
-                   "constraint": registry.serialize_keras_object}
-    config = {name: activations.serialize(value) if name.endswith("activation") else value
-              for name, value in ((name, getattr(layer, name)) for name in names)}
-    config.update({f"{weight}_{sort}": serializers[sort](getattr(layer, f"{weight}_{sort}"))
-                   for sort in serializers for weight in _WEIGHTS})
-    return config
+_SERIALIZERS = {"initializer": initializers.serialize, "regularizer": registry.serialize_keras_object,
+                "constraint": registry.serialize_keras_object}
+
+
+def configuration_of(layer, names, others=None):
+    """The configuration of a cell's, or a recurrent layer's, arguments of these names, and of its weights, in Keras'
+    order. `others`: what a layer has beside its cell."""
+    own = {name: activations.serialize(value) if name.endswith("activation") else value
+           for name, value in ((name, getattr(layer, name)) for name in names)}
+    behind = [] if others is None else ["unit_forget_bias"]  # the initializers
+    last = names[names.index("dropout"):]
+
+    def of_weights(sort):
+        return {f"{weight}_{sort}": _SERIALIZERS[sort](getattr(layer, f"{weight}_{sort}")) for weight in _WEIGHTS}
+    return {**{name: own[name] for name in names if name not in (*behind, *last)}, **of_weights("initializer"),
+            **{name: own[name] for name in behind if name in own}, **of_weights("regularizer"), **(others or {}),
+            **of_weights("constraint"), **{name: own[name] for name in last}}
 
 
 class GatedCell(Layer, DropoutRNNCell):

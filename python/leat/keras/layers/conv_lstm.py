@@ -126,13 +126,9 @@ class _ConvLSTM(RNN):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        own = configuration_of(self.cell, self.cell._names)
-        own["activity_regularizer"] = registry.serialize_keras_object(self.activity_regularizer)
-        order = """filters kernel_size strides padding data_format dilation_rate activation recurrent_activation
-            use_bias kernel_initializer recurrent_initializer bias_initializer unit_forget_bias kernel_regularizer
-            recurrent_regularizer bias_regularizer activity_regularizer kernel_constraint recurrent_constraint
-            bias_constraint dropout recurrent_dropout seed""".split()
-        return {**Layer.get_config(self), **self._loop_config(), **{name: own[name] for name in order}}
+        others = {"activity_regularizer": registry.serialize_keras_object(self.activity_regularizer)}
+        own = configuration_of(self.cell, self.cell._names, others)
+        return {**Layer.get_config(self), **self._loop_config(), **own}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

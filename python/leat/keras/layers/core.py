@@ -319,8 +319,12 @@ class ReversibleEmbedding(Embedding):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {"activity_regularizer": None, **super().get_config(), "tie_weights": self.tie_weights,
-                "reverse_dtype": self.reverse_dtype, "logit_soft_cap": self.logit_soft_cap}
+        config = {"activity_regularizer": None, **super().get_config()}
+        behind = list(config)[list(config).index("embeddings_regularizer") + 1:]
+        return {**{name: config[name] for name in config if name not in ("activity_regularizer", *behind)},
+                "activity_regularizer": config["activity_regularizer"], **{name: config[name] for name in behind},
+                "tie_weights": self.tie_weights, "reverse_dtype": self.reverse_dtype,
+                "logit_soft_cap": self.logit_soft_cap}
 
 
 class Softmax(TableLayer):

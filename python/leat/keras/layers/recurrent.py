@@ -305,8 +305,9 @@ class _Recurrent(RNN):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        config = {**Layer.get_config(self), **self._loop_config(), **configuration_of(self, self._config_names)}
-        return {**config, "activity_regularizer": registry.serialize_keras_object(self.activity_regularizer)}
+        others = {"activity_regularizer": registry.serialize_keras_object(self.activity_regularizer)}
+        own = configuration_of(self, self._config_names, others)
+        return {**Layer.get_config(self), **self._loop_config(), **own}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -72,3 +72,26 @@ def test_errors_name_the_layer_before():
     with pytest.raises(ValueError, match="'second'") as caught:
         model(np.ones((2, 5), np.float32))
     assert any("(Conv2D), given" in note and "by layer 'first'" in note for note in caught.value.__notes__)
+
+
+def test_masks_while_a_model_is_built():
+    """As Keras 3.15 has them: a KerasTensor for each mask, and a symbolic mask for a program's own layer."""
+    layers, seen = tf.keras.layers, []
+
+    class Own(layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.supports_masking = True
+
+        def call(self, x, mask=None):
+            seen.append(mask)
+            return x * 2
+    inputs = tf.keras.Input((None,))
+    words = layers.Embedding(5, 2, mask_zero=True)(inputs)
+    own = Own()(words)
+    for made in (words, own, layers.LSTM(2, return_sequences=True)(own)):
+        assert made._keras_mask.shape == (None, None) and made._keras_mask.dtype == "bool"
+    assert seen[0].shape.as_list() == [None, None] and seen[0].dtype == "bool"
+    assert layers.Dense(2)(tf.keras.Input((3,)))._keras_mask is None
+    assert layers.Masking()(tf.keras.Input((3, 2)))._keras_mask.shape == (None, 3)
+    assert tf.keras.Model(inputs, own)(np.array([[1, 0]]))._keras_mask.numpy().tolist() == [[True, False]]

@@ -586,25 +586,37 @@ def node_of(tensor):
     return tensor._history
 
 
+def _symbol(tensor):
+    """The KerasTensor for a tensor of a trace, which has one for its mask."""
+    made = KerasTensor(shape_of(tensor), tensor.dtype, hasattr(tensor, "dense_shape"))
+    mask = calls.mask_of(tensor) if isinstance(tensor, Tensor) else None
+    if mask is not None:
+        made._keras_mask = KerasTensor(shape_of(mask), "bool")
+    return made
+
+
 def symbolic_outputs(layer, args, kwargs):
     """KerasTensors for what a layer gives: its call traced once for unknown values; builds it."""
     tensors = [leaf for value in (*args, *kwargs.values()) for leaf in _leaves(value) if isinstance(leaf, KerasTensor)]
-    text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in tensors))
+    masks = [tensor._keras_mask for tensor in tensors if tensor._keras_mask is not None]
+    text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in (*tensors, *masks)))
     graph = trace.Graph(text)
     around, _context.is_symbolic = _context.is_symbolic, True
     try:
         with trace.tracing(graph), trace.recorded():
-            arguments = iter(graph.arguments())
+            given = list(graph.arguments())
+            arguments, given_masks = iter(given[:len(tensors)]), iter(given[len(tensors):])
 
             def put(leaf):
                 if not isinstance(leaf, KerasTensor):
                     return leaf
                 value = next(arguments)
+                if leaf._keras_mask is not None:
+                    masking.set_mask(value, next(given_masks))
                 return as_sparse(value) if leaf.sparse and takes_sparse(layer) else value
             outputs = layer(*[_map(put, value) for value in args],
                             **{key: _map(put, value) for key, value in kwargs.items()})
-        return layer._as_said(_map(
-            lambda leaf: KerasTensor(shape_of(leaf), leaf.dtype, hasattr(leaf, "dense_shape")), outputs))
+        return layer._as_said(_map(_symbol, outputs))
     finally:
         _context.is_symbolic = around
         for one in list(_with_losses):  # none of this call stays

@@ -52,6 +52,7 @@ class KerasTensor:
         self.name = name or tables.auto_name("keras_tensor")
         self._history = None  # the call that gave it
 
+    _keras_mask = None  # what stands for the mask, while a model is put together
     shape, dtype, sparse, ragged = map(_fixed, ("shape", "dtype", "sparse", "ragged"))
     ndim = property(lambda self: len(self.shape))
 

@@ -144,3 +144,13 @@ def test_what_becomes_an_attribute_later_is_restored_then(tmp_path):
     other.restore(path)
     with pytest.raises(ValueError, match=r"\(1,\)"):
         other.weights = tf.Variable([0.0])
+
+
+def test_callbacks_are_called_when_one_was_written(tmp_path):
+    called = []
+    options = tf.train.CheckpointOptions(experimental_write_callbacks=[called.append, lambda: called.append("done")])
+    checkpoint = tf.train.Checkpoint(step=tf.Variable(1))
+    path = checkpoint.save(str(tmp_path / "ckpt"), options)
+    assert called == [path, "done"]
+    checkpoint.write(str(tmp_path / "other"), options)
+    assert called[2:] == [str(tmp_path / "other"), "done"]

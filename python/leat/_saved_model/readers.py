@@ -110,7 +110,7 @@ def _cast(run, node, value):
 
 
 def _top_k(run, node, value, k):
-    return op("top_k", value, k=_number(node, k), sorted=node.b("sorted", True),
+    return op("top_k", value, k=_number(node, k) if k._has_values else k, sorted=node.b("sorted", True),
               index_type=node.type("index_type", dtypes.int32))
 
 
@@ -129,6 +129,33 @@ def _bincount(run, node, value, size, weights):
     places = value * kept
     found = op("unsorted_segment_sum", op("cast", kept, dtype=weights.dtype), places, num_segments=size)
     return op("minimum", found, tf.ones([], weights.dtype)) if node.b("binary_output") else found
+
+
+def _ragged_bincount(run, node, splits, values, size, weights):
+    if weights.shape.num_elements() != 0:
+        raise UnimplementedError(None, None, f"node {node.name}: {node.op} with weights; count without them")
+    ragged = tf.RaggedTensor.from_row_splits(values, splits, validate=False)
+    count, number = (op("cast", one, dtype=values.dtype) for one in (size, ragged.nrows()))
+    is_in, rows = values < count, op("cast", ragged.value_rowids(), dtype=values.dtype)
+    places = op("select", is_in, rows * count + values, op("zeros_like", values))
+    found = op("unsorted_segment_sum", op("cast", is_in, dtype=weights.dtype), places, num_segments=number * count)
+    found = op("reshape", found, shape=op("stack", [number, count], axis=0))
+    return op("minimum", found, tf.ones([], weights.dtype)) if node.b("binary_output") else found
+
+
+def _bucketize(run, node, value):
+    found = node._get("boundaries", "list", None)
+    bounds = tf.constant([] if found is None else list(found.f), dtypes.float32)
+    row = op("cast", op("reshape", value, shape=[-1]), dtype=dtypes.float32)
+    return op("reshape_like", tf.searchsorted(bounds, row, side="right"), value)
+
+
+def _space_to_batch(run, node, value, block, paddings):
+    return tf.space_to_batch(value, _list(block), paddings)
+
+
+def _batch_to_space(run, node, value, block, crops):
+    return tf.batch_to_space(value, _list(block), crops)
 
 
 def _einsum(run, node, *inputs):
@@ -377,7 +404,8 @@ READERS = {
                                         scientific=node.b("scientific"), shortest=node.b("shortest"),
                                         width=node.i("width", -1), fill=node.s("fill")),
     "AssignAddVariableOp": _assign_add, "AssignSubVariableOp": _assign_sub, "AssignVariableOp": _assign,
-    "AvgPool": _pool("avg_pool2d"), "BatchMatMulV2": _batch_matmul, "BatchMatMulV3": _batch_matmul,
+    "AvgPool": _pool("avg_pool2d"), "BatchToSpaceND": _batch_to_space, "Bucketize": _bucketize,
+    "BatchMatMulV2": _batch_matmul, "BatchMatMulV3": _batch_matmul,
     "BatchMatMul": _batch_matmul, "BiasAddV1": lambda run, node, x, y: op("bias_add", x, y),
     "Bitcast": lambda run, node, x: op("bitcast", x, type=node.type("type")), "BroadcastArgs": _broadcast_shapes,
     "BroadcastTo": _with("broadcast_to", "shape"), "Case": _case, "Cast": _cast,
@@ -414,7 +442,7 @@ READERS = {
     "Max": _reduction("reduce_max"), "MaxPool": _pool("max_pool2d"), "Mean": _reduction("reduce_mean"),
     "Min": _reduction("reduce_min"), "MirrorPad": _mirror_pad, "Mod": lambda run, node, x, y: op("floormod", x, y),
     "NoOp": lambda run, node: [], "OneHot": _one_hot,
-    "Pack": _pack, "Pad": _pad, "PadV2": _pad, "PartitionedCall": _call,
+    "Pack": _pack, "RaggedBincount": _ragged_bincount, "Pad": _pad, "PadV2": _pad, "PartitionedCall": _call,
     "PreventGradient": lambda run, node, x: x, "Prod": _reduction("reduce_prod"),
     "Placeholder": lambda run, node: _absent(node), "PlaceholderWithDefault": lambda run, node, x: x,
     "Qr": lambda run, node, x: op("qr", x, full_matrices=node.b("full_matrices")),
@@ -434,7 +462,7 @@ READERS = {
     "Shape": lambda run, node, x: op("shape", x, out_type=node.type("out_type", dtypes.int32)), "ShapeN": _shape_n,
     "Size": lambda run, node, x: op("size", x, out_type=node.type("out_type", dtypes.int32)),
     "Slice": _with("slice", "begin", "size"), "Snapshot": lambda run, node, x: x,
-    "Softsign": lambda run, node, x: tf.math.softsign(x),
+    "SpaceToBatchND": _space_to_batch, "Softsign": lambda run, node, x: tf.math.softsign(x),
     "SparseSoftmaxCrossEntropyWithLogits": _cross_entropy, "Split": _split, "SplitV": _split_sizes,
     "Squeeze": _squeeze, "StatefulPartitionedCall": _call, "StatelessCase": _case, "StatelessIf": _if,
     "StatelessRandomGetAlg": lambda run, node: tf.constant(3),

@@ -5,6 +5,7 @@ import os
 import leat as tf
 from leat import dtypes, lookup
 from leat._files.wire import DecodeError
+from leat._graph import ops
 from leat._saved_model.calling import number as _number, op
 from leat.errors import UnimplementedError
 
@@ -71,6 +72,13 @@ def _regex(name, *attributes):
             given["replace_global"] = node.b("replace_global", True)
         return op(name, value, **given)
     return read
+
+
+def _ngrams(run, node, data, splits):
+    texts = {own: node.s(own) for own in ("separator", "left_pad", "right_pad")}
+    return ops.call("string_ngrams", dict(
+        texts, ngram_widths=node.ints("ngram_widths", []), pad_width=node.i("pad_width"),
+        preserve_short_sequences=node.b("preserve_short_sequences")), [data, splits])
 
 
 def _string_join(run, node, *inputs):
@@ -158,7 +166,8 @@ LINES = {
     "StatelessTruncatedNormalV2": _stateless("stateless_truncated_normal"),
     "StaticRegexFullMatch": _regex("regex_full_match", "pattern"),
     "StaticRegexReplace": _regex("regex_replace", "pattern", "rewrite"), "StringJoin": _string_join,
-    "StringLength": _text("string_length", "unit"), "StringLower": _text("string_lower", "encoding"),
+    "StringNGrams": _ngrams, "StringLength": _text("string_length", "unit"),
+    "StringLower": _text("string_lower", "encoding"),
     "StringSplitV2": _string_split, "StringToHashBucket": _text("string_to_hash_bucket", num_buckets="i"),
     "StringToHashBucketFast": _text("string_to_hash_bucket_fast", num_buckets="i"),
     "StringToHashBucketStrong": _text("string_to_hash_bucket_strong", num_buckets="i", key="ints"),

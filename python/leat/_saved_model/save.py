@@ -137,13 +137,20 @@ def _default_signature(obj):
     found = []
     for _, function in _functions_of(obj):
         if isinstance(function, Function) and function.input_signature is not None:
-            try:
-                concrete = _concrete("", function)
-                _output_names(concrete)
+            concrete = _concrete("", function)
+            if _can_be_served(concrete):
                 found.append(concrete)
-            except ValueError:
-                pass
     return {"serving_default": found[0]} if len(found) == 1 else {}
+
+
+def _can_be_served(function):
+    """Does it take and give tensors alone?"""
+    try:
+        _output_names(function)
+    except ValueError:
+        return False
+    return all(type(leaf) is specs.TensorSpec for leaf in nest.flatten(function.structured_input_signature)
+               if values.is_spec(leaf))
 
 
 def _signatures_of(obj, given):

@@ -249,6 +249,7 @@ StringFormat output
 StringJoin output N
 StringLength output
 StringLower output
+StringNGrams ngrams,ngrams_splits Tsplits=1
 StringSplit indices,values,shape
 StringSplitV2 indices,values,shape
 StringToHashBucket output

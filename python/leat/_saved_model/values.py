@@ -173,7 +173,7 @@ _PLAIN = [(bool, "bool_value"), (int, "int64_value"), (float, "float64_value"), 
 
 def structure_message(value):
     """The StructuredValue of a structure of TypeSpecs and plain values. UnimplementedError for others."""
-    if value is None:
+    if value is None or isinstance(value, specs.NoneTensorSpec):
         return Message("StructuredValue", none_value=Message("NoneValue"))
     for kind, field in _PLAIN:
         if isinstance(value, kind):

@@ -304,6 +304,12 @@ def _reduce_join(b, node, x, kinds):
                 **_of(kinds))
 
 
+def _ngrams(b, node, x, kinds):
+    words = {own: node[own] for own in ("separator", "left_pad", "right_pad", "pad_width")}
+    return b.op("StringNGrams", x, outputs=kinds, ngram_widths=list(node["ngram_widths"]),
+                preserve_short_sequences=bool(node["preserve_short_sequences"]), **words)
+
+
 def _table_find(b, node, x, kinds):
     (keys, key_dtype), (found, dtype) = literal(node.attrs["keys"]), literal(node.attrs["values"])
     table = b.op("AnonymousHashTable", [], dtypes.string, [], key_dtype=key_dtype, value_dtype=dtype)
@@ -413,7 +419,7 @@ WRITERS = {
     "stateless_truncated_normal": _normal("StatelessTruncatedNormalV2"), "stateless_uniform": _uniform,
     "strided_slice": _strided_slice, "string_join": _text("StringJoin", "separator"),
     "string_length": _text("StringLength", "unit"), "string_lower": _text("StringLower", "encoding"),
-    "string_reduce_join": _reduce_join, "string_split": _string_split,
+    "string_ngrams": _ngrams, "string_reduce_join": _reduce_join, "string_split": _string_split,
     "string_to_hash_bucket": _text("StringToHashBucket", "num_buckets"),
     "string_to_hash_bucket_fast": _text("StringToHashBucketFast", "num_buckets"),
     "string_to_hash_bucket_strong": _text("StringToHashBucketStrong", "num_buckets", "key"),

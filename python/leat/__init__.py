@@ -34,6 +34,7 @@ _HOMES = {
     "leat._graph.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                           "py_function rank shape_n timestamp type_spec_from_value zeros",
     "leat._api.devices": "DeviceSpec",
+    "leat._api.distances": "edit_distance extract_volume_patches",
     "leat._api.folds": "foldl foldr map_fn scan vectorized_map",
     "leat._graph.gradients": "gradients hessians",
     "leat._graph.indices": "gather_nd scatter_nd tensor_scatter_nd_add tensor_scatter_nd_max tensor_scatter_nd_min "
@@ -60,7 +61,7 @@ _HOMES = {
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
     "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn quantization "
-    "queue ragged random saved_model sparse strings summary sysconfig test tpu train types utils version").split()]
+    "queue ragged random saved_model sets sparse strings summary sysconfig test tpu train types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

@@ -3,13 +3,13 @@
 import numpy as np
 
 from leat import dtypes
+from leat._core import later
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
-from leat._graph.tape import sum_of_squares
 from leat.math import l2_normalize
 
-__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "global_norm", "l2_normalize", "logdet",
+__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "l2_normalize", "logdet",
            "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
            "matvec", "norm", "normalize", "pinv", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
 
@@ -345,14 +345,17 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
     return F["divide"](tensor, F["cast"](size, tensor.dtype)), size
 
 
-def global_norm(t_list, name=None):
-    """The Euclidean norm of all values of several tensors; None is passed over (``tf.linalg.global_norm``)."""
-    if isinstance(t_list, (str, bytes)) or not isinstance(t_list, (list, tuple)):
-        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
-    halves = [sum_of_squares(convert_to_tensor(t)) for t in t_list if t is not None]
-    if not halves:
-        return convert_to_tensor(0, dtypes.float32)
-    return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
-
-
-ops.join(__name__)
+_HOMES = {
+    "leat._api.arrays": "global_norm",
+    "leat._linalg.functions": "sqrtm",
+    "leat._linalg.operators": "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag "
+                              "LinearOperatorBlockLowerTriangular LinearOperatorComposition LinearOperatorDiag "
+                              "LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity "
+                              "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate "
+                              "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
+                              "LinearOperatorToeplitz LinearOperatorTridiag LinearOperatorZeros",
+    "leat._linalg.tridiagonal": "banded_triangular_solve eigh_tridiagonal tridiagonal_matmul tridiagonal_solve",
+}
+ops.join(__name__, homes=_HOMES)
+later.new_module("leat.linalg.experimental")
+later.module("leat.linalg.experimental", {}, homes={"leat._linalg.functions": "conjugate_gradient"})

@@ -3,16 +3,17 @@
 import numpy as np
 
 from leat import dtypes
+from leat._core import later
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.errors import InvalidArgumentError
 
-__all__ = ["accumulate_n", "angle", "bincount", "confusion_matrix", "conj", "erfcinv", "imag", "invert_permutation",
-           "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta", "log_sigmoid", "log_softmax",
-           "polyval", "real", "reciprocal_no_nan", "reduce_euclidean_norm", "reduce_logsumexp", "reduce_std",
-           "reduce_variance", "scalar_mul", "softmax", "softsign", "unsorted_segment_mean", "unsorted_segment_sqrt_n",
-           "zero_fraction"]
+__all__ = ["accumulate_n", "angle", "approx_max_k", "approx_min_k", "bincount", "confusion_matrix", "conj", "erfcinv",
+           "imag", "invert_permutation", "is_non_decreasing", "is_strictly_increasing", "l2_normalize", "lbeta",
+           "log_sigmoid", "log_softmax", "polyval", "real", "reciprocal_no_nan", "reduce_euclidean_norm",
+           "reduce_logsumexp", "reduce_std", "reduce_variance", "scalar_mul", "softmax", "softsign",
+           "unsorted_segment_mean", "unsorted_segment_sqrt_n", "zero_fraction"]
 
 
 # ---- reductions ----
@@ -195,6 +196,31 @@ def invert_permutation(x, name=None):
     return found
 
 
+def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+                 aggregate_to_topk=True, name=None):
+    """(the k largest values along a dimension, their places) (``tf.nn.approx_max_k``); here exactly, as on a CPU."""
+    return _best(operand, k, reduction_dimension)
+
+
+def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
+                 aggregate_to_topk=True, name=None):
+    """(the k smallest values along a dimension, their places) (``tf.nn.approx_min_k``); here exactly, as on a CPU."""
+    values, places = _best(F["negative"](convert_to_tensor(operand)), k, reduction_dimension)
+    return F["negative"](values), places
+
+
+def _best(operand, k, axis):
+    x = convert_to_tensor(operand)
+    if x.dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32):
+        raise InvalidArgumentError(None, None, f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed "
+                                   "values: half, bfloat16, float")
+    rank = x.shape.rank
+    order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
+    back = [order.index(one) for one in range(rank)]
+    values, places = F["nn.top_k"](F["transpose"](x, order), k)
+    return F["transpose"](values, back), F["transpose"](places, back)
+
+
 # ---- counts ----
 
 def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int32, name=None, axis=None,
@@ -280,3 +306,5 @@ def _segment_share(data, segment_ids, num_segments, divisor):
 
 
 ops.join(__name__)
+later.new_module("leat.math.special")
+ops.join("leat.math.special")

@@ -5,11 +5,12 @@ from leat._api.averages import compute_average_loss, scale_regularization_loss
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
-from leat.math import l2_normalize, log_softmax, softmax, softsign, zero_fraction
+from leat.math import approx_max_k, approx_min_k, l2_normalize, log_softmax, softmax, softsign, zero_fraction
 
-__all__ = ["bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout", "gelu", "l2_normalize",
-           "leaky_relu", "log_softmax", "moments", "normalize_moments", "scale_regularization_loss", "selu", "silu",
-           "softmax", "softsign", "space_to_depth", "swish", "weighted_moments", "zero_fraction"]
+__all__ = ["approx_max_k", "approx_min_k", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout",
+           "gelu", "l2_normalize", "leaky_relu", "log_softmax", "moments", "normalize_moments",
+           "scale_regularization_loss", "selu", "silu", "softmax", "softsign", "space_to_depth", "swish",
+           "weighted_moments", "zero_fraction"]
 
 
 # ---- biases ----
@@ -192,8 +193,8 @@ _HOMES = {
                            "safe_embedding_lookup_sparse sampled_softmax_loss",
     "leat._nn.losses": "l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "
                        "weighted_cross_entropy_with_logits",
-    "leat._nn.norms": "approx_max_k approx_min_k batch_norm_with_global_normalization batch_normalization "
-                      "isotonic_regression local_response_normalization lrn sufficient_statistics",
+    "leat._nn.norms": "batch_norm_with_global_normalization batch_normalization isotonic_regression "
+                      "local_response_normalization lrn sufficient_statistics",
     "leat._nn.pools": "avg_pool avg_pool1d avg_pool2d avg_pool3d dilation2d erosion2d max_pool max_pool1d max_pool2d "
                       "max_pool3d max_pool_with_argmax pool space_to_batch with_space_to_batch",
     "leat._nn.regions": "fractional_avg_pool fractional_max_pool",

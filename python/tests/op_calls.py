@@ -21,6 +21,8 @@ NAMES = {
     "a": _floats(4, 6), "v": _floats(7), "table": _floats(8, 3), "rows": _floats(5, 3), "bias": _floats(8),
     "labels": np.array([[1], [4], [7], [1], [2]], "int64"),
     "pairs": np.array([[1, 2], [4, 1], [7, 0], [1, 5], [2, 2]], "int64"),
+    "v4": _floats(4), "square": _floats(4, 4) + 2 * np.eye(4, dtype="float32"), "lines": _floats(3, 4) + 2,
+    "positive": np.array([[4, 1, .5, 0], [1, 3, .2, 1], [.5, .2, 2, 0], [0, 1, 0, 5]], "float32"),
     "logits": _floats(7, 3, 5), "said": np.array([[1, 2, 2, 0], [1, 3, 0, 0], [3, 3, 1, 0]], "int32"),
     "lengths": np.array([3, 2, 3], "int32"), "steps": np.array([7, 4, 6], "int32"),
 }
@@ -210,6 +212,108 @@ tf.nn.fixed_unigram_candidate_sampler(labels, 1, 5, False, 9, unigrams=[1., 2, 3
 tf.nn.all_candidate_sampler(labels, 1, 8, True, seed=4)
 tf.random.uniform_candidate_sampler(labels, 1, 5, True, 4, seed=4)
 tf.random.uniform_candidate_sampler(labels, 2, 5, True, 9, seed=4)
+tf.random.gamma([3], [.5, 2.], seed=4)
+tf.random.gamma([2], [[.5], [2.]], [1., 3.], seed=-3)
+tf.random.gamma([], 3., dtype='float64', seed=9)
+tf.random.gamma(3, 3., seed=9)
+grad(lambda a, b: tf.random.gamma([2], a, b, seed=4), np.float32([.5, 2., 9.]), np.float32([1., 2., 3.]))
+tf.random.poisson([3], [.5, 20.], seed=4)
+tf.random.poisson([2, 2], 30., dtype='int64', seed=5)
+tf.random.poisson([2], 3., dtype='int8', seed=5)
+tf.random.stateless_gamma([3, 2], [1, 2], [.5, 3.], 2.)
+tf.random.stateless_gamma([3], [1, 2], [[1.], [.5]], 3.)
+tf.random.stateless_poisson([3, 2], [1, 2], [.5, 33.])
+tf.random.stateless_poisson([4], [7, 2], 6., dtype='float16')
+tf.random.stateless_binomial([3, 2], [1, 2], [100., 7.], [.5, .9])
+tf.random.stateless_binomial([3], [1, 2], 12, [.5, .9, .1], output_dtype='float32')
+tf.random.stateless_binomial([4], [1, 2], [1., 2.], .5)
+tf.random.Generator.from_seed(5).binomial([4, 2], [100., 7.], [.5, .2])
+tf.linalg.LinearOperatorFullMatrix(square).solvevec(v4)
+tf.linalg.LinearOperatorFullMatrix(square).matmul(a, adjoint=True)
+tf.linalg.LinearOperatorFullMatrix(square).log_abs_determinant()
+tf.linalg.LinearOperatorFullMatrix(square).inverse().matvec(v4)
+tf.linalg.LinearOperatorFullMatrix(square).adjoint().to_dense()
+tf.linalg.LinearOperatorFullMatrix(square).matmul([[1., 2.]])
+tf.linalg.LinearOperatorFullMatrix(square).eigvals()
+tf.linalg.LinearOperatorFullMatrix(square).cholesky()
+tf.linalg.LinearOperatorFullMatrix(square).cond()
+tf.linalg.LinearOperatorFullMatrix(positive, is_self_adjoint=True, is_positive_definite=True).cholesky().to_dense()
+tf.linalg.LinearOperatorFullMatrix(positive, is_self_adjoint=True, is_positive_definite=True).eigvals()
+tf.linalg.LinearOperatorFullMatrix([[1, 2], [3, 4]])
+tf.linalg.LinearOperatorDiag(v4).matmul(tf.linalg.LinearOperatorDiag(v4)).diag_part()
+tf.linalg.LinearOperatorDiag(v4).determinant()
+tf.linalg.LinearOperatorDiag(v4).add_to_tensor(square)
+tf.linalg.LinearOperatorDiag(v4).cond()
+tf.linalg.LinearOperatorDiag(v4).matmul(tf.linalg.LinearOperatorFullMatrix(square)).to_dense()
+tf.linalg.LinearOperatorLowerTriangular(square).solve(a)
+tf.linalg.LinearOperatorLowerTriangular(square).solve(a, adjoint=True)
+tf.linalg.LinearOperatorLowerTriangular(square).determinant()
+tf.linalg.LinearOperatorIdentity(3, batch_shape=[2]).to_dense()
+tf.linalg.LinearOperatorScaledIdentity(4, [2., 3.]).matvec(v4)
+tf.linalg.LinearOperatorScaledIdentity(4, 3.).log_abs_determinant()
+tf.linalg.LinearOperatorZeros(2, 3).to_dense()
+tf.linalg.LinearOperatorZeros(2, 3, is_self_adjoint=False, is_square=False).to_dense()
+tf.linalg.LinearOperatorHouseholder(v4).to_dense()
+tf.linalg.LinearOperatorPermutation([2, 0, 3, 1]).matvec(v4)
+tf.linalg.LinearOperatorPermutation([2, 0, 3, 1]).solvevec(v4)
+tf.linalg.LinearOperatorPermutation([2, 0, 3, 1]).to_dense()
+tf.linalg.LinearOperatorToeplitz(v4, tf.reverse(v4, [0]) + v4[0] - v4[3]).to_dense()
+tf.linalg.LinearOperatorTridiag(lines).to_dense()
+tf.linalg.LinearOperatorTridiag(lines).solvevec(v4)
+tf.linalg.LinearOperatorTridiag(lines).matvec(v4, adjoint=True)
+tf.linalg.LinearOperatorTridiag(square, diagonals_format='matrix').to_dense()
+tf.linalg.LinearOperatorKronecker([tf.linalg.LinearOperatorFullMatrix(square[:2, :2]),
+    tf.linalg.LinearOperatorFullMatrix(square[2:, 2:])]).to_dense()
+tf.linalg.LinearOperatorKronecker([tf.linalg.LinearOperatorFullMatrix(square[:2, :2]),
+    tf.linalg.LinearOperatorFullMatrix(square[2:, 2:])]).solvevec(v4)
+tf.linalg.LinearOperatorKronecker([tf.linalg.LinearOperatorFullMatrix(square[:2, :2]),
+    tf.linalg.LinearOperatorFullMatrix(square[1:, 1:])]).log_abs_determinant()
+tf.linalg.LinearOperatorBlockDiag([tf.linalg.LinearOperatorFullMatrix(square[:2, :2]),
+    tf.linalg.LinearOperatorDiag(v4[:2])]).solvevec(v4)
+tf.linalg.LinearOperatorBlockDiag([tf.linalg.LinearOperatorFullMatrix(square[:2, :2]),
+    tf.linalg.LinearOperatorDiag(v4[:2])]).to_dense()
+tf.linalg.LinearOperatorBlockLowerTriangular([[tf.linalg.LinearOperatorFullMatrix(square[:2, :2])],
+    [tf.linalg.LinearOperatorDiag(v4[:2]), tf.linalg.LinearOperatorFullMatrix(square[2:, 2:])]]).to_dense()
+tf.linalg.LinearOperatorBlockLowerTriangular([[tf.linalg.LinearOperatorFullMatrix(square[:2, :2])],
+    [tf.linalg.LinearOperatorDiag(v4[:2]), tf.linalg.LinearOperatorFullMatrix(square[2:, 2:])]]).solvevec(v4)
+tf.linalg.LinearOperatorLowRankUpdate(tf.linalg.LinearOperatorDiag(tf.abs(v4) + 1.), square[:, :2]).solvevec(v4)
+tf.linalg.LinearOperatorLowRankUpdate(tf.linalg.LinearOperatorDiag(v4), square[:, :2], [2., 3.],
+    square[:, 2:]).log_abs_determinant()
+tf.linalg.LinearOperatorLowRankUpdate(tf.linalg.LinearOperatorDiag(v4), square[:, :2], [2., 3.],
+    square[:, 2:]).to_dense()
+tf.linalg.LinearOperatorComposition([tf.linalg.LinearOperatorFullMatrix(square),
+    tf.linalg.LinearOperatorDiag(v4)]).solvevec(v4)
+grad(lambda m, x: tf.linalg.LinearOperatorFullMatrix(m).solvevec(x), square, v4)
+tf.linalg.sqrtm(positive)
+tf.linalg.tridiagonal_matmul(lines, a)
+tf.linalg.tridiagonal_solve(tf.convert_to_tensor(lines), tf.convert_to_tensor(a))
+tf.linalg.tridiagonal_solve(tf.convert_to_tensor(lines), tf.convert_to_tensor(v4))
+tf.linalg.banded_triangular_solve(lines[:2], a)
+tf.linalg.banded_triangular_solve(lines[:2], a, lower=False, adjoint=True)
+tf.linalg.eigh_tridiagonal(lines[1], lines[0, :3])
+tf.linalg.eigh_tridiagonal(lines[1], lines[0, :3], select='i', select_range=(1, 2))
+tf.linalg.experimental.conjugate_gradient(tf.linalg.LinearOperatorFullMatrix(positive, is_self_adjoint=True,
+    is_positive_definite=True), tf.convert_to_tensor(v4), max_iter=3)[1]
+tf.edit_distance(tf.sparse.from_dense([[1, 2, 3], [4, 0, 0]]), tf.sparse.from_dense([[1, 3, 0], [4, 5, 6]]))
+tf.edit_distance(tf.sparse.from_dense([[1, 2, 3], [4, 0, 0]]), tf.sparse.from_dense([[1, 3, 0], [0, 0, 0]]))
+tf.edit_distance(tf.sparse.from_dense(['a', 'b']), tf.sparse.from_dense(['b', 'c']), normalize=False)
+tf.sets.intersection([[1, 2, 2, 5]], [[2, 5, 7, 7]])
+tf.sets.difference([[1, 2, 2, 5], [3, 3, 3, 3]], [[2, 7, 7, 7], [4, 4, 4, 4]])
+tf.sets.difference([[1, 2, 2, 5]], [[2, 7, 7, 7]], aminusb=False)
+tf.sets.union([['b', 'a'], ['c', 'c']], [['a', 'z'], ['c', 'b']])
+tf.sets.union(tf.sparse.from_dense([[1, 2], [0, 0]]), tf.sparse.from_dense([[0, 5], [4, 0]]))
+tf.sets.union([1., 2.], [3., 4.])
+tf.sets.size(tf.sparse.from_dense([[1, 2, 2, 0], [9, 9, 9, 9]]))
+tf.sparse.softmax(tf.sparse.from_dense([[1., 2, 0], [3, 0, 4]]))
+tf.sparse.softmax(tf.sparse.from_dense(x1[:, :3]))
+tf.sparse.maximum(tf.sparse.from_dense([[1., -2, 0], [3, 0, 4]]), tf.sparse.from_dense([[0., -1, -5], [3, 7, 0]]))
+tf.sparse.minimum(tf.sparse.from_dense([[1., -2, 0], [3, 0, 4]]), tf.sparse.from_dense([[0., -1, -5], [3, 7, 0]]))
+tf.sparse.bincount([[1, 2, 1], [5, 0, 5]], axis=-1)
+tf.sparse.bincount([1, 2, 1])
+tf.sparse.bincount([[1, 2, 1], [5, 0, 5]], axis=-1, weights=[[1., 2, 3], [4, 5, 6]], minlength=8)
+tf.sparse.bincount(tf.sparse.from_dense([[1, 2, 1], [5, 0, 5]]), axis=-1, binary_output=True, maxlength=4)
+tf.extract_volume_patches(x3, [1, 2, 3, 2, 1], [1, 2, 2, 1, 1], 'VALID')
+tf.extract_volume_patches(x3, [1, 2, 3, 2, 1], [1, 2, 2, 1, 1], 'SAME')
 """.strip().replace("\n    ", " ").splitlines()
 
 

@@ -42,7 +42,8 @@ def test_gives_what_tensorflow_gives(call):
     assert wanted["error"] in names, f"{type(found.value).__name__}: {found.value}"
 
 
-@pytest.mark.parametrize("call", [call for call, wanted in RECORDED.items() if "error" not in wanted])
+@pytest.mark.parametrize("call", [call for call, wanted in RECORDED.items()
+                                  if "error" not in wanted and "Generator" not in call])
 def test_gives_the_same_when_traced(call):
     words = {name: tf.constant(value) for name, value in op_calls.NAMES.items() if name in call}
     whole = {**op_calls.NAMES, **words}

@@ -29,5 +29,13 @@ void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uin
 /* Numbers of the gamma distribution with shape `alpha` > 0 and scale 1, as TensorFlow's
  * stateless_gamma of float32. */
 void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to);
+/* One such number, from the stream's place on. */
+double leati_draw_one_gamma(leati_philox stream, double alpha);
+/* How often something happens that does so `rate` times on average (Poisson). */
+double leati_draw_one_poisson(leati_philox stream, double rate);
+/* How often something of probability `share` happens in `count` tries (binomial), as value `index`
+ * of a stream, not from its place on: how far values lie apart depends on what is expected. NaN
+ * where a parameter is NaN. */
+double leati_draw_one_binomial(leati_philox stream, uint64_t index, double count, double share);
 
 #endif

@@ -13,6 +13,15 @@ leat_value leat_op_random_categorical(leat_value logits, int64_t num_samples, le
     return leati_build_end(&build);
 }
 
+leat_value leat_op_random_gamma(leat_value alpha, int64_t num_samples, const int64_t *seed) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_random_gamma, NULL);
+    leati_build_input(&build, alpha);
+    leati_build_int(&build, "num_samples", num_samples);
+    leati_build_seed(&build, "seed", seed);
+    return leati_build_end(&build);
+}
+
 leat_value leat_op_random_normal(leat_graph *graph, leat_shape shape,
                                  const leat_op_random_normal_options *options) {
     leati_build build;
@@ -24,6 +33,15 @@ leat_value leat_op_random_normal(leat_graph *graph, leat_shape shape,
     leati_build_float(&build, "stddev", own.stddev);
     leati_build_dtype(&build, "dtype", own.dtype);
     leati_build_seed(&build, "seed", own.seed);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_random_poisson(leat_value lam, int64_t num_samples, const int64_t *seed) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_random_poisson, NULL);
+    leati_build_input(&build, lam);
+    leati_build_int(&build, "num_samples", num_samples);
+    leati_build_seed(&build, "seed", seed);
     return leati_build_end(&build);
 }
 
@@ -82,6 +100,17 @@ leat_value leat_op_seed_split(leat_value seed, int64_t num, const char *alg) {
     return leati_build_end(&build);
 }
 
+leat_value leat_op_stateless_binomial(leat_value seed, leat_value counts, leat_value probs,
+                                      int64_t num_samples) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_stateless_binomial, NULL);
+    leati_build_input(&build, seed);
+    leati_build_input(&build, counts);
+    leati_build_input(&build, probs);
+    leati_build_int(&build, "num_samples", num_samples);
+    return leati_build_end(&build);
+}
+
 leat_value leat_op_stateless_categorical(leat_value logits, int64_t num_samples, leat_value seed,
                                          leat_dtype dtype) {
     leati_build build;
@@ -90,6 +119,15 @@ leat_value leat_op_stateless_categorical(leat_value logits, int64_t num_samples,
     leati_build_input(&build, seed);
     leati_build_int(&build, "num_samples", num_samples);
     leati_build_dtype(&build, "dtype", dtype);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_stateless_gamma(leat_value seed, leat_value alpha, int64_t num_samples) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_stateless_gamma, NULL);
+    leati_build_input(&build, seed);
+    leati_build_input(&build, alpha);
+    leati_build_int(&build, "num_samples", num_samples);
     return leati_build_end(&build);
 }
 
@@ -116,6 +154,15 @@ leat_value leat_op_stateless_normal(leat_shape shape, leat_value seed,
     leati_build_float(&build, "stddev", own.stddev);
     leati_build_dtype(&build, "dtype", own.dtype);
     leati_build_text(&build, "alg", own.alg);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_stateless_poisson(leat_value seed, leat_value lam, int64_t num_samples) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_stateless_poisson, NULL);
+    leati_build_input(&build, seed);
+    leati_build_input(&build, lam);
+    leati_build_int(&build, "num_samples", num_samples);
     return leati_build_end(&build);
 }
 

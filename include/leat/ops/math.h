@@ -49,6 +49,45 @@ LEAT_API leat_value leat_op_atan2(leat_value y, leat_value x);
 /* The inverse hyperbolic tangent (tf.math.atanh). */
 LEAT_API leat_value leat_op_atanh(leat_value x);
 
+/* The Bessel function I of order 0 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_i0(leat_value x);
+
+/* The Bessel function I of order 0, times e^-|x| (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_i0e(leat_value x);
+
+/* The Bessel function I of order 1 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_i1(leat_value x);
+
+/* The Bessel function I of order 1, times e^-|x| (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_i1e(leat_value x);
+
+/* The Bessel function J of order 0 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_j0(leat_value x);
+
+/* The Bessel function J of order 1 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_j1(leat_value x);
+
+/* The Bessel function K of order 0 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_k0(leat_value x);
+
+/* The Bessel function K of order 0, times e^x (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_k0e(leat_value x);
+
+/* The Bessel function K of order 1 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_k1(leat_value x);
+
+/* The Bessel function K of order 1, times e^x (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_k1e(leat_value x);
+
+/* The Bessel function Y of order 0 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_y0(leat_value x);
+
+/* The Bessel function Y of order 1 (tf.math.special). */
+LEAT_API leat_value leat_op_bessel_y1(leat_value x);
+
+/* The regularised incomplete beta function (tf.math.betainc). */
+LEAT_API leat_value leat_op_betainc(leat_value a, leat_value b, leat_value x);
+
 /* The bits that both integers have, broadcast (tf.bitwise.bitwise_and). */
 LEAT_API leat_value leat_op_bitwise_and(leat_value x, leat_value y);
 
@@ -108,6 +147,9 @@ LEAT_API leat_value leat_op_cumsum(leat_value x, int64_t axis, bool exclusive, b
 LEAT_API leat_value leat_op_cumulative_logsumexp(leat_value x, int64_t axis, bool exclusive,
                                                  bool reverse);
 
+/* e^(-x * x) times the integral of e^(t * t) up to x (tf.math.special.dawsn). */
+LEAT_API leat_value leat_op_dawsn(leat_value x);
+
 /* The derivative of lgamma (tf.math.digamma). */
 LEAT_API leat_value leat_op_digamma(leat_value x);
 
@@ -132,6 +174,9 @@ LEAT_API leat_value leat_op_erfinv(leat_value x);
 /* e to the power of x (tf.math.exp). */
 LEAT_API leat_value leat_op_exp(leat_value x);
 
+/* The integral of e^t / t up to x (tf.math.special.expint). */
+LEAT_API leat_value leat_op_expint(leat_value x);
+
 /* E to the power of x, minus 1 (tf.math.expm1). */
 LEAT_API leat_value leat_op_expm1(leat_value x);
 
@@ -144,6 +189,12 @@ LEAT_API leat_value leat_op_floordiv(leat_value x, leat_value y);
 /* The remainder of floordiv, with the sign of y, broadcast; Python's % (tf.math.floormod). */
 LEAT_API leat_value leat_op_floormod(leat_value x, leat_value y);
 
+/* The integral of cos(pi t^2 / 2) up to x (tf.math.special.fresnel_cos). */
+LEAT_API leat_value leat_op_fresnel_cos(leat_value x);
+
+/* The integral of sin(pi t^2 / 2) up to x (tf.math.special.fresnel_sin). */
+LEAT_API leat_value leat_op_fresnel_sin(leat_value x);
+
 /* x > y of numbers, broadcast, as bool (tf.math.greater). */
 LEAT_API leat_value leat_op_greater(leat_value x, leat_value y);
 
@@ -155,6 +206,15 @@ LEAT_API leat_value leat_op_greater_equal(leat_value x, leat_value y);
  * `dtype`: the dtype of the counts: int32 or int64; by default "int32". */
 LEAT_API leat_value leat_op_histogram_fixed_width(leat_value values, leat_value value_range,
                                                   int64_t nbins, leat_dtype dtype);
+
+/* The lower regularised incomplete gamma function (tf.math.igamma). */
+LEAT_API leat_value leat_op_igamma(leat_value a, leat_value x);
+
+/* The derivative of igamma by a (tf.raw_ops.IgammaGradA). */
+LEAT_API leat_value leat_op_igamma_grad_a(leat_value a, leat_value x);
+
+/* The upper regularised incomplete gamma function (tf.math.igammac). */
+LEAT_API leat_value leat_op_igammac(leat_value a, leat_value x);
 
 /* Where an index goes in a pseudorandom permutation of 0 .. max_index
  * (tf.random.experimental.index_shuffle). */
@@ -321,6 +381,9 @@ LEAT_API leat_value leat_op_sin(leat_value x);
 
 /* The hyperbolic sine (tf.math.sinh). */
 LEAT_API leat_value leat_op_sinh(leat_value x);
+
+/* Minus the integral of log t / (t - 1) from 1 to x (tf.math.special.spence). */
+LEAT_API leat_value leat_op_spence(leat_value x);
 
 /* The square root of x; NaN below zero (tf.math.sqrt). */
 LEAT_API leat_value leat_op_sqrt(leat_value x);

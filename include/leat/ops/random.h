@@ -16,6 +16,12 @@ extern "C" {
 LEAT_API leat_value leat_op_random_categorical(leat_value logits, int64_t num_samples,
                                                leat_dtype dtype, const int64_t *seed);
 
+/* Numbers of the gamma distribution with these shapes (tf.random.gamma).
+ * `num_samples`: how many numbers to draw for each parameter.
+ * `seed`: the operation's seed; NULL: not given. */
+LEAT_API leat_value leat_op_random_gamma(leat_value alpha, int64_t num_samples,
+                                         const int64_t *seed);
+
 typedef struct leat_op_random_normal_options {
     size_t size; /* set by the macro below */
     /* The mean; by default 0.0. */
@@ -35,6 +41,12 @@ typedef struct leat_op_random_normal_options {
  * `options`: NULL for the defaults. */
 LEAT_API leat_value leat_op_random_normal(leat_graph *graph, leat_shape shape,
                                           const leat_op_random_normal_options *options);
+
+/* Numbers of the Poisson distribution with these rates (tf.random.poisson).
+ * `num_samples`: how many numbers to draw for each parameter.
+ * `seed`: the operation's seed; NULL: not given. */
+LEAT_API leat_value leat_op_random_poisson(leat_value lam, int64_t num_samples,
+                                           const int64_t *seed);
 
 /* Rows, along the first dimension, in a random order (tf.random.shuffle).
  * `seed`: the operation's seed; NULL: not given. */
@@ -92,11 +104,20 @@ LEAT_API leat_value leat_op_seed_fold_in(leat_value seed, leat_value data, const
  * `alg`: the algorithm: philox, or auto_select, which is the same; by default "auto_select". */
 LEAT_API leat_value leat_op_seed_split(leat_value seed, int64_t num, const char *alg);
 
+/* Numbers of the binomial distribution of a seed (tf.random.stateless_binomial).
+ * `num_samples`: how many numbers to draw for each parameter. */
+LEAT_API leat_value leat_op_stateless_binomial(leat_value seed, leat_value counts, leat_value probs,
+                                               int64_t num_samples);
+
 /* Classes drawn by their unnormalised logarithms (tf.random.stateless_categorical).
  * `num_samples`: how many classes to draw for each row.
  * `dtype`: the dtype of the classes: int32 or int64; by default "int64". */
 LEAT_API leat_value leat_op_stateless_categorical(leat_value logits, int64_t num_samples,
                                                   leat_value seed, leat_dtype dtype);
+
+/* Numbers of the gamma distribution of a seed (tf.random.stateless_gamma).
+ * `num_samples`: how many numbers to draw for each parameter. */
+LEAT_API leat_value leat_op_stateless_gamma(leat_value seed, leat_value alpha, int64_t num_samples);
 
 /* Integers of all bits of a seed (tf.random.stateless_uniform without bounds).
  * `shape`: the shape of the result, without unknown dimensions.
@@ -124,6 +145,10 @@ typedef struct leat_op_stateless_normal_options {
  * `options`: NULL for the defaults. */
 LEAT_API leat_value leat_op_stateless_normal(leat_shape shape, leat_value seed,
                                              const leat_op_stateless_normal_options *options);
+
+/* Numbers of the Poisson distribution of a seed (tf.random.stateless_poisson).
+ * `num_samples`: how many numbers to draw for each parameter. */
+LEAT_API leat_value leat_op_stateless_poisson(leat_value seed, leat_value lam, int64_t num_samples);
 
 /* Rows, along the first dimension, in the order of a seed
  * (tf.random.experimental.stateless_shuffle).

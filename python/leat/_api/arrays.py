@@ -8,10 +8,9 @@ from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat._graph.tape import of_slices, slices_of, sum_of_squares
-from leat.linalg import global_norm
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
-           "clip_by_norm", "dynamic_stitch", "histogram_fixed_width_bins", "identity_n", "meshgrid",
+           "clip_by_norm", "dynamic_stitch", "global_norm", "histogram_fixed_width_bins", "identity_n", "meshgrid",
            "ones_like", "space_to_batch", "space_to_batch_nd", "stack", "unravel_index", "zeros_like"]
 
 
@@ -30,6 +29,16 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     def clipped(values):
         return F["divide"](F["multiply"](values, limit), size)
     return of_slices(t, parts, clipped) if parts else clipped(t)
+
+
+def global_norm(t_list, name=None):
+    """The Euclidean norm of all values of several tensors; None is passed over (``tf.linalg.global_norm``)."""
+    if isinstance(t_list, (str, bytes)) or not isinstance(t_list, (list, tuple)):
+        raise TypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
+    halves = [sum_of_squares(convert_to_tensor(t)) for t in t_list if t is not None]
+    if not halves:
+        return convert_to_tensor(0, dtypes.float32)
+    return F["sqrt"](F["reduce_sum"](F["stack"](halves)))
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):

@@ -8,8 +8,8 @@ from leat._graph.ops import FUNCTIONS as F
 from leat._graph.tape import custom_gradient
 from leat.errors import InvalidArgumentError
 
-__all__ = ["approx_max_k", "approx_min_k", "batch_norm_with_global_normalization", "batch_normalization",
-           "isotonic_regression", "local_response_normalization", "lrn", "sufficient_statistics"]
+__all__ = ["batch_norm_with_global_normalization", "batch_normalization", "isotonic_regression",
+           "local_response_normalization", "lrn", "sufficient_statistics"]
 
 
 def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.5, name=None):
@@ -69,31 +69,6 @@ def sufficient_statistics(x, axes, shift=None, keepdims=False, name=None):
 
 
 # ---- order ----
-
-def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
-                 aggregate_to_topk=True, name=None):
-    """(the k largest values along a dimension, their places) (``tf.nn.approx_max_k``); here exactly, as on a CPU."""
-    return _best(operand, k, reduction_dimension)
-
-
-def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
-                 aggregate_to_topk=True, name=None):
-    """(the k smallest values along a dimension, their places) (``tf.nn.approx_min_k``); here exactly, as on a CPU."""
-    values, places = _best(F["negative"](convert_to_tensor(operand)), k, reduction_dimension)
-    return F["negative"](values), places
-
-
-def _best(operand, k, axis):
-    x = convert_to_tensor(operand)
-    if x.dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32):
-        raise InvalidArgumentError(None, None, f"Value for attr 'T' of {x.dtype.name} is not in the list of allowed "
-                                   "values: half, bfloat16, float")
-    rank = x.shape.rank
-    order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
-    back = [order.index(one) for one in range(rank)]
-    values, places = F["nn.top_k"](F["transpose"](x, order), k)
-    return F["transpose"](values, back), F["transpose"](places, back)
-
 
 def isotonic_regression(inputs, decreasing=True, axis=-1):
     """(the nearest values that do not rise, or not fall, along an axis, the number of the block of each)

@@ -7,10 +7,9 @@ functions add what the table cannot say: bounds that are tensors, and through wh
 import sys
 
 from leat import _native, dtypes, errors
-from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.random import experimental
-from leat.random.draw import call as _call, floats as _floats, integers as _integers
+from leat.random.draw import floats as _floats, integers as _integers, seed_of as _seed
 from leat.random.generator import (Algorithm, Generator, algorithm_name as _algorithm_name, create_rng_state,
                                    get_global_generator, set_global_generator)
 
@@ -54,20 +53,6 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
     return _floats("random_truncated_normal", (), shape, mean, stddev, dtype, seed=seed)
 
 
-def _seed(seed):
-    """A seed as a tensor of two integers."""
-    tensor = seed if isinstance(seed, Tensor) else convert_to_tensor(seed)
-    if tensor.dtype not in (dtypes.int32, dtypes.int64):
-        raise errors.InvalidArgumentError(None, None, f"Value for attr 'Tseed' of {tensor.dtype.name} is not in the "
-                                          "list of allowed values: int32, int64")
-    if tensor.shape.rank is not None and not tensor.shape.is_compatible_with([2]):
-        found = ",".join("?" if d is None else str(d) for d in tensor.shape)
-        raise errors.InvalidArgumentError(None, None, f"seed must have shape [2], not [{found}]")
-    if not tensor.shape.is_fully_defined():     # three numbers would be the state of a generator
-        return _call("ensure_shape", (tensor,), shape=[2])
-    return tensor
-
-
 def stateless_uniform(shape, seed, minval=0, maxval=None, dtype=dtypes.float32, name=None, alg="auto_select"):
     """Random numbers in [minval, maxval) of a seed (``tf.random.stateless_uniform``).
 
@@ -99,4 +84,5 @@ def stateless_truncated_normal(shape, seed, mean=0.0, stddev=1.0, dtype=dtypes.f
 
 ops.join(__name__, homes={
     "leat.random.candidates": "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
-                              "log_uniform_candidate_sampler uniform_candidate_sampler"})
+                              "log_uniform_candidate_sampler uniform_candidate_sampler",
+    "leat.random.counts": "gamma poisson stateless_binomial stateless_gamma stateless_poisson"})

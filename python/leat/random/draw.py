@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leat import dtypes
+from leat import dtypes, errors
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 
@@ -18,7 +18,6 @@ def call(operation, inputs, **arguments):
 def _checked_shape(shape):
     """The shape, which must be a vector."""
     if isinstance(shape, (int, np.integer)):
-        from leat import errors
         raise errors.InvalidArgumentError(None, None, "shape must be a vector of {int32,int64}, got shape []")
     return shape
 
@@ -60,3 +59,17 @@ def _bound(value, dtype):
         raise NotImplementedError(f"a bound of {number}, which is no float64; expected one that is, or the dtype's "
                                   "largest")
     return number
+
+
+def seed_of(seed):
+    """A seed as a tensor of two integers."""
+    tensor = seed if isinstance(seed, Tensor) else convert_to_tensor(seed)
+    if tensor.dtype not in (dtypes.int32, dtypes.int64):
+        raise errors.InvalidArgumentError(None, None, f"Value for attr 'Tseed' of {tensor.dtype.name} is not in the "
+                                          "list of allowed values: int32, int64")
+    if tensor.shape.rank is not None and not tensor.shape.is_compatible_with([2]):
+        found = ",".join("?" if d is None else str(d) for d in tensor.shape)
+        raise errors.InvalidArgumentError(None, None, f"seed must have shape [2], not [{found}]")
+    if not tensor.shape.is_fully_defined():     # three numbers would be the state of a generator
+        return call("ensure_shape", (tensor,), shape=[2])
+    return tensor

@@ -198,6 +198,11 @@ class Generator:
         """The same without what lies two deviations or more from the mean."""
         return draw.floats("stateless_truncated_normal", (self._begin(shape),), shape, mean, stddev, dtype)
 
+    def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
+        """How often something of probability `probs` happens in `counts` tries; `shape` ends with that of the two."""
+        from leat.random.counts import begun_binomial
+        return begun_binomial(self._begin, shape, counts, probs, dtype)
+
     def make_seeds(self, count=1):
         """Seeds of stateless functions: int64 [2, count]."""
         keys = self.uniform_full_int([count], dtypes.int64)

@@ -1,0 +1,1 @@
+"""Functions and classes of ``tf.linalg`` that are rare; ``leat.linalg`` says which name stands where."""

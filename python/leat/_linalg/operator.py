@@ -14,8 +14,7 @@ from leat._core.shapes import TensorShape
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
 
-__all__ = ["LinearOperator", "adjoint_of", "adjoint_operator", "eye_like", "inverse_operator", "product", "tensor_of",
-           "triangle"]
+__all__ = ["LinearOperator", "adjoint_of", "eye_like", "tensor_of"]
 
 
 # Kinds of operators that others become.

@@ -146,3 +146,10 @@ def test_channels_first():
     first.build((2, 3, 2, 5, 4))
     first.set_weights(last.get_weights())
     close(tf.transpose(first(x.transpose(0, 1, 4, 2, 3)), [0, 1, 3, 4, 2]).numpy().tolist(), wanted.numpy().tolist())
+
+
+def test_before_a_layer_is_built_and_unknown_sizes():
+    with pytest.raises(AttributeError, match="kernel"):
+        keras.layers.Dense(2).kernel
+    assert keras.layers.RandomHeight(0.3)(keras.Input((8, 8, 3))).shape == (None, None, 8, 3)
+    assert keras.layers.RandomWidth(0.3)(keras.Input((8, 8, 3))).shape == (None, 8, None, 3)

@@ -14,14 +14,14 @@ import numpy as np
 
 from leat import debugging, dtypes, errors, nest
 from leat._core import threads
-from leat._core.shapes import TensorShape
 from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._core.tracking import grown
 from leat._graph import ops, trace
 from leat.keras._base import calls, loading, masking, policies, registry, tables
 from leat.keras._base.input_spec import check_inputs
-from leat.keras._base.signature import CallSignature, shapes_for
+from leat.keras._base.signature import CallSignature, input_shape_of, plain_arguments, shapes_for
+from leat.keras._base.sparse import as_sparse, dense
 from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, shape_of
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import StatelessScope, autocast_of
@@ -81,11 +81,11 @@ class Layer(State):
         for name in ("_is_ready", "_is_building", "_is_locked"):
             object.__setattr__(self, name, False)
         if not cls.__module__.startswith("leat.keras"):
-            object.__setattr__(self, "_auto_config", _plain_arguments(cls, args, kwargs))
+            object.__setattr__(self, "_auto_config", plain_arguments(cls, args, kwargs))
         return self
 
     def __init__(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs):
-        self._input_shape_argument = _input_shape_of(kwargs)
+        self._input_shape_argument = input_shape_of(kwargs)
         if kwargs:
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if name is not None and (not isinstance(name, str) or "/" in name):
@@ -463,38 +463,6 @@ def _parameters(class_):
     return [one.name for one in parameters], any(one.kind is one.VAR_KEYWORD for one in parameters)
 
 
-def _plain_arguments(class_, args, kwargs):
-    """The arguments of a constructor by name, if they are numbers, texts and structures of them; None."""
-    signature = inspect.signature(class_.__init__)
-    try:
-        bound = signature.bind(None, *args, **kwargs)
-    except TypeError:  # the constructor says it better
-        return None
-    bound.apply_defaults()
-    given, parameters = dict(bound.arguments), list(signature.parameters.values())
-    given.pop(parameters[0].name)
-    for one in parameters[1:]:
-        if one.kind is one.VAR_KEYWORD:
-            given.update(given.pop(one.name))
-        elif one.kind is one.POSITIONAL_ONLY or one.kind is one.VAR_POSITIONAL and given.pop(one.name):
-            return None
-    given.pop("name", None)
-    if any(not isinstance(leaf, (str, int, float, bool, type(None))) for leaf in _leaves(given)):
-        return None
-    return given
-
-
-def _input_shape_of(kwargs):
-    """The shape that a layer was given as an old argument, with the batch's dimension; taken out of `kwargs`."""
-    batch, shape = kwargs.pop("batch_input_shape", None), kwargs.pop("input_shape", None)
-    size, width = kwargs.pop("batch_size", None), kwargs.pop("input_dim", None)
-    if batch is not None:
-        return tuple(batch)
-    if shape is None and width is not None:
-        shape = (width,)
-    return None if shape is None else (size, *shape)
-
-
 def _map(function, value):
     if isinstance(value, (list, tuple)):
         made = [_map(function, item) for item in value]
@@ -528,18 +496,6 @@ def _is_tensor(leaf):
 def takes_sparse(layer):
     """Does it take sparse tensors as they are, as all of a program's own do?"""
     return layer._takes_sparse or _is_own(type(layer).call)
-
-
-def as_sparse(tensor):
-    """A tensor without its zeros, which knows its shape as well as that one."""
-    from leat import sparse
-    return sparse.from_dense(tensor)._known(TensorShape(shape_of(tensor)))
-
-
-def dense(tensor):
-    """A sparse tensor with its zeros."""
-    made = ops.FUNCTIONS["scatter_nd"](tensor.indices, tensor.values, tensor.dense_shape)
-    return ops.FUNCTIONS["ensure_shape"](made, tensor.shape)
 
 
 def _describe(leaf):

@@ -4,6 +4,8 @@
 import functools
 import inspect
 
+from leat.keras._base.state import _leaves
+
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -62,3 +64,35 @@ def shapes_for(function, shapes, signature, class_name):
         if argument in shapes:
             found[name] = shapes[argument]
     return found
+
+
+def plain_arguments(class_, args, kwargs):
+    """The arguments of a constructor by name, if they are numbers, texts and structures of them; None."""
+    signature = inspect.signature(class_.__init__)
+    try:
+        bound = signature.bind(None, *args, **kwargs)
+    except TypeError:  # the constructor says it better
+        return None
+    bound.apply_defaults()
+    given, parameters = dict(bound.arguments), list(signature.parameters.values())
+    given.pop(parameters[0].name)
+    for one in parameters[1:]:
+        if one.kind is one.VAR_KEYWORD:
+            given.update(given.pop(one.name))
+        elif one.kind is one.POSITIONAL_ONLY or one.kind is one.VAR_POSITIONAL and given.pop(one.name):
+            return None
+    given.pop("name", None)
+    if any(not isinstance(leaf, (str, int, float, bool, type(None))) for leaf in _leaves(given)):
+        return None
+    return given
+
+
+def input_shape_of(kwargs):
+    """The shape that a layer was given as an old argument, with the batch's dimension; taken out of `kwargs`."""
+    batch, shape = kwargs.pop("batch_input_shape", None), kwargs.pop("input_shape", None)
+    size, width = kwargs.pop("batch_size", None), kwargs.pop("input_dim", None)
+    if batch is not None:
+        return tuple(batch)
+    if shape is None and width is not None:
+        shape = (width,)
+    return None if shape is None else (size, *shape)

@@ -2,7 +2,8 @@
 
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base.layer import Layer, as_sparse, symbolic_call
+from leat.keras._base.layer import Layer, symbolic_call
+from leat.keras._base.sparse import as_sparse
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.lookups import checked_sparse, encode
 

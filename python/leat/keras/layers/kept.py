@@ -30,7 +30,8 @@ class _Stretched(Layer):
         sizes, place = [tf.shape(inputs)[-3], tf.shape(inputs)[-2]], self._axis + 3
         drawn = random.uniform([], 1.0 + self._bounds[0], 1.0 + self._bounds[1], seed=self.seed_generator)
         sizes[place] = tf.cast(drawn * tf.cast(sizes[place], "float32"), "int32")
-        return tf.cast(tf.image.resize(inputs, tf.stack(sizes), self.interpolation), self.compute_dtype)
+        found = tf.cast(tf.image.resize(inputs, tf.stack(sizes), self.interpolation), self.compute_dtype)
+        return tf.ensure_shape(found, self.compute_output_shape(inputs.shape))
 
     def compute_output_shape(self, input_shape):
         """The shape with the size that is drawn unknown."""
@@ -60,7 +61,9 @@ class ThresholdedReLU(Layer):
 
     def __init__(self, theta=1.0, **kwargs):
         super().__init__(**kwargs)
-        if theta is None or theta < 0:
+        if theta is None:
+            raise ValueError("Theta of a Thresholded ReLU layer cannot be None, expecting a float. Received: None")
+        if theta < 0:
             raise ValueError(f"The theta value of a Thresholded ReLU layer should be >=0. Received: {theta}")
         self.supports_masking, self.theta = True, theta
 

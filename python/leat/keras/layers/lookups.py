@@ -14,7 +14,8 @@ from leat._core.paths import local
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat.keras._base import loading
-from leat.keras._base.layer import Layer, _context, as_sparse
+from leat.keras._base.layer import Layer, _context
+from leat.keras._base.sparse import as_sparse
 from leat.keras._base.symbolic import KerasTensor
 
 _MODES = ("int", "one_hot", "multi_hot", "count")

@@ -8,7 +8,9 @@ from leat.keras.layers.table import TableLayer
 def adapted(name):
     """The weight of a name: the variable, or what it is with the product added."""
     def get(self):
-        weight = getattr(self, f"_{name}")
+        weight = getattr(self, f"_{name}", None)
+        if weight is None:
+            raise AttributeError(f"You must build the layer before accessing `{name}`.")
         return self._merged() if self.lora_enabled else weight
 
     def set_(self, value):

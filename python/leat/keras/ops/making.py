@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import leat as tf
-from leat.keras._base.layer import as_sparse
+from leat.keras._base.sparse import as_sparse
 from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, result_type, tensor,
                                     together)
 

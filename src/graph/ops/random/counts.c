@@ -40,15 +40,15 @@ static double draw_binomial(leati_philox stream, uint64_t index, const double *p
 }
 
 /* Inputs from `first` on are parameters. */
-static leat_status infer(leati_infer_call *call, size_t first, leat_error *err) {
+static leat_status infer(leati_infer_call *call, int first, leat_error *err) {
     const struct leati_random_args *args = call->args;
     leat_shape shape = {.rank = 2, .dims = {LEAT_UNKNOWN_DIM, LEAT_UNKNOWN_DIM}};
-    for (size_t i = first; i < call->num_inputs; i++) {
+    for (int i = first; i < call->num_inputs; i++) {
         const leati_type *type = &call->inputs[i];
         if (type->dtype != LEAT_FLOAT64)
             return leati_refuse(err, DTYPE, "parameters are %s; expected float64",
                                 leat_dtype_name(type->dtype));
-        LEATI_TRY(leati_support_want_rank(call, (int)i, 1, "a parameter", err));
+        LEATI_TRY(leati_support_want_rank(call, i, 1, "a parameter", err));
         if (type->shape.rank == 1 && type->shape.dims[0] >= 0)
             shape.dims[1] = type->shape.dims[0];
     }

@@ -360,8 +360,8 @@ static leat_status allocate(struct compile *compile, leat_error *err) {
     size_t nodes = (size_t)simple->num_nodes, values = (size_t)simple->num_values, args = 0;
     for (int32_t n = 0; n < simple->num_nodes; n++) {
         args += (size_t)simple->nodes[n].num_inputs;
-        if (simple->nodes[n].num_inputs > program->max_inputs)
-            program->max_inputs = simple->nodes[n].num_inputs;
+        program->max_inputs = LEATI_MAX(program->max_inputs, simple->nodes[n].num_inputs);
+        program->max_outputs = LEATI_MAX(program->max_outputs, simple->nodes[n].num_outputs);
     }
     program->order = leati_alloc(nodes, sizeof *program->order);
     program->values = leati_alloc_zero(values, sizeof *program->values);

@@ -82,8 +82,8 @@ struct leati_program {
     int32_t num_groups;
     leati_segment_arg *segment_args;
     size_t slab_bytes;
-    int32_t max_inputs; /* of a node */
-    bool whole_rows;    /* effects: one segment, by row */
+    int32_t max_inputs, max_outputs; /* of a node */
+    bool whole_rows;                 /* effects: one segment, by row */
 };
 
 /* Memory of a kept value during a run. */
@@ -111,8 +111,7 @@ struct leati_scratch {
     leati_pools pools;
     leati_cell *cells;
     leati_kept_run *kept;
-    leati_operand *inputs; /* of the node under way */
-    leati_operand outputs[LEAT_MAX_OUTPUTS];
+    leati_operand *inputs, *outputs; /* of the node under way */
     leat_buffer **held; /* owners of views that live as long as the row or tile; references */
     size_t num_held, held_capacity;
     leat_buffer **texts; /* string bytes of this run; the last one is open; references */

@@ -51,8 +51,9 @@ leati_scratch *leati_program_scratch_new(const leati_program *program, leat_erro
     scratch->cells = leati_alloc_zero((size_t)program->simple.num_values, sizeof *scratch->cells);
     scratch->kept = leati_alloc_zero((size_t)program->num_kept, sizeof *scratch->kept);
     scratch->inputs = leati_alloc((size_t)program->max_inputs, sizeof *scratch->inputs);
+    scratch->outputs = leati_alloc_zero((size_t)program->max_outputs, sizeof *scratch->outputs);
     if (scratch->slab == NULL || scratch->cells == NULL || scratch->kept == NULL ||
-        scratch->inputs == NULL) {
+        scratch->inputs == NULL || scratch->outputs == NULL) {
         leati_no_memory(err);
         leati_program_scratch_free(scratch);
         return NULL;
@@ -77,6 +78,7 @@ void leati_program_scratch_free(leati_scratch *scratch) {
     leati_free(scratch->cells);
     leati_free(scratch->kept);
     leati_free(scratch->inputs);
+    leati_free(scratch->outputs);
     leati_free(scratch);
 }
 

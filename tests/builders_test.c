@@ -16,7 +16,7 @@
     V(d, BOOL, 4) V(s, STRING, 4) V(p, UINT8, 6, 5, 3) V(g, UINT8, 6, 5, 1) V(f, FLOAT32, 2, 6, 5, 3) \
     V(h, FLOAT32, 2, 2, 3, 3) V(m, FLOAT32, 3, 3) V(t, INT64, 2) V(z, INT64, 3) V(w, FLOAT32, 8, 2)   \
     V(o, FLOAT32, 2, 4) V(e, INT32, 2) V(r, INT32, 4) V(u, FLOAT32, 2, 1, 4) V(v, FLOAT32, 2)        \
-    V(l, FLOAT32, 2, 3, 1, 3) V(A, INT32, 4, 1) V(B, FLOAT32, 2, 7) V(D, INT32, 3) V(E, FLOAT32, 1, 1, 1, 1, 1, 1, 1, 1) V(G, UINT8, 7, 5) V(H, STRING, 2, 6, 5, 3) V(I, STRING, 6, 5, 1) V(J, FLOAT32, 1, 3, 3) V(K, FLOAT32, -1, 2) V(L, FLOAT32, 1000) V(M, INT32, 1, 1, 1, 1, 1, 1, 1, 1)
+    V(l, FLOAT32, 2, 3, 1, 3) V(A, INT32, 4, 1) V(B, FLOAT32, 2, 7) V(D, INT32, 3) V(E, FLOAT32, 1, 1, 1, 1, 1, 1, 1, 1) V(G, UINT8, 7, 5) V(H, STRING, 2, 6, 5, 3) V(I, STRING, 6, 5, 1) V(J, FLOAT32, 1, 3, 3) V(K, FLOAT32, -1, 2) V(L, FLOAT32, 2000) V(M, INT32, 1, 1, 1, 1, 1, 1, 1, 1)
 #define SCALARS(V) V(c, STRING) V(k, INT64) V(a, INT32) V(q, FLOAT32) V(C, STRING)
 /* clang-format on */
 

@@ -194,7 +194,7 @@ static void test_tracing(void **state) {
     int more = 1;
     err = (leat_error){0};
     assert_null(leat_function_trace(fill_up, &more, spec, &err));
-    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "321");
+    assert_refused(&err, LEAT_UNIMPLEMENTED, LEAT_REASON_NONE, "1025");
     more = 0;
     leat_function_unref(leat_function_trace(fill_up, &more, spec, NULL));
 

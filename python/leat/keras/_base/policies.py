@@ -185,6 +185,8 @@ def get(identifier):
             raise NotImplementedError(f"dtype={identifier!r}: quantization is not supported; use the policy without it")
         return DTypePolicy(identifier)
     try:
+        if isinstance(identifier, (int, float)):
+            raise TypeError
         return DTypePolicy(dtypes.as_dtype(identifier).name)
     except TypeError:
         raise ValueError("Cannot interpret `dtype` argument. Expected a string or an instance of DTypePolicy. "

@@ -21,6 +21,7 @@ from leat._files import json_text, limits
 from leat._files.replacing import replace
 from leat.keras._base import loading, registry, tables
 from leat.keras._base.layer import Layer
+from leat.keras.layers.low_rank import LowRank
 from leat.keras.metrics import Metric
 from leat.keras.optimizers import Optimizer
 from leat.keras.random import SeedGenerator
@@ -139,8 +140,10 @@ def _in_containers(child, path, around):
 # ---- writing ----
 
 def _has_own(thing, method):
-    """Does a program's class override what layers do with their variables?"""
-    return isinstance(thing, Layer) and getattr(type(thing), method) is not getattr(Layer, method)
+    """Does a program's class override what layers do with their variables, or an adapted kernel?"""
+    own = getattr(type(thing), method, None)
+    return isinstance(thing, Layer) and own is not getattr(Layer, method) and (
+        own is not getattr(LowRank, method) or thing.lora_enabled)
 
 
 def _write(model, file, skipped=()):

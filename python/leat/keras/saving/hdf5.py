@@ -235,7 +235,10 @@ class Group:
 
     def names(self):
         """The names of its members."""
-        return list(self._found.keys())
+        try:
+            return list(self._found.keys())
+        except (OSError, KeyError, RuntimeError, ValueError) as error:
+            raise self._file.unreadable(error) from None
 
     def array(self, name):
         """The array of a name, not yet read; None where there is none."""

@@ -143,14 +143,16 @@ def _escaped(name):
     return name.replace(".", "..").replace("/", ".S")
 
 
-def nodes_of(root):
-    """The Nodes of a root and all that is reached from it, each before those below it."""
-    nodes, numbers = [Node(root, ())], {id(root): 0}
+def nodes_of(root, below=None, made_of=None):
+    """The Nodes of a root and all that is reached from it, each before those below it. `below`: a function for
+    `children`; `made_of`: a class for `Node`."""
+    below, made_of = below or children, made_of or Node
+    nodes, numbers = [made_of(root, ())], {id(root): 0}
     for node in nodes:
-        for name, value in children(node.value):
+        for name, value in below(node.value):
             number = numbers.get(id(value))
             if number is None:
                 number = numbers[id(value)] = len(nodes)
-                nodes.append(Node(value, (*node.path, name)))
+                nodes.append(made_of(value, (*node.path, name)))
             node.children.append((name, number))
     return nodes

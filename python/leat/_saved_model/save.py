@@ -58,7 +58,7 @@ def _children(value, signatures):
     if isinstance(value, _Signatures):
         return list(value.items())
     if isinstance(value, Function):
-        return [(f"trace_{i}", _of_trace(value, made)) for i, made in enumerate(value._saved_traces())]
+        return [(f"trace_{i}", value._shown(made)) for i, made in enumerate(value._saved_traces())]
     if isinstance(value, (ConcreteFunction, Asset)):
         return []
     found = objects.children(value)
@@ -69,25 +69,6 @@ def _children(value, signatures):
     if signatures is not None:
         found = [(name, one) for name, one in found if name != "signatures"] + [("signatures", signatures)]
     return found
-
-
-def _of_trace(function, made):
-    if made.concrete is None:
-        made.concrete = ConcreteFunction(function, made, *made.signature)
-    return made.concrete
-
-
-def _nodes_of(root, signatures):
-    """All objects, the root first, with the edges between them."""
-    nodes, numbers = [_Node(root, ())], {id(root): 0}
-    for place, node in enumerate(nodes):
-        for name, value in _children(node.value, signatures if place == 0 else None):
-            number = numbers.get(id(value))
-            if number is None:
-                number = numbers[id(value)] = len(nodes)
-                nodes.append(_Node(value, (*node.path, name)))
-            node.children.append((name, number))
-    return nodes
 
 
 # ---- signatures ----
@@ -118,7 +99,7 @@ def _concrete(name, function):
             raise ValueError(f"Unable to use the function {getattr(function, '__name__', '')} as a signature directly. "
                              f"Functions used as signatures must have exactly one trace or an `input_signature`; "
                              f"{name!r} has {len(traces)}: call `get_concrete_function` with TensorSpecs.")
-        return _of_trace(function, traces[0])
+        return function._shown(traces[0])
     if not isinstance(function, ConcreteFunction):
         raise ValueError(f"Expected a TensorFlow function for which to generate a signature, but got {function!r}. "
                          "Only `tf.functions` with an input signature or concrete functions can be used as a "
@@ -431,7 +412,7 @@ def _function_spec(function, input_signature=None):
 def _saved_function(function, functions):
     given = function.input_signature
     return Message("SavedFunction", function_spec=_function_spec(function, given), concrete_functions=[
-        str(functions.write(_of_trace(function, made))[0]) for made in function._saved_traces()])
+        str(functions.write(function._shown(made))[0]) for made in function._saved_traces()])
 
 
 def _saved_concrete(function, functions):
@@ -522,7 +503,7 @@ def save(obj, export_dir, signatures=None, options=None):
                          "model, or a structure of them.")
     folder = local(export_dir)
     found = _signatures_of(obj, signatures)
-    nodes = _nodes_of(obj, found)
+    nodes = objects.nodes_of(obj, lambda value: _children(value, found if value is obj else None), _Node)
     functions, assets = _Functions(nodes), []
     saved = [_saved_object(node, functions, assets) for node in nodes]
     graph_nodes, saver, defs = _main_graph(nodes, functions, found)
@@ -530,7 +511,7 @@ def save(obj, export_dir, signatures=None, options=None):
                    stripped_default_attrs=False)
     aliases = getattr(options, "function_aliases", None)
     if aliases:
-        meta["function_aliases"] = {str(functions.write(_of_trace(one, made))[0]): alias
+        meta["function_aliases"] = {str(functions.write(one._shown(made))[0]): alias
                                     for alias, one in aliases.items() for made in one._saved_traces()}
     os.makedirs(folder, exist_ok=True)
     files.write(os.path.join(folder, "variables", "variables"), [

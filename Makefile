@@ -6,12 +6,14 @@ DIR ?= tests/golden/data
 BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev libspng-dev \
 	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libzstd-dev \
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
-	libpcre2-dev libwebp-dev libgloo-dev libgrpc++-dev libmicrohttpd-dev libssl-dev
+	libpcre2-dev libwebp-dev libgloo-dev libkissfft-dev libopenblas-serial-dev libgrpc++-dev libmicrohttpd-dev libssl-dev
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
 TEST_PACKAGES = abigail-tools openssl clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
 PYTHON_PACKAGES = python3 python3-dev python3-venv
+WHEEL_PACKAGES = icu-devtools
+DEB_PACKAGES = debhelper dh-python dpkg-dev fakeroot lintian python3-dev python3-numpy
 
-.PHONY: all deps demo test check test-long test-interop test-engines bench bench-peers performance golden fuzz soak chaos differ mutants install clean format lint asan check-arm64 tsan wheel stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop test-engines bench bench-ops bench-peers performance golden fuzz soak chaos differ mutants install clean format lint asan check-arm64 tsan wheel test-wheel deb release stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -55,6 +57,10 @@ bench-peers: all ## the same work by tf.data and others; CASE=name ROUNDS=n SECO
 	@ninja -C $(BUILD) bench >&2
 	@python3 -B bench/peers/main.py --build $(BUILD) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(CASE)
 
+bench-ops: all ## every operation and a zoo of training steps beside TensorFlow; CASE=pattern PEER=python PAGE=1 AGAINST=lines (bench/README.md)
+	@sh tools/venv.sh
+	@.venv/bin/python -B bench/ops/main.py --build $(BUILD) $(if $(PEER),--peer $(PEER)) $(if $(PAGE),--page) $(if $(AGAINST),--against $(AGAINST)) $(if $(CASE),'$(CASE)')
+
 performance: all ## measure operators and rewrites, write docs/PERFORMANCE.md
 	@ninja -C $(BUILD) bench_leat_operators >&2
 	@python3 -B bench/performance.py --build $(BUILD)
@@ -81,9 +87,22 @@ differ: all ## random programs by leat and by TensorFlow side by side; SECONDS=6
 mutants: ## one-line changes of src/ that the tests should notice; N=50 SEED=1 ONLY=text
 	@python3 -B tools/mutants.py --count $(or $(N),50) --seed $(or $(SEED),1) --only "$(ONLY)"
 
-wheel: venv ## the Python package as one wheel in dist/, for Python 3.11 and newer
-	@.venv/bin/python -m pip wheel -q --no-deps --no-build-isolation --disable-pip-version-check -w dist .
-	@ls -sh dist/*.whl
+wheel: ## the Python package as wheels for other machines, and its sdist, in dist/, for Python 3.11 and newer; OUT=folder
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(PYTHON_PACKAGES) $(WHEEL_PACKAGES)
+	@sh tools/venv.sh release
+	@.venv-release/bin/python -B tools/wheel.py --out $(or $(OUT),dist)
+
+test-wheel: ## what `make wheel` made, in bare environments: sizes, contents, the examples, the demo; OUT=folder PYTHONS="python3.12 ..."
+	@LEAT_WHEELS=$(or $(OUT),dist) LEAT_PYTHONS="$(PYTHONS)" python3 -B tests/install/wheel.py
+
+deb: ## Debian's packages libleat0.1, libleat-dev, leat and python3-leat in dist/; OUT=folder
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(DEB_PACKAGES)
+	@python3 -B tools/release.py deb --out $(or $(OUT),dist)
+
+release: ## a release of what is committed: changelog, sdist, wheels, packages, checksums; OUT=dist
+	@sh tools/deps.sh $(BUILD_PACKAGES) $(PYTHON_PACKAGES) $(WHEEL_PACKAGES) $(DEB_PACKAGES)
+	@sh tools/venv.sh release
+	@python3 -B tools/release.py all --out $(or $(OUT),dist)
 
 abi: all ## before a release: what the library's binary interface is from now on
 	@python3 -B tools/abi.py --write $(BUILD)/libleat.so
@@ -106,6 +125,7 @@ venv:
 
 install: all ## headers, libraries, tool; PREFIX=/usr/local DESTDIR=
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 clean: ## remove every build folder
 	rm -rf $(BUILD) build-*

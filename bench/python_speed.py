@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What Python adds to leat: python_speed.py BUILD SECONDS batches|scalars|map|callback. Processor time, but for `map`.
+"""What Python adds to leat: python_speed.py BUILD SECONDS batches|scalars|map|callback|add|call. Processor time, but for `map`.
 
 batches   `for x in dataset` over batches that cost nothing to make; the limit is 5 us a batch
 scalars   `for x in dataset.as_numpy_iterator()` over numbers; the limit is 1 us a number
 map       bench/leat_chain_8.c through Python, eight traced maps x + 1; its limit is that program
+add       an eager sum of two tensors of ten numbers; the limit is numpy's time for it and 1 us
+call      a call of a traced function of nothing; the limit is 3 us
 callback  a map that numpy does in about 50 us an element, called in Python; the limit is a bare loop of the same calls
 """
 import json
@@ -80,8 +82,38 @@ def callback(seconds):
     return 1 / min(turn[1] for turn in turns), 1 / min(turn[0] for turn in turns), "calls/CPU s"
 
 
+def add(seconds):
+    one, other, calls = np.ones(10, np.float32), np.ones(10, np.float32), range(10000)
+    a, b = tf.constant(one), tf.constant(other)
+
+    def bare():
+        for _ in calls:
+            one + other
+        return len(calls)
+
+    def eager():
+        for _ in calls:
+            a + b
+        return len(calls)
+    turns = [(cost(bare, seconds / 10), cost(eager, seconds / 10)) for _ in range(5)]
+    return 1 / min(turn[1] for turn in turns), 1 / (min(turn[0] for turn in turns) + 1e-6), "sums/CPU s"
+
+
+def call(seconds):
+    @tf.function
+    def nothing():
+        pass
+
+    def run():
+        for _ in range(10000):
+            nothing()
+        return 10000
+    return 1 / cost(run, seconds), 1 / 3e-6, "calls/CPU s"
+
+
 def main():
-    rate, limit, unit = {"batches": batches, "scalars": scalars, "map": chain, "callback": callback}[sys.argv[3]](float(sys.argv[2]))
+    parts = {"batches": batches, "scalars": scalars, "map": chain, "callback": callback, "add": add, "call": call}
+    rate, limit, unit = parts[sys.argv[3]](float(sys.argv[2]))
     print(json.dumps({"rate": rate, "unit": unit, **({"limit": limit} if limit else {})}))
 
 

@@ -238,6 +238,8 @@ CASES = {
     "python_batches": (python("batches"), "iterating over batches in Python; the limit is 5 us of processor time a batch"),
     "python_scalars": (python("scalars"), "as_numpy_iterator over numbers; the limit is 1 us of processor time a number"),
     "python_map": (python_map, "chain_8 in batches of 65,536 through Python, beside the same in C"),
+    "python_add": (python("add"), "an eager sum of two tensors of ten numbers; the limit is numpy's time for it and 1 us"),
+    "python_call": (python("call"), "a call of a traced function of nothing; the limit is 3 us of processor time"),
     "python_callback": (python("callback", 1 / 1.2), "a map called in Python, about 50 us of numpy, beside a bare loop"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }

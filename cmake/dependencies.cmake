@@ -1,16 +1,21 @@
-# What leat is built on. oneDNN, gloo, gRPC, MPI, NCCL, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy and libmicrohttpd may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, gloo, gRPC, MPI, NCCL, kissfft, OpenBLAS, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy and libmicrohttpd may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-pkg_check_modules(LEAT_DEPS REQUIRED IMPORTED_TARGET libjpeg spng libisal zlib jansson libxxhash)
-find_path(LEAT_RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+pkg_check_modules(LEAT_DEPS IMPORTED_TARGET libjpeg spng libisal zlib jansson libxxhash)
+find_path(LEAT_RANDOM123_INCLUDE Random123/philox.h)
+if(NOT LEAT_DEPS_FOUND OR NOT LEAT_RANDOM123_INCLUDE)
+    message(FATAL_ERROR "leat needs the development packages of libjpeg, spng, libisal, zlib, jansson, libxxhash and Random123, and not all "
+        "of them were found. On Debian `make deps` installs them, or: apt install libjpeg62-turbo-dev libspng-dev libisal-dev zlib1g-dev "
+        "libjansson-dev libxxhash-dev librandom123-dev; elsewhere their packages, which PKG_CONFIG_PATH leads to.")
+endif()
 
-set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: gloo grpc icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
 separate_arguments(without UNIX_COMMAND "${LEAT_WITHOUT}")
 foreach(word IN LISTS without)
-    if(NOT word MATCHES "^(gloo|grpc|icu|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
-        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of gloo grpc icu lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+    if(NOT word MATCHES "^(gloo|grpc|icu|kissfft|lapack|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
+        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
     endif()
 endforeach()
 # Looks for the modules of an optional library; sets LEAT_<name>_FOUND.
@@ -35,7 +40,11 @@ if(LEAT_ONEDNN AND NOT LEAT_SANITIZE STREQUAL "thread")
     unset(CMAKE_REQUIRED_LIBRARIES)
     if(LEAT_DNNL_INCLUDE AND LEAT_DNNL_LIBRARY AND LEAT_HAVE_GOMP)
         set(LEAT_HAVE_ONEDNN TRUE)
-        list(APPEND LEAT_LINK_NAMES dnnl gomp)
+        list(APPEND LEAT_LINK_NAMES gomp) # oneDNN itself is linked to a module (src/base/module.h).
+        if(LEAT_SANITIZE STREQUAL "address")
+            # LeakSanitizer dies of thread-local memory of a library that is loaded later: here oneDNN comes with the program.
+            add_link_options(LINKER:--push-state,--no-as-needed ${LEAT_DNNL_LIBRARY} LINKER:--pop-state)
+        endif()
     endif()
 endif()
 # Without gloo processes of one host exchange values, by shared memory, and those of several do not. The thread sanitizer does
@@ -49,7 +58,16 @@ if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread" AND NOT "gloo" IN_
         list(APPEND LEAT_LINK_NAMES gloo stdc++)
     endif()
 endif()
-# Without gRPC a data service stays within a process. It, OpenSSL and libmicrohttpd are linked to modules of their own
+# Without kissfft, whose C++ template is all in its header, Fourier transforms are refused.
+set(LEAT_HAVE_KISSFFT FALSE)
+if(CMAKE_CXX_COMPILER AND NOT "kissfft" IN_LIST without)
+    find_path(LEAT_KISSFFT_INCLUDE kissfft/kissfft.hh)
+    if(LEAT_KISSFFT_INCLUDE)
+        set(LEAT_HAVE_KISSFFT TRUE)
+        list(APPEND LEAT_LINK_NAMES stdc++)
+    endif()
+endif()
+# Without gRPC a data service stays within a process. It, oneDNN, OpenSSL and libmicrohttpd are linked to modules of their own
 # (src/base/module.h), which the library loads when they are first used. The thread sanitizer does not see into gRPC.
 set(LEAT_HAVE_GRPC FALSE)
 if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread")
@@ -78,6 +96,13 @@ if(LEAT_NCCL AND NOT LEAT_SANITIZE)
         set(LEAT_HAVE_NCCL TRUE)
         list(APPEND LEAT_LINK_NAMES nccl cudart)
     endif()
+endif()
+# Without OpenBLAS (its LAPACK) linear algebra of complex numbers is refused, and that of real ones goes by plain loops. It is linked to a
+# module of its own, too. The thread sanitizer does not see into it.
+if(LEAT_SANITIZE STREQUAL "thread")
+    set(LEAT_LAPACK_FOUND FALSE)
+else()
+    leat_find_library(LAPACK openblas>=0.3)
 endif()
 # Without OpenSSL a job that asks for TLS is refused.
 leat_find_library(OPENSSL openssl>=3.0)
@@ -124,6 +149,8 @@ message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "libmicrohttpd: ${LEAT_MICROHTTPD_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
 message(STATUS "gloo: ${LEAT_HAVE_GLOO}")
+message(STATUS "kissfft: ${LEAT_HAVE_KISSFFT}")
+message(STATUS "OpenBLAS: ${LEAT_LAPACK_FOUND}")
 message(STATUS "gRPC: ${LEAT_HAVE_GRPC}")
 message(STATUS "MPI: ${LEAT_HAVE_MPI}")
 message(STATUS "NCCL: ${LEAT_HAVE_NCCL}")
@@ -132,10 +159,13 @@ message(STATUS "NCCL: ${LEAT_HAVE_NCCL}")
 add_library(leati_link INTERFACE)
 target_link_libraries(leati_link INTERFACE PkgConfig::LEAT_DEPS Threads::Threads m)
 if(LEAT_HAVE_ONEDNN)
-    target_link_libraries(leati_link INTERFACE ${LEAT_DNNL_LIBRARY} gomp)
+    target_link_libraries(leati_link INTERFACE gomp)
 endif()
 if(LEAT_HAVE_GLOO)
     target_link_libraries(leati_link INTERFACE ${LEAT_GLOO_LIBRARY} stdc++)
+endif()
+if(LEAT_HAVE_KISSFFT)
+    target_link_libraries(leati_link INTERFACE stdc++)
 endif()
 if(LEAT_HAVE_MPI)
     target_link_libraries(leati_link INTERFACE MPI::MPI_C)

@@ -6,15 +6,18 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/leat)
 
 install(DIRECTORY include/leat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS leat leat_static EXPORT leat_targets)
-# Beside the library, which loads them; the tool finds them in ../lib.
+# In a folder beside the library, which loads them; the tool finds them in ../lib/leat.
 if(LEAT_MODULES)
-    install(TARGETS ${LEAT_MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS ${LEAT_MODULES} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/leat)
 endif()
 # gdb reads it with the library, where the folder is in its auto-load safe-path.
 install(FILES tools/gdb/leat.py DESTINATION ${CMAKE_INSTALL_LIBDIR}
     RENAME libleat.so.${PROJECT_VERSION}-gdb.py)
 if(TARGET leat_tool)
     install(TARGETS leat_tool)
+    # What `leat demo` trains on.
+    install(FILES data/digits/digits-train.tfrecord data/digits/digits-test.tfrecord data/digits/README.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/leat/digits)
     # The tool prints its own manual page and completion. Built for another processor, without an
     # emulator, it cannot.
     if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)

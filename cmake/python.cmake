@@ -14,11 +14,12 @@ endif()
 
 set(package ${PROJECT_BINARY_DIR}/python/leat)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/native/*.c)
-add_library(leat_python MODULE ${sources})
+# With the tool, which the installed package's script calls (python/_leat_tool.py).
+add_library(leat_python MODULE ${sources} ${LEAT_OBJECTS_cli})
 set_target_properties(leat_python PROPERTIES PREFIX "" OUTPUT_NAME _native SUFFIX ".abi3.so"
     LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY ${package})
 target_include_directories(leat_python SYSTEM PRIVATE ${Python3_INCLUDE_DIRS})
-target_include_directories(leat_python PRIVATE include)
+target_include_directories(leat_python PRIVATE include src)
 target_link_libraries(leat_python PRIVATE leat_static)
 # leat's own symbols stay inside: a program that links the library too has two that do not meet.
 target_link_options(leat_python PRIVATE LINKER:--exclude-libs,ALL)
@@ -31,13 +32,18 @@ foreach(module IN LISTS LEAT_MODULES)
     install(TARGETS ${module} LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
 endforeach()
 
+# What `leat demo` trains on, and the tool's script.
+file(MAKE_DIRECTORY ${package})
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/data/digits ${package}/digits SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/_leat_tool.py ${PROJECT_BINARY_DIR}/python/_leat_tool.py SYMBOLIC)
+
 # A link for each file: the stubs below lie among them and not among the sources. What a file was renamed from goes.
 file(GLOB_RECURSE entries RELATIVE ${PROJECT_SOURCE_DIR}/python CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/python/leat/*.py ${PROJECT_SOURCE_DIR}/python/leat/py.typed)
 file(GLOB_RECURSE old LIST_DIRECTORIES true RELATIVE ${PROJECT_BINARY_DIR}/python ${package}/*)
 foreach(name IN LISTS old)
     if(IS_SYMLINK ${PROJECT_BINARY_DIR}/python/${name} AND NOT name IN_LIST entries
-            AND NOT name MATCHES "^leat/libleat_[a-z]+\\.so$")
+            AND NOT name MATCHES "^leat/(libleat_[a-z]+\\.so|digits)$")
         file(REMOVE ${PROJECT_BINARY_DIR}/python/${name})
     endif()
 endforeach()
@@ -72,5 +78,8 @@ endif()
 
 # In the wheel (pyproject.toml) the module lies beside the package's files; `make install` leaves it out.
 install(TARGETS leat_python LIBRARY DESTINATION leat COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES data/digits/digits-train.tfrecord data/digits/digits-test.tfrecord data/digits/README.md
+    DESTINATION leat/digits COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES python/_leat_tool.py DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
 install(DIRECTORY ${package} DESTINATION . COMPONENT python EXCLUDE_FROM_ALL FILES_MATCHING PATTERN "*.pyi"
-    PATTERN __pycache__ EXCLUDE)
+    PATTERN __pycache__ EXCLUDE PATTERN digits EXCLUDE)

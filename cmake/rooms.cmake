@@ -73,6 +73,13 @@ function(leat_add_room room)
         file(GLOB foreign CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.cc)
         list(APPEND sources ${foreign})
     endif()
+    if(LEAT_HAVE_KISSFFT AND room STREQUAL "graph")
+        list(FILTER sources EXCLUDE REGEX "/support/math/fourier_absent\\.c$")
+        list(APPEND sources ${PROJECT_SOURCE_DIR}/src/graph/support/math/fourier.cc)
+        # Products of complex numbers as they are written, without a look at NaN.
+        set_source_files_properties(${PROJECT_SOURCE_DIR}/src/graph/support/math/fourier.cc PROPERTIES
+            COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:GNU>:-fcx-limited-range>")
+    endif()
     if(NOT sources)
         return()
     endif()

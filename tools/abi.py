@@ -20,11 +20,16 @@ import tempfile
 import sources
 
 INCLUDE = os.path.join(sources.ROOT, "include")
-# What docs/VERSIONING.md promises beside new symbols: options grow at their end.
+# What docs/VERSIONING.md promises beside new symbols: options and dtypes grow at their end.
 ALLOWED = """[suppress_type]
 type_kind = struct
 name_regexp = ^leat_.*_options$
 has_data_member_inserted_at = end
+
+[suppress_type]
+type_kind = enum
+name = leat_dtype
+changed_enumerators = LEAT_NUM_DTYPES
 """
 
 

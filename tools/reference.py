@@ -18,9 +18,7 @@ import sys
 import types
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Modules of one file that are public by their own name; others stand behind the names of `leat`. Packages, and what the
-# tables make, are found.
-SINGLE = ("config", "debugging", "errors", "io", "jax", "nest", "strings", "torch", "train", "utils")
+HIDDEN = ("_", "lib")  # how names of modules begin that are none of the user's
 PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 CONF = '''project = "leat"
 html_theme = "alabaster"
@@ -37,7 +35,7 @@ def modules():
     """The public modules by name, those that are reached first in front."""
     leat = importlib.import_module("leat")
     for entry in pkgutil.iter_modules(leat.__path__):
-        if entry.ispkg or entry.name in SINGLE:
+        if not entry.name.startswith(HIDDEN):
             importlib.import_module("leat." + entry.name)
     found, rest = {}, [("leat", leat)]
     for name, module in rest:
@@ -49,7 +47,7 @@ def modules():
             if not isinstance(value, types.ModuleType) or key.startswith("_") or value.__name__ != name + "." + key:
                 continue
             made_of_tables = not getattr(value, "__file__", None)
-            public = key in SINGLE if name == "leat" else listed is None or key in listed
+            public = not key.startswith(HIDDEN) if name == "leat" else listed is None or key in listed
             if made_of_tables or hasattr(value, "__path__") or public:
                 rest.append((name + "." + key, value))
     return found
@@ -58,8 +56,9 @@ def modules():
 def members(module):
     """(name, value) of what a module offers: what its stub says, or without one what it defines."""
     offered = stubbed(module.__name__)
-    for key, value in sorted(vars(module).items()):
-        if key.startswith("_") or isinstance(value, types.ModuleType):
+    for key in sorted(offered | set(vars(module))):
+        value = getattr(module, key, None)    # what is made when it is first asked for, too
+        if key.startswith("_") or value is None or isinstance(value, types.ModuleType):
             continue
         if key in offered if offered else getattr(value, "__module__", None) == module.__name__:
             yield key, value

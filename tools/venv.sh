@@ -2,7 +2,7 @@
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
 # those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead,
 # `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
-# python/requirements-differ.txt. Where they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
+# python/requirements-differ.txt, `venv.sh release` .venv-release, which makes wheels, with python/requirements-release.txt. Where they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -34,6 +34,10 @@ if [ "${1:-}" = interop ]; then
 fi
 if [ "${1:-}" = engines ]; then
     make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate'
+    exit
+fi
+if [ "${1:-}" = release ]; then
+    make .venv-release release 'auditwheel, elftools, numpy, scikit_build_core'
     exit
 fi
 if [ "${1:-}" = differ ]; then

@@ -1,5 +1,6 @@
-/* For bindings to other languages: plans over objects of the caller, and elements by rows. The
- * calls of C programs stand in leat/data.h and leat/data_ops.h. */
+/* For bindings to other languages: plans over objects of the caller, elements by rows, and
+ * operations that are computed over and over. The calls of C programs stand in leat/data.h,
+ * leat/data_ops.h and leat/graph.h. */
 #ifndef LEAT_BIND_H
 #define LEAT_BIND_H
 
@@ -36,6 +37,26 @@ LEAT_API leat_dataset *leat_dataset_build(const char *plan, const leat_bindings 
 LEAT_API LEAT_WARN_UNUSED leat_status leat_iterator_next_rows(leat_iterator *iterator, int64_t most,
                                                               leat_tensor *out, int64_t *n,
                                                               leat_error *err);
+
+/* An operation whose attributes are read once, to be computed many times without a graph, as
+ * bindings do that call the same ones over and over. Immutable: any number of threads may use it.
+ */
+typedef struct leat_operation leat_operation;
+
+/* The operation of that name with these attributes (JSON text; NULL: none). UNIMPLEMENTED for one
+ * that keeps state, draws numbers, runs functions or may wait, which takes a graph. Owned
+ * (leat_operation_free). */
+LEAT_API leat_operation *leat_operation_new(const char *name, const char *attributes,
+                                            leat_error *err);
+LEAT_API void leat_operation_free(leat_operation *operation); /* NULL does nothing */
+/* Does a call take time for its inputs' bytes alone, elementwise? */
+LEAT_API bool leat_operation_is_brief(const leat_operation *operation);
+/* Computes it of borrowed host tensors: fills `outputs` (owned; room for `capacity`) and returns
+ * how many there are. -1 where it takes a graph: inputs that are cast before it, strings, datasets,
+ * many outputs, and each call that fails; leat_graph_call then computes it or says why not.
+ * Thread-safe. */
+LEAT_API int leat_operation_run(const leat_operation *operation, const leat_tensor *inputs,
+                                int num_inputs, leat_tensor *outputs, int capacity);
 
 #ifdef __cplusplus
 }

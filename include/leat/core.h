@@ -28,8 +28,10 @@ typedef enum leat_dtype {
     LEAT_BFLOAT16,
     LEAT_FLOAT32,
     LEAT_FLOAT64,
-    LEAT_STRING, /* values are leat_string */
-    LEAT_OBJECT, /* values are leat_object *, for example a dataset */
+    LEAT_STRING,     /* values are leat_string */
+    LEAT_OBJECT,     /* values are leat_object *, for example a dataset */
+    LEAT_COMPLEX64,  /* the real part and then the imaginary one, each a float */
+    LEAT_COMPLEX128, /* the same of two doubles */
     LEAT_NUM_DTYPES
 } leat_dtype;
 

@@ -210,6 +210,18 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_files_replace(const leat_file_content
                                                          const char *const *outdated,
                                                          int num_outdated, leat_error *err);
 
+/* Gives the folder `written` the name `path`, at one moment. What had that name, if anything did,
+ * has the name `written` afterwards, for the caller to remove: so whoever opens `path` finds one or
+ * the other, also where the process is killed or the machine stops. What is in `written` is to be
+ * on the disk (as leat_files_replace leaves files); the names are when the call returns.
+ *
+ * Both lie in one file system, else UNIMPLEMENTED, as where that cannot exchange names
+ * (INVALID_ARGUMENT with some); FAILED_PRECONDITION for a mount point. On failure nothing changed.
+ * Errors name the path; errno is the number of the system's call that failed, or 0. May be called
+ * from several threads. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_folder_replace(const char *written, const char *path,
+                                                          leat_error *err);
+
 /* ---- checkpoints ---- */
 
 /* A checkpoint in TensorFlow's format (a tensor bundle), being read: PREFIX.index names the

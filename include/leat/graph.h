@@ -207,6 +207,12 @@ LEAT_API void leat_value_gradients(leat_value target, const leat_value *sources,
 LEAT_API void leat_value_gradients_from(leat_value target, leat_value upstream,
                                         const leat_value *sources, int num_sources,
                                         leat_value *out);
+/* The same of one of both, `upstream` NULL or not, without what flows through one of `stops`: these
+ * count as constants, and get gradients themselves where they are sources (tf.gradients'
+ * stop_gradients). */
+LEAT_API void leat_value_gradients_until(leat_value target, const leat_value *upstream,
+                                         const leat_value *sources, int num_sources,
+                                         const leat_value *stops, int num_stops, leat_value *out);
 LEAT_API void leat_variable_gradients(leat_value target, leat_variable *const *variables,
                                       int num_variables, leat_value *out);
 

@@ -118,14 +118,15 @@ typedef struct leat_worker_options {
     const char *data_transfer_protocol; /* beside `protocol`: "shm", "tcp"; NULL: shm, if any */
     const char *const *worker_tags;
     size_t num_worker_tags;
-    int64_t cross_trainer_cache_size_bytes; /* 10^10 for each task */
+    int64_t cross_trainer_cache_size_bytes; /* 10^10 for each task, within the memory budget */
     int64_t snapshot_max_chunk_size_bytes;  /* 6 * 2^30 */
     int64_t shutdown_quiet_period_ms;       /* after stop, so that clients can take the rest */
     int num_threads;                        /* for pipelines; 0: the process's pool */
     int web_port;                           /* of probes and metrics; -1: none */
     leat_service_security security;
-    /* That its tasks may hold together of what they made and nobody took yet, dealt out equally; 0:
-     * a quarter of the memory that the process may use. */
+    /* That its tasks may hold together of what they made: ready, sent and not acknowledged, or in a
+     * cross-trainer cache, dealt out equally; 0: a quarter of the memory that the process may use.
+     */
     int64_t memory_budget_bytes;
 } leat_worker_options;
 #define LEAT_WORKER_DEFAULTS .size = sizeof(leat_worker_options), .web_port = -1

@@ -9,6 +9,7 @@
 import atexit as _atexit
 import os as _os
 import threading as _threading
+import warnings as _warnings
 
 from leat import _native, dtypes, errors, nest
 from leat._core.shapes import TensorShape
@@ -20,8 +21,8 @@ from leat._core.tensor import Tensor, constant, convert_to_tensor, is_tensor
 from leat._graph import ops as _ops
 from leat._graph import trace as _trace
 from leat._graph.trace import executing_eagerly, init_scope, inside_function
-from leat.dtypes import (DType, as_dtype, bfloat16, bool, double, float16, float32, float64, half, int8, int16, int32,
-                         int64, string, uint8, uint16, uint32, uint64, variant)
+from leat.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,
+                         half, int8, int16, int32, int64, string, uint8, uint16, uint32, uint64, variant)
 
 __version__ = _native.version()
 newaxis = None
@@ -30,7 +31,7 @@ newaxis = None
 _HOMES = {
     "leat._api.arrays": "batch_to_space broadcast_dynamic_shape broadcast_static_shape clip_by_global_norm "
                         "clip_by_norm dynamic_stitch histogram_fixed_width_bins identity_n meshgrid ones_like "
-                        "space_to_batch space_to_batch_nd stack unravel_index zeros_like",
+                        "repeat sequence_mask space_to_batch space_to_batch_nd stack unravel_index zeros_like",
     "leat._graph.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                           "py_function rank shape_n timestamp type_spec_from_value zeros",
     "leat._api.devices": "DeviceSpec",
@@ -60,8 +61,9 @@ _HOMES = {
 }
 _MODULES = ["leat." + name for name in (
     "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
-    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn quantization "
-    "queue ragged random saved_model sets sparse strings summary sysconfig test tpu train types utils version").split()]
+    "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn "
+    "queue ragged random saved_model sets signal sparse strings summary sysconfig test tpu train types utils "
+    "version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")
@@ -74,6 +76,10 @@ _element_specs.DatasetSpec.value_class.at("leat.data.dataset", "Dataset")
 _element_specs.IteratorSpec.value_class.at("leat.data.traced", "TracedIterator")
 OptionalSpec.value_class.at("leat.data.optional", "Optional")
 
+# The index has another project by the name leat, whose files lie in the same folder.
+if any(name.startswith("leat-") and name.endswith(".dist-info") for name in _os.listdir(__path__[0] + "/..")):
+    _warnings.warn("another project, the distribution `leat` of the Python index, is installed in this folder, and one "
+                   "overwrites the other's files; pip uninstall leat libleat, then pip install libleat", stacklevel=2)
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES), optional=["leat.jax", "leat.ray", "leat.torch"])
 _ops.join("leat.dtypes")
 _native.watch_interrupts(_threading.current_thread() is _threading.main_thread())

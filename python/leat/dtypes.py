@@ -8,6 +8,7 @@ _NUMPY = {
     "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64,
     "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
     "float16": np.float16, "float32": np.float32, "float64": np.float64, "string": np.object_,
+    "complex64": np.complex64, "complex128": np.complex128,
 }
 
 
@@ -15,7 +16,7 @@ def _bfloat16():
     """numpy has no bfloat16 of its own; the package ml_dtypes gives it one."""
     try:
         import ml_dtypes
-    except ImportError:
+    except ModuleNotFoundError:
         raise TypeError("numpy has no bfloat16: install ml_dtypes, or leat.cast to float32") from None
     return ml_dtypes.bfloat16
 
@@ -56,13 +57,18 @@ class DType:
 
     @property
     def is_complex(self):
-        """False: there are no complex types."""
-        return False
+        """Whether it is a complex type."""
+        return self.name.startswith("complex")
 
     @property
     def is_numeric(self):
-        """Whether it is an integer or a floating-point type."""
-        return self.is_integer or self.is_floating
+        """Whether it is an integer, a floating-point or a complex type."""
+        return self.is_integer or self.is_floating or self.is_complex
+
+    @property
+    def _is_trainable(self):
+        """Do gradients flow through values of it?"""
+        return self.is_floating or self.is_complex
 
     @property
     def is_quantized(self):
@@ -76,8 +82,8 @@ class DType:
 
     @property
     def real_dtype(self):
-        """The dtype itself: there are no complex ones."""
-        return self
+        """The dtype of the parts of a complex one; any other itself."""
+        return {"complex64": float32, "complex128": float64}.get(self.name, self)
 
     @property
     def base_dtype(self):
@@ -101,6 +107,7 @@ class DType:
         """The lowest finite value."""
         if self.is_bool:
             return False
+        self._want_order()
         return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
 
     @property
@@ -108,7 +115,12 @@ class DType:
         """The highest finite value."""
         if self.is_bool:
             return True
+        self._want_order()
         return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
+
+    def _want_order(self):
+        if self.is_complex:
+            raise TypeError(f"Cannot find minimum or maximum value of {self!r}: complex numbers have no order")
 
     @property
     def limits(self):
@@ -144,17 +156,18 @@ class DType:
 
 _DATATYPE_ENUM = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
                   "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "float16": 19, "variant": 21,
-                  "uint32": 22, "uint64": 23}
+                  "uint32": 22, "uint64": 23, "complex64": 8, "complex128": 18}
 
 by_number = [DType("variant" if name == "object" else name, number)
              for number, name in enumerate(_native.dtype_names())]
 _BY_NAME = {dtype.name: dtype for dtype in by_number[1:]}
 _BY_NAME.update(half=_BY_NAME["float16"], float=_BY_NAME["float32"], double=_BY_NAME["float64"])
 _BY_TYPE = {float: _BY_NAME["float32"], int: _BY_NAME["int32"], bool: _BY_NAME["bool"],
-            str: _BY_NAME["string"], bytes: _BY_NAME["string"], object: _BY_NAME["string"]}
+            str: _BY_NAME["string"], bytes: _BY_NAME["string"], object: _BY_NAME["string"],
+            complex: _BY_NAME["complex128"]}
 
 (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
- string, variant) = by_number[1:]
+ string, variant, complex64, complex128) = by_number[1:]
 half, double = float16, float64
 
 

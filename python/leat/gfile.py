@@ -5,7 +5,10 @@ import glob as _glob
 import os
 
 from leat import errors
+from leat._core.later import public
 from leat._core.paths import local as _path
+
+__dir__ = public(globals())
 
 
 _REFUSED = (errno.EINVAL, errno.ENAMETOOLONG)

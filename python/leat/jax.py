@@ -9,14 +9,17 @@ import collections
 import numpy as np
 
 from leat import dtypes, nest
+from leat._core.later import public
 from leat._core.tensor import Tensor
 from leat.data.iterator import Iterator
+
+__dir__ = public(globals())
 
 
 def _jax():
     try:
         import jax
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("leat.jax needs the package jax; install it (pip install jax)") from None
     return jax
 

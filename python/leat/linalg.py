@@ -7,9 +7,9 @@ from leat._core import later
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
-from leat.math import l2_normalize
+from leat.math import l2_normalize, real
 
-__all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "l2_normalize", "logdet",
+__all__ = ["adjoint", "cholesky_solve", "cross", "einsum", "expm", "l2_normalize", "logdet",
            "lstsq", "lu_matrix_inverse", "lu_reconstruct", "lu_solve", "matmul", "matrix_rank", "matrix_transpose",
            "matvec", "norm", "normalize", "pinv", "tensor_diag", "tensor_diag_part", "tensordot", "trace"]
 
@@ -18,7 +18,7 @@ __all__ = ["adjoint", "cholesky_solve", "cross", "eigvalsh", "einsum", "expm", "
 
 def matrix_transpose(a, name="matrix_transpose", conjugate=False):
     """The last two dimensions exchanged (``tf.linalg.matrix_transpose``)."""
-    a = convert_to_tensor(a)
+    a = ops.conjugated(convert_to_tensor(a)) if conjugate else convert_to_tensor(a)
     rank = a.shape.rank
     if rank is None:
         return ops.call("einsum", {"equation": "...ij->...ji"}, [a])[0]
@@ -29,8 +29,8 @@ def matrix_transpose(a, name="matrix_transpose", conjugate=False):
 
 
 def adjoint(matrix, name=None):
-    """The transpose of real matrices (``tf.linalg.adjoint``)."""
-    return matrix_transpose(matrix)
+    """The conjugates of the matrices, transposed (``tf.linalg.adjoint``)."""
+    return matrix_transpose(matrix, conjugate=True)
 
 
 def trace(x, name=None):
@@ -40,16 +40,18 @@ def trace(x, name=None):
 
 def matmul(a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False, a_is_sparse=False,
            b_is_sparse=False, output_type=None, grad_a=False, grad_b=False, name=None):
-    """Products of matrices (``tf.linalg.matmul``). Matrices are real, so the adjoint is the transpose."""
+    """Products of matrices (``tf.linalg.matmul``)."""
     for side, transposed, adjoined in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
         if transposed and adjoined:
             raise ValueError(f"Only one of `transpose_{side}` and `adjoint_{side}` can be True. Received "
                              f"`transpose_{side}`={transposed}, `adjoint_{side}`={adjoined}.")
-    ops.fixed("matmul", "output_type", output_type, None)
+    if output_type is not None:  # products and sums are of that type
+        a, b = (F["cast"](convert_to_tensor(x), output_type) for x in (a, b))
     transpose_a, transpose_b = bool(transpose_a or adjoint_a), bool(transpose_b or adjoint_b)
     if not hasattr(a, "_is_leaf_value") and not hasattr(b, "_is_leaf_value"):
         a = convert_to_tensor(a, dtype_hint=getattr(b, "dtype", None))
         b = convert_to_tensor(b, a.dtype)
+        a, b = (ops.conjugated(x) if adjoined else x for x, adjoined in ((a, adjoint_a), (b, adjoint_b)))
         if a.dtype in (dtypes.int32, dtypes.int64) or _spreads(a.shape, b.shape):
             sides = f"...{'ji' if transpose_a else 'ij'},...{'kj' if transpose_b else 'jk'}->...ik"
             return ops.call("einsum", {"equation": sides}, [a, b])[0]
@@ -78,13 +80,16 @@ Tensor.__rmatmul__ = lambda second, first: matmul(first, second)
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):
     """Matrices times vectors (``tf.linalg.matvec``)."""
-    product = F["matmul"](a, F["expand_dims"](b, -1), transpose_a or adjoint_a)
+    a = ops.conjugated(convert_to_tensor(a, dtype_hint=getattr(b, "dtype", None))) if adjoint_a else a
+    product = matmul(a, F["expand_dims"](b, -1), transpose_a or adjoint_a)
     return F["squeeze"](product, [-1])
 
 
 def tensor_diag(diagonal, name=None):
     """Zeros of twice the rank with `diagonal` where both halves of the place agree (``tf.linalg.tensor_diag``)."""
     diagonal = convert_to_tensor(diagonal)
+    if diagonal.shape.rank == 1:
+        return F["linalg.diag"](diagonal)
     shape = F["shape"](diagonal)
     flat = F["linalg.diag"](F["reshape"](diagonal, [-1]))
     return F["reshape"](flat, F["concat"]([shape, shape], 0))
@@ -96,6 +101,8 @@ def tensor_diag_part(input, name=None):
     rank = x.shape.rank
     if rank is None or rank % 2:
         raise ValueError(f"tensor_diag_part needs an even known rank; found {x.shape}")
+    if rank == 2 and x.shape.is_fully_defined() and x.shape[0] == x.shape[1]:
+        return F["linalg.diag_part"](x)
     shape = F["shape"](x)[:rank // 2]
     count = F["reduce_prod"](shape)
     return F["reshape"](F["linalg.diag_part"](F["reshape"](x, [count, count])), shape)
@@ -118,7 +125,7 @@ def tensordot(a, b, axes, name=None):
     axes_a, axes_b = _dot_axes(a.shape.rank, b.shape.rank, axes)
     flat_a, free_a = _as_matrix(a, axes_a, False)
     flat_b, free_b = _as_matrix(b, axes_b, True)
-    product = F["matmul"](flat_a, flat_b) if a.dtype.is_floating else ops.call(
+    product = F["matmul"](flat_a, flat_b) if a.dtype._is_trainable else ops.call(
         "einsum", {"equation": "ij,jk->ik"}, [flat_a, flat_b])[0]
     out = F["reshape"](product, F["concat"]([free_a, free_b], 0))
     if out.shape.is_fully_defined():
@@ -156,14 +163,9 @@ def _as_matrix(x, axes, is_second):
 
 # ---- equations and factors ----
 
-def eigvalsh(tensor, name=None):
-    """The eigenvalues of symmetric matrices in ascending order (``tf.linalg.eigvalsh``)."""
-    return F["linalg.eigh"](tensor)[0]
-
-
 def logdet(matrix, name=None):
-    """The logarithms of the determinants of symmetric positive definite matrices (``tf.linalg.logdet``)."""
-    roots = F["linalg.diag_part"](F["linalg.cholesky"](matrix))
+    """The logarithms of the determinants of self-adjoint positive definite matrices (``tf.linalg.logdet``)."""
+    roots = real(F["linalg.diag_part"](F["linalg.cholesky"](matrix)))
     return F["multiply"](2.0, F["reduce_sum"](F["math.log"](roots), [-1]))
 
 
@@ -181,13 +183,13 @@ def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """
     a, b = convert_to_tensor(matrix), convert_to_tensor(rhs)
     if not fast:
-        return matmul(pinv(a, float(np.finfo(a.dtype.as_numpy_dtype).eps) * max(_size(a, -2), _size(a, -1))), b)
+        return matmul(_pinv(a, float(np.finfo(a.dtype.as_numpy_dtype).eps) * max(_size(a, -2), _size(a, -1))), b)
     tall = _size(a, -2) >= _size(a, -1)
-    products = matmul(a, a, transpose_a=tall, transpose_b=not tall)
+    products = matmul(a, a, adjoint_a=tall, adjoint_b=not tall)
     diagonal = F["add"](F["linalg.diag_part"](products), F["cast"](convert_to_tensor(l2_regularizer), a.dtype))
     chol = F["linalg.cholesky"](F["linalg.set_diag"](products, diagonal))
-    return cholesky_solve(chol, matmul(a, b, transpose_a=True)) if tall else (
-        matmul(a, cholesky_solve(chol, b), transpose_a=True))
+    return cholesky_solve(chol, matmul(a, b, adjoint_a=True)) if tall else (
+        matmul(a, cholesky_solve(chol, b), adjoint_a=True))
 
 
 def _size(x, axis):
@@ -208,10 +210,14 @@ def pinv(a, rcond=None, validate_args=False, name=None):
         raise TypeError("Input `a` must have `float`-like `dtype` (saw {}).".format(a.dtype.name))
     if rcond is None:
         rcond = 10.0 * max(_size(a, -2), _size(a, -1)) * np.finfo(a.dtype.as_numpy_dtype).eps
+    return _pinv(a, rcond)
+
+
+def _pinv(a, rcond):
     s, u, v = F["linalg.svd"](a)
-    least = F["multiply"](F["expand_dims"](convert_to_tensor(rcond, dtype=a.dtype), -1), F["reduce_max"](s, -1, True))
-    s = F["where"](F["greater"](s, least), s, convert_to_tensor(np.inf, a.dtype))
-    return matmul(F["divide"](v, F["expand_dims"](s, -2)), u, transpose_b=True)
+    least = F["multiply"](F["expand_dims"](convert_to_tensor(rcond, dtype=s.dtype), -1), F["reduce_max"](s, -1, True))
+    s = F["where"](F["greater"](s, least), s, convert_to_tensor(np.inf, s.dtype))
+    return matmul(F["divide"](v, F["cast"](F["expand_dims"](s, -2), v.dtype)), u, adjoint_b=True)
 
 
 def matrix_rank(a, tol=None, validate_args=False, name=None):
@@ -223,7 +229,7 @@ def matrix_rank(a, tol=None, validate_args=False, name=None):
     s = F["linalg.svd"](a, compute_uv=False)
     if tol is None:
         factor = float(np.finfo(a.dtype.as_numpy_dtype).eps) * max(_size(a, -2), _size(a, -1))
-        tol = F["multiply"](convert_to_tensor(factor, a.dtype), F["reduce_max"](s, -1, True))
+        tol = F["multiply"](convert_to_tensor(factor, s.dtype), F["reduce_max"](s, -1, True))
     return F["reduce_sum"](F["cast"](F["greater"](s, tol), dtypes.int32), -1)
 
 
@@ -272,11 +278,13 @@ def expm(input, name=None):
     x = convert_to_tensor(input)
     if x.shape.rank is not None and x.shape.num_elements() == 0:
         return x
-    degree, limit = _EXACT[x.dtype]
+    if x.dtype.real_dtype not in _EXACT:
+        raise TypeError(f"expm takes floats and complex numbers, found {x.dtype.name}; cast it")
+    degree, limit = _EXACT[x.dtype.real_dtype]
     size = F["reduce_max"](F["reduce_sum"](F["abs"](x), -2, True), -1, True)
     halvings = F["maximum"](F["math.ceil"](F["divide"](F["math.log"](F["divide"](size, limit)), float(np.log(2)))), 0.0)
     halvings = F["where"](F["math.is_finite"](halvings), halvings, F["zeros_like"](halvings))
-    x = F["divide"](x, F["pow"](convert_to_tensor(2, x.dtype), halvings))
+    x = F["divide"](x, F["cast"](F["pow"](convert_to_tensor(2, halvings.dtype), halvings), x.dtype))
     one = F["linalg.diag"](F["ones_like"](F["linalg.diag_part"](x)))
     square, power, odd, even = matmul(x, x), one, None, None
     for low, high in zip(_PADE[degree][::2], _PADE[degree][1::2]):
@@ -316,12 +324,12 @@ def norm(tensor, ord="euclidean", axis=None, keepdims=None, name=None):
     if is_matrix and ord == 2:
         return _spectral_norm(x, axis, keepdims)
     if ord in ("fro", "euclidean", 2):
-        return F["sqrt"](F["reduce_sum"](F["multiply"](x, x), axis, keepdims))
+        return F["sqrt"](F["reduce_sum"](F["multiply"](x, ops.conjugated(x)), axis, keepdims))
     if ord == 1:
         return F["reduce_sum"](F["abs"](x), axis, keepdims)
     if ord == np.inf:
         return F["reduce_max"](F["abs"](x), axis, keepdims)
-    power = convert_to_tensor(ord, dtype=x.dtype)
+    power = convert_to_tensor(ord, dtype=x.dtype.real_dtype)
     return F["pow"](F["reduce_sum"](F["pow"](F["abs"](x), power), axis, keepdims), F["divide"](1.0, power))
 
 
@@ -347,14 +355,14 @@ def normalize(tensor, ord="euclidean", axis=None, name=None):
 
 _HOMES = {
     "leat._api.arrays": "global_norm",
-    "leat._linalg.functions": "sqrtm",
     "leat._linalg.operators": "LinearOperator LinearOperatorAdjoint LinearOperatorBlockDiag "
-                              "LinearOperatorBlockLowerTriangular LinearOperatorComposition LinearOperatorDiag "
+                              "LinearOperatorBlockLowerTriangular LinearOperatorCirculant LinearOperatorCirculant2D "
+                              "LinearOperatorCirculant3D LinearOperatorComposition LinearOperatorDiag "
                               "LinearOperatorFullMatrix LinearOperatorHouseholder LinearOperatorIdentity "
                               "LinearOperatorInversion LinearOperatorKronecker LinearOperatorLowRankUpdate "
                               "LinearOperatorLowerTriangular LinearOperatorPermutation LinearOperatorScaledIdentity "
                               "LinearOperatorToeplitz LinearOperatorTridiag LinearOperatorZeros",
-    "leat._linalg.tridiagonal": "banded_triangular_solve eigh_tridiagonal tridiagonal_matmul tridiagonal_solve",
+    "leat._linalg.tridiagonal": "eigh_tridiagonal tridiagonal_matmul tridiagonal_solve",
 }
 ops.join(__name__, homes=_HOMES)
 later.new_module("leat.linalg.experimental")

@@ -19,12 +19,14 @@ __all__ = ["accumulate_n", "angle", "approx_max_k", "approx_min_k", "bincount", 
 # ---- reductions ----
 
 def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
-    """The mean squared distance of floats from their mean (``tf.math.reduce_variance``)."""
+    """The mean squared distance of floats or complex numbers from their mean, which is real
+    (``tf.math.reduce_variance``)."""
     x = convert_to_tensor(input_tensor)
-    if not x.dtype.is_floating:
+    if not x.dtype.is_floating and not x.dtype.is_complex:
         raise TypeError(f"Input must be either real or complex. Received integer type {x.dtype}.")
     distance = F["subtract"](x, F["reduce_mean"](x, axis, True))
-    return F["reduce_mean"](F["square"](distance), axis, keepdims)
+    squares = real(F["multiply"](distance, ops.conjugated(distance)))
+    return F["reduce_mean"](squares if x.dtype.is_complex else F["square"](distance), axis, keepdims)
 
 
 def reduce_std(input_tensor, axis=None, keepdims=False, name=None):
@@ -44,9 +46,24 @@ def reduce_logsumexp(input_tensor, axis=None, keepdims=False, name=None):
 def reduce_euclidean_norm(input_tensor, axis=None, keepdims=False, name=None):
     """The root of the sum of squares (``tf.math.reduce_euclidean_norm``); of integers rounded towards zero."""
     x = convert_to_tensor(input_tensor)
+    if x.dtype.is_complex:
+        # What flows back is x divided by the norm, as in TensorFlow: conjugates count as constants.
+        mirror = F["stop_gradient"](ops.conjugated(x))
+        twice = F["multiply"](F["reduce_sum"](F["multiply"](x, mirror), axis, keepdims), 2.0)
+        return F["sqrt"](F["subtract"](twice, F["stop_gradient"](F["multiply"](twice, 0.5))))
     wide = x if x.dtype.is_floating else F["cast"](x, dtypes.float64)
-    out = F["sqrt"](F["reduce_sum"](F["square"](wide), axis, keepdims))
+    out = F["sqrt"](_sum_squares(wide, axis, keepdims))
     return out if x.dtype.is_floating else F["cast"](out, x.dtype)
+
+
+def _sum_squares(x, axis, keepdims):
+    """The sum of squares of floats, in one pass where the axes are numbers."""
+    axes = [axis] if isinstance(axis, (int, np.integer)) else axis
+    if axes is not None and not (isinstance(axes, (list, tuple)) and
+                                 all(isinstance(one, (int, np.integer)) for one in axes)):
+        return F["reduce_sum"](F["square"](x), axis, keepdims)
+    attributes = {} if axes is None else {"axis": [int(one) for one in axes]}
+    return ops.call("reduce_sum_squares", {**attributes, "keepdims": bool(keepdims)}, [x])[0]
 
 
 def zero_fraction(value, name=None):
@@ -143,33 +160,45 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
 
 
 def real(input, name=None):
-    """The real part: numbers as they are (``tf.math.real``)."""
-    return convert_to_tensor(input)
+    """The real part; real numbers as they are (``tf.math.real``)."""
+    return _part("real", input, lambda x: x)
 
 
 def conj(x, name=None):
-    """The complex conjugate: numbers as they are (``tf.math.conj``)."""
-    return convert_to_tensor(x)
+    """The complex conjugate; real numbers as they are (``tf.math.conj``)."""
+    x = convert_to_tensor(x)
+    if not x.dtype.is_numeric:
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+    return ops.conjugated(x)
 
 
 def imag(input, name=None):
-    """The imaginary part: zeros (``tf.math.imag``)."""
-    return F["zeros_like"](convert_to_tensor(input))
+    """The imaginary part; zeros of real numbers (``tf.math.imag``)."""
+    return _part("imag", input, F["zeros_like"])
 
 
 def angle(input, name=None):
-    """The angle of a number as a complex one: 0, or pi where it is negative (``tf.math.angle``)."""
-    x = convert_to_tensor(input)
-    zeros = F["zeros_like"](x)
-    return F["where"](F["less"](x, zeros), F["add"](zeros, 3.141592653589793), zeros)
+    """The angle of complex numbers, in radians; of real ones 0, or pi where they are negative (``tf.math.angle``)."""
+    def of_real(x):
+        zeros = F["zeros_like"](x)
+        return F["where"](F["less"](x, zeros), F["add"](zeros, 3.141592653589793), zeros)
+    return _part("angle", input, of_real)
+
+
+def _part(operation, value, of_real):
+    x = convert_to_tensor(value)
+    return ops.call(operation, {}, [x])[0] if x.dtype.is_complex else of_real(x)
 
 
 def l2_normalize(x, axis=None, epsilon=1e-12, name=None, dim=None):
     """x divided by its Euclidean norm along `axis`; squared norms are at least epsilon (``tf.math.l2_normalize``)."""
     x = convert_to_tensor(x)
     axis = axis if axis is not None else dim
-    squares = F["reduce_sum"](F["square"](x), axis, True)
-    return F["multiply"](x, F["math.rsqrt"](F["maximum"](squares, epsilon)))
+    if x.dtype.is_floating:
+        return F["multiply"](x, F["math.rsqrt"](F["maximum"](_sum_squares(x, axis, True), epsilon)))
+    squares = F["square"](F["abs"](x)) if x.dtype.is_complex else F["square"](x)
+    share = F["math.rsqrt"](F["maximum"](F["reduce_sum"](squares, axis, True), epsilon))
+    return F["multiply"](x, F["cast"](share, x.dtype))
 
 
 # ---- order ----
@@ -237,14 +266,16 @@ def bincount(arr, weights=None, minlength=None, maxlength=None, dtype=dtypes.int
         numbers = F["cast"](numbers, dtypes.int32)
     numbers = _want_counts(numbers, minlength, maxlength)
     size = _bins(numbers, minlength, maxlength)
-    outside = F["greater_equal"](numbers, size)
     rows = None
     if axis == -1 and numbers.shape.rank == 2:
         rows = F["shape"](numbers, numbers.dtype)[0]
         line = F["expand_dims"](F["multiply"](F["range"](rows), size), 1)
-        places = F["where"](outside, F["multiply"](F["ones_like"](numbers), -1), F["add"](numbers, line))
+        places = F["add"](numbers, line)
     else:
-        places = F["where"](outside, F["multiply"](F["ones_like"](numbers), -1), numbers)
+        places = numbers
+    if maxlength is not None:
+        outside = F["greater_equal"](numbers, size)
+        places = F["where"](outside, F["multiply"](F["ones_like"](numbers), -1), places)
     values = F["cast"](F["ones_like"](numbers), dtype) if weights is None else convert_to_tensor(weights)
     count = size if rows is None else F["multiply"](rows, size)
     if binary_output:
@@ -267,9 +298,8 @@ def _want_counts(numbers, minlength, maxlength):
 
 def _bins(numbers, minlength, maxlength):
     """How many bins there are: one more than the largest number, within the bounds."""
-    some = F["greater"](F["size"](numbers), 0)
-    padded = F["concat"]([F["reshape"](numbers, [-1]), F["zeros_like"](F["reshape"](numbers, [-1])[:1])], 0)
-    size = F["where"](some, F["add"](F["reduce_max"](padded), 1), F["zeros_like"](F["reduce_max"](padded)))
+    # The largest of no numbers is the lowest that there is.
+    size = F["add"](F["maximum"](F["reduce_max"](numbers), -1), 1)
     if minlength is not None:
         size = F["maximum"](size, convert_to_tensor(minlength, dtype=numbers.dtype))
     if maxlength is not None:
@@ -299,8 +329,13 @@ def unsorted_segment_sqrt_n(data, segment_ids, num_segments, name=None):
 
 
 def _segment_share(data, segment_ids, num_segments, divisor):
-    data = convert_to_tensor(data)
-    counts = F["math.unsorted_segment_sum"](F["ones_like"](data), segment_ids, num_segments)
+    data, ids = convert_to_tensor(data), convert_to_tensor(segment_ids)
+    if data.shape.rank is None or ids.shape.rank is None:
+        counts = F["math.unsorted_segment_sum"](F["ones_like"](data), ids, num_segments)
+    else:
+        # One number counts for a whole slice.
+        counts = F["math.unsorted_segment_sum"](F["cast"](F["ones_like"](ids), data.dtype), ids, num_segments)
+        counts = F["reshape"](counts, [-1] + [1] * (data.shape.rank - ids.shape.rank))
     sums = F["math.unsorted_segment_sum"](data, segment_ids, num_segments)
     return F["divide"](sums, divisor(F["maximum"](counts, F["ones_like"](counts))))
 

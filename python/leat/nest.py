@@ -1,4 +1,4 @@
-"""Nested structures: tuples, named tuples, dictionaries and data classes over leaves.
+"""Nested structures: tuples, named tuples, attrs classes, dictionaries and data classes over leaves.
 
 The C library knows tuples and dictionaries. What else a user's container was (a named tuple, a dictionary's own
 order) is a number, the tag, which the library carries along with the structure; this module knows what each number
@@ -14,9 +14,12 @@ import numpy as np
 
 from leat import _native
 from leat._core import specs
-from leat._core.later import Hook
+from leat._core.later import Hook, public
 from leat._core.specs import TypeSpec
 from leat.dtypes import variant
+
+__all__ = ["assert_same_structure", "flatten", "is_nested", "map_structure", "pack_sequence_as"]
+__dir__ = public(globals())
 
 _kinds = [None]  # tag -> Kind; 0 is a plain tuple, or a plain dict in sorted order
 _tags = {}
@@ -46,14 +49,15 @@ class _Kind:
 
     def __init__(self, type_, keys):
         self.type = type_
-        self.keys = keys  # of a dictionary or data class, in the user's order; None: a tuple
+        self.keys = keys  # of a dictionary or data class, in the user's order; None: a tuple, also one with names
 
     def build(self, children):
         """`children`: in C's order, that of sorted keys."""
         if type(self.keys) is _Metadata:
             return self.type.__tf_unflatten__(self.keys.value, tuple(children))
         if self.keys is None:
-            return self.type(*children) if hasattr(self.type, "_fields") else self.type(children)
+            by_place = hasattr(self.type, "_fields") or hasattr(self.type, "__attrs_attrs__")
+            return self.type(*children) if by_place else self.type(children)
         by_key = dict(zip(sorted(self.keys, key=str), children))
         if dataclasses.is_dataclass(self.type):
             return self.type(**{key: by_key[key] for key in self.keys})
@@ -99,9 +103,8 @@ def _container_of(value):
         in_order = tuple(sorted(keys, key=str))
         return _tag_of(type(value), keys), tuple(getattr(value, key) for key in in_order), in_order
     if hasattr(type(value), "__attrs_attrs__"):
-        keys = tuple(field.name for field in type(value).__attrs_attrs__)
-        in_order = tuple(sorted(keys, key=str))
-        return _tag_of(type(value), keys), tuple(getattr(value, key) for key in in_order), in_order
+        fields = type(value).__attrs_attrs__
+        return _tag_of(type(value), None), tuple(getattr(value, field.name) for field in fields), None
     return None
 
 

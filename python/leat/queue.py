@@ -11,12 +11,15 @@ import threading
 import numpy as np
 
 from leat import dtypes
+from leat._core.later import public
 from leat._core.shapes import TensorShape
 from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import trace
 from leat._graph.creation import py_function
 from leat._graph.ops import FUNCTIONS as F
 from leat.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+
+__dir__ = public(globals())
 
 __all__ = ["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "RandomShuffleQueue"]
 

@@ -15,7 +15,10 @@ import threading
 import time
 
 from leat import _native
+from leat._core.later import public
 from leat.errors import OpError
+
+__dir__ = public(globals())
 
 __all__ = ["Service", "start_service"]
 
@@ -26,7 +29,7 @@ _CALL_MS = 10_000
 def _ray():
     try:
         import ray
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("leat.ray needs the package ray; install it (pip install ray)") from None
     return ray
 

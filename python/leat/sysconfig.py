@@ -2,6 +2,9 @@
 
 import collections
 import os
+from leat._core.later import public
+
+__dir__ = public(globals())
 
 
 def get_build_info():

@@ -13,17 +13,20 @@ import os
 import numpy as np
 
 from leat import dtypes, nest
+from leat._core.later import public
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat.data import interchange
 from leat.data.dataset import Dataset
 from leat.data.iterator import Iterator
+
+__dir__ = public(globals())
 
 
 def _torch():
     try:
         import torch
         import torch.utils.data
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("leat.torch needs the package torch; install it (pip install torch)") from None
     return torch
 

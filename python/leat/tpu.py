@@ -9,7 +9,10 @@ import types
 import numpy as np
 
 from leat import _native
+from leat._core.later import public
 from leat.distribute.cluster_resolver import check_tpu_platform
+
+__dir__ = public(globals())
 
 __all__ = ["experimental"]
 

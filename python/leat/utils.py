@@ -5,6 +5,9 @@ import sys
 import time
 
 import numpy as np
+from leat._core.later import public
+
+__dir__ = public(globals())
 
 
 def _paint(code, text):
@@ -138,7 +141,7 @@ class Progbar:
 def _tqdm_bar(progress, wanted):
     try:
         from tqdm.auto import tqdm
-    except ImportError:
+    except ModuleNotFoundError:
         if wanted == "auto":
             return None
         raise ImportError("Progbar(tqdm=True) needs the package tqdm; install it, or pass tqdm=False") from None

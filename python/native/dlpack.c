@@ -7,7 +7,14 @@
 #include "native.h"
 
 enum { DEVICE_CPU = 1, DEVICE_CUDA_HOST = 3 };
-enum { CODE_INT = 0, CODE_UINT = 1, CODE_FLOAT = 2, CODE_BFLOAT = 4, CODE_BOOL = 6 };
+enum {
+    CODE_INT = 0,
+    CODE_UINT = 1,
+    CODE_FLOAT = 2,
+    CODE_BFLOAT = 4,
+    CODE_COMPLEX = 5,
+    CODE_BOOL = 6
+};
 enum { FLAG_READ_ONLY = 1 };
 
 typedef struct dl_device {
@@ -67,6 +74,8 @@ static bool dtype_out(leat_dtype dtype, dl_dtype *out) {
     case LEAT_FLOAT32:
     case LEAT_FLOAT64: out->code = CODE_FLOAT; return true;
     case LEAT_BFLOAT16: out->code = CODE_BFLOAT; return true;
+    case LEAT_COMPLEX64:
+    case LEAT_COMPLEX128: out->code = CODE_COMPLEX; return true;
     default: return false;
     }
 }

@@ -332,30 +332,50 @@ static PyObject *graph_element_spec(PyObject *self, PyObject *tensor) {
     return spec == NULL ? Py_NewRef(Py_None) : native_spec_json(spec);
 }
 
-/* gradients(target, sources, upstream or None): a list of tensors, zeros where nothing flows. */
+/* The values that a sequence of numbers names; NULL with an error set. Owned. */
+static leat_value *numbered_values(leat_graph *graph, PyObject *sequence, Py_ssize_t *count) {
+    *count = PySequence_Size(sequence);
+    leat_value *values = *count < 0 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof(*values));
+    if (values == NULL)
+        return *count < 0 ? NULL : (leat_value *)PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < *count; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        long id = item == NULL ? -1 : PyLong_AsLong(item);
+        Py_XDECREF(item);
+        values[i] = (leat_value){.graph = graph, .id = id < 0 || id > INT32_MAX ? -1 : (int32_t)id};
+    }
+    if (PyErr_Occurred()) {
+        PyMem_Free(values);
+        return NULL;
+    }
+    return values;
+}
+
+/* gradients(target, sources, upstream or None, numbers of the values through which none flows): a
+ * list of tensors, zeros where nothing flows. */
 static PyObject *graph_gradients(PyObject *self, PyObject *args) {
-    PyObject *target = NULL, *sources = NULL, *upstream = NULL;
-    Py_ssize_t count = 0;
+    PyObject *target = NULL, *sources = NULL, *upstream = NULL, *stops = NULL;
+    Py_ssize_t count = 0, num_stops = 0;
     leat_value of, from;
     leat_graph *graph = native_open_graph(self);
-    if (graph == NULL || !PyArg_ParseTuple(args, "OOO", &target, &sources, &upstream) ||
+    if (graph == NULL || !PyArg_ParseTuple(args, "OOOO", &target, &sources, &upstream, &stops) ||
         native_value_in(self, target, &of) != 0 ||
         (upstream != Py_None && native_value_in(self, upstream, &from) != 0))
         return NULL;
     leat_value *values = native_values_in(self, sources, &count);
-    leat_value *out = values == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
+    leat_value *ends = values == NULL ? NULL : numbered_values(graph, stops, &num_stops);
+    leat_value *out = ends == NULL ? NULL : PyMem_Calloc((size_t)count + 1, sizeof(*out));
     PyObject *list = NULL;
     if (out != NULL) {
-        if (upstream == Py_None)
-            leat_value_gradients(of, values, (int)count, out);
-        else
-            leat_value_gradients_from(of, from, values, (int)count, out);
+        leat_value_gradients_until(of, upstream == Py_None ? NULL : &from, values, (int)count, ends,
+                                   (int)num_stops, out);
         bool failed = false;
         for (Py_ssize_t i = 0; i < count; i++)
             failed = failed || out[i].id < 0;
         list = failed ? native_raise_graph(graph) : native_symbolic_list(self, out, (int)count);
     }
     PyMem_Free(values);
+    PyMem_Free(ends);
     PyMem_Free(out);
     return list;
 }
@@ -530,7 +550,7 @@ static PyMethodDef graph_methods[] = {
     {"constant", graph_constant, METH_O, "constant(tensor) -> tensor of this graph."},
     {"element_spec", graph_element_spec, METH_O, "JSON of a dataset value's elements."},
     {"gradients", graph_gradients, METH_VARARGS,
-     "gradients(target, sources, upstream or None) -> list."},
+     "gradients(target, sources, upstream or None, stops) -> list."},
     {"slices", graph_slices, METH_O, "slices(gradient) -> [slices, rows, ...] of a table's."},
     {"reduce_dataset", graph_reduce_dataset, METH_VARARGS,
      "reduce_dataset(dataset, body, variables, captures, can_stop, is_shared, shapes) -> list."},

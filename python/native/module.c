@@ -2,6 +2,8 @@
  */
 #include "native.h"
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 PyObject *native_text(char *text, const leat_error *err) {
     if (text == NULL)
@@ -185,6 +187,8 @@ static PyMethodDef methods[] = {
     {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},
     {"watch_interrupts", native_watch_interrupts, METH_O,
      "watch_interrupts(here): the main thread's calls hear signals."},
+    {"tool", native_tool, METH_VARARGS,
+     "tool(arguments, path) -> exit status of the command line tool."},
     {"shutdown", native_shutdown, METH_NOARGS, "Ends every live iterator."},
     {0},
 };
@@ -197,6 +201,21 @@ static struct PyModuleDef definition = {
     .m_methods = methods,
 };
 
+/* As much stack as the deepest calls of leat and the interpreter take beyond what is used now. */
+enum { STACK_BYTES = 768 << 10, PAGE_BYTES = 4096 };
+
+/* The main thread's stack grows as it is used, and where there is no memory for that the kernel
+ * ends the process without a word (setrlimit, a full cgroup). It grows here. */
+__attribute__((noinline)) static void reserve_stack(void) {
+    struct rlimit limit;
+    if (gettid() != getpid() || getrlimit(RLIMIT_STACK, &limit) != 0 ||
+        limit.rlim_cur < (rlim_t)8 * STACK_BYTES)
+        return;
+    volatile char room[STACK_BYTES];
+    for (size_t i = sizeof room; i >= PAGE_BYTES; i -= PAGE_BYTES)
+        room[i - PAGE_BYTES] = 0;
+}
+
 PyMODINIT_FUNC PyInit__native(void);
 
 PyMODINIT_FUNC PyInit__native(void) {
@@ -206,14 +225,16 @@ PyMODINIT_FUNC PyInit__native(void) {
                         "in place of the subinterpreter");
         return NULL;
     }
+    reserve_stack();
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || native_add_held(module) != 0 || native_add_tensor(module) != 0 ||
-        native_add_graph(module) != 0 || native_add_function(module) != 0 ||
-        native_add_variable(module) != 0 || native_add_dataset(module) != 0 ||
-        native_add_iterator(module) != 0 || native_add_strategy(module) != 0 ||
-        native_add_distributed(module) != 0 || native_add_records(module) != 0 ||
-        native_add_bundle(module) != 0 || native_add_events(module) != 0 ||
-        native_add_train(module) != 0 || native_add_server(module) != 0) {
+        native_add_graph(module) != 0 || native_add_operation(module) != 0 ||
+        native_add_function(module) != 0 || native_add_variable(module) != 0 ||
+        native_add_dataset(module) != 0 || native_add_iterator(module) != 0 ||
+        native_add_strategy(module) != 0 || native_add_distributed(module) != 0 ||
+        native_add_records(module) != 0 || native_add_bundle(module) != 0 ||
+        native_add_events(module) != 0 || native_add_train(module) != 0 ||
+        native_add_server(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -119,6 +119,8 @@ PyObject *native_tensor_symbolic(PyObject *graph, int32_t id);
 /* The values behind a tensor with values (borrowed); NULL with TypeError. */
 const leat_tensor *native_tensor_of(PyObject *object);
 bool native_is_tensor(PyObject *object);
+/* The class of the tensors that C makes. */
+extern PyTypeObject *native_tensor_class;
 /* Tensors of a sequence as an array (PyMem_Free; the tensors are borrowed from it). */
 leat_tensor *native_tensors(PyObject *sequence, Py_ssize_t *count);
 /* A list of tensors; takes over the references, also on failure. */
@@ -151,6 +153,10 @@ leat_value *native_values_in(PyObject *graph, PyObject *sequence, Py_ssize_t *co
 /* Tensors for values of a graph. */
 PyObject *native_symbolic_list(PyObject *graph, const leat_value *values, int count);
 int native_add_graph(PyObject *module);
+
+/* ---- operation.c ---- */
+
+int native_add_operation(PyObject *module);
 
 /* ---- function.c ---- */
 
@@ -191,6 +197,8 @@ int native_add_dataset(PyObject *module);
 int native_add_iterator(PyObject *module);
 /* Cancels and frees the live iterators, for the end of the interpreter. */
 PyObject *native_shutdown(PyObject *module, PyObject *unused);
+/* tool.c. */
+PyObject *native_tool(PyObject *module, PyObject *arguments);
 /* False after native_shutdown: threads must not ask for the GIL any more. */
 bool native_is_running(void);
 /* Takes and releases the GIL around a call of Python code by the library. */

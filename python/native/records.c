@@ -244,6 +244,16 @@ static void raise_system(int number, const leat_error *err) {
     Py_XDECREF(path);
 }
 
+/* None, or the exception of a failure. */
+static PyObject *done_or_system(leat_status status, int number, const leat_error *err) {
+    if (status == LEAT_OK)
+        Py_RETURN_NONE;
+    if (number == 0 || status == LEAT_CANCELLED)
+        return native_raise(err);
+    raise_system(number, err);
+    return NULL;
+}
+
 /* replace_files(files, outdated) */
 static PyObject *replace_files(PyObject *module, PyObject *args) {
     (void)module;
@@ -263,12 +273,23 @@ static PyObject *replace_files(PyObject *module, PyObject *args) {
     number = errno;
     Py_END_ALLOW_THREADS;
     give_back(&all);
-    if (status == LEAT_OK)
-        Py_RETURN_NONE;
-    if (number == 0 || status == LEAT_CANCELLED)
-        return native_raise(&err);
-    raise_system(number, &err);
-    return NULL;
+    return done_or_system(status, number, &err);
+}
+
+/* replace_folder(written, path) */
+static PyObject *replace_folder(PyObject *module, PyObject *args) {
+    (void)module;
+    const char *written = NULL, *path = NULL;
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    int number = 0;
+    if (!PyArg_ParseTuple(args, "yy", &written, &path))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_folder_replace(written, path, &err);
+    number = errno;
+    Py_END_ALLOW_THREADS;
+    return done_or_system(status, number, &err);
 }
 
 /* ---- devices ---- */
@@ -316,6 +337,8 @@ static PyObject *set_read_limits(PyObject *module, PyObject *args) {
 static PyMethodDef functions[] = {
     {"replace_files", replace_files, METH_VARARGS,
      "replace_files([(path, [buffer, ...]), ...], [outdated path, ...]): leat_files_replace."},
+    {"replace_folder", replace_folder, METH_VARARGS,
+     "replace_folder(written, path): leat_folder_replace."},
     {"num_logical_devices", num_logical_devices, METH_O, "How many devices of a kind there are."},
     {"set_logical_cpus", set_logical_cpus, METH_O, "Splits the cores into logical devices."},
     {"set_decode_limits", set_decode_limits, METH_VARARGS, "How far data may unfold."},

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static PyTypeObject *base_type;
-static PyTypeObject *tensor_class; /* what C makes: a subclass that Python sets, or the base */
+PyTypeObject *native_tensor_class; /* what C makes: a subclass that Python sets, or the base */
 
 /* ---- releases ---- */
 
@@ -55,7 +55,7 @@ void native_release_later(void (*function)(void *context), void *context) {
 /* ---- making ---- */
 
 static native_tensor *tensor_alloc(void) {
-    return (native_tensor *)PyType_GenericAlloc(tensor_class, 0);
+    return (native_tensor *)PyType_GenericAlloc(native_tensor_class, 0);
 }
 
 PyObject *native_tensor_new(leat_tensor *tensor) {
@@ -295,8 +295,7 @@ static PyObject *from_strings(PyObject *class, PyObject *args) {
     }
     if (shape.rank > LEAT_MAX_RANK || leat_tensor_count(&view) != count) {
         PyMem_Free(strings);
-        PyErr_Format(PyExc_ValueError, "%zd strings do not fill the shape", count);
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "%zd strings do not fill the shape", count);
     }
     leat_status status = leat_tensor_copy_of(LEAT_STRING, shape, strings, &tensor, &err);
     PyMem_Free(strings);
@@ -320,12 +319,15 @@ static const char *format_of(leat_dtype dtype) {
     case LEAT_BFLOAT16: return "H"; /* its bits: struct has no name for it */
     case LEAT_FLOAT32: return "f";
     case LEAT_FLOAT64: return "d";
+    case LEAT_COMPLEX64: return "Zf";
+    case LEAT_COMPLEX128: return "Zd";
     default: return NULL;
     }
 }
 
 static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
     const leat_tensor *tensor = native_tensor_of(object);
+    view->obj = NULL; /* until it is made */
     const char *format = tensor == NULL ? NULL : format_of(tensor->dtype);
     /* No format says bfloat16; numpy, refused, asks __array__ for it. Plain bytes are there. */
     bool unsayable =
@@ -338,13 +340,11 @@ static int get_buffer(PyObject *object, Py_buffer *view, int flags) {
                      : format == NULL ? "strings have no buffer; use numpy()"
                      : unsayable      ? "bfloat16 has no buffer format; use numpy()"
                                       : "tensors are read only; copy with numpy().copy()");
-        view->obj = NULL;
         return -1;
     }
     Py_ssize_t *dims = PyMem_Malloc(2 * LEAT_MAX_RANK * sizeof(*dims));
     if (dims == NULL) {
         PyErr_NoMemory();
-        view->obj = NULL;
         return -1;
     }
     size_t size = leat_dtype_size(tensor->dtype);
@@ -389,6 +389,10 @@ static PyObject *value_of(const leat_tensor *tensor, int64_t index) {
     case LEAT_UINT64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)(const void *)at);
     case LEAT_FLOAT32: return PyFloat_FromDouble(*(const float *)(const void *)at);
     case LEAT_FLOAT64: return PyFloat_FromDouble(*(const double *)(const void *)at);
+    case LEAT_COMPLEX64:
+        return PyComplex_FromDoubles(((const float *)at)[0], ((const float *)at)[1]);
+    case LEAT_COMPLEX128:
+        return PyComplex_FromDoubles(((const double *)at)[0], ((const double *)at)[1]);
     case LEAT_STRING: {
         const leat_string *string = (const void *)at;
         return PyBytes_FromStringAndSize(string->data, (Py_ssize_t)string->size);
@@ -417,9 +421,8 @@ static PyObject *tensor_item(PyObject *self, PyObject *unused) {
     (void)unused;
     const leat_tensor *tensor = native_tensor_of(self);
     if (tensor != NULL && leat_tensor_count(tensor) != 1) {
-        PyErr_Format(PyExc_ValueError, "a tensor of %lld values is no scalar",
-                     (long long)leat_tensor_count(tensor));
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "a tensor of %lld values is no scalar",
+                            (long long)leat_tensor_count(tensor));
     }
     return tensor == NULL ? NULL : value_of(tensor, 0);
 }
@@ -510,7 +513,7 @@ static PyObject *set_class(PyObject *class, PyObject *subclass) {
         PyErr_SetString(PyExc_TypeError, "expected a subclass of TensorBase");
         return NULL;
     }
-    tensor_class = (PyTypeObject *)Py_NewRef(subclass);
+    native_tensor_class = (PyTypeObject *)Py_NewRef(subclass);
     Py_RETURN_NONE;
 }
 
@@ -592,6 +595,6 @@ static PyType_Spec tensor_spec = {
 
 int native_add_tensor(PyObject *module) {
     int status = native_add_type(module, &tensor_spec, &base_type);
-    tensor_class = base_type;
+    native_tensor_class = base_type;
     return status;
 }

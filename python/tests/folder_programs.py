@@ -20,8 +20,27 @@ def png(path, pixels):
                    + chunk(b"IEND", b""))
 
 
+def wav(path, samples):
+    """Writes int16 samples [samples, channels] as a WAV file."""
+    data, channels = samples.astype("<i2").tobytes(), samples.shape[1]
+    head = struct.pack("<HHIIHH", 1, channels, 8000, 8000 * 2 * channels, 2 * channels, 16)
+    with open(path, "wb") as file:
+        file.write(b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVEfmt " + struct.pack("<I", 16) + head + b"data"
+                   + struct.pack("<I", len(data)) + data)
+
+
+def make_sounds(folder):
+    """Two classes of sounds in `folder`/sounds."""
+    for name, count in (("cats", 4), ("dogs", 3)):
+        os.makedirs(os.path.join(folder, "sounds", name))
+        for number in range(count):
+            samples = (np.arange((3 + number) * 2).reshape(-1, 2) - 4) * 1000 * (number + count)
+            wav(os.path.join(folder, "sounds", name, f"s{number}.wav"), samples)
+
+
 def make(folder):
-    """Two classes of pictures in `folder`/pictures and of texts in `folder`/texts."""
+    """Two classes of pictures in `folder`/pictures, of texts in `folder`/texts and of sounds."""
+    make_sounds(folder)
     rng = np.random.default_rng(2)
     for name, count in (("cats", 6), ("dogs", 5)):
         os.makedirs(os.path.join(folder, "pictures", name, "deeper"))
@@ -58,6 +77,21 @@ TEXTS = {
     "plain": dict(seed=3, batch_size=4), "cut": dict(shuffle=False, max_length=6, batch_size=None),
     "both": dict(seed=1, validation_split=0.2, subset="both", label_mode="binary"),
 }
+SOUNDS = {
+    "plain": dict(seed=3, batch_size=3), "cut": dict(shuffle=False, output_sequence_length=4, batch_size=4),
+    "single": dict(shuffle=False, batch_size=None, label_mode="categorical"),
+    "both": dict(seed=1, validation_split=0.3, subset="both", label_mode="binary", batch_size=2),
+    "validation": dict(seed=1, validation_split=0.3, subset="validation", batch_size=2, labels=None),
+    "given": dict(shuffle=False, labels=[2, 1, 2, 3, 1, 2, 3], batch_size=7),
+    "ragged": dict(shuffle=False, ragged=True, batch_size=4),
+    "ragged alone": dict(shuffle=False, ragged=True, batch_size=4, label_mode=None),
+}
+WRONG_SOUNDS = {
+    "labels": dict(labels="own"), "mode": dict(label_mode="x"),
+    "both": dict(ragged=True, output_sequence_length=3),
+    "rate": dict(sampling_rate=-1), "text": dict(sampling_rate="a"), "part": dict(validation_split=0.2),
+    "binary": dict(label_mode="binary", class_names=["dogs"]), "names": dict(class_names=["birds"]),
+}
 WRONG = {
     "labels": dict(labels="own"), "names with labels": dict(labels=[1] * 11, class_names=["a"]),
     "names without labels": dict(labels=None, class_names=["a"]), "mode": dict(label_mode="x"),
@@ -72,7 +106,8 @@ WRONG = {
 
 def shown(dataset, folder, has_paths):
     """What a dataset gives, as JSON."""
-    rows = [[np.asarray(part.numpy()) for part in (row if isinstance(row, tuple) else (row,))] for row in dataset]
+    rows = [[np.asarray((part.to_tensor(-9.0) if hasattr(part, "to_tensor") else part).numpy())
+             for part in (row if isinstance(row, tuple) else (row,))] for row in dataset]
     return {"class_names": dataset.class_names,
             "file_paths": [os.path.relpath(path, folder) for path in dataset.file_paths] if has_paths else [],
             "rows": [[{"dtype": str(part.dtype), "shape": list(part.shape),
@@ -92,14 +127,18 @@ def folders(keras, folder):
     """{name: what comes} of all datasets of folders."""
     found = {}
     for kind, cases, make_one in (("pictures", PICTURES, keras.utils.image_dataset_from_directory),
-                                  ("texts", TEXTS, keras.utils.text_dataset_from_directory)):
+                                  ("texts", TEXTS, keras.utils.text_dataset_from_directory),
+                                  ("sounds", SOUNDS, keras.utils.audio_dataset_from_directory)):
         for name, arguments in cases.items():
             made = make_one(os.path.join(folder, kind), **arguments)
             found[f"{kind}/{name}"] = [shown(one, folder, kind == "pictures")
-                                       for one in (made if isinstance(made, list) else [made])]
+                                       for one in (made if isinstance(made, (list, tuple)) else [made])]
     for name, arguments in WRONG.items():
         found[f"wrong/{name}"] = outcome(lambda: keras.utils.image_dataset_from_directory(
             os.path.join(folder, "pictures"), **arguments))
+    for name, arguments in WRONG_SOUNDS.items():
+        error = outcome(lambda: keras.utils.audio_dataset_from_directory(os.path.join(folder, "sounds"), **arguments))
+        found[f"wrong sounds/{name}"] = error["error"]
     found["wrong/empty"] = outcome(lambda: keras.utils.image_dataset_from_directory(os.path.join(folder, "empty")))
     return found
 

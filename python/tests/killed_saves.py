@@ -8,6 +8,7 @@ before it was killed, or what it was writing, has to be there, whole, and the ne
 Prints a line for each scenario; a mistake is an AssertionError that says how to make it again.
 """
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -85,6 +86,53 @@ def weights(name):
 def whole(name):
     return Scenario(name=name, save=lambda folder, version: model(version).save(f"{folder}/{name}"), left=files(1),
                     load=lambda folder: values(keras.models.load_model(f"{folder}/{name}")))
+
+
+def in_parts():
+    """Every variable in a file of its own."""
+    def load(folder):
+        made = model(50)
+        made.load_weights(f"{folder}/p.weights.json")
+        return values(made)
+    return Scenario(name="weights in parts", load=load, left=files(3), save=lambda folder, version: model(
+        version).save_weights(f"{folder}/p.weights.json", max_shard_size=25 / 1024 ** 3))
+
+
+def edited():
+    def save(folder, version):
+        model(version).save_weights(beside(folder, "first.weights.h5"))
+        with contextlib.redirect_stdout(sys.stderr):  # it tells what it opened
+            keras.saving.KerasFileEditor(beside(folder, "first.weights.h5")).save(f"{folder}/e.weights.h5")
+    return Scenario(name="KerasFileEditor", save=save, load=weights("e.weights.h5").load, left=files(1))
+
+
+def saved_model():
+    """A graph with a constant, a variable and a table's file, each of the version."""
+    def save(folder, version):
+        place = pathlib.Path(beside(folder, f"{version}.asset"), "words")
+        place.parent.mkdir(exist_ok=True)
+        place.write_text(str(version), encoding="utf-8")
+        made = tf.Module()
+        made.v, made.asset = tf.Variable([version] * 3), tf.saved_model.Asset(str(place))
+        made.read = tf.function(lambda: (made.v + 0, tf.constant(version)), input_signature=[])
+        tf.saved_model.save(made, f"{folder}/model")
+
+    def load(folder):
+        made = tf.saved_model.load(f"{folder}/model")
+        found, constant = made.read()
+        words = pathlib.Path(os.fsdecode(made.asset.asset_path.numpy())).read_text(encoding="utf-8")
+        return {int(constant), int(words), *found.numpy().tolist()}
+    return Scenario(name="saved_model.save", save=save, load=load, left=files(4))
+
+
+def exported():
+    def save(folder, version):
+        model(version).export(f"{folder}/served", verbose=False)
+
+    def load(folder):
+        found = tf.saved_model.load(f"{folder}/served").serve(tf.ones((1, 3))).numpy()
+        return {int(one) // 4 for one in found.ravel()}
+    return Scenario(name="Model.export", save=save, load=load, left=files(3))
 
 
 def backup(double):
@@ -285,7 +333,8 @@ def events():
 
 
 SCENARIOS = [
-    weights("a.weights.h5"), weights("a.safetensors"), whole("a.keras"), backup(False), backup(True),
+    weights("a.weights.h5"), weights("a.safetensors"), in_parts(), whole("a.keras"), whole("a.h5"), edited(),
+    saved_model(), exported(), backup(False), backup(True),
     model_checkpoint("m.keras"), model_checkpoint("m.weights.h5", save_weights_only=True, save_best_only=True),
     checkpoint("Checkpoint.write", write, lambda folder: f"{folder}/c"),
     checkpoint("CheckpointManager", manage, newest),

@@ -21,7 +21,8 @@ from leat import keras
 from leat.keras import layers
 
 KIND, COUNT, SEED, FOLDER = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-NAMES = {"config": "m.keras", "keras": "m.keras", "h5": "m.weights.h5", "safetensors": "m.safetensors", "npy": "m.npy"}
+NAMES = {"config": "m.keras", "keras": "m.keras", "h5": "m.weights.h5", "old": "m.h5",
+         "safetensors": "m.safetensors", "npy": "m.npy"}
 INTERESTING = [0, 1, 2, 3, 127, 128, 255, 256, 65535, 65536, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 63 - 1,
                2 ** 64 - 1]
 WORDS = ["../../etc/hostname", "/etc/hostname", "__class__", "os", "system", "", "keras.layers", "Lambda", "Dense",
@@ -42,7 +43,7 @@ def content(one):
     if KIND == "npy":
         np.save(path, np.arange(12, dtype=np.float32).reshape(4, 3))
     else:
-        one.save(path) if path.endswith(".keras") else one.save_weights(path)
+        one.save_weights(path) if KIND in ("h5", "safetensors") else one.save(path)
     with open(path, "rb") as file:
         return file.read()
 
@@ -94,7 +95,7 @@ def with_config(data, rng):
 def read(path, target):
     if KIND == "npy":
         list(tf.data.experimental.numpy_dataset([path]))
-    elif KIND == "config" or KIND == "keras" and SEED % 2:
+    elif KIND == "config" or KIND in ("keras", "old") and SEED % 2:
         keras.models.load_model(path)
     else:
         target.load_weights(path)

@@ -22,6 +22,46 @@ def test_square():
         tape.gradient(y, x)
 
 
+# Each function's gradients as TensorFlow gives them, computed eagerly or traced, but for what is computed behind the
+# block (None there): a tape knows what was computed in its block of what it watched by then.
+def _outside(x, v, fixed):
+    before, late = v * x, x * x
+    with tf.GradientTape(persistent=True) as tape:
+        unwatched = x * 2.
+        tape.watch(x)
+        inside = before * v * x + late + unwatched * v + fixed * v
+        again = v * 1.
+    behind = inside * 3.
+    return (tape.gradient(inside, [v, x, fixed, before]), tape.gradient(before, [v, x]), tape.gradient(behind, [v]),
+            tape.gradient(again, [v, x]))
+
+
+def _numbers(structure):
+    return tf.nest.map_structure(lambda one: None if one is None else float(one), structure)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_a_tape_knows_its_block_alone(wrap):
+    v, fixed = tf.Variable(2.), tf.Variable(5., trainable=False)
+    found = wrap(lambda x: _outside(x, v, fixed))(tf.constant(3.))
+    assert _numbers(found) == ([29., 12., None, None], [None, None], [87.], [1., None])
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, tf.function], ids=["eager", "traced"])
+def test_no_gradient_flows_through_targets_from_outside(wrap):
+    model, w = lambda x: x * w * w, tf.Variable(2.)
+
+    def step(x):
+        target = 1. + 0.5 * model(x)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as tape:
+                loss = (target - model(x)) ** 2
+            first = tape.gradient(loss, w)
+            second = first * target
+        return first, outer.gradient(second, w)
+    assert _numbers(wrap(step)(tf.constant(3.))) == (120., 2436.)
+
+
 def test_what_follows_the_block_is_recorded_until_gradient():
     v = tf.Variable([1., 2.])
     with tf.GradientTape() as tape:

@@ -285,9 +285,9 @@ def test_a_damaged_model_file(tmp_path):
         archive.writestr("model.weights.h5", b"")
     with pytest.raises(ValueError, match="JSON"):
         keras.models.load_model(path)
-    (tmp_path / "m.h5").write_bytes(b"x")
+    (tmp_path / "m.h6").write_bytes(b"x")
     with pytest.raises(ValueError, match="`load_weights`"):
-        keras.models.load_model(tmp_path / "m.h5")
+        keras.models.load_model(tmp_path / "m.h6")
     with pytest.raises(ValueError, match="none.keras"):
         keras.models.load_model(tmp_path / "none.keras")
 

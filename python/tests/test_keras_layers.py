@@ -126,6 +126,12 @@ def test_a_bias_that_is_not_used_is_none():
     assert norm.beta is None and norm.gamma is None and norm.moving_mean.shape == (3,)
 
 
+def test_layers_that_may_be_quantized_come_out_of_their_configurations():
+    for layer in (layers.Dense(2), layers.EinsumDense("ab,bc->ac", 4, lora_rank=2), layers.Embedding(3, 2)):
+        assert layer.get_config()["quantization_config"] is None
+        assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()
+
+
 def test_add_weight_by_position():
     layer = layers.Layer()
     assert layer.add_weight().shape == ()
@@ -548,4 +554,5 @@ def test_input_layer_of_a_tensor():
     with pytest.raises(ValueError, match="`batch_shape`"):
         layers.InputLayer(batch_size=2, batch_shape=(2, 3))
     with pytest.raises(ValueError, match="`ragged=True`"):
-        layers.InputLayer((2,), ragged=True)
+        layers.InputLayer((2,), ragged=True, sparse=True)
+    assert layers.InputLayer((2,), ragged=True).get_config()["ragged"] and keras.Input((2,), ragged=True).ragged

@@ -16,6 +16,7 @@ FOUND = {}
 @pytest.mark.parametrize("name", list(RECORDED))
 def test_masks_are_those_of_keras(name):
     if not FOUND:
+        tf.keras.backend.clear_session()  # layers have their first names
         FOUND.update(keras_masks.models(tf.keras))
         FOUND.update(keras_masks.masks(tf, tf.keras))
     if name in ("pooled", "evaluate", "weighted", "fit", "softmax", "mine", "penalty"):

@@ -84,3 +84,44 @@ def test_activations_of_keras_tensors_are_layers_of_the_model():
     assert keras.activations.relu(start, max_value=0.25).shape == (None, 3)
     np.testing.assert_allclose(keras.activations.sparsemax(tf.constant(x)), [[0.75, 0.25, 0]], atol=1e-6)
     assert keras.activations.get("sparsemax") is keras.activations.sparsemax
+
+
+@pytest.mark.parametrize("name, same, other", [
+    ("Add", [[11, 22], [33]], "unequal"), ("Subtract", [[-9, -18], [-27]], "unequal"),
+    ("Multiply", [[10, 40], [90]], "unequal"), ("Average", [[5.5, 11], [16.5]], "unequal"),
+    ("Maximum", [[10, 20], [30]], "unequal"), ("Minimum", [[1, 2], [3]], "unequal"),
+    ("Concatenate", [[1, 2, 10, 20], [3, 30]], [[1, 2, 1, 2], [3, 3, 4]])])
+def test_ragged_rows_are_merged(name, same, other):
+    one, two = tf.ragged.constant([[1., 2.], [3.]]), tf.ragged.constant([[10., 20.], [30.]])
+    layer, dense = getattr(layers, name), tf.constant([[1., 2.], [3., 4.]])
+    assert layer()([one, two]).to_list() == same
+    if other != "unequal":
+        assert layer()([one, dense]).to_list() == other
+        return
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        layer()([one, dense])
+
+
+def test_ragged_steps_are_merged_in_models():
+    rows = tf.RaggedTensor.from_row_splits(tf.reshape(tf.range(6.), [3, 2]), [0, 2, 3])
+    start = keras.Input((None, 2), ragged=True)
+    assert keras.Model(start, layers.Add()([start, start]))(rows).to_list() == [[[0, 2], [4, 6]], [[8, 10]]]
+    joined = keras.Model(start, layers.Concatenate()([start, start]))(rows)
+    assert joined.to_list() == [[[0, 1, 0, 1], [2, 3, 2, 3]], [[4, 5, 4, 5]]]
+    found = layers.BatchNormalization()(rows, training=True).flat_values
+    np.testing.assert_allclose(found, [[-1.2245] * 2, [0] * 2, [1.2245] * 2], atol=1e-3)
+    for layer in (layers.Flatten(), layers.Dot(1), layers.Reshape((2,))):
+        with pytest.raises(NotImplementedError, match="to_tensor"):
+            layer([rows, rows] if isinstance(layer, layers.Dot) else rows)
+
+
+def test_operations_of_ragged_tensors():
+    one, two = tf.ragged.constant([[1., 2.], [3.]]), tf.ragged.constant([[10., 20.], [30.]])
+    ops = keras.ops
+    assert ops.add(one, two).to_list() == [[11, 22], [33]] and ops.cast(one, "int32").to_list() == [[1, 2], [3]]
+    assert ops.where(one > 1., one, two).to_list() == [[10, 2], [3]] and ops.shape(one) == (2, None)
+    assert ops.concatenate([one, two]).to_list() == [[1, 2], [3], [10, 20], [30]]
+    assert ops.relu(-one).to_list() == [[0, 0], [0]] and ops.expand_dims(one, 0).to_list() == [[[1, 2], [3]]]
+    assert [float(ops.sum(one)), float(ops.mean(one)), float(ops.max(one))] == [6, 2, 3]
+    with pytest.raises(ValueError, match="to_tensor"):
+        ops.softmax(one)

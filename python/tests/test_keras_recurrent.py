@@ -24,7 +24,7 @@ def close(found, wanted):
         for one, other in zip(found, wanted):
             close(one, other)
     elif isinstance(wanted, list) or isinstance(wanted, float):
-        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(found, wanted, rtol=2e-5, atol=1e-5)  # some are exponentials of exponentials
     else:
         assert found == wanted
 

@@ -77,7 +77,7 @@ def test_sparse_inputs(tmp_path):
     assert again.inputs[0].sparse and again.layers[0].get_config()["sparse"] is True
     np.testing.assert_array_equal(again(SPARSE), plain(SPARSE))
     with pytest.raises(ValueError, match="ragged"):
-        keras.Input((4,), ragged=True)
+        keras.Input((4,), ragged=True, sparse=True)
 
 
 @pytest.mark.parametrize("mode, indices, values", [

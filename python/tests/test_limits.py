@@ -168,3 +168,77 @@ print((peak() - before) >> 10)
 def test_no_read_limits(given):
     with pytest.raises((ValueError, OverflowError)):
         tf.config.set_read_limits(**given)
+
+
+def test_the_stack_grows_without_memory():
+    """Where addresses are short a call fails or not; that its stack has no room to grow ends the process (SIGSEGV)."""
+    program = """
+import os, resource, leat as tf
+def mapped():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+ended = set()
+for more in range(0, 2 << 20, 16 << 10):
+    child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (mapped() + more, resource.RLIM_INFINITY))
+            tf.data.Dataset.range(30).map(lambda x: x * x)
+        finally:
+            os._exit(0)
+    ended.add(os.waitpid(child, 0)[1])
+print(ended)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "{0}\n", done.stderr
+
+
+RESTORE = """
+import json, resource, signal, sys, leat as tf
+kind, more, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+def make():
+    ds = tf.data.Dataset.range(40).shuffle(11, seed=4)
+    if kind == "flat_map":
+        part = lambda x: tf.data.Dataset.range(x, x + 3).map(lambda y: y, num_parallel_calls=2)
+        return ds.flat_map(part).repeat(2).batch(5)
+    if kind == "interleave":
+        part = lambda x: tf.data.Dataset.range(x, x + 3)
+        return ds.interleave(part, cycle_length=3, num_parallel_calls=2).batch(5).prefetch(2)
+    ds = ds.map(lambda x: x + 1, num_parallel_calls=2)
+    return (ds.cache() if kind == "cache" else ds.skip(3) if kind == "skip" else ds).repeat(2).batch(5).prefetch(2)
+def elements(it):
+    return [x.numpy().tolist() for x in it]
+it = iter(make())
+if more < 0:
+    for _ in range(10):
+        next(it)
+    with open(path, "wb") as file:
+        file.write(it.save())
+    print(json.dumps(elements(it)))
+    sys.exit()
+with open(path, "rb") as file:
+    state = file.read()
+signal.alarm(60)
+with open("/proc/self/statm") as file:
+    mapped = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (mapped + (more << 20), resource.RLIM_INFINITY))
+try:
+    it.restore(state)
+except (MemoryError, tf.errors.ResourceExhaustedError):
+    resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    print("failed", file=sys.stderr)
+    it.restore(state)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(json.dumps(elements(it)))
+"""
+
+
+@pytest.mark.parametrize("kind", ["cache", "flat_map", "interleave", "skip", "map"])
+def test_a_restore_without_memory_fails_and_may_be_tried_again(kind, tmp_path):
+    """Threads that cannot be started were no outcomes of the run that was saved: they end the call, uncounted."""
+    def run(more):
+        command = [sys.executable, "-c", RESTORE, kind, str(more), str(tmp_path / "state")]
+        return subprocess.run(command, capture_output=True, text=True, check=True)
+    rest, found = run(-1).stdout, [run(more) for more in (0, 4, 8, 12, 16, 24)]
+    assert [one.stdout for one in found] == [rest] * 6
+    assert kind != "cache" or any("failed" in one.stderr for one in found)

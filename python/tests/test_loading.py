@@ -1,4 +1,5 @@
-"""Foreign libraries that are loaded when they are first used: libmicrohttpd for a web page, OpenSSL for TLS, gRPC."""
+"""Foreign libraries that are loaded when they are first used: oneDNN for convolutions, libmicrohttpd for a web page,
+OpenSSL for TLS, gRPC."""
 import json
 import pathlib
 import subprocess
@@ -11,10 +12,14 @@ import leat as tf
 PACKAGE = pathlib.Path(tf._native.__file__).parent
 # What each module of this build maps.
 MODULES = {name: libraries for name, libraries in {
-    "http": ["libmicrohttpd", "libgnutls"], "tls": ["libssl"], "grpc": ["libgrpc"]}.items()
+    "dnnl": ["libdnnl"], "http": ["libmicrohttpd", "libgnutls"], "tls": ["libssl"], "grpc": ["libgrpc"]}.items()
            if (PACKAGE / f"libleat_{name}.so").exists()}
-# A page; a context, which finds no certificate; a server.
+# A convolution in a step; a page; a context, which finds no certificate; a server.
 USES = {
+    "dnnl": """
+step = tf.function(lambda x: tf.reduce_sum(tf.nn.conv2d(x, tf.ones([3, 3, 1, 1]), 1, "VALID")))
+assert float(step(tf.ones([1, 5, 5, 1]))) == 81
+""",
     "http": """
 options = tf.data.Options()
 options.watch = 0
@@ -81,7 +86,8 @@ def test_each_is_mapped_by_its_use_alone():
 
 @pytest.mark.parametrize("kind", ["missing", "unreadable"])
 def test_bad_files_are_named(kind, tmp_path):
-    """The page is left out with a warning, since a program goes on without; the others fail. Nothing else suffers."""
+    """Without oneDNN plain kernels compute, and the page is left out, both with a warning, since a program goes on;
+    the others fail. Nothing else suffers."""
     package = tmp_path / "leat"
     package.mkdir()
     for path in PACKAGE.iterdir():
@@ -92,5 +98,5 @@ def test_bad_files_are_named(kind, tmp_path):
             (package / f"libleat_{name}.so").mkdir()
     said, news = run(package)
     assert all(f"libleat_{name}.so" in said for name in MODULES)
-    assert said.count("UnimplementedError") == len(MODULES.keys() - {"http"})
+    assert said.count("UnimplementedError") == len(MODULES.keys() - {"dnnl", "http"})
     assert not any(map(foreign, news))

@@ -251,6 +251,85 @@ def looked_up():
     return keras.Model(words, keras.layers.Dense(2)(found)), np.array([["a"], ["q"]])
 
 
+class Numbered(tf.Module):
+    """A constant in the graph, a variable and an asset, all of one number."""
+
+    def __init__(self, number, folder):
+        folder.mkdir(exist_ok=True)
+        (folder / "words").write_text(str(number))
+        self.v, self.asset = tf.Variable(number), tf.saved_model.Asset(str(folder / "words"))
+        self.read = tf.function(lambda: (self.v + 0, tf.constant(number)), input_signature=[])
+
+
+def number_of(folder):
+    loaded = tf.saved_model.load(folder)
+    found = {*map(int, loaded.read()), int(pathlib.Path(loaded.asset.asset_path.numpy().decode()).read_text())}
+    assert len(found) == 1
+    return found.pop()
+
+
+def names(folder):
+    return sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file())
+
+
+FILES = ["assets/words", "saved_model.pb", "variables/variables.data-00000-of-00001", "variables/variables.index"]
+
+
+def test_one_over_another(tmp_path):
+    """The folder is another one; what is not the model's stays, and what a killed save left goes."""
+    made = tmp_path / "made"
+    tf.saved_model.save(Numbered(1, tmp_path / "a"), made)
+    (made / "assets.extra").mkdir()
+    (made / "assets.extra/note").write_text("mine")
+    (made / "keras_metadata.pb").write_text("of the model that was")
+    made.chmod(0o750)
+    left = tmp_path / ".made.leat-1-0.tmp"
+    (left / "variables").mkdir(parents=True)
+    (left / "more").write_text("of the folder that was")
+    (left / ".saved_model.pb.leat-0.tmp").write_text("half a graph")
+    (tmp_path / ".madeit.leat-1-0.tmp").mkdir()
+    before = made.stat().st_ino
+    tf.saved_model.save(Numbered(2, tmp_path / "a"), made)
+    assert number_of(made) == 2 and made.stat().st_ino != before and made.stat().st_mode & 0o777 == 0o750
+    assert names(made) == sorted([*FILES, "assets.extra/note", "more"])
+    assert {one.name for one in tmp_path.iterdir()} == {"a", "made", ".madeit.leat-1-0.tmp"}
+
+
+def test_one_over_another_that_fails(tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    tf.saved_model.save(Numbered(1, tmp_path / "a"), made)
+    (made / "mine").write_text("mine")
+    second = Numbered(2, tmp_path / "b")
+    (tmp_path / "b/words").unlink()
+    with pytest.raises(FileNotFoundError, match="words"):
+        tf.saved_model.save(second, made)
+    assert number_of(made) == 1 and names(made) == sorted([*FILES, "mine"])
+    assert {one.name for one in tmp_path.iterdir()} == {"a", "b", "made"}
+
+
+def test_one_over_another_in_place(tmp_path, monkeypatch):
+    """The working folder and a link stay what they are; an asset of before is not written over."""
+    made = tmp_path / "made"
+    tf.saved_model.save(Numbered(1, tmp_path / "a"), made)
+    before = made.stat().st_ino
+    monkeypatch.chdir(made)
+    tf.saved_model.save(Numbered(2, tmp_path / "a"), ".")
+    assert number_of(made) == 2 and names(made) == [
+        "assets/words_1", "saved_model.pb", "variables/variables.data-00001-of-00002", "variables/variables.index"]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("made")
+    tf.saved_model.save(Numbered(3, tmp_path / "a"), "link")
+    assert number_of(made) == 3 and names(made) == FILES
+    assert made.stat().st_ino == before and (tmp_path / "link").is_symlink()
+
+
+def test_a_loaded_one_is_saved_where_it_was(tmp_path):
+    made = tmp_path / "made"
+    tf.saved_model.save(Numbered(1, tmp_path / "a"), made)
+    tf.saved_model.save(tf.saved_model.load(made), made)
+    assert number_of(made) == 1 and names(made) == FILES
+
+
 @pytest.mark.parametrize("make", [recurrent, attending, looked_up])
 def test_models_are_exported(tmp_path, make):
     model, x = make()
@@ -418,3 +497,27 @@ def test_files_that_are_missing_or_damaged(tmp_path):
         (folder / "saved_model.pb").write_bytes(bytes(data[:draw.integers(1, len(data))]))
         with pytest.raises((DataLossError, NotFoundError, RuntimeError, UnimplementedError)):
             tf.saved_model.load(str(folder))
+
+
+def test_a_model_that_is_replaced_while_it_is_loaded(tmp_path, monkeypatch):
+    """The reader has the old graph when the new model takes the folder's place: nothing of the old one is given."""
+    from leat._saved_model import load
+
+    def saved(value):
+        module = tf.Module()
+        module.a, module.b = tf.Variable([value] * 100), tf.Variable([value] * 100)
+        tf.saved_model.save(module, str(tmp_path / "m"))
+
+    saved(1.0)
+    read, versions = load.read_meta_graph, iter([2.0, 3.0])
+
+    def read_slowly(*args):
+        meta = read(*args)
+        for value in versions:
+            saved(value)
+            break
+        return meta
+
+    monkeypatch.setattr(load, "read_meta_graph", read_slowly)
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    assert float(loaded.a[0]) == float(loaded.b[-1]) == 3.0

@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 import pytest
@@ -145,16 +146,20 @@ def listed(server):
     return {(name, kind): set(re.findall(r"`(\w+)`", labels)) for name, kind, _, labels, of in rows if of == server}
 
 
+def settled(server, kind, seconds=60):
+    """The families of a server once they are those listed: it writes its figures anew twice a second,
+    and a client's streams are told with its next heartbeat. After seconds, what there is."""
+    deadline = time.monotonic() + seconds
+    while (found := families(server.get("metrics"))) != listed(kind) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return found
+
+
 def test_metrics_are_those_of_the_page(service):
     state_when(service, lambda state: all(worker.get("slowest") for worker in state["workers"]) and
                len(state["workers"]) == 2 and state["clients"])
-    # The dispatcher writes its figures anew twice a second.
-    while 'worker_slowest_ratio{' not in service.dispatcher.get("metrics"):
-        pass
-    assert families(service.dispatcher.get("metrics")) == listed("dispatcher")
-    while 'slowest_ratio{' not in service.workers[0].get("metrics"):
-        pass
-    assert families(service.workers[0].get("metrics")) == listed("worker")
+    assert settled(service.dispatcher, "dispatcher") == listed("dispatcher")
+    assert settled(service.workers[0], "worker") == listed("worker")
 
 
 @pytest.mark.skipif(shutil.which("chromedriver") is None, reason="chromium-driver is missing")

@@ -189,3 +189,22 @@ def test_batches_of_a_worker_that_drains(clusters):
         for drain in drains:
             drain.join()
         assert seen == collections.Counter(range(3000))
+
+
+def test_a_state_from_before_a_shuffle_began(clusters):
+    """The shuffle had not come to its input, which the state knows nothing of, and others read the job of that name."""
+    cluster = clusters(workers=2)
+
+    def build():
+        return cluster.distribute(tf.data.Dataset.range(20), job_name="job").shuffle(32, seed=3)
+
+    iterator = iter(build())
+    state = iterator.save()
+    assert sorted(rest(iterator)) == list(range(20))
+    for again in (iter(build()), iterator):
+        again.restore(state)
+        assert sorted(take(again, 7) + rest(again)) == list(range(20))
+    again.restore(state)
+    behind = again.save()
+    again.restore(behind)
+    assert sorted(rest(again)) == list(range(20))

@@ -1,6 +1,6 @@
 """Changed files of models, weights and arrays: each is refused or read, and nothing else happens (mutated_files.py).
 
-A sample runs here; LEAT_MUTATIONS=20000 (`make test-long`) makes so many of each of the five kinds.
+A sample runs here; LEAT_MUTATIONS=20000 (`make test-long`) makes so many of each of the six kinds.
 """
 
 import os
@@ -16,7 +16,7 @@ COUNT = int(os.environ.get("LEAT_MUTATIONS", "80"))
 SEEDS = max(2, COUNT // 5000)
 
 
-@pytest.mark.parametrize("kind", ["config", "keras", "h5", "safetensors", "npy"])
+@pytest.mark.parametrize("kind", ["config", "keras", "h5", "old", "safetensors", "npy"])
 def test_changed_files(tmp_path, kind):
     refused = 0
     for seed in range(SEEDS):

@@ -1,4 +1,5 @@
 """tf.strings.split: ragged results, as TensorFlow's."""
+import numpy as np
 import pytest
 
 import leat as tf
@@ -31,3 +32,25 @@ def test_split_refuses_numbers():
 def test_split_in_a_dataset():
     lines = tf.data.Dataset.from_tensor_slices([b"a b", b"c"]).map(tf.strings.split)
     assert [line.numpy().tolist() for line in lines] == [[b"a", b"b"], [b"c"]]
+
+
+def test_numbers_are_written_and_read_to_the_last_digit():
+    rng = np.random.default_rng(7)
+    numbers = np.concatenate([rng.normal(size=2000) * 10.0 ** rng.uniform(-9, 14, 2000), [
+        0.5e-6, 1.5e-6, 2.5e-6, -2.5e-7, -0.0, 5e-324, 8.9999999999e12, 9e12, 1e300, np.inf, -np.inf]])
+    for dtype in ("float64", "float32"):
+        with np.errstate(over="ignore"):
+            given = numbers.astype(dtype)
+        written = tf.strings.as_string(tf.constant(given)).numpy()
+        assert written.tolist() == [b"%f" % float(one) for one in given]  # Python rounds correctly
+    spread = rng.normal(size=2000) * 10.0 ** rng.uniform(-6, 8, 2000)
+    texts = ["%.*f" % (int(rng.integers(0, 9)), one) for one in spread]
+    texts += ["1", ".5", "5.", "+3", "-0", "00012.5000", "0.1", "123456789012345.6", "0.000000000000001"]
+    assert tf.strings.to_number(texts, tf.float64).numpy().tolist() == [float(one) for one in texts]
+    # Halfway between two floats: the even one, also where the double next to it is the middle.
+    texts = ["16777217", "16777219.0", "33554433", "8388609.5", "0.1", "3.4028235e38"]
+    wanted = [16777216.0, 16777220.0, 33554432.0, 8388610.0, np.float32(0.1), np.float32(3.4028235e38)]
+    assert tf.strings.to_number(texts).numpy().tolist() == [float(one) for one in wanted]
+    for text in ("", ".", "-", "+.", "1..2", "1_0", "--1"):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.strings.to_number([text])

@@ -6,8 +6,10 @@
 #define _GNU_SOURCE
 #include "base/alloc.h"
 
+#include "base/kept.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define MIN_ALIGNMENT 16 /* what malloc gives on 64-bit machines, asked of a hook too */
 
@@ -15,6 +17,7 @@ static leat_allocator hook; /* all NULL: the C library; changed only while nothi
 static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
 
 void leat_allocator_set(const leat_allocator *allocator) {
+    leati_kept_drop();
     if (allocator != NULL)
         hook = *allocator;
     else
@@ -41,6 +44,11 @@ static bool bytes_of(size_t count, size_t size, size_t *out) {
     return true;
 }
 
+/* What is kept may be what is short: then the call is worth another try. */
+static bool is_retried(const void *memory) {
+    return memory == NULL && leati_kept_drop();
+}
+
 static void *noted(void *memory, size_t bytes) {
     if (memory == NULL)
         refused = bytes;
@@ -59,20 +67,37 @@ void *leati_alloc(size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
-    return noted(
-        hook.alloc == NULL ? malloc(bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
+    if (hook.alloc != NULL)
+        return noted(hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
+    void *memory = malloc(bytes);
+    return noted(is_retried(memory) ? malloc(bytes) : memory, bytes);
 }
 
 void *leati_alloc_zero(size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
+    void *memory =
+        hook.alloc == NULL ? calloc(1, bytes) : hook.alloc(hook.context, bytes, MIN_ALIGNMENT);
     if (hook.alloc == NULL)
-        return noted(calloc(1, bytes), bytes);
-    void *memory = noted(hook.alloc(hook.context, bytes, MIN_ALIGNMENT), bytes);
+        return noted(is_retried(memory) ? calloc(1, bytes) : memory, bytes);
+    noted(memory, bytes);
     if (memory != NULL)
         memset(memory, 0, bytes);
     return memory;
+}
+
+/* Pages of new memory are made when it is first written: large ones are 512 times fewer. Where they
+ * are not to be had, nothing changes. */
+static void ask_for_large_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = 4096;
+    uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
+    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
 }
 
 void *leati_alloc_aligned(size_t size, size_t alignment) {
@@ -83,16 +108,28 @@ void *leati_alloc_aligned(size_t size, size_t alignment) {
         alignment = MIN_ALIGNMENT;
     if (hook.alloc != NULL)
         return noted(hook.alloc(hook.context, bytes, alignment), bytes);
-    void *memory = NULL;
-    return noted(posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL, bytes);
+    void *memory = leati_kept_take(bytes, alignment);
+    if (memory != NULL)
+        return memory;
+    /* What is kept may be what is short. */
+    while (posix_memalign(&memory, alignment, bytes) != 0) {
+        memory = NULL;
+        if (!leati_kept_drop())
+            break;
+    }
+    if (memory != NULL && bytes >= LEATI_KEPT_LEAST)
+        ask_for_large_pages(memory, bytes);
+    return noted(memory, bytes);
 }
 
 void *leati_alloc_resize(void *memory, size_t count, size_t size) {
     size_t bytes;
     if (!bytes_of(count, size, &bytes))
         return NULL;
-    if (hook.alloc == NULL)
-        return noted(realloc(memory, bytes), bytes);
+    if (hook.alloc == NULL) {
+        void *resized = realloc(memory, bytes);
+        return noted(is_retried(resized) ? realloc(memory, bytes) : resized, bytes);
+    }
     return noted(memory == NULL ? hook.alloc(hook.context, bytes, MIN_ALIGNMENT)
                                 : hook.resize(hook.context, memory, bytes),
                  bytes);
@@ -118,10 +155,10 @@ char *leati_strndup(const char *text, size_t size) {
 void leati_free(void *memory) {
     if (memory == NULL)
         return;
-    if (hook.alloc == NULL)
-        free(memory);
-    else
+    if (hook.alloc != NULL)
         hook.release(hook.context, memory);
+    else if (!leati_kept_give(memory))
+        free(memory);
 }
 
 bool leati_grow(void **array, size_t *capacity, size_t needed, size_t size) {

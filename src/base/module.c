@@ -18,7 +18,8 @@ enum { LONGEST_PATH = 4096, LONGEST_PLACE = 64 };
 #define TEXT_OF(name) #name
 #define NAME_OF(name) TEXT_OF(name)
 
-static const char *const places[] = {"", "../", "../lib/", "../" LEATI_LIBRARY_FOLDER "/"};
+static const char *const places[] = {"", "../", "leat/", "../lib/leat/",
+                                     "../" LEATI_LIBRARY_FOLDER "/leat/"};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 LEATI_FORK_LOCK(modules, &lock);
@@ -54,6 +55,26 @@ static leat_status enter(leati_module *module, void *library, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Why the linker could not load a library, in its words: RESOURCE_EXHAUSTED where that is no fault
+ * of the library, so that nobody goes on without it. */
+static leat_status cause_of(const char *why) {
+    static const char *const passing[] = {"emory", "map segment", "map zero-fill", "open files"};
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++)
+        if (strstr(why, passing[i]) != NULL)
+            return LEAT_RESOURCE_EXHAUSTED;
+    return LEAT_UNIMPLEMENTED;
+}
+
+static leat_status fail_load(const leati_module *module, const char *why, leat_error *err) {
+    if (cause_of(why) == LEAT_RESOURCE_EXHAUSTED)
+        return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
+                          "cannot load %s: %.300s; raise the limits on memory and on open files",
+                          module->file, why);
+    return leati_fail(err, LEAT_UNIMPLEMENTED,
+                      "cannot load %s: %.300s; install %s, with which leat was built", module->file,
+                      why, module->library);
+}
+
 static leat_status load_locked(leati_module *module, leat_error *err) {
     char folder[LONGEST_PATH], path[LONGEST_PATH + LONGEST_PLACE];
     if (!own_folder(folder, sizeof folder))
@@ -64,15 +85,13 @@ static leat_status load_locked(leati_module *module, leat_error *err) {
             continue;
         /* It stays: gRPC, and what OpenSSL registers, cannot be unloaded. */
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        return library != NULL
-                   ? enter(module, library, err)
-                   : leati_fail(err, LEAT_UNIMPLEMENTED,
-                                "cannot load %s: %.300s; install %s, with which leat was built",
-                                module->file, dlerror(), module->library);
+        return library != NULL ? enter(module, library, err) : fail_load(module, dlerror(), err);
     }
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "%s is not beside %.300s, nor above it, nor in ../lib; install all of leat",
-                      module->file, folder);
+    return leati_fail(
+        err, LEAT_UNIMPLEMENTED,
+        "%s is not beside %.300s, nor above it, nor in leat or ../lib/leat; install all of "
+        "leat",
+        module->file, folder);
 }
 
 leat_status leati_module_load(leati_module *module, leat_error *err) {
@@ -80,4 +99,20 @@ leat_status leati_module_load(leati_module *module, leat_error *err) {
     leat_status status = module->table != NULL ? LEAT_OK : load_locked(module, err);
     pthread_mutex_unlock(&lock);
     return status;
+}
+
+leat_status leati_module_data(const char *name, char *out, size_t room, leat_error *err) {
+    static const char *const folders[] = {"", "../share/leat/", "../../data/"};
+    char own[LONGEST_PATH];
+    if (!own_folder(own, sizeof own))
+        return leati_fail(err, LEAT_NOT_FOUND, "cannot find the folder of leat's own files");
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        int size = snprintf(out, room, "%s%s%s", own, folders[i], name);
+        if (size > 0 && (size_t)size < room && access(out, R_OK | X_OK) == 0)
+            return LEAT_OK;
+    }
+    return leati_fail(err, LEAT_NOT_FOUND,
+                      "there is no folder %s beside %.300s, nor in ../share/leat; install all of "
+                      "leat",
+                      name, own);
 }

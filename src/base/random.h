@@ -15,6 +15,8 @@ typedef struct leati_philox {
 leati_philox leati_philox_new(uint64_t seed, uint64_t seed2);
 /* The block at the counter; then the counter steps by one, with carry through all words. */
 void leati_philox_next(leati_philox *philox, uint32_t out[4]);
+/* `count` blocks, of four words each, as `next` gives them one after the other. */
+void leati_philox_blocks(leati_philox *philox, uint32_t *out, int64_t count);
 /* Steps the counter by `blocks`. */
 void leati_philox_skip(leati_philox *philox, uint64_t blocks);
 

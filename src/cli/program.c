@@ -6,6 +6,7 @@
  * and then the state before it remains what rates are of. Failures: those of finding the pages at
  * the first look; later what passes by waiting is said, and asked again. No locks. */
 #include "cli/program.h"
+#include "cli/pidfd.h"
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 enum { ANSWER_MS = 5000, BEGIN_MS = 50 }; /* for one answer; between two tries of the first look */
@@ -167,7 +167,7 @@ static leati_exit watch(struct looking *l, const leati_program_options *o) {
 }
 
 leati_exit leati_program_watch(int pid, const leati_program_options *options) {
-    struct looking l = {.pid = pid, .handle = pidfd_open(pid, 0)};
+    struct looking l = {.pid = pid, .handle = leati_pidfd_open(pid)};
     int number = errno;
     leati_exit code = LEATI_EXIT_FAILURE;
     if (l.handle >= 0) {

@@ -137,6 +137,12 @@ static bool listen_once(leati_store *s, leati_wire_buffer *in) {
             deliver(s, &head, payload);
         }
     }
+    if (status == LEAT_RESOURCE_EXHAUSTED) {
+        /* This rank's own fault: the others hear it from itself, as long as it can speak. */
+        leati_store_abort(s, &err);
+        fail_store(s, status, err.text);
+        return false;
+    }
     if (bad || status != LEAT_OK) {
         lose_server(s, bad ? "it sent what is no message" : err.text);
         return false;

@@ -138,6 +138,7 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     LEATI_TRY(connect_to_server(s, begin, err));
     s->driver = leati_driver_start("store peer", leati_store_listen, s, err);
     leat_status status = s->driver == NULL ? LEAT_RESOURCE_EXHAUSTED : greet(s, err);
+    bool greeted = status == LEAT_OK;
     if (status == LEAT_ABORTED) {
         /* Nobody answered: this was the end of a job before, or of rank 0 at its start. */
         status = err->code = LEAT_UNAVAILABLE;
@@ -147,6 +148,9 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     if (status == LEAT_OK)
         status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
     leati_store_values_fini(&all);
+    /* The others would wait for one that they have seen; without memory it may not know that. */
+    if (status == LEAT_RESOURCE_EXHAUSTED || (greeted && status != LEAT_OK))
+        leati_store_abort(s, err);
     return status;
 }
 

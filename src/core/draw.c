@@ -5,6 +5,7 @@
  * itself, so that it may take as many words as it needs. No state, no failures. */
 #include "core/draw.h"
 
+#include "base/isa.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/half.h"
@@ -115,6 +116,49 @@ static void store(leat_dtype dtype, double value, void *to, int64_t at) {
     }
 }
 
+leati_philox leati_draw_part(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                             int64_t begin) {
+    uint64_t group = is_wide(dtype) ? 2 : 4;
+    uint64_t blocks = distribution == LEATI_TRUNCATED_NORMAL
+                          ? (uint64_t)begin * (LEATI_BLOCKS_PER_VALUE / 4)
+                          : (uint64_t)begin / group;
+    leati_philox_skip(&stream, blocks);
+    return stream;
+}
+
+/* ---- words of many blocks ---- */
+enum { BLOCKS = 128 };
+
+typedef struct stretched {
+    const uint32_t *words;
+    float *out, scale, offset;
+    int64_t count;
+} stretched;
+
+/* What leati_uniform_float makes of each word, stretched. */
+LEATI_ALWAYS_INLINE void stretch_loop(stretched *s) {
+    const float scale = s->scale, offset = s->offset;
+    for (int64_t i = 0; i < s->count; i++) {
+        uint32_t bits = 0x3F800000u | (s->words[i] & 0x7FFFFFu);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        s->out[i] = (value - 1.0f) * scale + offset;
+    }
+}
+LEATI_ISA(stretch, stretch_loop, stretched *)
+
+static void draw_uniform_floats(leati_philox stream, float scale, float offset, int64_t count,
+                                float *to) {
+    uint32_t words[4 * BLOCKS];
+    int64_t done = 0;
+    for (int64_t i = 0; i < count && !leati_stop_look_after(4 * BLOCKS, &done); i += 4 * BLOCKS) {
+        int64_t n = LEATI_MIN(count - i, 4 * BLOCKS);
+        stretched s = {words, to + i, scale, offset, n};
+        leati_philox_blocks(&stream, words, (n + 3) / 4);
+        stretch(&s);
+    }
+}
+
 void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
                 double scale, double offset, int64_t count, void *to) {
     struct group group;
@@ -122,6 +166,10 @@ void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox 
      * used. */
     scale = leati_draw_rounded(dtype, scale);
     offset = leati_draw_rounded(dtype, offset);
+    if (distribution == LEATI_UNIFORM && dtype == LEAT_FLOAT32) {
+        draw_uniform_floats(stream, (float)scale, (float)offset, count, to);
+        return;
+    }
     int64_t done = 0;
     for (int64_t i = 0; i < count && !leati_stop_look_after(16, &done); i += group.count) {
         next_group(distribution, dtype, &stream, &group);
@@ -139,20 +187,26 @@ void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox 
 
 void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
                          int64_t count, void *to) {
-    uint32_t words[4];
+    uint32_t words[4 * BLOCKS];
     int step = leat_dtype_size(dtype) == 4 ? 1 : 2;
-    int64_t done = 0;
-    for (int64_t i = 0; i < count && !leati_stop_look_after(4, &done);) {
-        leati_philox_next(&stream, words);
-        for (int k = 0; k < 4 && i < count; k += step, i++) {
-            uint64_t bits = step == 1 ? words[k] : (uint64_t)words[k + 1] << 32 | words[k];
+    int64_t done = 0, at_once = 4 * BLOCKS / step;
+    for (int64_t i = 0; i < count && !leati_stop_look_after(at_once, &done); i += at_once) {
+        int64_t n = LEATI_MIN(count - i, at_once);
+        leati_philox_blocks(&stream, words, (n * step + 3) / 4);
+        for (int64_t k = 0; k < n; k++) {
             /* The remainder favours small numbers by at most width / 2^bits; TensorFlow's numbers
              * have that, too. The sum wraps, so a negative `low` comes out right. */
+            if (step == 1 && width <= UINT32_MAX) {
+                uint32_t by = (uint32_t)width, word = words[k];
+                ((uint32_t *)to)[i + k] = by == 0 ? word : (uint32_t)low + word % by;
+                continue;
+            }
+            uint64_t bits = step == 1 ? words[k] : (uint64_t)words[2 * k + 1] << 32 | words[2 * k];
             bits = width == 0 ? bits : (uint64_t)low + bits % width;
             if (step == 1)
-                ((uint32_t *)to)[i] = (uint32_t)bits;
+                ((uint32_t *)to)[i + k] = (uint32_t)bits;
             else
-                ((uint64_t *)to)[i] = bits;
+                ((uint64_t *)to)[i + k] = bits;
         }
     }
 }

@@ -19,10 +19,15 @@ typedef enum leati_distribution {
  * `scale`, plus `offset`, both rounded to the dtype, as is each step. */
 void leati_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
                 double scale, double offset, int64_t count, void *to);
+/* The stream of what such a call makes of its value number `begin`, a multiple of 4, and those
+ * behind, so that parts can be drawn apart. */
+leati_philox leati_draw_part(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                             int64_t begin);
 /* The number of `dtype` next to a value. */
 double leati_draw_rounded(leat_dtype dtype, double value);
 /* Integers of all bits: int32, uint32 (a word each), int64 or uint64 (two, the lower first). Where
  * `width` is not 0 they are `low` and the remainder of the bits by it. */
+/* A part begins at block begin / 4 of a stream of words, begin / 2 of pairs. */
 void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
                          int64_t count, void *to);
 

@@ -23,6 +23,8 @@ static const struct {
     [LEAT_FLOAT64] = {"float64", 8},
     [LEAT_STRING] = {"string", sizeof(leat_string)},
     [LEAT_OBJECT] = {"object", sizeof(leat_object *)},
+    [LEAT_COMPLEX64] = {"complex64", 8},
+    [LEAT_COMPLEX128] = {"complex128", 16},
 };
 
 static bool is_dtype(leat_dtype dtype) {

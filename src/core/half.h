@@ -19,35 +19,29 @@ static inline float leati_float_of_bits(uint32_t bits) {
     return value;
 }
 
+/* No branches in any of them, so that loops vectorise. */
 static inline float leati_float_of_half(uint16_t half) {
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
-    uint32_t exponent = (half >> 10) & 0x1fu;
-    uint32_t fraction = half & 0x3ffu;
-    if (exponent == 0x1fu)
-        return leati_float_of_bits(sign | 0x7f800000u | fraction << 13);
-    if (exponent != 0)
-        return leati_float_of_bits(sign | (exponent + 112u) << 23 | fraction << 13);
-    /* A subnormal half is fraction * 2^-24, exactly representable in float32. */
-    float magnitude = (float)fraction * 0x1p-24f;
-    return leati_float_of_bits(sign | leati_float_bits(magnitude));
+    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, magnitude = half & 0x7fffu;
+    /* A subnormal half is a multiple of 2^-24, exactly representable in float32. */
+    uint32_t small = leati_float_bits((float)(int32_t)magnitude * 0x1p-24f);
+    uint32_t bits = magnitude < 0x400u ? small : (magnitude << 13) + (112u << 23);
+    uint32_t quiet = magnitude > 0x7c00u ? 0x7fc00000u : 0x7f800000u;
+    bits = magnitude < 0x7c00u ? bits : magnitude << 13 | quiet;
+    return leati_float_of_bits(sign | bits);
 }
 
 static inline uint16_t leati_half_of_float(float value) {
-    uint32_t bits = leati_float_bits(value);
-    uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
-    uint32_t magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) /* NaN: keep the upper payload, set the quiet bit */
-        return (uint16_t)(sign | 0x7e00u | (magnitude >> 13 & 0x3ffu));
-    if (magnitude >= 0x477ff000u) /* 65520 and more round to infinity */
-        return (uint16_t)(sign | 0x7c00u);
-    if (magnitude < 0x38800000u) {
-        /* Below 2^-14 the result is subnormal: adding 0.5 puts its last bit at float's last bit, so
-         * that the addition itself rounds to even. */
-        float shifted = leati_float_of_bits(magnitude) + 0.5f;
-        return (uint16_t)(sign | (leati_float_bits(shifted) - 0x3f000000u));
-    }
-    uint32_t odd = magnitude >> 13 & 1u;
-    return (uint16_t)(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+    uint32_t bits = leati_float_bits(value), sign = bits >> 16 & 0x8000u;
+    uint32_t magnitude = bits & 0x7fffffffu, odd = magnitude >> 13 & 1u;
+    uint32_t half = (magnitude - 0x38000000u + 0xfffu + odd) >> 13;
+    /* Below 2^-14 the result is subnormal: adding 0.5 puts its last bit at float's last bit, so
+     * that the addition itself rounds to even. */
+    uint32_t small = leati_float_bits(leati_float_of_bits(magnitude) + 0.5f) - 0x3f000000u;
+    half = magnitude < 0x38800000u ? small : half;
+    half = magnitude < 0x477ff000u ? half : 0x7c00u; /* 65520 and more round to infinity */
+    /* NaN: keep the upper payload, set the quiet bit. */
+    half = magnitude <= 0x7f800000u ? half : 0x7e00u | (magnitude >> 13 & 0x3ffu);
+    return (uint16_t)(sign | half);
 }
 
 static inline float leati_float_of_bfloat16(uint16_t value) {
@@ -56,9 +50,9 @@ static inline float leati_float_of_bfloat16(uint16_t value) {
 
 static inline uint16_t leati_bfloat16_of_float(float value) {
     uint32_t bits = leati_float_bits(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return (uint16_t)((bits >> 16 & 0x8000u) | 0x7fc0u); /* Eigen's one quiet NaN */
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    uint32_t quiet = (bits >> 16 & 0x8000u) | 0x7fc0u; /* Eigen's one quiet NaN */
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
 }
 
 #endif

@@ -58,6 +58,16 @@ static json_t *of_float(float value) {
     return json_real(decimal);
 }
 
+/* A complex number: a list of its two parts. */
+static json_t *of_parts(const leat_tensor *tensor, int64_t index) {
+    json_t *parts[2];
+    for (int i = 0; i < 2; i++)
+        parts[i] = tensor->dtype == LEAT_COMPLEX64
+                       ? of_float(((const float *)tensor->data)[2 * index + i])
+                       : leati_json_of_double(((const double *)tensor->data)[2 * index + i]);
+    return json_pack("[oo]", parts[0], parts[1]); /* NULL where one of them is */
+}
+
 json_t *leati_json_of_value(const leat_tensor *tensor, int64_t index) {
     switch (tensor->dtype) {
     case LEAT_BOOL: return json_boolean(leati_tensor_int_at(tensor, index) != 0);
@@ -65,6 +75,8 @@ json_t *leati_json_of_value(const leat_tensor *tensor, int64_t index) {
     case LEAT_FLOAT16:
     case LEAT_BFLOAT16:
     case LEAT_FLOAT64: return leati_json_of_double(leati_tensor_float_at(tensor, index));
+    case LEAT_COMPLEX64:
+    case LEAT_COMPLEX128: return of_parts(tensor, index);
     case LEAT_UINT64: {
         uint64_t value = ((const uint64_t *)tensor->data)[index];
         char text[24];

@@ -19,7 +19,7 @@
 enum { PACKED_BYTES = 4096 };
 
 static bool is_number(leat_dtype dtype) {
-    return leati_dtype_is_integer(dtype) || leati_dtype_is_float(dtype) || dtype == LEAT_BOOL;
+    return leati_dtype_is_number(dtype) || dtype == LEAT_BOOL;
 }
 
 static bool is_packed(const leat_tensor *tensor) {
@@ -143,6 +143,16 @@ static leat_status read_float(leat_dtype dtype, const json_t *json, char *at, le
     return LEAT_OK;
 }
 
+/* A list of the real part and the imaginary one. */
+static leat_status read_complex(leat_dtype dtype, const json_t *json, char *at, leat_error *err) {
+    const leat_dtype part = leati_dtype_part(dtype);
+    if (json_array_size(json) != 2) /* 0 of what is no list */
+        return leati_refuse(err, VALUE, "expected a %s as [real, imaginary], found %s",
+                            leat_dtype_name(dtype), leati_json_type(json));
+    LEATI_TRY(read_float(part, json_array_get(json, 0), at, err));
+    return read_float(part, json_array_get(json, 1), at + leat_dtype_size(part), err);
+}
+
 static leat_status read_values(const json_t *values, leat_tensor *tensor, leat_error *err) {
     leat_dtype dtype = tensor->dtype;
     size_t size = leat_dtype_size(dtype);
@@ -152,6 +162,8 @@ static leat_status read_values(const json_t *values, leat_tensor *tensor, leat_e
         leat_status status = LEAT_OK;
         if (leati_dtype_is_float(dtype))
             status = read_float(dtype, value, at, err);
+        else if (leati_dtype_is_complex(dtype))
+            status = read_complex(dtype, value, at, err);
         else if (leati_dtype_is_integer(dtype))
             status = read_integer(dtype, value, at, err);
         else if (json_is_boolean(value))
@@ -258,7 +270,7 @@ static leat_status read_packed(leat_dtype dtype, const leat_shape *shape, const 
                                                       "the bytes of a tensor: character %zu is no "
                                                       "letter of base64",
                                                       place);
-    put_in_order(tensor.data, (size_t)count * each, each);
+    put_in_order(tensor.data, (size_t)count * each, leat_dtype_size(leati_dtype_part(dtype)));
     if (status == LEAT_OK && dtype == LEAT_BOOL)
         status = check_bools(&tensor, err);
     if (status != LEAT_OK)

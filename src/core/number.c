@@ -64,11 +64,51 @@ locale_t leati_number_c_locale(void) {
     return c_locale;
 }
 
+/* Digits, with a point among them or not, of which those of a double are exact: of at most 15
+ * digits over a power of ten up to 22 both are, and so is the rounding of their quotient. False
+ * where strtod is to say. */
+static bool parse_digits(leat_string s, double *out) {
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    bool negative = s.data[0] == '-', point = false;
+    size_t begin = negative || s.data[0] == '+' ? 1 : 0, digits = 0, behind = 0;
+    int64_t value = 0;
+    for (size_t at = begin; at < s.size; at++) {
+        int digit = s.data[at] - '0';
+        if (s.data[at] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (digit < 0 || digit > 9 || ++digits > 15)
+            return false;
+        value = 10 * value + digit;
+        behind += point;
+    }
+    if (digits == 0)
+        return false;
+    double number = (double)value / powers[behind];
+    *out = negative ? -number : number;
+    return true;
+}
+
+/* Whether a double that was rounded lies where a float's rounding of the exact number may be
+ * another one: next to the middle of two floats, or below the normal ones. */
+static bool is_between_floats(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    uint64_t rest = bits & 0x1FFFFFFFu;
+    double size = number < 0 ? -number : number;
+    return (rest >= 0x0FFFFFFFu && rest <= 0x10000001u) ||
+           (size != 0 && (size < 1.2e-38 || size > 3.4e38));
+}
+
 /* `wide` chooses the precision; text longer than any number of use is refused. */
 static bool parse_float(leat_string s, bool wide, double *out) {
     char text[256], *end = NULL;
     if (s.size == 0 || s.size >= sizeof text)
         return false;
+    if (parse_digits(s, out) && (wide || !is_between_floats(*out)))
+        return true;
     memcpy(text, s.data, s.size);
     text[s.size] = '\0';
     locale_t plain = leati_number_c_locale();

@@ -172,7 +172,9 @@ static leat_status read_float(const leati_row_call *call, const json_t *json, vo
 
 static leat_status bind_float(const leati_row_call *call, const leat_tensor *value, int64_t i,
                               void *at) {
-    (void)call;
+    if (leati_dtype_is_complex(value->dtype))
+        return leati_refuse(call->err, DTYPE, "expected a real number, found a %s",
+                            leat_dtype_name(value->dtype));
     *(double *)at = leati_tensor_float_at(value, i);
     return LEAT_OK;
 }

@@ -36,7 +36,7 @@ LEAT_WARN_UNUSED leat_status leati_tensor_int64_at(const leat_tensor *tensor, in
 
 /* Value `index` of an integer or bool tensor, unchecked but for uint64, which saturates. */
 int64_t leati_tensor_int_at(const leat_tensor *tensor, int64_t index);
-/* Value `index` of a tensor of any numeric dtype. */
+/* Value `index` of a tensor of any numeric dtype that is not complex. */
 double leati_tensor_float_at(const leat_tensor *tensor, int64_t index);
 
 static inline bool leati_dtype_is_integer(leat_dtype dtype) {
@@ -47,6 +47,17 @@ static inline bool leati_dtype_is_unsigned(leat_dtype dtype) {
 }
 static inline bool leati_dtype_is_float(leat_dtype dtype) {
     return dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
+}
+static inline bool leati_dtype_is_complex(leat_dtype dtype) {
+    return dtype == LEAT_COMPLEX64 || dtype == LEAT_COMPLEX128;
+}
+/* Integer, float or complex. */
+static inline bool leati_dtype_is_number(leat_dtype dtype) {
+    return (dtype >= LEAT_INT8 && dtype <= LEAT_FLOAT64) || leati_dtype_is_complex(dtype);
+}
+/* The dtype of the parts of a complex number; any other dtype itself. */
+static inline leat_dtype leati_dtype_part(leat_dtype dtype) {
+    return dtype == LEAT_COMPLEX64 ? LEAT_FLOAT32 : dtype == LEAT_COMPLEX128 ? LEAT_FLOAT64 : dtype;
 }
 
 #endif

@@ -22,6 +22,9 @@
 /* How all values of one array are printed. */
 struct layout {
     const leat_tensor *tensor;
+    const struct layout *imaginary; /* of complex numbers, whose real parts this one is of */
+    leat_dtype dtype;               /* of the parts; of other tensors their own */
+    bool signs;                     /* a plus, too, as numpy has it before imaginary parts */
     bool summary;
     bool scientific;
     int left;  /* characters before the point, or all of them where there is none */
@@ -31,6 +34,15 @@ struct layout {
     double smallest;
     double largest;
 };
+
+/* A number that is printed. */
+static double value_at(const struct layout *layout, int64_t index) {
+    leat_tensor parts = *layout->tensor;
+    parts.dtype = layout->dtype;
+    /* The two parts of a complex number lie side by side. */
+    bool pairs = layout->dtype != layout->tensor->dtype;
+    return leati_tensor_float_at(&parts, pairs ? 2 * index + layout->signs : index);
+}
 
 static bool reads_back(leat_dtype dtype, const char *text, double value) {
     double back = strtod(text, NULL);
@@ -166,7 +178,7 @@ static void walk(struct layout *layout, int axis, int64_t index, int64_t count,
 }
 
 static void visit_magnitude(struct layout *layout, int64_t index) {
-    double value = fabs(leati_tensor_float_at(layout->tensor, index));
+    double value = fabs(value_at(layout, index));
     if (!isfinite(value) || value == 0)
         return;
     /* numpy chooses the notation by the absolute values, without zeros, nan and inf. */
@@ -183,13 +195,14 @@ static void widen(int *width, int needed) {
 
 static void visit_width(struct layout *layout, int64_t index) {
     char text[NUMBER];
-    leat_dtype dtype = layout->tensor->dtype;
+    leat_dtype dtype = layout->dtype;
     if (!leati_dtype_is_float(dtype)) {
         whole_text(layout->tensor, index, text);
         widen(&layout->left, (int)strlen(text));
         return;
     }
-    double value = leati_tensor_float_at(layout->tensor, index);
+    double value = value_at(layout, index);
+    const int sign = signbit(value) || layout->signs;
     if (!isfinite(value))
         return;
     if (layout->scientific) {
@@ -199,32 +212,36 @@ static void visit_width(struct layout *layout, int64_t index) {
         for (const char *last = strchr(text, 'e') - 1; *last == '0'; last--)
             after--; /* where rounding left zeros */
         widen(&layout->right, after);
-        widen(&layout->left, signbit(value) ? 2 : 1);
+        widen(&layout->left, 1 + sign);
         return;
     }
     fixed_text(dtype, value, PRECISION, text);
     /* A locale may write a comma. */
     int point = (int)strcspn(text, ".,");
-    widen(&layout->left, point);
+    widen(&layout->left, point + (sign && !signbit(value)));
     widen(&layout->right, (int)strlen(text) - point - 1);
 }
 
 /* nan and inf must fit beside the numbers. */
 static void visit_special(struct layout *layout, int64_t index) {
-    double value = leati_tensor_float_at(layout->tensor, index);
-    int length = isnan(value) || value > 0 ? 3 : 4;
+    double value = value_at(layout, index);
+    int length = (isnan(value) || value > 0) && !layout->signs ? 3 : 4;
     /* Special words end where the numbers' last digit does, so they borrow the places behind the
      * point. */
     if (!isfinite(value))
         widen(&layout->left, length - behind_point(layout));
 }
 
-static struct layout layout_of(const leat_tensor *tensor) {
+static struct layout layout_of(const leat_tensor *tensor, bool imaginary) {
     int64_t count = leat_tensor_count(tensor);
-    struct layout layout = {.tensor = tensor, .summary = count > THRESHOLD, .right = -1};
+    struct layout layout = {.tensor = tensor,
+                            .summary = count > THRESHOLD,
+                            .right = -1,
+                            .signs = imaginary,
+                            .dtype = leati_dtype_part(tensor->dtype)};
     if (tensor->dtype == LEAT_STRING || tensor->dtype == LEAT_OBJECT || count == 0)
         return layout;
-    if (leati_dtype_is_float(tensor->dtype)) {
+    if (leati_dtype_is_float(layout.dtype)) {
         layout.right = 0;
         walk(&layout, 0, 0, count, visit_magnitude);
         /* numpy's rule for arrays: large, tiny, or more than three decades between the extremes. */
@@ -233,7 +250,7 @@ static struct layout layout_of(const leat_tensor *tensor) {
                              (layout.smallest < 1e-4 || layout.largest / layout.smallest > 1000));
     }
     walk(&layout, 0, 0, count, visit_width);
-    if (leati_dtype_is_float(tensor->dtype))
+    if (leati_dtype_is_float(layout.dtype))
         walk(&layout, 0, 0, count, visit_special);
     return layout;
 }
@@ -243,32 +260,37 @@ static void put_spaces(leati_text_sink *sink, int count) {
         leati_sink_put(sink, " ");
 }
 
-/* One number of an array, padded to the common width. */
-static void put_number(leati_text_sink *sink, const struct layout *layout, int64_t index) {
+/* One number of an array, padded to the common width; `unit` stands behind it. */
+static void put_number(leati_text_sink *sink, const struct layout *layout, int64_t index,
+                       const char *unit) {
     char text[NUMBER];
     const leat_tensor *tensor = layout->tensor;
+    bool plus = false;
     int before; /* characters of `text` that stand to the left of the point */
     int after = 0;
     if (layout->right < 0) {
         whole_text(tensor, index, text);
         before = (int)strlen(text);
     } else {
-        double value = leati_tensor_float_at(tensor, index);
+        double value = value_at(layout, index);
         int behind = behind_point(layout);
+        plus = layout->signs && (isnan(value) || !signbit(value));
         if (!isfinite(value))
-            scalar_text(tensor->dtype, value, text);
+            scalar_text(layout->dtype, value, text);
         else if (layout->scientific)
             scientific_text(value, layout->right, layout->power, text);
         else
-            fixed_text(tensor->dtype, value, layout->right, text);
+            fixed_text(layout->dtype, value, layout->right, text);
         before = (int)strlen(text) - behind;
         if (isfinite(value) && !layout->scientific) {
             before = (int)strcspn(text, ".,");
             after = behind - ((int)strlen(text) - before);
         }
     }
-    put_spaces(sink, layout->left - before);
+    put_spaces(sink, layout->left - before - plus);
+    leati_sink_put(sink, plus ? "+" : "");
     leati_sink_put(sink, text);
+    leati_sink_put(sink, unit);
     put_spaces(sink, after);
 }
 
@@ -279,7 +301,9 @@ static void put_word(leati_text_sink *sink, const struct layout *layout, int64_t
     else if (tensor->dtype == LEAT_OBJECT)
         leati_sink_put(sink, "<object>");
     else
-        put_number(sink, layout, index);
+        put_number(sink, layout, index, "");
+    if (layout->imaginary != NULL)
+        put_number(sink, layout->imaginary, index, "j");
 }
 
 /* A row of values: words separated by blanks, wrapped where the line would be too long. */
@@ -345,16 +369,44 @@ static void put_axis(leati_text_sink *sink, const struct layout *layout, int axi
     leati_sink_put(sink, "]");
 }
 
+/* A complex scalar as Python's str() has it. */
+static void put_complex(leati_text_sink *sink, const leat_tensor *tensor) {
+    char text[2][NUMBER];
+    double parts[2];
+    for (int i = 0; i < 2; i++) {
+        struct layout one = {
+            .tensor = tensor, .dtype = leati_dtype_part(tensor->dtype), .signs = i == 1};
+        parts[i] = value_at(&one, 0);
+        scalar_text(one.dtype, parts[i], text[i]);
+        size_t length = strlen(text[i]);
+        /* Whole parts have no point there. */
+        if (length > 2 && strcmp(text[i] + length - 2, ".0") == 0)
+            text[i][length - 2] = '\0';
+    }
+    const char *plus = isnan(parts[1]) || !signbit(parts[1]) ? "+" : "";
+    if (parts[0] == 0 && !signbit(parts[0]))
+        leati_sink_putf(sink, "%sj", text[1]);
+    else
+        leati_sink_putf(sink, "(%s%s%sj)", text[0], plus, text[1]);
+}
+
 void leati_tensor_print(leati_text_sink *sink, const leat_tensor *tensor) {
     char text[NUMBER];
     int64_t count = leat_tensor_count(tensor);
     if (tensor->rank > 0 && count == 0) {
         leati_sink_put(sink, "[]");
     } else if (tensor->rank > 0) {
-        struct layout layout = layout_of(tensor);
+        struct layout layout = layout_of(tensor, false);
+        struct layout imaginary = {0};
+        if (leati_dtype_is_complex(tensor->dtype)) {
+            imaginary = layout_of(tensor, true);
+            layout.imaginary = &imaginary;
+        }
         put_axis(sink, &layout, 0, 0, count);
     } else if (tensor->dtype == LEAT_STRING) {
         put_bytes(sink, tensor->data);
+    } else if (leati_dtype_is_complex(tensor->dtype)) {
+        put_complex(sink, tensor);
     } else if (tensor->dtype == LEAT_OBJECT || leat_dtype_size(tensor->dtype) == 0) {
         leati_sink_putf(sink, "<%s>", leat_dtype_name(tensor->dtype));
     } else {

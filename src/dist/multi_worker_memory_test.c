@@ -7,18 +7,22 @@
 #include "support/torture.h"
 #include "support/workers.h"
 
-enum { LONG_MS = 60000, MOST_ROUNDS = 200, MANY = 100 };
+enum { LONG_MS = 60000, MOST_ROUNDS = 200, MOST_JOINS = 1000, MANY = 100 };
 
 // ---- in a worker ----
 
-static leat_strategy *join(void) {
-    leat_error err = {0};
+static leat_strategy *try_join(leat_error *err) {
     /* Beats, which take memory too, come rarely. */
     const leat_strategy_multi_worker_mirrored_options options = {
         LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .timeout_ms = LONG_MS,
         .start_timeout_ms = LONG_MS, .heartbeat_timeout_ms = LONG_MS,
         .communication = LEAT_COMMUNICATION_SHARED};
-    leat_strategy *strategy = leat_strategy_multi_worker_mirrored(&options, &err);
+    return leat_strategy_multi_worker_mirrored(&options, err);
+}
+
+static leat_strategy *join(void) {
+    leat_error err = {0};
+    leat_strategy *strategy = try_join(&err);
     if (strategy == NULL)
         fail_msg("%s", err.text);
     return strategy;
@@ -90,6 +94,26 @@ static void worker_call(void **state) {
     torture_end();
 }
 
+/* Worker 1's n-th allocation fails while it joins; until it has joined. */
+static void worker_join(void **state) {
+    (void)state;
+    int64_t mine = 0, all[WORKERS_MOST];
+    bool second = strstr(getenv("TF_CONFIG"), "\"index\": 1") != NULL;
+    leat_status status = LEAT_UNKNOWN;
+    torture_begin();
+    for (int round = 1; round <= MOST_JOINS && status != LEAT_OK; round++) {
+        leat_error err = {0};
+        torture_fail_at(second ? round : 0);
+        leat_strategy *strategy = try_join(&err);
+        torture_fail_at(0);
+        status =
+            strategy == NULL ? err.code : leat_strategy_exchange(strategy, &mine, 1, all, &err);
+        workers_say("%s: %s", leat_status_name(status), err.text);
+        leat_strategy_unref(strategy);
+    }
+    torture_end();
+}
+
 // ---- the test ----
 
 static workers_result results[WORKERS_MOST];
@@ -144,7 +168,29 @@ static void test_variable(void **state) {
     run("variable", "worker 1"); /* which has left the job where the variable did not get so far */
 }
 
+/* Worker 0 hears why worker 1 goes, as soon as they have met. */
+static void test_join(void **state) {
+    (void)state;
+    workers_run_well("worker_join", NULL, 2, results);
+    char *a = results[0].said, *b = results[1].said, line[700] = "";
+    int told = 0, failed = 0;
+    while (next_line(&a, line, sizeof line) && strncmp(line, "OK", 2) != 0) {
+        if (strstr(line, "worker 1 (10.0.0.1:2222) failed: ") == NULL)
+            fail_msg("worker 0 said %s", line);
+        told++;
+    }
+    assert_int_equal(strncmp(line, "OK", 2), 0);
+    while (next_line(&b, line, sizeof line) && strncmp(line, "OK", 2) != 0)
+        failed++;
+    assert_int_equal(strncmp(line, "OK", 2), 0);
+    assert_true(told > 0 && failed >= told);
+}
+
 int main(void) {
+    if (workers_case() != NULL && strcmp(workers_case(), "worker_join") == 0) {
+        const struct CMUnitTest worker[] = {cmocka_unit_test(worker_join)};
+        return cmocka_run_group_tests_name(workers_case(), worker, NULL, NULL);
+    }
     if (workers_case() != NULL) {
         const struct CMUnitTest worker[] = {cmocka_unit_test(worker_call)};
         return cmocka_run_group_tests_name(workers_case(), worker, NULL, NULL);
@@ -153,6 +199,7 @@ int main(void) {
         cmocka_unit_test(test_reduce),
         cmocka_unit_test(test_gather),
         cmocka_unit_test(test_variable),
+        cmocka_unit_test(test_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "core/half.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 #include "dist/strategy.h"
 #include "dist/values.h"
 #include <string.h>
@@ -104,7 +105,7 @@ typedef struct reduction {
 static leat_status look_at(reduction *r, int component, leat_error *err) {
     const leat_tensor *first = &r->value->elements[0].tensors[component];
     part *p = &r->parts[component];
-    if (first->dtype == LEAT_STRING || first->dtype == LEAT_OBJECT || first->dtype == LEAT_BOOL) {
+    if (!leati_dtype_is_integer(first->dtype) && !leati_dtype_is_float(first->dtype)) {
         return leati_refuse(err, DTYPE, "a value of dtype %s cannot be reduced; expected numbers",
                             leat_dtype_name(first->dtype));
     }

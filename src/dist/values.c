@@ -145,7 +145,9 @@ static const char *dtype_suffix(leat_dtype dtype) {
     switch (dtype) {
     case LEAT_INT64:
     case LEAT_FLOAT64:
+    case LEAT_COMPLEX128:
     case LEAT_BOOL: return "";
+    case LEAT_COMPLEX64: return ", dtype=complex64";
     case LEAT_STRING: return ", dtype=object";
     case LEAT_INT8: return ", dtype=int8";
     case LEAT_INT16: return ", dtype=int16";

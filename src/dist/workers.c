@@ -446,6 +446,7 @@ leati_workers *leati_workers_join(const leat_cluster *cluster,
     w->number = number;
     w->timeout_ms = options->timeout_ms;
     if (open_job(w, cluster, options, num_replicas, err) != LEAT_OK) {
+        leati_workers_fail(w, err);
         leati_workers_leave(w);
         leati_workers_free(w);
         return NULL;

@@ -27,16 +27,6 @@ static leati_operand operand_of_tensor(const leat_tensor *tensor) {
     return operand;
 }
 
-static leat_tensor tensor_of_operand(const leati_operand *operand) {
-    leat_tensor tensor = {.dtype = operand->dtype,
-                          .rank = operand->rank,
-                          .data = operand->data,
-                          .owner = operand->owner};
-    for (int32_t i = 0; i < operand->rank; i++)
-        tensor.dims[i] = operand->dims[i];
-    return tensor;
-}
-
 /* Memory of its own for an operand whose shape is set. */
 static leat_status allocate(struct compute *compute, int index, leati_operand *operand,
                             leat_error *err) {
@@ -148,7 +138,7 @@ static leat_status settle(struct compute *compute, const leati_kernel_call *call
     }
     for (int i = 0; status == LEAT_OK && i < call->num_outputs; i++) {
         call->outputs[i].owner = compute->owners[i];
-        outputs[i] = tensor_of_operand(&call->outputs[i]);
+        outputs[i] = leati_kernel_operand_tensor(&call->outputs[i], 0);
         /* The references go to the tensors, of all outputs or of none. */
         compute->owners[i] = NULL;
     }
@@ -176,13 +166,25 @@ static leat_status prepare(struct compute *compute, const leati_node *node,
     return status;
 }
 
+/* Member by member: the arrays are large, and nearly all calls use one place of them. */
+static void begin(struct compute *compute, const leati_value *types, int num_outputs) {
+    compute->host = (struct leati_kernel_host){host_output, host_view, host_text, host_hold};
+    compute->types = types;
+    compute->text = NULL;
+    memset(compute->owners, 0, (size_t)num_outputs * sizeof(leat_buffer *));
+    memset(compute->given, 0, (size_t)num_outputs * sizeof *compute->given);
+}
+
 leat_status leati_compute(const leati_node *node, const leati_value *types,
                           const leat_tensor *inputs, const leati_call_context *context,
                           leat_tensor *outputs, leat_error *err) {
-    struct compute compute = {.host = {host_output, host_view, host_text, host_hold},
-                              .types = types};
+    struct compute compute;
+    begin(&compute, types, node->num_outputs);
     size_t count = (size_t)node->num_inputs + (size_t)node->num_outputs;
-    leati_operand *operands = leati_alloc(count, sizeof *operands);
+    /* Nearly every operation does with these, so that a call takes memory for its result alone. */
+    leati_operand few[6], *operands = few;
+    if (count > sizeof few / sizeof *few)
+        operands = leati_alloc(count, sizeof *operands);
     if (operands == NULL)
         return leati_no_memory(err);
     leati_arena arena = {0};
@@ -209,6 +211,7 @@ leat_status leati_compute(const leati_node *node, const leati_value *types,
         leat_buffer_unref(compute.owners[i]);
     leat_buffer_unref(compute.text);
     leati_arena_fini(&arena);
-    leati_free(operands);
+    if (operands != few)
+        leati_free(operands);
     return status;
 }

@@ -9,11 +9,16 @@
 #include "core/spec.h"
 #include "core/tensor.h"
 #include "exec/compute.h"
+#include "exec/cpu/single.h"
 #include "graph/body.h"
 #include "graph/draws.h"
+#include "graph/function.h"
 #include "graph/graph.h"
 #include "graph/interpret.h"
 #include "run/cancel.h"
+#include "run/crew.h"
+#include "run/pool.h"
+#include <string.h>
 
 struct eager {
     leat_tensor *tensors; /* of each value; {0}: none. Owned */
@@ -63,9 +68,15 @@ static leat_status compute_node(struct eager *eager, const leati_body *body, con
         inputs[i] = tensors[node->inputs[i]];
     leati_call_context context;
     status = context_of(eager, node, &context, err);
+    int before = leati_crew_enter(leati_pool_num_cores());
+    bool ran = false;
     if (status == LEAT_OK)
+        status = leati_single_run(node, &body->values[node->first_output], inputs, &context,
+                                  &tensors[node->first_output], &ran, err);
+    if (status == LEAT_OK && !ran)
         status = leati_compute(node, &body->values[node->first_output], inputs, &context,
                                &tensors[node->first_output], err);
+    leati_crew_leave(before);
     if (inputs != few)
         leati_free(inputs);
     return status;
@@ -193,7 +204,8 @@ static leat_status secure_all(leat_tensor *outputs, int count, leat_error *err) 
  * where gradients inside draw again. */
 static leat_status context_of_call(const leat_function *function, leat_cancel *cancel,
                                    leati_call_context *out, leati_draws **kept, leat_error *err) {
-    *out = (leati_call_context){.num_replicas = 1, .may_wait = true, .cancel = cancel};
+    *out = (leati_call_context){
+        .num_replicas = 1, .may_wait = true, .single = leati_single_run, .cancel = cancel};
     *kept = NULL;
     if (!leati_graph_function_has(function, LEATI_RANDOM))
         return LEAT_OK;
@@ -203,6 +215,24 @@ static leat_status context_of_call(const leat_function *function, leat_cancel *c
     bool failed =
         out->draws == NULL || (leati_graph_function_has(function, LEATI_REPLAYS) && *kept == NULL);
     return failed ? LEAT_RESOURCE_EXHAUSTED : LEAT_OK;
+}
+
+/* The function itself where a call needs all of its nodes, as nearly always, else a copy of those
+ * that it does. Owned. */
+static leat_function *needed_part(const leat_function *function, leat_error *err) {
+    enum { FEW = 256 };
+    const leati_body *body = &function->body;
+    bool nodes[FEW], values[FEW];
+    size_t needed = 0;
+    if (body->num_nodes > FEW || body->num_values > FEW)
+        return leati_graph_function_prune(function, err);
+    memset(nodes, 0, body->num_nodes);
+    memset(values, 0, body->num_values);
+    leati_function_mark_needed(function, nodes, values);
+    for (size_t i = 0; i < body->num_nodes; i++)
+        needed += nodes[i];
+    return needed < body->num_nodes ? leati_graph_function_prune(function, err)
+                                    : leat_function_ref((leat_function *)(uintptr_t)function);
 }
 
 leat_cancel *leat_cancel_new(leat_error *err) {
@@ -233,7 +263,7 @@ leat_status leat_function_call_cancellable(const leat_function *function, const 
     leat_status status = check_call(function, inputs, num_inputs, num_outputs, err);
     if (status != LEAT_OK)
         return status;
-    leat_function *pruned = leati_graph_function_prune(function, err);
+    leat_function *pruned = needed_part(function, err);
     if (pruned == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     leat_tensor *tensors = leati_alloc_zero((size_t)num_inputs, sizeof *tensors);
@@ -247,8 +277,10 @@ leat_status leat_function_call_cancellable(const leat_function *function, const 
     leati_draws *kept = NULL;
     if (status == LEAT_OK)
         status = context_of_call(function, cancel, &context, &kept, err);
+    int before = leati_crew_enter(leati_pool_num_cores());
     if (status == LEAT_OK)
         status = leati_interpret(pruned, tensors, &context, outputs, err);
+    leati_crew_leave(before);
     leati_draws_free(kept);
     if (status == LEAT_OK)
         status = secure_all(outputs, num_outputs, err);

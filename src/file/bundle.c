@@ -35,8 +35,6 @@ enum {
     ENTRY_SLICES = 7,
     VERSION = 1, /* of the format that is written and read */
     MOST_SHARDS = 99999,
-    COMPLEX64 = 8, /* TensorFlow's numbers of dtypes that leat lacks */
-    COMPLEX128 = 18,
 };
 
 struct entry {
@@ -151,8 +149,6 @@ static bool read_fields(leati_wire wire, struct entry *entry) {
 
 /* Bytes of a value; 0: they differ, or are not known. */
 static size_t value_size(const leat_bundle_entry *entry) {
-    if (entry->dtype_number == COMPLEX64 || entry->dtype_number == COMPLEX128)
-        return entry->dtype_number == COMPLEX64 ? 8 : 16;
     return entry->dtype == LEAT_STRING || entry->dtype == LEAT_INVALID
                ? 0
                : leat_dtype_size(entry->dtype);

@@ -156,6 +156,9 @@ leat_status leati_chunks_need(leati_chunks *chunks, size_t size, leat_error *err
 }
 
 leat_status leati_chunks_whole(const leati_chunks *chunks, leat_error *err) {
+    if (chunks->stream.shrank)
+        return leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, chunks->position,
+                                  chunks->stream.unpacker != NULL, LEATI_SHRANK);
     if (!chunks->stream.cut)
         return LEAT_OK;
     return leati_fail_in_file(err, LEAT_DATA_LOSS, chunks->stream.file->path, chunks->position,

@@ -6,6 +6,7 @@
 #include "support/refused.h"
 #include "support/scratch.h"
 #include "support/torture.h"
+#include <unistd.h>
 #include <zlib.h>
 
 enum { SIZE = 5000, HOLDERS = 4 };
@@ -155,6 +156,16 @@ static void failures(void **state) {
     assert_true(chunks.ended && chunks.end > 100 && chunks.end < SIZE);
     leati_chunks_take(&chunks, 100);
     expect(leati_chunks_whole(&chunks, &err), &err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "file");
+    leati_chunks_close(&chunks);
+    /* A file that others cut off ends in no other way. */
+    const char *shorter = scratch_write("shorter", plain, SIZE);
+    assert_int_equal(
+        leati_chunks_open(&chunks, shorter, LEAT_COMPRESSION_NONE, 0, 64, &pools, &err), LEAT_OK);
+    assert_int_equal(leati_chunks_need(&chunks, 64, &err), LEAT_OK);
+    assert_int_equal(truncate(shorter, 100), 0);
+    assert_int_equal(leati_chunks_need(&chunks, SIZE, &err), LEAT_OK);
+    assert_true(chunks.ended && chunks.end < SIZE);
+    expect(leati_chunks_whole(&chunks, &err), &err, LEAT_DATA_LOSS, LEAT_REASON_NONE, "shorter");
     leati_chunks_close(&chunks);
     /* Damage at the front: every call says so. */
     const char *path = scratch_write("bad", "no ZLIB data at all", 19);

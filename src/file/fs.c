@@ -157,15 +157,33 @@ leat_status leati_fs_remove(const char *path, leat_error *err) {
     return status != LEAT_OK ? status : fs->remove(fs, rest, err);
 }
 
-leat_status leati_fs_move(const char *from, const char *to, leat_error *err) {
-    const leati_fs *fs = NULL, *other = NULL;
-    const char *rest = NULL, *target = NULL;
-    LEATI_TRY(leati_fs_of(from, &fs, &rest, err));
-    LEATI_TRY(leati_fs_of(to, &other, &target, err));
-    if (fs != other)
+/* The file system of two paths, which is one, and what they are there. */
+static leat_status of_both(const char *from, const char *to, const leati_fs **fs, const char **rest,
+                           const char **target, leat_error *err) {
+    const leati_fs *other = NULL;
+    LEATI_TRY(leati_fs_of(from, fs, rest, err));
+    LEATI_TRY(leati_fs_of(to, &other, target, err));
+    if (*fs != other)
         return leati_refuse(err, VALUE, "%s cannot become %s, which lies in another file system",
                             from, to);
+    return LEAT_OK;
+}
+
+leat_status leati_fs_move(const char *from, const char *to, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL, *target = NULL;
+    LEATI_TRY(of_both(from, to, &fs, &rest, &target, err));
     LEATI_TRY(fs->move(fs, rest, target, err));
+    fs->sync_folder(fs, target);
+    return LEAT_OK;
+}
+
+leat_status leati_fs_exchange(const char *one, const char *other, leat_error *err) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL, *target = NULL;
+    LEATI_TRY(of_both(one, other, &fs, &rest, &target, err));
+    LEATI_TRY(fs->exchange(fs, rest, target, err));
+    fs->sync_folder(fs, rest);
     fs->sync_folder(fs, target);
     return LEAT_OK;
 }

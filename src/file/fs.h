@@ -93,6 +93,9 @@ struct leati_fs {
     leat_status (*remove)(const leati_fs *fs, const char *path, leat_error *err);
     /* Gives a file another name, replacing what has it. */
     leat_status (*move)(const leati_fs *fs, const char *from, const char *to, leat_error *err);
+    /* Two files or folders take each other's names at one moment. */
+    leat_status (*exchange)(const leati_fs *fs, const char *one, const char *other,
+                            leat_error *err);
     /* Writes at the file's end by one call, so that several writers' texts do not mix; makes the
      * file. */
     leat_status (*append)(const leati_fs *fs, const char *path, const void *data, size_t size,
@@ -124,6 +127,9 @@ LEAT_WARN_UNUSED leat_status leati_fs_remove(const char *path, leat_error *err);
 /* Gives a file of one file system another name in it, replacing what has that, and brings the name
  * to the disk. */
 LEAT_WARN_UNUSED leat_status leati_fs_move(const char *from, const char *to, leat_error *err);
+/* Two files or folders of one file system take each other's names at one moment, and the names are
+ * brought to the disk. */
+LEAT_WARN_UNUSED leat_status leati_fs_exchange(const char *one, const char *other, leat_error *err);
 /* Removes a temporary file whose writer is gone; nothing else. */
 void leati_fs_sweep(const char *path);
 /* The path from the root, which means the same whoever changes the working folder; links stay as

@@ -41,66 +41,6 @@ typedef struct local_sink {
     bool waits; /* a pipe, which may be full */
 } local_sink;
 
-static leat_status code_of_errno(int number) {
-    switch (number) {
-    case ENOENT:
-    case ENODEV:
-    case ENXIO: return LEAT_NOT_FOUND;
-    case EACCES:
-    case EPERM:
-    case EROFS: return LEAT_PERMISSION_DENIED;
-    case EEXIST: return LEAT_ALREADY_EXISTS;
-    case EINVAL:
-    case ENAMETOOLONG:
-    case ESPIPE: return LEAT_INVALID_ARGUMENT;
-    case EISDIR:
-    case ENOTDIR:
-    case ENOTEMPTY:
-    case EBADF:
-    case EBUSY:
-    case EPIPE:
-    case ETXTBSY: return LEAT_FAILED_PRECONDITION;
-    case ENOSPC:
-    case EDQUOT:
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM: return LEAT_RESOURCE_EXHAUSTED;
-    case EFBIG:
-    case EOVERFLOW: return LEAT_OUT_OF_RANGE;
-    case ENOSYS:
-    case ENOTSUP:
-    case EXDEV: return LEAT_UNIMPLEMENTED;
-    case EAGAIN: return LEAT_UNAVAILABLE;
-    case ESTALE: return LEAT_ABORTED;
-    default: return LEAT_UNKNOWN;
-    }
-}
-
-static const char *advice_of_errno(int number) {
-    switch (number) {
-    case ENOENT: return "; check the spelling and the folder you are in";
-    case EACCES:
-    case EPERM: return "; check its permissions and those of its folders";
-    case EROFS: return "; choose a folder that can be written";
-    case EISDIR: return "; name a file in it";
-    case ENOTDIR: return "; a part of the path is a file";
-    case ENOSPC:
-    case EDQUOT: return "; free some space or choose another folder";
-    case EMFILE:
-    case ENFILE: return "; read fewer files at once or raise the limit (ulimit -n)";
-    default: return "";
-    }
-}
-
-leat_status leati_fs_local_fail(leat_error *err, int number, const char *path, const char *what) {
-    char text[128];
-    leat_status status =
-        leati_fail_in_file(err, code_of_errno(number), path, -1, false, "cannot %s: %s%s", what,
-                           strerror_r(number, text, sizeof text), advice_of_errno(number));
-    errno = number;
-    return status;
-}
-
 static leati_path_kind kind_of_mode(mode_t mode) {
     return S_ISREG(mode) ? LEATI_PATH_FILE : S_ISDIR(mode) ? LEATI_PATH_FOLDER : LEATI_PATH_OTHER;
 }
@@ -561,15 +501,31 @@ static leat_status local_move(const leati_fs *fs, const char *from, const char *
     return rename(from, to) == 0 ? LEAT_OK : leati_fs_local_fail(err, errno, from, "move it");
 }
 
+static leat_status local_exchange(const leati_fs *fs, const char *one, const char *other,
+                                  leat_error *err) {
+    (void)fs;
+    return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0
+               ? LEAT_OK
+               : leati_fs_local_fail(err, errno, other, "exchange it");
+}
+
 static leat_status local_mkdir(const leati_fs *fs, const char *path, leat_error *err) {
     (void)fs;
+    enum { MOST_ATTEMPTS = 100 };
     struct stat st;
-    if (mkdir(path, 0777) == 0)
-        return LEAT_OK;
-    int number = errno;
-    /* Somebody made it before, or at the same time: that is what was wanted. */
-    if (number == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return LEAT_OK;
+    int number = EEXIST;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && number == EEXIST; attempt++) {
+        if (mkdir(path, 0777) == 0)
+            return LEAT_OK;
+        number = errno;
+        /* Somebody made it before, or at the same time: that is what was wanted. */
+        bool is_there = stat(path, &st) == 0;
+        if (number == EEXIST && is_there && S_ISDIR(st.st_mode))
+            return LEAT_OK;
+        /* Or they have removed it meanwhile: then once more. */
+        if (is_there || errno != ENOENT)
+            break;
+    }
     return leati_fs_local_fail(err, number, path, "make the folder");
 }
 
@@ -593,6 +549,7 @@ const leati_fs leati_fs_local = {
     .close_sink = local_close_sink,
     .remove = local_remove,
     .move = local_move,
+    .exchange = local_exchange,
     .append = local_append,
     .mkdir = local_mkdir,
 };

@@ -122,10 +122,11 @@ static leat_dtype dtype_of(char kind, int size) {
         char kind;
         int size;
         leat_dtype dtype;
-    } dtypes[] = {{'b', 1, LEAT_BOOL},    {'i', 1, LEAT_INT8},    {'i', 2, LEAT_INT16},
-                  {'i', 4, LEAT_INT32},   {'i', 8, LEAT_INT64},   {'u', 1, LEAT_UINT8},
-                  {'u', 2, LEAT_UINT16},  {'u', 4, LEAT_UINT32},  {'u', 8, LEAT_UINT64},
-                  {'f', 2, LEAT_FLOAT16}, {'f', 4, LEAT_FLOAT32}, {'f', 8, LEAT_FLOAT64}};
+    } dtypes[] = {{'b', 1, LEAT_BOOL},      {'i', 1, LEAT_INT8},       {'i', 2, LEAT_INT16},
+                  {'i', 4, LEAT_INT32},     {'i', 8, LEAT_INT64},      {'u', 1, LEAT_UINT8},
+                  {'u', 2, LEAT_UINT16},    {'u', 4, LEAT_UINT32},     {'u', 8, LEAT_UINT64},
+                  {'f', 2, LEAT_FLOAT16},   {'f', 4, LEAT_FLOAT32},    {'f', 8, LEAT_FLOAT64},
+                  {'c', 8, LEAT_COMPLEX64}, {'c', 16, LEAT_COMPLEX128}};
     for (size_t i = 0; i < sizeof(dtypes) / sizeof(dtypes[0]); i++)
         if (dtypes[i].kind == kind && dtypes[i].size == size)
             return dtypes[i].dtype;
@@ -139,11 +140,13 @@ static leat_status read_descr(const leat_string *descr, leati_npy *out, leat_err
     bool little = *(const uint8_t *)&one == 1;
     const char *text = descr->data;
     /* strchr would find the zero that ends its text. */
-    bool shaped = descr->size == 3 && strchr("<>=|", text[0]) != NULL && text[0] != 0;
-    out->dtype = shaped ? dtype_of(text[1], text[2] - '0') : LEAT_INVALID;
+    bool wide = descr->size == 4 && text[2] == '1'; /* of 10 bytes and more: "<c16" */
+    bool shaped = (descr->size == 3 || wide) && strchr("<>=|", text[0]) != NULL && text[0] != 0;
+    int size = !shaped ? 0 : wide ? 10 + text[3] - '0' : text[2] - '0';
+    out->dtype = shaped ? dtype_of(text[1], size) : LEAT_INVALID;
     if (out->dtype == LEAT_INVALID) {
         return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "an array of dtype '%.*s'%s; expected booleans, integers or floats: save "
+                          "an array of dtype '%.*s'%s; expected booleans or numbers: save "
                           "it as one of them",
                           (int)LEATI_MIN(descr->size, 40), text,
                           descr->size > 1 && text[1] == 'O' ? " (Python objects)" : "");

@@ -56,9 +56,10 @@ static void test_dtypes(void **state) {
     static const struct {
         const char *descr;
         leat_dtype dtype;
-    } cases[] = {{"<i4", LEAT_INT32},   {"<i8", LEAT_INT64},  {"<u2", LEAT_UINT16},
-                 {"<u4", LEAT_UINT32},  {"<u8", LEAT_UINT64}, {"=f8", LEAT_FLOAT64},
-                 {"<f2", LEAT_FLOAT16}, {"|i1", LEAT_INT8}};
+    } cases[] = {{"<i4", LEAT_INT32},      {"<i8", LEAT_INT64},  {"<u2", LEAT_UINT16},
+                 {"<u4", LEAT_UINT32},     {"<u8", LEAT_UINT64}, {"=f8", LEAT_FLOAT64},
+                 {"<f2", LEAT_FLOAT16},    {"|i1", LEAT_INT8},   {"<c8", LEAT_COMPLEX64},
+                 {"<c16", LEAT_COMPLEX128}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char text[100];
         snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': (2,)}",
@@ -97,8 +98,8 @@ static void test_refused(void **state) {
     expect_refused("{'descr': '<f4", LEAT_DATA_LOSS, "string");
     expect_refused("{'descr': '|O', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
                    "Python");
-    expect_refused("{'descr': '<c8', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
-                   "'<c8'");
+    expect_refused("{'descr': '<f16', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
+                   "'<f16'");
     expect_refused("{'descr': '<M8[ns]', 'fortran_order': False, 'shape': ()}", LEAT_UNIMPLEMENTED,
                    "'<M8[ns]'");
     expect_refused("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': ()}",

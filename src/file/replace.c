@@ -1,4 +1,4 @@
-/* Files that belong together, replaced as one.
+/* Files that belong together, replaced as one; folders too.
  *
  * Happy path: each file is written beside its place and brought to the disk; then all but the last
  * get their names, their folders are brought to the disk, and the last one's rename decides. What
@@ -95,4 +95,15 @@ leat_status leat_files_replace(const leat_file_content *files, int count,
     }
     errno = number;
     return status;
+}
+
+leat_status leat_folder_replace(const char *written, const char *path, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    errno = 0;
+    if (written == NULL || path == NULL)
+        return leati_refuse(err, VALUE, "leat_folder_replace: expected two paths, found NULL");
+    leati_stat found = {0};
+    if (leati_fs_stat(path, &found, &(leat_error){0}) == LEAT_OK)
+        return leati_fs_exchange(written, path, err);
+    return leati_fs_move(written, path, err);
 }

@@ -79,6 +79,34 @@ static void the_last_fails(void **state) {
     assert_int_equal(scratch_count(), 2);
 }
 
+static void make_folder(const char *name, const char *file, const char *content) {
+    assert_int_equal(mkdir(scratch_path(name), 0700), 0);
+    char inside[64];
+    snprintf(inside, sizeof inside, "%s/%s", name, file);
+    scratch_write(inside, content, strlen(content));
+}
+
+static void a_folder(void **state) {
+    (void)state;
+    leat_error err = {0};
+    make_folder("new", "a", "1");
+    assert_int_equal(leat_folder_replace(scratch_path("new"), scratch_path("it"), &err), LEAT_OK);
+    expect_content("it/a", "1");
+    assert_int_equal(scratch_count(), 1);
+    /* What had the name is under that of the new one. */
+    make_folder("new", "b", "2");
+    assert_int_equal(leat_folder_replace(scratch_path("new"), scratch_path("it"), &err), LEAT_OK);
+    expect_content("it/b", "2");
+    expect_content("new/a", "1");
+    assert_int_equal(leat_folder_replace(scratch_path("none"), scratch_path("it"), &err),
+                     LEAT_NOT_FOUND);
+    assert_int_equal(errno, ENOENT);
+    assert_refused(&err, LEAT_NOT_FOUND, LEAT_REASON_NONE, "it");
+    assert_int_equal(leat_folder_replace(NULL, scratch_path("it"), &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "NULL");
+    expect_content("it/b", "2");
+}
+
 static void refusals(void **state) {
     (void)state;
     const leat_file_content twice[] = {FILE_OF("a", "1"), FILE_OF("b", "2"), FILE_OF("a", "3")};
@@ -123,11 +151,8 @@ static void every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(one_file),
-        TEST(several),
-        TEST(the_last_fails),
-        TEST(refusals),
-        TEST(every_allocation_fails_once),
+        TEST(one_file), TEST(several),  TEST(the_last_fails),
+        TEST(a_folder), TEST(refusals), TEST(every_allocation_fails_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

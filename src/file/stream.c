@@ -62,6 +62,14 @@ int64_t leati_stream_left(const leati_stream *stream) {
 
 static leat_status read_away(leati_stream *stream, int64_t position, leat_error *err);
 
+/* The file has no byte `at`. Files of the system may say a size that they do not have. */
+static void note_end(leati_stream *stream, int64_t at) {
+    leati_stat now = {.size = -1};
+    if (stream->file->size > at &&
+        leati_fs_stat(stream->file->path, &now, &(leat_error){0}) == LEAT_OK)
+        stream->shrank = now.size >= 0 && now.size < stream->file->size;
+}
+
 /* Reads the next piece of compressed bytes; *end at the end of the file. */
 static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) {
     size_t got = 0;
@@ -73,6 +81,8 @@ static leat_status fill_input(leati_stream *stream, bool *end, leat_error *err) 
     stream->input_begin = 0;
     stream->input_end = got;
     *end = got == 0;
+    if (got == 0)
+        note_end(stream, stream->file_at);
     return LEAT_OK;
 }
 
@@ -126,7 +136,7 @@ static void rewind_compressed(leati_stream *stream) {
     leati_compress_unpacker_reset(stream->unpacker);
     stream->file_at = stream->position = 0;
     stream->input_begin = stream->input_end = 0;
-    stream->cut = stream->restart = false;
+    stream->cut = stream->shrank = stream->restart = false;
     stream->failure = (leat_error){0};
 }
 
@@ -153,6 +163,8 @@ leat_status leati_stream_read(leati_stream *stream, void *data, size_t size, siz
     else
         status = leati_file_read_at(stream->file, stream->position, data, size, got, err);
     stream->position += (int64_t)*got;
+    if (status == LEAT_OK && *got == 0 && stream->unpacker == NULL)
+        note_end(stream, stream->position);
     return status;
 }
 

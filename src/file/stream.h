@@ -8,6 +8,9 @@
 
 struct leati_unpacker;
 
+/* What is said of `shrank`. */
+#define LEATI_SHRANK "the file got shorter while it was read: read it again"
+
 /* An open stream, embedded in its reader; fields are for reading only. One thread at a time. */
 typedef struct leati_stream {
     leati_file *file;
@@ -19,8 +22,9 @@ typedef struct leati_stream {
     uint8_t *input;   /* compressed bytes read and not yet used: [input_begin, input_end) */
     size_t input_begin;
     size_t input_end;
-    bool cut;           /* the file ended inside a compressed stream: read has come to that end */
-    bool restart;       /* memory ran out inside the codec: decompress again up to `position` */
+    bool cut;     /* the file ended inside a compressed stream: read has come to that end */
+    bool shrank;  /* the file ended before the size that it had when it was opened: likewise */
+    bool restart; /* memory ran out inside the codec: decompress again up to `position` */
     leat_error failure; /* of decompression, given again by every later read */
 } leati_stream;
 

@@ -213,15 +213,14 @@ static leat_status truncated(const leati_tfrecord *reader, uint64_t size, leat_e
     int64_t offset = leati_tfrecord_position(reader), left = leati_stream_left(&reader->stream);
     int64_t have = (int64_t)(reader->end - reader->begin) - LEATI_RECORD_HEADER;
     /* What the file's size promised and reading did not find is not there. */
-    bool shrank = reader->at_end && left > 0;
+    bool shrank = reader->stream.shrank || (reader->at_end && left > 0);
     have += shrank ? 0 : LEATI_MAX(left, 0);
     return leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset,
                               reader->stream.unpacker != NULL,
                               "truncated record: expected %llu bytes of data and 4 "
                               "of checksum, found %lld%s",
                               (unsigned long long)size, (long long)(LEATI_MAX(have, 0)),
-                              shrank ? "; the file got shorter while it was read: read it again"
-                                     : hint_at(reader, offset));
+                              shrank ? "; " LEATI_SHRANK : hint_at(reader, offset));
 }
 
 static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, uint64_t size,
@@ -237,10 +236,14 @@ static leat_status bad_checksum(const leati_tfrecord *reader, const char *what, 
 /* The end of the file, which has fewer bytes left than a header. */
 static leati_record_outcome end_of_file(const leati_tfrecord *reader, leat_error *err) {
     size_t have = reader->end - reader->begin;
-    if (!reader->options.strict_tail || (have == 0 && !reader->stream.cut))
+    if (!reader->options.strict_tail ||
+        (have == 0 && !reader->stream.cut && !reader->stream.shrank))
         return LEATI_RECORD_END;
     int64_t offset = leati_tfrecord_position(reader);
-    if (have == 0)
+    if (have == 0 && reader->stream.shrank)
+        leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset,
+                           reader->stream.unpacker != NULL, LEATI_SHRANK);
+    else if (have == 0)
         leati_fail_in_file(err, LEAT_DATA_LOSS, reader->stream.file->path, offset, true,
                            "the file ends inside its compressed "
                            "stream%s",

@@ -349,6 +349,25 @@ static void huge_length_compressed(void **state) {
     }
 }
 
+/* Behind a whole record, where a file may end. */
+static void shrinks_between_records(void **state) {
+    (void)state;
+    const leati_tfrecord_options options = {.strict_tail = true, .chunk_size = 1};
+    leat_string record;
+    size_t size = 0;
+    uint8_t *data = scratch_read(PLAIN, &size);
+    leati_tfrecord *reader = open_reader(scratch_write("file", data, size), options);
+    int64_t n = 0;
+    leat_error err = {0};
+    assert_int_equal(leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &err), LEATI_RECORD);
+    assert_int_equal(truncate(scratch_path("file"), 65), 0);
+    while (leati_tfrecord_read(reader, 1, 0, &record, NULL, &n, &err) == LEATI_RECORD)
+        n = 0;
+    expect_loss(&err, "file", 65, "shorter");
+    leati_tfrecord_close(reader);
+    free(data);
+}
+
 /* A plain file that gets shorter after its record's header was read: what is missing is not said to
  * be there. */
 static void shrinks_while_read(void **state) {
@@ -567,6 +586,7 @@ int main(void) {
         TEST(huge_length),
         TEST(huge_length_compressed),
         TEST(shrinks_while_read),
+        TEST(shrinks_between_records),
         TEST(checksum_text),
         cmocka_unit_test(hint_for_gzip),
         TEST(missing_file),

@@ -2,6 +2,26 @@
 #include "graph/build.h"
 #include <leat/ops/linalg.h>
 
+leat_value leat_op_banded_triangular_solve(leat_value bands, leat_value rhs, bool lower,
+                                           bool adjoint) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_banded_triangular_solve, NULL);
+    leati_build_input(&build, bands);
+    leati_build_input(&build, rhs);
+    leati_build_bool(&build, "lower", lower);
+    leati_build_bool(&build, "adjoint", adjoint);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_eig(leat_value tensor, leat_value *v) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_eig, NULL);
+    leati_build_input(&build, tensor);
+    leat_value first = leati_build_end(&build);
+    leati_build_output(&build, 1, v);
+    return first;
+}
+
 leat_value leat_op_einsum(const leat_value *inputs, int num_inputs, const char *equation) {
     leati_build build;
     leati_build_begin(&build, &leati_tensor_op_einsum, NULL);
@@ -101,5 +121,10 @@ leat_value leat_op_svd(leat_value tensor, bool full_matrices, bool compute_uv, l
 
 /* clang-format off */
 LEATI_BUILDER_1(cholesky)
+LEATI_BUILDER_1(eigvals)
 LEATI_BUILDER_1(matrix_determinant)
+LEATI_BUILDER_1(matrix_logarithm)
+LEATI_BUILDER_1(matrix_square_root)
+LEATI_BUILDER_1(self_adjoint_eigvals)
+LEATI_BUILDER_2(tridiagonal_solve)
 /* clang-format on */

@@ -84,6 +84,112 @@ leat_value leat_op_cumulative_logsumexp(leat_value x, int64_t axis, bool exclusi
     return leati_build_end(&build);
 }
 
+leat_value
+leat_op_fake_quant_with_min_max_args(leat_value inputs,
+                                     const leat_op_fake_quant_with_min_max_args_options *options) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_args, NULL);
+    leati_build_input(&build, inputs);
+    leat_op_fake_quant_with_min_max_args_options own = {
+        LEAT_OP_FAKE_QUANT_WITH_MIN_MAX_ARGS_DEFAULTS};
+    leati_build_options(&build, &own, sizeof own, options,
+                        "leat_op_fake_quant_with_min_max_args_options");
+    leati_build_float(&build, "min", own.min);
+    leati_build_float(&build, "max", own.max);
+    leati_build_int(&build, "num_bits", own.num_bits);
+    leati_build_bool(&build, "narrow_range", own.narrow_range);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_fake_quant_with_min_max_args_gradient(
+    leat_value gradients, leat_value inputs,
+    const leat_op_fake_quant_with_min_max_args_gradient_options *options) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_args_gradient, NULL);
+    leati_build_input(&build, gradients);
+    leati_build_input(&build, inputs);
+    leat_op_fake_quant_with_min_max_args_gradient_options own = {
+        LEAT_OP_FAKE_QUANT_WITH_MIN_MAX_ARGS_GRADIENT_DEFAULTS};
+    leati_build_options(&build, &own, sizeof own, options,
+                        "leat_op_fake_quant_with_min_max_args_gradient_options");
+    leati_build_float(&build, "min", own.min);
+    leati_build_float(&build, "max", own.max);
+    leati_build_int(&build, "num_bits", own.num_bits);
+    leati_build_bool(&build, "narrow_range", own.narrow_range);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_fake_quant_with_min_max_vars(leat_value inputs, leat_value min, leat_value max,
+                                                int64_t num_bits, bool narrow_range) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_vars, NULL);
+    leati_build_input(&build, inputs);
+    leati_build_input(&build, min);
+    leati_build_input(&build, max);
+    leati_build_int(&build, "num_bits", num_bits);
+    leati_build_bool(&build, "narrow_range", narrow_range);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_fake_quant_with_min_max_vars_gradient(leat_value gradients, leat_value inputs,
+                                                         leat_value min, leat_value max,
+                                                         int64_t num_bits, bool narrow_range,
+                                                         leat_value *backprop_wrt_min,
+                                                         leat_value *backprop_wrt_max) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_vars_gradient, NULL);
+    leati_build_input(&build, gradients);
+    leati_build_input(&build, inputs);
+    leati_build_input(&build, min);
+    leati_build_input(&build, max);
+    leati_build_int(&build, "num_bits", num_bits);
+    leati_build_bool(&build, "narrow_range", narrow_range);
+    leat_value first = leati_build_end(&build);
+    leati_build_output(&build, 1, backprop_wrt_min);
+    leati_build_output(&build, 2, backprop_wrt_max);
+    return first;
+}
+
+leat_value leat_op_fake_quant_with_min_max_vars_per_channel(leat_value inputs, leat_value min,
+                                                            leat_value max, int64_t num_bits,
+                                                            bool narrow_range) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_vars_per_channel, NULL);
+    leati_build_input(&build, inputs);
+    leati_build_input(&build, min);
+    leati_build_input(&build, max);
+    leati_build_int(&build, "num_bits", num_bits);
+    leati_build_bool(&build, "narrow_range", narrow_range);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_fake_quant_with_min_max_vars_per_channel_gradient(
+    leat_value gradients, leat_value inputs, leat_value min, leat_value max, int64_t num_bits,
+    bool narrow_range, leat_value *backprop_wrt_min, leat_value *backprop_wrt_max) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fake_quant_with_min_max_vars_per_channel_gradient,
+                      NULL);
+    leati_build_input(&build, gradients);
+    leati_build_input(&build, inputs);
+    leati_build_input(&build, min);
+    leati_build_input(&build, max);
+    leati_build_int(&build, "num_bits", num_bits);
+    leati_build_bool(&build, "narrow_range", narrow_range);
+    leat_value first = leati_build_end(&build);
+    leati_build_output(&build, 1, backprop_wrt_min);
+    leati_build_output(&build, 2, backprop_wrt_max);
+    return first;
+}
+
+leat_value leat_op_fft(leat_value input, const int64_t *axes, int num_axes, bool inverse) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fft, NULL);
+    leati_build_input(&build, input);
+    leati_build_ints(&build, "axes", axes, num_axes);
+    leati_build_bool(&build, "inverse", inverse);
+    return leati_build_end(&build);
+}
+
 leat_value leat_op_histogram_fixed_width(leat_value values, leat_value value_range, int64_t nbins,
                                          leat_dtype dtype) {
     leati_build build;
@@ -92,6 +198,14 @@ leat_value leat_op_histogram_fixed_width(leat_value values, leat_value value_ran
     leati_build_input(&build, value_range);
     leati_build_int(&build, "nbins", nbins);
     leati_build_dtype(&build, "dtype", dtype);
+    return leati_build_end(&build);
+}
+
+leat_value leat_op_irfft(leat_value input, int64_t length) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_irfft, NULL);
+    leati_build_input(&build, input);
+    leati_build_int(&build, "length", length);
     return leati_build_end(&build);
 }
 
@@ -165,6 +279,14 @@ leat_value leat_op_reduce_sum(leat_value input_tensor, const int64_t *axis, int 
     return leati_build_end(&build);
 }
 
+leat_value leat_op_rfft(leat_value input, int64_t length) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_rfft, NULL);
+    leati_build_input(&build, input);
+    leati_build_int(&build, "length", length);
+    return leati_build_end(&build);
+}
+
 leat_value leat_op_saturate_cast(leat_value value, leat_dtype dtype) {
     leati_build build;
     leati_build_begin(&build, &leati_tensor_op_saturate_cast, NULL);
@@ -229,6 +351,7 @@ LEATI_BUILDER_1(abs)
 LEATI_BUILDER_1(acos)
 LEATI_BUILDER_1(acosh)
 LEATI_BUILDER_2(add)
+LEATI_BUILDER_1(angle)
 LEATI_BUILDER_1(asin)
 LEATI_BUILDER_1(asinh)
 LEATI_BUILDER_1(atan)
@@ -252,6 +375,8 @@ LEATI_BUILDER_2(bitwise_or)
 LEATI_BUILDER_2(bitwise_xor)
 LEATI_BUILDER_1(ceil)
 LEATI_BUILDER_3(clip_by_value)
+LEATI_BUILDER_2(complex)
+LEATI_BUILDER_1(conj)
 LEATI_BUILDER_1(cos)
 LEATI_BUILDER_1(cosh)
 LEATI_BUILDER_1(dawsn)
@@ -275,6 +400,7 @@ LEATI_BUILDER_2(greater_equal)
 LEATI_BUILDER_2(igamma)
 LEATI_BUILDER_2(igamma_grad_a)
 LEATI_BUILDER_2(igammac)
+LEATI_BUILDER_1(imag)
 LEATI_BUILDER_3(index_shuffle)
 LEATI_BUILDER_1(invert)
 LEATI_BUILDER_1(is_finite)
@@ -300,6 +426,7 @@ LEATI_BUILDER_2(nextafter)
 LEATI_BUILDER_2(not_equal)
 LEATI_BUILDER_2(polygamma)
 LEATI_BUILDER_2(pow)
+LEATI_BUILDER_1(real)
 LEATI_BUILDER_1(reciprocal)
 LEATI_BUILDER_2(right_shift)
 LEATI_BUILDER_1(rint)

@@ -17,6 +17,11 @@ LEAT_WARN_UNUSED leat_status leati_function_set_spec(leat_function *function,
 /* Computes flags and fingerprint; the last step. */
 void leati_function_seal(leat_function *function);
 
+/* Sets the nodes that are needed, all of which are false before: those that have effects, and what
+ * outputs and needed nodes read. `value_needed` likewise. */
+void leati_function_mark_needed(const leat_function *function, bool *node_needed,
+                                bool *value_needed);
+
 /* A tuple of tensors (and datasets) of these types. Owned. */
 leat_spec *leati_function_spec_of_types(const leati_type *types, int count, leat_error *err);
 

@@ -6,6 +6,7 @@
  * a path silently, as TensorFlow's do. Failures are the graph's: an operation on the way without a
  * gradient is UNIMPLEMENTED and named with its node. No locks: one builder. */
 #include "core/spec.h"
+#include "core/tensor.h"
 #include "graph/function.h"
 #include "graph/variable_ops.h"
 #include <leat/ops.h>
@@ -16,7 +17,14 @@ struct pass {
     leat_graph *graph;
     size_t num_nodes, num_values;
     bool *reaches;      /* value: does it depend on a source? */
+    bool *stops;        /* value: does its gradient go no further? */
     int32_t *gradients; /* value: id of its gradient so far; -1: none */
+};
+
+/* What a reverse pass ends at: `sources` get gradients, and through `stops` none flows. */
+struct ends {
+    const leat_value *sources, *stops;
+    int num_sources, num_stops;
 };
 
 bool leati_graph_dtype_is_floating(leat_dtype dtype) {
@@ -24,16 +32,21 @@ bool leati_graph_dtype_is_floating(leat_dtype dtype) {
            dtype == LEAT_BFLOAT16;
 }
 
-static bool is_floating(const leat_graph *graph, int32_t value) {
-    return leati_graph_dtype_is_floating(graph->body.values[value].type.dtype);
+bool leati_graph_dtype_is_trainable(leat_dtype dtype) {
+    return leati_graph_dtype_is_floating(dtype) || leati_dtype_is_complex(dtype);
+}
+
+static bool is_trainable(const leat_graph *graph, int32_t value) {
+    return leati_graph_dtype_is_trainable(graph->body.values[value].type.dtype);
 }
 
 static leat_status pass_init(struct pass *pass, leat_graph *graph, leat_error *err) {
     *pass = (struct pass){
         .graph = graph, .num_nodes = graph->body.num_nodes, .num_values = graph->body.num_values};
     pass->reaches = leati_alloc_zero(pass->num_values, sizeof(bool));
+    pass->stops = leati_alloc_zero(pass->num_values, sizeof(bool));
     pass->gradients = leati_alloc(pass->num_values, sizeof *pass->gradients);
-    if (pass->reaches == NULL || pass->gradients == NULL)
+    if (pass->reaches == NULL || pass->stops == NULL || pass->gradients == NULL)
         return leati_no_memory(err);
     for (size_t i = 0; i < pass->num_values; i++)
         pass->gradients[i] = -1;
@@ -42,15 +55,18 @@ static leat_status pass_init(struct pass *pass, leat_graph *graph, leat_error *e
 
 static void pass_fini(struct pass *pass) {
     leati_free(pass->reaches);
+    leati_free(pass->stops);
     leati_free(pass->gradients);
 }
 
-/* Marks the sources and every floating value computed from them, but for what lies behind an
- * operation that lets no gradient through. */
-static void mark_reached(struct pass *pass, const leat_value *sources, int num_sources) {
+/* Marks the stops, the sources and every floating or complex value computed from them, but for what
+ * lies behind a stop or an operation that lets no gradient through. */
+static void mark_reached(struct pass *pass, const struct ends *ends) {
     const leati_body *body = &pass->graph->body;
-    for (int i = 0; i < num_sources; i++)
-        pass->reaches[sources[i].id] = true;
+    for (int i = 0; i < ends->num_stops; i++)
+        pass->stops[ends->stops[i].id] = true;
+    for (int i = 0; i < ends->num_sources; i++)
+        pass->reaches[ends->sources[i].id] = true;
     for (size_t i = 0; i < pass->num_nodes; i++) {
         const leati_node *node = &body->nodes[i];
         bool reached = false;
@@ -60,9 +76,11 @@ static void mark_reached(struct pass *pass, const leat_value *sources, int num_s
             reached = reached || pass->reaches[node->inputs[k]];
         /* An integer output ends the path here, so nodes behind it need no gradient of their
          * own. */
-        for (int32_t k = 0; reached && k < node->num_outputs; k++)
-            if (is_floating(pass->graph, node->first_output + k))
-                pass->reaches[node->first_output + k] = true;
+        for (int32_t k = 0; reached && k < node->num_outputs; k++) {
+            int32_t id = node->first_output + k;
+            if (is_trainable(pass->graph, id) && !pass->stops[id])
+                pass->reaches[id] = true;
+        }
     }
 }
 
@@ -99,7 +117,8 @@ static leat_status call_gradient(struct pass *pass, const leati_node *node, leat
     for (int32_t i = 0; i < node->num_outputs; i++) {
         int32_t id = node->first_output + i;
         outputs[i] = (leat_value){.graph = graph, .id = id};
-        output_gradients[i] = (leat_value){.graph = graph, .id = pass->gradients[id]};
+        output_gradients[i] =
+            (leat_value){.graph = graph, .id = pass->stops[id] ? -1 : pass->gradients[id]};
     }
     leati_gradient_call call = {.graph = graph,
                                 .inputs = inputs,
@@ -113,7 +132,7 @@ static leat_status call_gradient(struct pass *pass, const leati_node *node, leat
     /* What an operation gives for inputs that no source reaches is dropped; pruning removes its
      * nodes. */
     for (int32_t i = 0; status == LEAT_OK && i < node->num_inputs; i++)
-        if (pass->reaches[node->inputs[i]] && is_floating(graph, node->inputs[i]))
+        if (pass->reaches[node->inputs[i]] && is_trainable(graph, node->inputs[i]))
             status = accumulate(pass, node->inputs[i], input_gradients[i], err);
     return status;
 }
@@ -121,11 +140,11 @@ static leat_status call_gradient(struct pass *pass, const leati_node *node, leat
 /* Does a gradient arrive at the node that must flow on to a source? */
 static bool is_on_path(const struct pass *pass, const leati_node *node) {
     bool arrives = false, leaves = false;
-    for (int32_t i = 0; i < node->num_outputs; i++)
-        arrives = arrives || pass->gradients[node->first_output + i] >= 0;
+    for (int32_t i = node->first_output; i < node->first_output + node->num_outputs; i++)
+        arrives = arrives || (pass->gradients[i] >= 0 && !pass->stops[i]);
     for (int32_t i = 0; i < node->num_inputs; i++)
-        leaves =
-            leaves || (pass->reaches[node->inputs[i]] && is_floating(pass->graph, node->inputs[i]));
+        leaves = leaves ||
+                 (pass->reaches[node->inputs[i]] && is_trainable(pass->graph, node->inputs[i]));
     return arrives && leaves;
 }
 
@@ -162,25 +181,27 @@ static bool all_of_graph(leat_graph *graph, const leat_value *values, int count,
 }
 
 /* The reverse pass: out[i] becomes what flows from the targets, each started with its seed, into
- * sources[i]; zeros where nothing does. */
+ * source i of `ends`; zeros where nothing does. */
 static leat_status run_pass(leat_graph *graph, const leat_value *targets, const leat_value *seeds,
-                            int num_targets, const leat_value *sources, int num_sources,
-                            leat_value *out, leat_error *err) {
+                            int num_targets, const struct ends *ends, leat_value *out,
+                            leat_error *err) {
     struct pass pass = {0};
-    if (!all_of_graph(graph, sources, num_sources, "source", err))
+    const leat_value *sources = ends->sources;
+    if (!all_of_graph(graph, sources, ends->num_sources, "source", err) ||
+        !all_of_graph(graph, ends->stops, ends->num_stops, "stop", err))
         return LEAT_INVALID_ARGUMENT;
     leat_status status = pass_init(&pass, graph, err);
     /* A gradient of a gradient is built inside of a reverse pass, which goes on afterwards. */
     bool within = graph->reverses;
     graph->reverses = true;
     if (status == LEAT_OK)
-        mark_reached(&pass, sources, num_sources);
+        mark_reached(&pass, ends);
     for (int i = 0; status == LEAT_OK && i < num_targets; i++)
         status = accumulate(&pass, targets[i].id, seeds[i], err);
     /* Nodes that the pass appends lie behind num_nodes and are not visited. */
     for (size_t i = pass.num_nodes; status == LEAT_OK && graph->error.code == LEAT_OK && i-- > 0;)
         status = pass_node(&pass, (int32_t)i, err);
-    for (int i = 0; status == LEAT_OK && i < num_sources; i++) {
+    for (int i = 0; status == LEAT_OK && i < ends->num_sources; i++) {
         out[i] = (leat_value){.graph = graph, .id = pass.gradients[sources[i].id]};
         if (out[i].id < 0)
             out[i] = leat_op_zeros_like(sources[i]);
@@ -198,9 +219,10 @@ static void fail_all(leat_graph *graph, leat_value *out, int count) {
 static bool is_target(leat_graph *graph, leat_value target, leat_error *err) {
     if (!all_of_graph(graph, &target, 1, "target", err))
         return false;
-    if (is_floating(graph, target.id))
+    if (is_trainable(graph, target.id))
         return true;
-    leati_refuse(err, DTYPE, "the target of a gradient is %s; expected a floating-point value",
+    leati_refuse(err, DTYPE,
+                 "the target of a gradient is %s; expected a floating-point or complex value",
                  leat_dtype_name(leat_value_dtype(target)));
     return false;
 }
@@ -224,32 +246,39 @@ static bool is_upstream(leat_graph *graph, leat_value upstream, leat_value targe
 
 /* `upstream` NULL: as in tf.gradients a target that is no scalar counts as the sum of its values.
  */
-static void gradients(leat_value target, const leat_value *upstream, const leat_value *sources,
-                      int num_sources, leat_value *out) {
+static void gradients(leat_value target, const leat_value *upstream, const struct ends *ends,
+                      leat_value *out) {
     leat_graph *graph = target.graph;
     leat_error err = {0};
     if (graph == NULL || graph->error.code != LEAT_OK) {
-        fail_all(graph, out, num_sources);
+        fail_all(graph, out, ends->num_sources);
         return;
     }
     if (is_target(graph, target, &err) &&
         (upstream == NULL || is_upstream(graph, *upstream, target, &err))) {
         leat_value seed = upstream == NULL ? leat_op_ones_like(target) : *upstream;
-        run_pass(graph, &target, &seed, 1, sources, num_sources, out, &err);
+        run_pass(graph, &target, &seed, 1, ends, out, &err);
     }
     leati_graph_error(graph, &err);
     if (graph->error.code != LEAT_OK)
-        fail_all(graph, out, num_sources);
+        fail_all(graph, out, ends->num_sources);
 }
 
 void leat_value_gradients(leat_value target, const leat_value *sources, int num_sources,
                           leat_value *out) {
-    gradients(target, NULL, sources, num_sources, out);
+    leat_value_gradients_until(target, NULL, sources, num_sources, NULL, 0, out);
 }
 
 void leat_value_gradients_from(leat_value target, leat_value upstream, const leat_value *sources,
                                int num_sources, leat_value *out) {
-    gradients(target, &upstream, sources, num_sources, out);
+    leat_value_gradients_until(target, &upstream, sources, num_sources, NULL, 0, out);
+}
+
+void leat_value_gradients_until(leat_value target, const leat_value *upstream,
+                                const leat_value *sources, int num_sources, const leat_value *stops,
+                                int num_stops, leat_value *out) {
+    struct ends ends = {sources, stops, num_sources, num_stops};
+    gradients(target, upstream, &ends, out);
 }
 
 leat_value leati_op_gradient_unbroadcast(leat_value gradient, leat_value like) {
@@ -380,7 +409,7 @@ static leat_spec *gradient_input(const leat_function *function, leat_error *err)
     for (int32_t i = 0; i < body->num_arguments; i++)
         types[count++] = body->values[i].type;
     for (int32_t i = 0; i < function->num_outputs; i++)
-        if (leati_graph_dtype_is_floating(body->values[function->outputs[i]].type.dtype))
+        if (leati_graph_dtype_is_trainable(body->values[function->outputs[i]].type.dtype))
             types[count++] = body->values[function->outputs[i]].type;
     leat_spec *spec = leati_function_spec_of_types(types, count, err);
     leati_free(types);
@@ -403,16 +432,16 @@ static int build_gradient(leat_graph *graph, const leat_function *function, leat
     if (!leati_graph_inline(graph, function, gradients, outputs))
         return 0;
     for (int i = 0; i < num_arguments; i++)
-        if (is_floating(graph, i))
+        if (is_trainable(graph, i))
             sources[num_sources++] = leat_graph_argument(graph, i);
     for (int i = 0; i < num_outputs; i++)
-        if (is_floating(graph, outputs[i].id)) {
+        if (is_trainable(graph, outputs[i].id)) {
             targets[num_targets] = outputs[i];
             seeds[num_targets] = leat_graph_argument(graph, num_arguments + num_targets);
             num_targets++;
         }
-    if (run_pass(graph, targets, seeds, num_targets, sources, num_sources, gradients, &err) !=
-        LEAT_OK)
+    struct ends ends = {.sources = sources, .num_sources = num_sources};
+    if (run_pass(graph, targets, seeds, num_targets, &ends, gradients, &err) != LEAT_OK)
         leati_graph_error(graph, &err);
     *results = gradients;
     return num_sources;

@@ -94,13 +94,15 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
                         const leat_value *arguments, leat_value *outputs);
 
 /* The reverse of `function`: its arguments are those of `function` and then one gradient for each
- * floating-point output, its results one gradient for each floating-point argument (zeros where
- * nothing flows), in component order. The forward nodes are computed again inside. Owned.
+ * trainable output, its results one gradient for each trainable argument (zeros where nothing
+ * flows), in component order. The forward nodes are computed again inside. Owned.
  * UNIMPLEMENTED if the function reads or writes state or a node on the way has no gradient. */
 leat_function *leati_graph_function_gradient(const leat_function *function, leat_error *err);
 
-/* True for dtypes that carry gradients. */
+/* True for floating-point dtypes. */
 bool leati_graph_dtype_is_floating(leat_dtype dtype);
+/* Floating or complex: gradients flow through such values. */
+bool leati_graph_dtype_is_trainable(leat_dtype dtype);
 
 /* How functions inside argument rows are written to and read from JSON; context NULL. */
 extern const struct leati_json_functions leati_function_json;

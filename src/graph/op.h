@@ -96,6 +96,16 @@ typedef enum leati_picture_quality {
     LEATI_PICTURE_FAST      /* smaller where the result is, plain colours */
 } leati_picture_quality;
 
+/* Computes a node by itself some faster way than by its kernel, or says in *ran that it does not;
+ * `types` are those of its outputs, which are filled with tensors that are owned. */
+struct leati_node;
+struct leati_value;
+struct leati_call_context;
+typedef leat_status leati_node_runner(const struct leati_node *node,
+                                      const struct leati_value *types, const leat_tensor *inputs,
+                                      const struct leati_call_context *context,
+                                      leat_tensor *outputs, bool *ran, leat_error *err);
+
 /* What random and stateful kernels know about where they run. */
 typedef struct leati_call_context {
     /* Hash of the seeds and of the ordinals of enclosing flat_map and interleave calls. */
@@ -116,6 +126,7 @@ typedef struct leati_call_context {
     uint64_t trail;            /* the same from the graph outside, and for each iteration another */
     bool replays;              /* draw what is kept */
     bool may_wait; /* the user's own thread runs this: it may wait for threads of a pipeline */
+    leati_node_runner *single;   /* of large nodes, where calls are made one by one; NULL: none */
     struct leat_cancel *cancel;  /* ends loops and waits; NULL: nothing does. Borrowed */
     const struct leati_own *own; /* of the restored iterator that it is part of (data/run/own.h), or
                                     NULL; borrowed */

@@ -35,9 +35,9 @@ static leat_status copy_node(const leati_node *node, leati_body *body, int32_t *
     return LEAT_OK;
 }
 
-/* Which nodes are needed: all that have effects, and what outputs and needed nodes read. Nodes are
- * in trace order, so one pass from the last to the first suffices. */
-static void mark_needed(const leat_function *function, bool *node_needed, bool *value_needed) {
+void leati_function_mark_needed(const leat_function *function, bool *node_needed,
+                                bool *value_needed) {
+    /* Nodes are in trace order, so one pass from the last to the first suffices. */
     const leati_body *body = &function->body;
     for (int32_t i = 0; i < function->num_outputs; i++)
         value_needed[function->outputs[i]] = true;
@@ -92,7 +92,7 @@ static leat_status copy_function(const leat_function *from, bool all, leat_funct
     struct rewrite rewrite = {0};
     leat_status status = rewrite_init(&rewrite, &from->body, err);
     if (status == LEAT_OK && !all)
-        mark_needed(from, rewrite.node_needed, rewrite.value_needed);
+        leati_function_mark_needed(from, rewrite.node_needed, rewrite.value_needed);
     for (size_t i = 0; status == LEAT_OK && i < from->body.num_nodes; i++)
         if (all || rewrite.node_needed[i])
             status = copy_node(&from->body.nodes[i], &to->body, rewrite.map, err);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/kept.h"
 #include "base/minmax.h"
 #include "base/text.h"
 #include "run/machine.h"
@@ -60,6 +61,7 @@ leat_status leat_limits_set_memory(int64_t bytes, leat_error *err) {
     pthread_mutex_lock(&process.lock);
     process.limit = bytes;
     pthread_mutex_unlock(&process.lock);
+    leati_kept_set_limit(bytes > 0 ? (size_t)bytes / 32 : SIZE_MAX);
     return LEAT_OK;
 }
 

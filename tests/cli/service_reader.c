@@ -11,7 +11,12 @@
  *
  *     service_reader SERVICE COUNT saved PAUSE FOLDER
  *
- * The service saves the numbers to FOLDER, shuffled, and they are loaded while it does. */
+ * The service saves the numbers to FOLDER, shuffled, and they are loaded while it does.
+ *
+ *     service_reader SERVICE COUNT rounds|cached PAUSE I/N
+ *
+ * Consumer I of N that read together, or trainer I of those that share a cache, takes COUNT of an
+ * endless dataset, and the line of JSON has the list of them in place of what came. */
 #include <leat/leat.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,9 +118,55 @@ static leat_dataset *saved(leat_dataset *numbers, const char *service, const cha
     return status == LEAT_OK ? leat_dataset_load(folder, NULL, err) : NULL;
 }
 
+/* Says what one of several readers was given. */
+static int read_shared(const char *service, int64_t count, bool rounds, int64_t pause,
+                       const char *place) {
+    leat_error err = {0};
+    leat_element element = {0};
+    const char *slash = strchr(place, '/');
+    int64_t index = atoll(place), of = slash == NULL ? 1 : atoll(slash + 1), read = 0;
+    leat_service_options options = {
+        LEAT_SERVICE_DEFAULTS,
+        .job_name = "shared",
+        .data_transfer_protocol = getenv("READER_TRANSFER"),
+    };
+    if (rounds) {
+        options.consumer_index = index;
+        options.num_consumers = of;
+    } else {
+        options.trainer_id = place;
+    }
+    leat_dataset *numbers = leat_dataset_range(0, INT64_MAX, 1, NULL, &err);
+    leat_dataset *dataset =
+        leat_service_distribute(leat_dataset_repeat(numbers, -1, &err), service, &options, &err);
+    leat_iterator *iterator = leat_iterator_new(dataset, NULL, &err);
+    int64_t *values = calloc((size_t)count, sizeof *values);
+    while (values != NULL && iterator != NULL && read < count &&
+           leat_iterator_next(iterator, &element, &err) == LEAT_OK) {
+        values[read] = *(const int64_t *)element.tensors[0].data;
+        if (++read == pause)
+            pause_once();
+    }
+    printf("{\"code\": \"%s\", \"values\": [", leat_status_name(err.code));
+    for (int64_t i = 0; i < read; i++)
+        printf("%s%lld", i > 0 ? ", " : "", (long long)values[i]);
+    puts("]}");
+    free(values);
+    if (err.code != LEAT_OK)
+        fprintf(stderr, "%s\n", err.text);
+    leat_element_fini(&element);
+    leat_iterator_free(iterator);
+    leat_dataset_unref(dataset);
+    return err.code != LEAT_OK;
+}
+
 int main(int argc, char **arguments) {
     if (argc < 5 || argc > 6)
         return 2;
+    if (strcmp(arguments[3], "rounds") == 0 || strcmp(arguments[3], "cached") == 0)
+        return argc == 6 ? read_shared(arguments[1], atoll(arguments[2]), arguments[3][0] == 'r',
+                                       atoll(arguments[4]), arguments[5])
+                         : 2;
     bool saves = strcmp(arguments[3], "saved") == 0 && argc == 6;
     account a = {.count = atoll(arguments[2]), .path = argc > 5 && !saves ? arguments[5] : NULL};
     leat_error err = {0};

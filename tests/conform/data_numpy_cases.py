@@ -59,13 +59,14 @@ def add(case, node):
     for name in ("float32", "float64_big_endian", "uint8", "no_values"):
         npy(name, [name + ".npy"], rows(name + ".npy"), twice)
     npy("bool", ["bool.npy"], [{"dtype": "bool", "shape": [2], "data": d} for d in ([True, False], [False, True])])
+    npy("complex", ["complex.npy"], [{"dtype": "complex128", "shape": [], "data": [[0.0, 1.0]]}], twice)
     npy("gzip", ["int64.npy.gz", "int64.npy.gz"], rows("int64.npy.gz") * 2, twice, compression_type="GZIP")
     names = node("from_tensor_slices", tensors={"dtype": "string", "shape": [2], "data": [FOLDER + "one.npy", FOLDER + "more.npy"]})
     npy("names_from_a_dataset", [], rows("one.npy") + rows("more.npy"), twice, filenames=names, output_signature=int64)
     npy("no_files", [], [], filenames=[], output_signature=int64)
     first = ["one.npy"]
     for name, outcome in (("wide", invalid), ("float32", invalid), ("fortran", invalid), ("scalar", invalid), ("object", unknown),
-                          ("record", unknown), ("text", unknown), ("complex", unknown), ("cut_header", lost), ("damaged", lost),
+                          ("record", unknown), ("text", unknown), ("complex", invalid), ("cut_header", lost), ("damaged", lost),
                           ("no_header", lost)):
         npy("then_" + name, first + [name + ".npy"] + first, rows("one.npy") + [outcome] + rows("one.npy"), twice)
     npy("then_archive", first + ["archive.npz"] + first, rows("one.npy") + [unknown] + rows("one.npy"))

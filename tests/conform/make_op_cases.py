@@ -370,8 +370,7 @@ case("one_hot", "float_index", [F32(0)], error=(INVALID, DTYPE, "index"), attrib
 case("one_hot", "negative_depth", [I32(0)], error=(INVALID, VALUE, "depth"), attributes={"depth": -2})
 
 # ---- reductions ----
-x = floats(2, 3, 4)
-d = distinct(2, 3, 4)
+x, d = floats(2, 3, 4), distinct(2, 3, 4)
 for op, f, data in (("reduce_sum", np.sum, x), ("reduce_mean", np.mean, x), ("reduce_max", np.max, d)):
     for name, axis in (("all", None), ("first", 0), ("middle", 1), ("last", 2), ("two", (0, 2)), ("inner", (1, 2)), ("outer", (0, 1))):
         for keep in (False, True):
@@ -392,6 +391,7 @@ for op, f, data in (("reduce_sum", np.sum, x), ("reduce_mean", np.mean, x), ("re
     case(op, "axis_outside", [data], error=(INVALID, SHAPE, "3"), attributes={"axis": [3]})
     case(op, "axis_twice", [data], error=(INVALID, VALUE, "twice"), attributes={"axis": [0, -3]})
     case(op, "string", [b"x"], error=(INVALID, DTYPE, "string"))
+sum_of_squares_cases(x)
 case("reduce_sum", "wraps", [np.array([2**31 - 1, 1], I32)], I32(-(2**31)))
 case("reduce_sum", "wraps_int64", [np.array([2**63 - 1, 1], I64)], I64(-(2**63)))
 case("reduce_sum", "empty", [np.zeros((0, 3), F32)], np.zeros(3, F32), {"axis": [0]})

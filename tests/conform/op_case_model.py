@@ -171,3 +171,19 @@ def write(tested_by):
         for op in ops:
             with open(os.path.join(FOLDER, op + ".json"), "w") as out:
                 out.write('{"op": "%s", "tested_by": "%s"}\n' % (op, path))
+
+
+def sum_of_squares_cases(x):
+    """Cases of reduce_sum_squares, over `x` of three dimensions."""
+    wide = x.astype(F64) ** 2
+    for name, axis in (("all", None), ("first", 0), ("two", (0, 2)), ("inner", (1, 2))):
+        named = {} if axis is None else {"axis": [axis] if isinstance(axis, int) else list(axis)}
+        case("reduce_sum_squares", name, [x], np.asarray(np.sum(wide, axis=axis)).astype(F32), named or None,
+             tolerance=1e-6, gradient=True)
+    case("reduce_sum_squares", "keep", [x], np.sum(wide, axis=1, keepdims=True).astype(F32),
+         {"axis": [1], "keepdims": True}, tolerance=1e-6, gradient=True)
+    case("reduce_sum_squares", "float64", [x.astype(F64)], np.asarray(np.sum(wide)), tolerance=1e-12)
+    case("reduce_sum_squares", "float16", [Half("float16", [1, 2, 4.5])], Half("float16", [25.25], []), tolerance=1e-3)
+    case("reduce_sum_squares", "empty", [np.zeros((0, 2), F32)], np.zeros(2, F32), {"axis": [0]})
+    case("reduce_sum_squares", "int32", [I32([1, 2])], error=(INVALID, DTYPE, "int32"))
+    case("reduce_sum_squares", "axis_outside", [x], error=(INVALID, SHAPE, "3"), attributes={"axis": [3]})

@@ -6,6 +6,7 @@
 #include "core/half.h"
 #include "core/json.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 #include "graph/graph.h"
 #include "graph/interpret.h"
 #include "support/refused.h"
@@ -189,6 +190,13 @@ static void expect_tensor(const op_case *c, const char *how, int index, const le
                  leat_dtype_name(expected->dtype), leati_shape_text(&a, texts[1]));
     int64_t count = leat_tensor_count(expected);
     double largest = 0;
+    leat_tensor wanted = *expected, given = *found;
+    if (leati_dtype_is_complex(expected->dtype)) { /* value by value, the parts of each */
+        wanted.dtype = given.dtype = leati_dtype_part(expected->dtype);
+        expected = &wanted;
+        found = &given;
+        count *= 2;
+    }
     for (int64_t i = 0; i < count && is_floating(expected->dtype); i++) {
         double value = fabs(value_at(expected, i));
         if (isfinite(value) && value > largest)

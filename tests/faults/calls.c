@@ -231,6 +231,14 @@ int rename(const char *from, const char *to) {
     return fails(CALL_RENAME) ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
+int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+              unsigned int flags) {
+    reached(path_concerns(to));
+    return fails(CALL_RENAME)
+               ? -1
+               : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
 int unlink(const char *path) {
     reached(path_concerns(path));
     return fails(CALL_UNLINK) ? -1 : unlinkat(AT_FDCWD, path, 0);

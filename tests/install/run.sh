@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows that an installed leat is found and works: by CMake (shared and static), by pkg-config (shared
-# and static), from its place and moved elsewhere; that the tool runs and
-# has its manual page and completion; that nothing but leat_ symbols is exported.
+# and static), moved elsewhere and without LD_LIBRARY_PATH; that the tool runs,
+# trains, and has its manual page and completion; that nothing but leat_ symbols is exported.
 #
 #   run.sh BUILD VERSION
 set -eu
@@ -27,9 +27,10 @@ expect() {
 cmake --install "$build" --prefix "$work/first" >"$work/log" || fail "$(cat "$work/log")"
 mv "$work/first" "$work/moved"
 prefix=$work/moved
-LD_LIBRARY_PATH=$(dirname "$(find "$prefix" -name libleat.so)")
-PKG_CONFIG_PATH=$LD_LIBRARY_PATH/pkgconfig
-export LD_LIBRARY_PATH PKG_CONFIG_PATH
+libraries=$(dirname "$(find "$prefix" -name libleat.so)")
+PKG_CONFIG_PATH=$libraries/pkgconfig
+export PKG_CONFIG_PATH
+unset LD_LIBRARY_PATH
 
 cmake -G Ninja -S "$here" -B "$work/outside" -DCMAKE_PREFIX_PATH="$prefix" -DLEAT_WANTED="$version" \
     >"$work/log" 2>&1 || fail "$(cat "$work/log")"
@@ -39,11 +40,11 @@ expect "find_package, static" "$work/outside/outside_static"
 
 cc=${CC:-cc}
 # The flags are lists of words. shellcheck disable=SC2046
-$cc -std=c11 "$here/program.c" -o "$work/shared" $(pkg-config --cflags --libs leat)
+$cc -std=c11 "$here/program.c" -o "$work/shared" $(pkg-config --cflags --libs leat) "-Wl,-rpath,$(pkg-config --variable=libdir leat)"
 expect "pkg-config" "$work/shared"
 # shellcheck disable=SC2046
 $cc -std=c11 "$here/program.c" -o "$work/static" $(pkg-config --cflags leat) \
-    "$LD_LIBRARY_PATH/libleat.a" $(pkg-config --static --libs leat)
+    "$libraries/libleat.a" $(pkg-config --static --libs leat)
 expect "pkg-config, static" "$work/static"
 
 found=$("$prefix/bin/leat" --version)
@@ -53,23 +54,26 @@ case $found in
 esac
 
 [ -n "$(find "$prefix" -path '*/man/man1/leat.1' -size +1k)" ] || fail "there is no manual page"
-[ -f "$LD_LIBRARY_PATH/$(basename "$(readlink -f "$LD_LIBRARY_PATH/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
-for module in grpc http tls; do
-    [ ! -f "$build/libleat_$module.so" ] || [ -f "$LD_LIBRARY_PATH/libleat_$module.so" ] || fail "there is no libleat_$module.so"
+[ -f "$libraries/$(basename "$(readlink -f "$libraries/libleat.so")")-gdb.py" ] || fail "there are no printers for gdb"
+for module in dnnl grpc http lapack tls; do
+    [ ! -f "$build/libleat_$module.so" ] || [ -f "$libraries/leat/libleat_$module.so" ] || fail "there is no libleat_$module.so"
 done
 if [ -f "$build/libleat_http.so" ]; then
     echo '{"op": "range", "args": {"stop": 3}}' >"$work/plan.json"
     "$prefix/bin/leat" watch "$work/plan.json" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
     grep -q 'http://' "$work/log" || fail "the tool finds no libleat_http.so: $(cat "$work/log")"
 fi
+LEAT_LOG=warning "$prefix/bin/leat" demo >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+grep -q 'test accuracy' "$work/log" || fail "leat demo: $(cat "$work/log")"
+! grep 'libleat_dnnl' "$work/log" || fail "the tool does not find oneDNN"
 [ -n "$(find "$prefix" -path '*/bash-completion/completions/leat' -size +1k)" ] || fail "there is no completion"
 
-found=$(objdump -p "$LD_LIBRARY_PATH/libleat.so" | awk '$1 == "SONAME" {print $2}')
+found=$(objdump -p "$libraries/libleat.so" | awk '$1 == "SONAME" {print $2}')
 case $version in
 0.*) wanted=libleat.so.${version%.*} ;; # before 1.0 the ABI may change with the minor version
 *) wanted=libleat.so.${version%%.*} ;;
 esac
 [ "$found" = "$wanted" ] || fail "the library's name: expected $wanted, found $found"
 
-foreign=$(nm -D --defined-only "$LD_LIBRARY_PATH/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)
+foreign=$(nm -D --defined-only "$libraries/libleat.so" | awk '{print $3}' | grep -v '^leat_' || true)
 [ -z "$foreign" ] || fail "symbols that do not start with leat_ are exported: $foreign"

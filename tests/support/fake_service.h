@@ -33,6 +33,7 @@ typedef struct fake_worker {
     bool lost;           /* coordinated, as `turns`: what the dispatcher says of it */
     int64_t turns;
     leat_status refuses; /* what opening a stream is answered with */
+    int64_t again;       /* position where the next stream begins; 0: where the last one ended */
     bool silent;         /* sends nothing, and ends no stream by itself */
     const char *tag;     /* NULL: none */
     bool listed;         /* the dispatcher names it */
@@ -283,6 +284,8 @@ static leat_status fake_open(void *context, leati_transport_stream *stream, cons
     pthread_mutex_lock(&worker->lock);
     *opening = (fake_opening){.worker = worker, .number = ++worker->streams};
     worker->stream = leati_transport_stream_ref(stream);
+    worker->next = worker->again > 0 ? worker->again : worker->next;
+    worker->again = 0;
     worker->open = worker->running = true;
     worker->elements_credit = worker->most_under_way = worker->asked.credit_elements;
     worker->given = worker->came = worker->asked.round;

@@ -28,6 +28,17 @@ TEST_UNUSED static leat_tensor test_tensor(leat_dtype dtype, leat_shape shape, c
     return tensor;
 }
 
+/* float32 in [-1, 1) that the seed draws. */
+TEST_UNUSED static leat_tensor test_numbers(leat_shape shape, uint32_t seed) {
+    leat_tensor tensor;
+    assert_int_equal(leat_tensor_new(LEAT_FLOAT32, shape, &tensor, NULL), LEAT_OK);
+    for (int64_t i = 0; i < leat_tensor_count(&tensor); i++) {
+        seed = seed * 1664525U + 1013904223U;
+        ((float *)tensor.data)[i] = (float)(seed >> 8) * 0x1p-23F - 1;
+    }
+    return tensor;
+}
+
 /* A tuple of tensors: dtypes and shapes by turns. */
 TEST_UNUSED static leat_spec *test_spec(int count, const leat_dtype *dtypes,
                                         const leat_shape *shapes) {

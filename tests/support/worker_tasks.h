@@ -16,6 +16,7 @@ static inline leat_dataset *open_plan(void *context, const struct leati_message_
 
 typedef struct ask {
     int64_t consumers, window_bytes;
+    int64_t memory_bytes; /* of all tasks; 0: 1 MiB */
     bool cached;
     int64_t *held;
     int32_t num_held;
@@ -25,7 +26,8 @@ static inline leati_worker_task *task_of(const char *plan, ask about, leat_error
     leati_worker_bell *bell = leati_worker_bell_new(err);
     if (bell == NULL)
         return NULL;
-    leati_worker_budget *budget = leati_worker_budget_new(1 << 20, err);
+    leati_worker_budget *budget =
+        leati_worker_budget_new(about.memory_bytes > 0 ? about.memory_bytes : 1 << 20, err);
     if (budget == NULL) {
         leati_worker_bell_unref(bell);
         return NULL;

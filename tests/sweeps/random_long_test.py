@@ -22,7 +22,7 @@ def run(command, **environment):
 class Sweeps(unittest.TestCase):
     def test_element_programs(self):
         """100,000 random functions against the interpreter."""
-        code, output = run([os.path.join(BUILD, "exec", "program_random_test")], LEAT_SWEEP="20")
+        code, output = run([os.path.join(BUILD, "units", "exec"), "exec/program_random_test"], LEAT_SWEEP="20")
         self.assertEqual(code, 0, output)
 
     def test_compositions(self):

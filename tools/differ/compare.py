@@ -39,7 +39,7 @@ ACCIDENTS = {"AttributeError", "UnboundLocalError", "AssertionError", "IndexErro
              "RecursionError", "StagingError", "OverflowError", "SystemError", "_FallbackException", "UnknownError", "MemoryError"}
 NO_KERNEL = ("Could not find device for node", "No OpKernel was registered", "not in the list of allowed values",
     "not in list of allowed values", "No unary variant",
-             "is not supported", "only supports", "not implemented")
+             "is not supported", "only supports", "not implemented", "object has no attribute 'astype'")
 # A refused argument: TensorFlow and Keras choose among these by where the check happens to stand.
 REFUSED = {"ValueError", "TypeError", "InvalidArgumentError"}
 

@@ -7,7 +7,7 @@ Writes one file for each operation. Needs TensorFlow 2.21.
 """
 import sys
 
-from op_recorder import F32, F64, SHAPE, VALUE, floats, np, record, tf, write
+from op_recorder import DTYPE, F32, F64, SHAPE, VALUE, floats, np, record, tf, write
 
 LOOSE = {"tolerance": 2e-5}
 small = F32([[4, 1, 0.5], [1, 3, -0.25], [0.5, -0.25, 2]])  # symmetric, positive definite
@@ -95,5 +95,56 @@ record("svd", "float64", tf.linalg.svd, [floats(3, 2, dtype=F64)], values, toler
 record("svd", "differentiable", tf.linalg.svd, [floats(3, 2)], values, **SMOOTH)
 record("svd", "vector", tf.linalg.svd, [F32([1, 2])], fails=(SHAPE, "2"))
 record("svd", "number", tf.linalg.svd, [F32([[3]])])
+
+# ---- any eigenvalues, roots, logarithms: of triangles, whose values have one order, and of matrices that have one answer ----
+C64, C128 = np.complex64, np.complex128
+turned = (square + 1j * square.T).astype(C64)
+for op, call in (("eig", tf.linalg.eig), ("eigvals", tf.linalg.eigvals), ("self_adjoint_eigvals", tf.linalg.eigvalsh)):
+    record(op, "number", call, [F32([[-3]])])
+    record(op, "no_values", call, [none])
+    record(op, "no_matrices", call, [np.zeros((0, 2, 2), F32)])
+    record(op, "vector", call, [F32([1, 2])], fails=(SHAPE, "2"))
+    record(op, "wide", call, [floats(2, 3)], fails=(SHAPE, "square"))
+    record(op, "nan", call, [np.eye(2, dtype=F32) * np.nan], fails=(VALUE, "successful"))
+    if op != "self_adjoint_eigvals":  # which gives NaN in TensorFlow
+        record(op, "infinite", call, [F32([[1, 0], [0, np.inf]])], fails=(VALUE, "successful"))
+    record(op, "complex128", call, [np.diag(C128([1, 2, 5]))], tolerance=1e-12)
+record("eigvals", "triangle", tf.linalg.eigvals, [np.triu(square)], **LOOSE)
+record("self_adjoint_eigvals", "one", tf.linalg.eigvalsh, [small], **LOOSE)
+record("self_adjoint_eigvals", "stack", tf.linalg.eigvalsh, [np.stack([small, 2 * small])], **LOOSE)
+record("self_adjoint_eigvals", "lower_alone", tf.linalg.eigvalsh, [np.tril(turned)], **LOOSE)
+for op, call, kinds in (("matrix_square_root", tf.linalg.sqrtm, (F32, F64, C64, C128)), ("matrix_logarithm", tf.linalg.logm, (C64, C128))):
+    for kind in kinds:
+        close = {"tolerance": 2e-5 if kind in (F32, C64) else 1e-11}
+        record(op, "one_" + kind.__name__, call, [small.astype(kind)], **close)
+        record(op, "pairs_" + kind.__name__, call, [np.array([[1, 2, 0], [-3, 1, 1], [0, 0.5, 2]], kind)], **close)
+    record(op, "stack", call, [np.stack([small, 2 * small]).astype(C64)], **LOOSE)
+    record(op, "no_values", call, [none.astype(C64)])
+    record(op, "nan", call, [np.eye(2, dtype=C64) * np.nan])
+    record(op, "wide", call, [floats(2, 3).astype(C64)], fails=(SHAPE, "square"))
+record("matrix_square_root", "negative", tf.linalg.sqrtm, [F32([[-1]])])
+record("matrix_logarithm", "real", tf.linalg.logm, [small], fails=(DTYPE, "complex64"))
+
+# ---- few diagonals ----
+three, four = floats(2, 3, 4) + F32([[0], [4], [0]]), floats(2, 4, 2)
+compact = lambda x, y: tf.linalg.tridiagonal_solve(x, y)  # noqa: E731
+record("tridiagonal_solve", "one", compact, [three, four], **LOOSE)
+record("tridiagonal_solve", "pivots", compact, [floats(3, 5), floats(5, 1)], **LOOSE)
+record("tridiagonal_solve", "number", compact, [F32([[7], [4], [9]]), F32([[2]])], **LOOSE)
+record("tridiagonal_solve", "float64", compact, [floats(3, 5, dtype=F64), floats(5, 3, dtype=F64)], tolerance=1e-11)
+record("tridiagonal_solve", "complex64", compact, [turned + C64(4), floats(3, 2).astype(C64)], **LOOSE)
+record("tridiagonal_solve", "singular", compact, [np.zeros((3, 2), F32), floats(2, 1)])
+record("tridiagonal_solve", "differentiable", compact, [three, four], **SMOOTH)
+for name, attributes in (("lower", {}), ("upper", {"lower": False}), ("lower_adjoint", {"adjoint": True}),
+                         ("upper_adjoint", {"lower": False, "adjoint": True})):
+    bands = floats(2, 3, 4) + (F32([[4], [0], [0]]) if attributes.get("lower", True) else F32([[0], [0], [4]]))
+    call = tf.linalg.banded_triangular_solve
+    record("banded_triangular_solve", name, call, [bands, four], attributes, **SMOOTH)
+    record("banded_triangular_solve", name + "_complex", call, [(bands * C64(1 + 1j)), four.astype(C64)], attributes, **LOOSE)
+    record("banded_triangular_solve", name + "_broadcast", call, [bands[:1], floats(3, 4, 1)], attributes, **SMOOTH)
+record("banded_triangular_solve", "more_than_rows", call, [np.ones((5, 3), F32), np.ones((3, 1), F32)])
+record("banded_triangular_solve", "no_bands", call, [np.zeros((0, 3), F32), floats(3, 1)], fails=(SHAPE, "bands"))
+record("banded_triangular_solve", "rows", call, [np.ones((3, 3), F32), floats(4, 1)], fails=(SHAPE, "rows"))
+record("banded_triangular_solve", "singular", call, [np.zeros((2, 3), F32), floats(3, 1)], fails=(VALUE, "invertible"))
 
 write(sys.argv[1])

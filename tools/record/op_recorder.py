@@ -34,6 +34,8 @@ def distinct(*shape, dtype=F32):
 
 
 def number(value):
+    if isinstance(value, np.complexfloating):
+        return [number(value.real), number(value.imag)]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):

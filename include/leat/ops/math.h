@@ -24,6 +24,9 @@ LEAT_API leat_value leat_op_add(leat_value x, leat_value y);
 /* The sum of tensors of one shape (tf.math.add_n). */
 LEAT_API leat_value leat_op_add_n(const leat_value *inputs, int num_inputs);
 
+/* The angle of a complex number, in radians (tf.math.angle). */
+LEAT_API leat_value leat_op_angle(leat_value input);
+
 /* The index of the largest value along a dimension, the first of equals (tf.math.argmax).
  * `axis`: the dimension to search; negative counts from the end; by default 0.
  * `output_type`: int32 or int64; of argmax also int16 or uint16; by default "int64". */
@@ -97,7 +100,8 @@ LEAT_API leat_value leat_op_bitwise_or(leat_value x, leat_value y);
 /* The bits that one of two integers has, broadcast (tf.bitwise.bitwise_xor). */
 LEAT_API leat_value leat_op_bitwise_xor(leat_value x, leat_value y);
 
-/* x as another dtype: floats truncate, integers keep their low bits (tf.cast).
+/* x as another dtype: floats truncate, integers keep their low bits, complex numbers become
+ * their real part (tf.cast).
  * `dtype`: the dtype of the result. */
 LEAT_API leat_value leat_op_cast(leat_value x, leat_dtype dtype);
 
@@ -112,6 +116,12 @@ LEAT_API leat_value leat_op_check_numerics(leat_value tensor, const char *messag
 /* t, but not below one bound nor above another, broadcast (tf.clip_by_value). */
 LEAT_API leat_value leat_op_clip_by_value(leat_value t, leat_value clip_value_min,
                                           leat_value clip_value_max);
+
+/* The complex numbers of two parts, float32 or float64, broadcast (tf.complex). */
+LEAT_API leat_value leat_op_complex(leat_value real, leat_value imag);
+
+/* The conjugate of a complex number (tf.math.conj). */
+LEAT_API leat_value leat_op_conj(leat_value input);
 
 /* The cosine of x in radians (tf.math.cos). */
 LEAT_API leat_value leat_op_cos(leat_value x);
@@ -180,6 +190,90 @@ LEAT_API leat_value leat_op_expint(leat_value x);
 /* E to the power of x, minus 1 (tf.math.expm1). */
 LEAT_API leat_value leat_op_expm1(leat_value x);
 
+typedef struct leat_op_fake_quant_with_min_max_args_options {
+    size_t size; /* set by the macro below */
+    /* The lower bound; by default -6.0. */
+    double min;
+    /* The upper bound; by default 6.0. */
+    double max;
+    /* How many bits a number would have; by default 8. */
+    int64_t num_bits;
+    /* Without the lowest of the numbers that the bits can tell apart; by default false. */
+    bool narrow_range;
+} leat_op_fake_quant_with_min_max_args_options;
+#define LEAT_OP_FAKE_QUANT_WITH_MIN_MAX_ARGS_DEFAULTS                                              \
+    .size = sizeof(leat_op_fake_quant_with_min_max_args_options), .min = -6.0, .max = 6.0,         \
+    .num_bits = 8
+/* Numbers as a few bits hold them (tf.quantization.fake_quant_with_min_max_args).
+ * `options`: NULL for the defaults. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_args(
+    leat_value inputs, const leat_op_fake_quant_with_min_max_args_options *options);
+
+typedef struct leat_op_fake_quant_with_min_max_args_gradient_options {
+    size_t size; /* set by the macro below */
+    /* The lower bound; by default -6.0. */
+    double min;
+    /* The upper bound; by default 6.0. */
+    double max;
+    /* How many bits a number would have; by default 8. */
+    int64_t num_bits;
+    /* Without the lowest of the numbers that the bits can tell apart; by default false. */
+    bool narrow_range;
+} leat_op_fake_quant_with_min_max_args_gradient_options;
+#define LEAT_OP_FAKE_QUANT_WITH_MIN_MAX_ARGS_GRADIENT_DEFAULTS                                     \
+    .size = sizeof(leat_op_fake_quant_with_min_max_args_gradient_options), .min = -6.0,            \
+    .max = 6.0, .num_bits = 8
+/* The gradient of fake_quant_with_min_max_args
+ * (tf.quantization.fake_quant_with_min_max_args_gradient).
+ * `options`: NULL for the defaults. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_args_gradient(
+    leat_value gradients, leat_value inputs,
+    const leat_op_fake_quant_with_min_max_args_gradient_options *options);
+
+/* The same, of bounds that are scalars and have gradients
+ * (tf.quantization.fake_quant_with_min_max_vars).
+ * `num_bits`: how many bits a number would have; by default 8.
+ * `narrow_range`: without the lowest of the numbers that the bits can tell apart; by default
+ * false. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_vars(leat_value inputs, leat_value min,
+                                                         leat_value max, int64_t num_bits,
+                                                         bool narrow_range);
+
+/* The gradient of fake_quant_with_min_max_vars
+ * (tf.quantization.fake_quant_with_min_max_vars_gradient).
+ * `num_bits`: how many bits a number would have; by default 8.
+ * `narrow_range`: without the lowest of the numbers that the bits can tell apart; by default
+ * false.
+ * Returns `backprops_wrt_input`; `backprop_wrt_min` and `backprop_wrt_max` may be NULL. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_vars_gradient(
+    leat_value gradients, leat_value inputs, leat_value min, leat_value max, int64_t num_bits,
+    bool narrow_range, leat_value *backprop_wrt_min, leat_value *backprop_wrt_max);
+
+/* The same, of bounds for each place of the last dimension
+ * (tf.quantization.fake_quant_with_min_max_vars_per_channel).
+ * `num_bits`: how many bits a number would have; by default 8.
+ * `narrow_range`: without the lowest of the numbers that the bits can tell apart; by default
+ * false. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_vars_per_channel(leat_value inputs,
+                                                                     leat_value min, leat_value max,
+                                                                     int64_t num_bits,
+                                                                     bool narrow_range);
+
+/* The gradient of fake_quant_with_min_max_vars_per_channel
+ * (tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient).
+ * `num_bits`: how many bits a number would have; by default 8.
+ * `narrow_range`: without the lowest of the numbers that the bits can tell apart; by default
+ * false.
+ * Returns `backprops_wrt_input`; `backprop_wrt_min` and `backprop_wrt_max` may be NULL. */
+LEAT_API leat_value leat_op_fake_quant_with_min_max_vars_per_channel_gradient(
+    leat_value gradients, leat_value inputs, leat_value min, leat_value max, int64_t num_bits,
+    bool narrow_range, leat_value *backprop_wrt_min, leat_value *backprop_wrt_max);
+
+/* The Fourier transform of complex numbers along dimensions (tf.signal.fftnd).
+ * `axes`: the dimensions to transform, one after the other; negative ones count from the end.
+ * `inverse`: transform back: turn the other way, and divide by the length; by default false. */
+LEAT_API leat_value leat_op_fft(leat_value input, const int64_t *axes, int num_axes, bool inverse);
+
 /* The largest integer not above x (tf.math.floor). */
 LEAT_API leat_value leat_op_floor(leat_value x);
 
@@ -216,12 +310,20 @@ LEAT_API leat_value leat_op_igamma_grad_a(leat_value a, leat_value x);
 /* The upper regularised incomplete gamma function (tf.math.igammac). */
 LEAT_API leat_value leat_op_igammac(leat_value a, leat_value x);
 
+/* The imaginary part of a complex number (tf.math.imag). */
+LEAT_API leat_value leat_op_imag(leat_value input);
+
 /* Where an index goes in a pseudorandom permutation of 0 .. max_index
  * (tf.random.experimental.index_shuffle). */
 LEAT_API leat_value leat_op_index_shuffle(leat_value index, leat_value seed, leat_value max_index);
 
 /* All bits of integers turned (tf.bitwise.invert). */
 LEAT_API leat_value leat_op_invert(leat_value x);
+
+/* The real numbers whose Fourier transform begins with lines of the last dimension
+ * (tf.signal.irfft).
+ * `length`: how many real numbers a line has; -1: as the input says; by default -1. */
+LEAT_API leat_value leat_op_irfft(leat_value input, int64_t length);
 
 /* Whether x is neither infinite nor NaN, as bool (tf.math.is_finite). */
 LEAT_API leat_value leat_op_is_finite(leat_value x);
@@ -292,6 +394,9 @@ LEAT_API leat_value leat_op_polygamma(leat_value a, leat_value x);
 /* x to the power of y, broadcast (tf.math.pow). */
 LEAT_API leat_value leat_op_pow(leat_value x, leat_value y);
 
+/* The real part of a complex number (tf.math.real). */
+LEAT_API leat_value leat_op_real(leat_value input);
+
 /* 1 / x (tf.math.reciprocal). */
 LEAT_API leat_value leat_op_reciprocal(leat_value x);
 
@@ -336,6 +441,11 @@ LEAT_API leat_value leat_op_reduce_prod(leat_value input_tensor, const int64_t *
  * `keepdims`: leave reduced dimensions as 1; by default false. */
 LEAT_API leat_value leat_op_reduce_sum(leat_value input_tensor, const int64_t *axis, int num_axis,
                                        bool keepdims);
+
+/* The first half of the Fourier transform of real numbers along the last dimension
+ * (tf.signal.rfft).
+ * `length`: how many real numbers a line has; -1: as the input says; by default -1. */
+LEAT_API leat_value leat_op_rfft(leat_value input, int64_t length);
 
 /* X shifted right by y bits, with its sign, broadcast (tf.bitwise.right_shift). */
 LEAT_API leat_value leat_op_right_shift(leat_value x, leat_value y);

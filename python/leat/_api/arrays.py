@@ -8,10 +8,12 @@ from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat._graph.tape import of_slices, slices_of, sum_of_squares
+from leat.errors import InvalidArgumentError
 
 __all__ = ["batch_to_space", "broadcast_dynamic_shape", "broadcast_static_shape", "clip_by_global_norm",
            "clip_by_norm", "dynamic_stitch", "global_norm", "histogram_fixed_width_bins", "identity_n", "meshgrid",
-           "ones_like", "space_to_batch", "space_to_batch_nd", "stack", "unravel_index", "zeros_like"]
+           "ones_like", "repeat", "sequence_mask", "space_to_batch", "space_to_batch_nd", "stack", "unravel_index",
+           "zeros_like"]
 
 
 # ---- clipping ----
@@ -162,20 +164,35 @@ def unravel_index(indices, dims, name=None):
 def space_to_batch_nd(input, block_shape, paddings, name=None):
     """Blocks of padded spatial dimensions moved into the batch dimension (``tf.space_to_batch_nd``)."""
     x = convert_to_tensor(input)
-    blocks = [int(b) for b in np.asarray(block_shape).reshape(-1)]
+    blocks = _blocks(block_shape)
     count, rank = len(blocks), x.shape.rank
     before = np.asarray(paddings).reshape(-1, 2).tolist()
-    x = F["pad"](x, [[0, 0], *before, *[[0, 0]] * (rank - 1 - count)])
-    shape = F["shape"](x)
+    if any(a or b for a, b in before):
+        x = F["pad"](x, [[0, 0], *before, *[[0, 0]] * (rank - 1 - count)])
+    shape, join = _dims(x)
     split = [shape[0]]
     for i, block in enumerate(blocks):
         split += [shape[i + 1] // block, block]
     rest = [shape[i] for i in range(count + 1, rank)]
-    x = F["reshape"](x, F["stack"](split + rest))
+    x = F["reshape"](x, join(split + rest))
     order = [2 * i + 2 for i in range(count)] + [0] + [2 * i + 1 for i in range(count)]
     x = F["transpose"](x, order + list(range(2 * count + 1, 2 * count + 1 + len(rest))))
     joined = [shape[0] * int(np.prod(blocks))] + [shape[i + 1] // block for i, block in enumerate(blocks)] + rest
-    return F["reshape"](x, F["stack"](joined))
+    return F["reshape"](x, join(joined))
+
+
+def _blocks(block_shape):
+    blocks = [int(b) for b in np.asarray(block_shape).reshape(-1)]
+    if blocks and min(blocks) < 1:
+        raise InvalidArgumentError(None, None, f"All values in block_shape must be positive, found {blocks}")
+    return blocks
+
+
+def _dims(x):
+    """(the dimensions: numbers where all are known, what makes a shape of some)."""
+    if x.shape.rank is not None and None not in x.shape.as_list():
+        return x.shape.as_list(), list
+    return F["shape"](x), F["stack"]
 
 
 def space_to_batch(input, block_shape, paddings, name=None):
@@ -186,21 +203,23 @@ def space_to_batch(input, block_shape, paddings, name=None):
 def batch_to_space(input, block_shape, crops, name=None):
     """Blocks moved from the batch dimension into spatial ones, which are then cropped (``tf.batch_to_space``)."""
     x = convert_to_tensor(input)
-    blocks = [int(b) for b in np.asarray(block_shape).reshape(-1)]
+    blocks = _blocks(block_shape)
     cut = np.asarray(crops).reshape(-1, 2).tolist()
-    count, rank, shape = len(blocks), x.shape.rank, F["shape"](x)
+    (shape, join), count, rank = _dims(x), len(blocks), x.shape.rank
     rest = [shape[i] for i in range(count + 1, rank)]
     batch = shape[0] // int(np.prod(blocks))
-    x = F["reshape"](x, F["stack"]([*blocks, batch, *[shape[i + 1] for i in range(count)], *rest]))
+    x = F["reshape"](x, join([*blocks, batch, *[shape[i + 1] for i in range(count)], *rest]))
     order = [count]
     for i in range(count):
         order += [count + 1 + i, i]
     x = F["transpose"](x, order + list(range(2 * count + 1, 2 * count + 1 + len(rest))))
-    x = F["reshape"](x, F["stack"]([batch, *[shape[i + 1] * block for i, block in enumerate(blocks)], *rest]))
+    x = F["reshape"](x, join([batch, *[shape[i + 1] * block for i, block in enumerate(blocks)], *rest]))
+    if not any(a or b for a, b in cut):
+        return x
     begin = [0, *[a for a, _ in cut], *[0] * len(rest)]
     size = [-1, *[shape[i + 1] * block - a - b for i, (block, (a, b)) in enumerate(zip(blocks, cut))],
             *[-1] * len(rest)]
-    return F["slice"](x, begin, F["stack"](size))
+    return F["slice"](x, begin, join(size))
 
 
 # ---- the rest ----
@@ -230,12 +249,39 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     low, high = (F["cast"](bound, dtypes.float64) for bound in F["unstack"](
         convert_to_tensor(value_range, dtype=values.dtype), 2))
     if isinstance(nbins, int) and nbins <= 0:
-        from leat.errors import InvalidArgumentError
         raise InvalidArgumentError(None, None, "nbins must be positive.")
     count = F["cast"](convert_to_tensor(nbins), dtypes.float64)
     scaled = F["divide"](F["subtract"](F["cast"](values, dtypes.float64), low), F["subtract"](high, low))
     places = F["floor"](F["multiply"](count, scaled))
     return F["cast"](F["clip_by_value"](places, 0.0, F["subtract"](count, 1.0)), dtypes.int32)
+
+
+def repeat(input, repeats, axis=None, name=None):
+    """The slices of a tensor along `axis`, each as often as `repeats` says (``tf.repeat``); without an axis all values
+    as one vector."""
+    if not hasattr(repeats, "_is_leaf_value"):
+        repeats = convert_to_tensor(repeats, dtype_hint=dtypes.int32)
+        if repeats.dtype.is_integer and repeats.dtype not in (dtypes.int32, dtypes.int64):
+            repeats = F["cast"](repeats, dtypes.int32)
+    return F["repeat"](input, repeats, axis)
+
+
+def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
+    """For each length a vector that is true at as many places from the front (``tf.sequence_mask``). A length that is
+    no whole number ends behind the place that it reaches into; with `maxlen` a whole number it is cut to one."""
+    lengths = convert_to_tensor(lengths)
+    if maxlen is not None:
+        maxlen = convert_to_tensor(maxlen)
+        if maxlen.dtype is dtypes.bool:
+            raise TypeError("sequence_mask: maxlen is bool; expected a whole number")
+        if maxlen.dtype.is_floating:
+            lengths, maxlen = F["math.ceil"](F["cast"](lengths, maxlen.dtype)), F["math.ceil"](maxlen)
+            maxlen = F["cast"](maxlen, dtypes.int32)
+    elif lengths.dtype.is_floating:
+        lengths = F["math.ceil"](lengths)
+    if lengths.dtype.is_floating or maxlen is not None and lengths.dtype is dtypes.bool:
+        lengths = F["cast"](lengths, dtypes.int32)
+    return F["sequence_mask"](lengths, maxlen, dtype)
 
 
 def identity_n(input, name=None):

@@ -7,26 +7,16 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
 from leat._nn import windows
 from leat.errors import InvalidArgumentError
 
 __all__ = ["edit_distance", "extract_volume_patches"]
 
 
-def _distance(first, second):
-    """How many values must be put in, taken out or changed to make one list of the other."""
-    line = list(range(len(second) + 1))
-    for i, one in enumerate(first, 1):
-        above, line[0] = line[0], i
-        for j, other in enumerate(second, 1):
-            above, line[j] = line[j], min(line[j] + 1, line[j - 1] + 1, above + (one != other))
-    return line[-1]
-
-
 def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     """Levenshtein's distance of the rows of two sparse tensors, float32, over the length of truth where `normalize`
-    (``tf.edit_distance``). Python counts."""
-    from leat._graph.creation import numpy_function
+    (``tf.edit_distance``)."""
     for one in (hypothesis, truth):
         if not hasattr(one, "indices"):
             raise TypeError("Hypothesis must be a SparseTensor." if one is hypothesis else "Truth must be a "
@@ -35,27 +25,9 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     if hypothesis.shape.rank is not None and hypothesis.shape.rank < 2:
         raise InvalidArgumentError(None, None, f"hypothesis must have rank at least 2, found {hypothesis.shape}")
 
-    def rows(places, values):
-        found = {}
-        for place, value in zip(map(tuple, places[:, :-1].tolist()), values.tolist()):
-            found.setdefault(place, []).append(value)
-        return found
-
-    def compute(places_a, values_a, shape_a, places_b, values_b, shape_b):
-        if len(shape_a) != len(shape_b):
-            raise InvalidArgumentError(None, None, "truth_shape and hypothesis_shape should have the same rank")
-        out = np.zeros(np.maximum(shape_a[:-1], shape_b[:-1]), np.float32)
-        first, second = rows(places_a, values_a), rows(places_b, values_b)
-        for place in {*first, *second}:
-            a, b = first.get(place, []), second.get(place, [])
-            distance = np.float32(_distance(a, b))
-            out[place] = distance if not normalize else distance / np.float32(len(b)) if b else np.inf
-        return out
     given = [part for one in (hypothesis, truth) for part in (one.indices, one.values, convert_to_tensor(
         one.dense_shape, dtypes.int64))]
-    out = numpy_function(compute, given, dtypes.float32)
-    rank = hypothesis.shape.rank
-    return out if rank is None else F["ensure_shape"](out, [None] * (rank - 1))
+    return call("edit_distance", {"normalize": bool(normalize)}, given)[0]
 
 
 def extract_volume_patches(input, ksizes, strides, padding, name=None):

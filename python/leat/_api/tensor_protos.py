@@ -9,7 +9,7 @@ from leat._files.protos import Dim, TensorProto, TensorShapeProto
 
 _FIELDS = {"float32": "float_val", "float64": "double_val", "int64": "int64_val", "bool": "bool_val",
            "uint32": "uint32_val", "uint64": "uint64_val", "float16": "half_val", "bfloat16": "half_val",
-           "string": "string_val"}  # others: int_val
+           "complex64": "scomplex_val", "complex128": "dcomplex_val", "string": "string_val"}  # others: int_val
 
 
 def _field(dtype):
@@ -40,12 +40,18 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     array = np.asarray(tensor.numpy(), object if tensor.dtype is dtypes.string else None)
     if tensor.dtype in (dtypes.string, dtypes.bool, dtypes.float16) or count <= 1:
         bits = array.view(np.uint16) if _field(tensor.dtype) == "half_val" else array
-        getattr(made, _field(tensor.dtype)).extend(bits.reshape(-1).tolist())
+        getattr(made, _field(tensor.dtype)).extend(_parts(bits).tolist())
     elif count == room:
         made.tensor_content = array.tobytes()
     else:
-        getattr(made, _field(tensor.dtype)).extend(array.reshape(-1).tolist())
+        getattr(made, _field(tensor.dtype)).extend(_parts(array).tolist())
     return made
+
+
+def _parts(array):
+    """The values; of complex ones the real part of each and then its imaginary one."""
+    flat = array.reshape(-1)
+    return np.ascontiguousarray(flat).view(flat.real.dtype) if flat.dtype.kind == "c" else flat
 
 
 def make_ndarray(tensor):
@@ -55,6 +61,8 @@ def make_ndarray(tensor):
     if tensor.tensor_content:
         return np.frombuffer(tensor.tensor_content, dtype.as_numpy_dtype).copy().reshape(dims)
     values = list(getattr(tensor, _field(dtype)))
+    if dtype.is_complex:
+        values = [complex(*pair) for pair in zip(values[::2], values[1::2])]
     if len(values) < count:
         values += [values[-1] if values else b"" if dtype is dtypes.string else 0] * (count - len(values))
     if dtype is dtypes.string:

@@ -20,7 +20,6 @@ from leat._files.replacing import keep, replace_together, sweep
 from leat.errors import DataLossError, NotFoundError
 
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})")
-_COMPLEX = {8: np.complex64, 18: np.complex128}
 
 
 def data_file(prefix, shard, count):
@@ -60,20 +59,15 @@ class BundleFile:
             self.data[name] = max(self.data.get(name, 0), 0 if is_sliced else end)
 
     def tensor(self, key):
-        """The tensor of a key; of complex numbers, the numpy array."""
+        """The tensor of a key."""
         try:
-            found = self._reader.read(self._numbers[key])
+            return self._reader.read(self._numbers[key])
         except NotFoundError as error:
             raise DataLossError(None, None, f"{self.prefix}.index has {key}, but its file is gone: {error}") from None
-        number, shape, _ = self.entries[key]
-        if number in _COMPLEX:
-            return np.frombuffer(found.numpy().tobytes(), _COMPLEX[number]).reshape(shape)
-        return found
 
     def dtype(self, key):
-        """The DType of a key, or numpy's of complex numbers; None: leat has none."""
-        number = self.entries[key][0]
-        return _COMPLEX.get(number) or DTYPES.get(number)
+        """The DType of a key; None: leat has none."""
+        return DTYPES.get(self.entries[key][0])
 
     def is_replaced(self):
         """Has another checkpoint of its name taken its place since it was opened, or is it gone?"""
@@ -86,7 +80,7 @@ class BundleFile:
 
 DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
-    "float64", "string")}
+    "float64", "complex64", "complex128", "string")}
 
 
 def open_checkpoint(prefix):
@@ -152,8 +146,12 @@ def _reserve(prefix):
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), prefix)
 
 
-def write(prefix, tensors):
-    """Writes a checkpoint of pairs (key, tensor), over one of its name. Of several writers at a time one wins."""
+def write(prefix, tensors, before=(), behind=(), outdated=()):
+    """Writes a checkpoint of pairs (key, tensor), over one of its name. Of several writers at a time one wins.
+
+    `before`, `behind`: [(path, content)] of files that belong to it and get their places before and behind its own,
+    once all are written; the last of `behind` decides. `outdated`: files that are removed then.
+    """
     os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
     _sweep_unused(prefix)
     count, place = _reserve(prefix)
@@ -161,7 +159,7 @@ def write(prefix, tensors):
     try:
         index = _native.BundleWriter.open(count - 1, count)
         pieces = [_content(index, key, tensor) for key, tensor in tensors]
-        replace_together([(name, pieces), (prefix + ".index", index.index())])
+        replace_together([*before, (name, pieces), (prefix + ".index", index.index()), *behind], outdated)
     except BaseException:
         _remove(name)
         raise

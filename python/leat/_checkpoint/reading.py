@@ -19,7 +19,7 @@ class CheckpointReader:
         return {name: list(shape) for name, (_, shape, _) in self._file.entries.items()}
 
     def get_variable_to_dtype_map(self):
-        """{name: the DType}; numpy's for complex numbers, None for dtypes that leat lacks."""
+        """{name: the DType}; None for dtypes that leat lacks."""
         return {name: self._file.dtype(name) for name in self._file.entries}
 
     def has_tensor(self, tensor_str):

@@ -111,6 +111,24 @@ class Hook:
         return self.value(*args, **kwargs)
 
 
+def _shown(own):
+    """Names of a module that are neither its own affair nor modules of others."""
+    return [key for key, value in own.items()
+            if (key.startswith("__") or not key.startswith("_"))
+            and not (isinstance(value, types.ModuleType) and value.__name__.partition(".")[0] != "leat")]
+
+
+def public(own):
+    """A module's ``__dir__``, of its ``globals()``: ``__all__``, or what it defines itself but what begins with an
+    underscore."""
+    def __dir__():
+        if "__all__" in own:
+            return sorted([*own["__all__"], *(key for key in own if key.startswith("__"))])
+        return sorted(key for key in _shown(own) if getattr(own[key], "__module__", own["__name__"]) == own["__name__"]
+                      and not isinstance(own[key], types.ModuleType))
+    return __dir__
+
+
 def module(name, values, homes=None, modules=(), optional=()):
     """Lets module `name` have each of `values`, a dictionary, and what is elsewhere; its own names come first.
 
@@ -133,7 +151,7 @@ def module(name, values, homes=None, modules=(), optional=()):
         return own.setdefault(key, value)
 
     def __dir__():
-        return sorted({*own, *places, *below, *values})
+        return sorted({*_shown(own), *places, *below, *values})
     listed = own.get("__all__") or [key for key, value in own.items()
                                     if not key.startswith("_") and not isinstance(value, types.ModuleType)]
     hidden = {module.rpartition(".")[2] for module in optional}

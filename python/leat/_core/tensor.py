@@ -171,6 +171,9 @@ class Tensor(_native.TensorBase):
     def __float__(self):
         return float(self._scalar("float()"))
 
+    def __complex__(self):
+        return complex(self._scalar("complex()"))
+
     def __index__(self):
         if not self._has_values:
             raise NotTraceable("a tensor without a value is no index of Python's; use leat.gather or leat.range")
@@ -374,10 +377,12 @@ def _uneven(value):
 
 
 def _is_mixed(value, array):
-    """Texts beside numbers, or numbers behind truth values: numpy would convert them."""
+    """Texts beside numbers, numbers behind truth values or beside complex ones: numpy would convert them."""
     if array.dtype.kind in "SU":
         return not isinstance(_first_leaf(value), (str, bytes, np.str_, np.bytes_)) or any(
             isinstance(item, (int, float)) for item in value)
+    if array.dtype.kind == "c":
+        return any(type(item) in (int, float, bool) for item in np.array(value, dtype=object).reshape(-1))
     return array.dtype.kind in "if" and array.size > 0 and isinstance(_first_leaf(value), bool)
 
 
@@ -449,6 +454,8 @@ def constant(value, dtype=None, shape=None, name="Const"):
         if dtype is not None and value.dtype is not dtype:
             raise TypeError(f"Expected tensor {value} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
         out = value
+    elif hasattr(value, "with_flat_values"):
+        raise ValueError(f"expected a tensor, found a RaggedTensor of shape {value.shape}; give `to_tensor()` of it")
     else:
         value = value.as_list() if isinstance(value, TensorShape) else value
         array = _array_of(value)
@@ -487,7 +494,7 @@ def _convert_checked(value, array, dtype, is_owned):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if isinstance(_first_leaf(value), (np.ndarray, np.generic)) or not array.size or dtype is own:
         return _convert(array, dtype, is_owned)
-    if own.is_floating and not dtype.is_floating:
+    if (own.is_floating or own.is_complex) and not (dtype.is_complex or own.is_floating and dtype.is_floating):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_integer and own.is_integer:  # beyond its range an integer wraps around, as in TensorFlow
         return _of_array(array.astype(dtype.as_numpy_dtype), dtype)

@@ -306,7 +306,8 @@ class control_dependencies:
     """Operations of the block wait for what `Assert` returned (``tf.control_dependencies``); others have no effect."""
 
     def __init__(self, control_inputs):
-        self._checks = [check for check in control_inputs or () if isinstance(check, tuple)]
+        inputs = control_inputs if isinstance(control_inputs, (list, tuple)) else ()
+        self._checks = [check for check in inputs if isinstance(check, tuple)]
 
     def __enter__(self):
         self._before = trace._state.guards

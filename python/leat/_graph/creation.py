@@ -9,6 +9,7 @@ from leat import _native, dtypes
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, _of_array, convert_to_tensor
 from leat._graph import ops, trace
+from leat._graph.graphs import DtypeError
 
 
 def _dims(shape):
@@ -70,8 +71,11 @@ def linspace(start, stop, num, name=None, axis=0):
     start = convert_to_tensor(start)
     bounds = [start, convert_to_tensor(stop, start.dtype)]
     F = ops.FUNCTIONS
-    bounds = [bound if bound.dtype.is_floating else F["cast"](bound, dtypes.float64) for bound in bounds]
-    if bounds[0].shape.rank == 0 and bounds[1].shape.rank == 0 and axis in (0, -1):
+    if start.dtype is dtypes.bool:
+        raise DtypeError(None, None, "linspace: start is bool; expected a number")
+    wide = dtypes.float32 if start.dtype.size < 4 else dtypes.float64
+    bounds = [bound if bound.dtype._is_trainable else F["cast"](bound, wide) for bound in bounds]
+    if bounds[0].dtype.is_floating and bounds[0].shape.rank == 0 and bounds[1].shape.rank == 0 and axis in (0, -1):
         return F["linspace"](*bounds, num)
     axis = int(axis)
     first, last = (F["expand_dims"](bound, axis) for bound in _broadcast(bounds))
@@ -93,10 +97,11 @@ def _broadcast(bounds):
 
 
 def get_static_value(tensor, partial=False):
-    """The value as a numpy array where it is known now; None while a function is traced (``tf.get_static_value``)."""
+    """The value as a numpy array where it is known now; None while a function is traced (``tf.get_static_value``). What
+    is no tensor is its own."""
     if isinstance(tensor, Tensor):
         return tensor.numpy() if tensor._has_values else None
-    return np.asarray(tensor)[()] if not hasattr(tensor, "_as_tensor") else None
+    return tensor if not hasattr(tensor, "_as_tensor") else None
 
 
 def is_symbolic_tensor(tensor):

@@ -2,7 +2,6 @@
 
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops, tape, trace
-from leat.errors import UnimplementedError
 
 _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
 
@@ -23,24 +22,15 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     grads = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
     if len(grads) != len(ys):
         raise ValueError(f"Passed {len(grads)} grad_ys for {len(ys)} ys")
-    _check_stops(graph, xs, _listed([] if stop_gradients is None else stop_gradients))
     pairs = []
     with trace.recorded():
         for y, grad in zip(ys, grads):
             found = trace.reach(graph, convert_to_tensor(y))
             pairs.append((found, None if grad is None else trace.reach(graph, convert_to_tensor(
                 grad, dtype_hint=found.dtype))))
-        return tape._gradients(graph, [pair for pair in pairs if pair[0].dtype.is_floating], xs, zero)
-
-
-def _check_stops(graph, xs, stops):
-    """UnimplementedError where a gradient would have to end at a value on its way to one of `xs`."""
-    wanted = {found._id for x in xs for found in _values(graph, x)}
-    for stop in stops:
-        for found in _values(graph, stop):
-            if (graph.ancestors(found._id) - {found._id}) & wanted:
-                raise UnimplementedError(None, None, "gradients: stop_gradients holds a value that depends on one of "
-                                         "xs; put tf.stop_gradient around it where it is used")
+        stops = {found._id for stop in _listed([] if stop_gradients is None else stop_gradients)
+                 for found in _values(graph, stop)}
+        return tape._gradients(graph, [pair for pair in pairs if pair[0].dtype._is_trainable], xs, zero, stops=stops)
 
 
 def _values(graph, x):

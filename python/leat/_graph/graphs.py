@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import weakref
 
 from leat import _native
 from leat._core.table import TABLE
@@ -64,6 +65,7 @@ class Graph(_native.Graph):
         self.calls = {}  # number of a value -> (operation, attributes, inputs, its place among the outputs)
         self.feeds = {}  # number of an argument -> what it is in the call that the function is traced for
         self._users = set()
+        self._behind = weakref.WeakSet()  # of these, those whose blocks have ended
         self._seedless = None  # how many operations without a seed an inner function has so far
 
     @contextlib.contextmanager
@@ -79,16 +81,29 @@ class Graph(_native.Graph):
 
     def _note(self, inputs, outputs):
         known = [tensor._id for tensor in inputs if tensor._graph is self]
-        for output in outputs:
-            if output.dtype.is_floating and output._id not in known:  # a layer may hand on what it was given
-                self.parents[output._id] = known
+        made = [output._id for output in outputs if output.dtype._is_trainable and output._id not in known]
+        for number in made:  # the others a layer handed on as they were given
+            self.parents[number] = known
+        for tape in self._take_part():
+            if not tape.recorded.isdisjoint(known):
+                tape.recorded.update(made)
         return outputs
 
-    def ancestors(self, number):
-        """The numbers of the values that influence value `number`, itself among them."""
+    def _tapes(self):
+        """The tapes whose blocks record into this graph now."""
+        return () if state._state.stopped else [tape for tape in state._state.tapes if tape._recording is self]
+
+    def _take_part(self):
+        """These, and those that go on behind their blocks, until they are asked, with what they recorded."""
+        tapes = self._tapes()
+        return tapes if state._state.stopped or not self._behind else [*tapes, *self._behind.difference(tapes)]
+
+    def ancestors(self, number, ends=()):
+        """The numbers of the values that influence value `number`, itself among them; through `ends` none does."""
         seen, waiting = {number}, [number]
         while waiting:
-            for parent in self.parents.get(waiting.pop(), ()):
+            one = waiting.pop()
+            for parent in self.parents.get(one, ()) if one not in ends else ():
                 if parent not in seen:
                     seen.add(parent)
                     waiting.append(parent)
@@ -106,8 +121,8 @@ class Graph(_native.Graph):
         if not self.is_eager:
             self.calls.update((output._id, (name, attributes, inputs, place)) for place, output in enumerate(outputs))
         if not self.is_eager and state.is_cut():
-            return [super(Graph, self).call("stop_gradient", None, [output])[0] if output.dtype.is_floating else output
-                    for output in outputs]
+            return [super(Graph, self).call("stop_gradient", None, [one])[0] if one.dtype._is_trainable else one
+                    for one in outputs]
         return outputs if "cuts gradients" in flags else self._note(inputs, outputs)
 
     def _call(self, name, attributes, inputs):
@@ -168,10 +183,11 @@ class Graph(_native.Graph):
         outputs = super().reduce_dataset(dataset, body, variables, captures, *options)
         return self._note([*variables, *captures], outputs)
 
-    def gradients(self, target, sources, upstream=None):
-        """Adds the gradients of a target, of which `upstream` is known; one for each source."""
+    def gradients(self, target, sources, upstream=None, stops=()):
+        """Adds the gradients of a target, of which `upstream` is known; one for each source. None flows through the
+        values whose numbers are `stops`."""
         inputs = [target, *sources] if upstream is None else [target, *sources, upstream]
-        found = super().gradients(target, sources, upstream)
+        found = super().gradients(target, sources, upstream, stops)
         self._note(inputs, [one for one in found if upstream is None or one._id != upstream._id])
         return found
 
@@ -179,6 +195,9 @@ class Graph(_native.Graph):
         """Remembers outputs that have a gradient of their own."""
         self.customs.append((inputs, outputs, grad_fn))
         self.has_customs = True
+        for tape in self._take_part():
+            if any(tensor._graph is self and tensor._id in tape.recorded for tensor in inputs):
+                tape.recorded.update(output._id for output in outputs)
 
     def value_now(self, tensor):
         """What a value of this graph is in the call that is traced, computed apart from the function: what a variable
@@ -215,6 +234,9 @@ class Graph(_native.Graph):
                 tensor = self.read(variable._native) if tensor is None else tensor
             entry[1].append(tensor)
             entry[2] = True
+        for tape in self._tapes():
+            if tape._watches(variable):
+                tape.recorded.add(entry[1][-1]._id)
         return entry[1][-1]
 
     def write_variable(self, variable, value, add):
@@ -260,6 +282,10 @@ class Graph(_native.Graph):
         """The tape records into this graph."""
         self._users.add(id(tape))
 
+    def end_block(self, tape):
+        """The block of a tape that records into this graph has ended."""
+        self._behind.add(tape)
+
     def is_user(self, tape):
         """Does the tape still record into this graph?"""
         return id(tape) in self._users
@@ -267,6 +293,7 @@ class Graph(_native.Graph):
     def leave(self, tape):
         """The tape wants no more; a graph that no tape wants records no more."""
         self._users.discard(id(tape))
+        self._behind.discard(tape)
         if not self._users and self.is_eager:
             self.is_open = False
             self.release()

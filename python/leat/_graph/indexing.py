@@ -4,6 +4,8 @@ A key is taken apart into what happens to each dimension. A tensor that nothing 
 copy where rows are taken from the front; others become slice, reverse, reshape and gather operations.
 """
 
+from math import prod
+
 import numpy as np
 
 from leat import _native, dtypes
@@ -148,17 +150,31 @@ class _Plan:
 def _values(tensor):
     if tensor.dtype is dtypes.bfloat16:
         return np.asarray(tensor._bits())
-    values = tensor.numpy()
     if tensor.dtype is dtypes.string and not tensor._shape:
         out = np.empty((), object)
-        out[()] = values
+        out[()] = tensor.numpy()
         return out
-    return np.asarray(values)
+    return np.asarray(tensor)
+
+
+_LARGE = 1 << 15  # bytes of a part that the kernels move sooner than numpy
+
+
+def _large(tensor, plan):
+    """The same by strided_slice, whose kernel gives views and shares what is much between threads."""
+    from leat._graph import ops
+    # Backwards to the front a range ends at -1, which of a slice would be the last place.
+    end = [rows.stop if rows.stop >= 0 else -length - 1 for rows, length in zip(plan.slices, tensor._shape)]
+    out = ops.FUNCTIONS["strided_slice"](tensor, [rows.start for rows in plan.slices], end,
+                                         [rows.step for rows in plan.slices])
+    return out if plan.shape == list(out._shape) else ops.FUNCTIONS["reshape"](out, plan.shape)
 
 
 def _cut(tensor, plan):
     if tensor.dtype is dtypes.variant:
         raise TypeError("a tensor of datasets has no parts")
+    if tensor.dtype is not dtypes.string and prod(plan.shape) * tensor.dtype.size >= _LARGE:
+        return _large(tensor, plan)
     values = _values(tensor)[tuple(plan.key)]
     if tensor.dtype is dtypes.string:
         flat = values.reshape(-1).tolist() if isinstance(values, np.ndarray) else [values]

@@ -22,7 +22,7 @@ from leat._core.tensor import Tensor, convert_to_tensor, of_composites, operatio
 from leat._graph import trace
 from leat._graph.graphs import DtypeError, ShapeError, refined
 from leat.dtypes import DType
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, OpError
 
 
 # ---- calling ----
@@ -53,6 +53,48 @@ def _bound_call(name, attributes, inputs, bound):
         attributes = dict(attributes, **{argument: {"input": len(inputs)}})
         inputs.append(tensor)
     return call(name, attributes, inputs)
+
+
+# ---- operations whose attributes are read once ----
+
+_state = trace._state
+_MOST_PREPARED = 4096
+
+
+def _prepared(name, text):
+    """The library's operation with these attributes; None: it takes a graph."""
+    try:
+        return _native.Operation(name, text)
+    except OpError:
+        return None
+
+
+# By name, the method that computes an operation without attributes of plain tensors; None: nothing is known at once.
+_PLAIN = Lazy(NAMES, lambda name: getattr(_prepared(name, None), "value", lambda *tensors: None))
+_repeated = {}  # (name, arguments, their types) -> the method `values` of an operation with these
+
+
+def _repeat_key(name, arguments):
+    """What a call of an operation is known by; None where an argument may change."""
+    for value in arguments:
+        if value is not None and type(value) not in _LASTING and not (
+                type(value) is tuple and all(type(item) is int for item in value)):
+            return None
+        if type(value) is float and value == 0:  # of two signs, which are equal
+            return None
+    return (name, arguments, *map(type, arguments))
+
+
+_LASTING = frozenset([bool, int, float, str, DType])
+
+
+def _keep_prepared(key, name, text):
+    """Notes how a call is repeated, unless it takes a graph or notes are many."""
+    prepared = _prepared(name, text)
+    if prepared is not None:
+        if len(_repeated) >= _MOST_PREPARED:
+            _repeated.clear()
+        _repeated[key] = prepared.values
 
 
 class _Composite(Exception):
@@ -153,6 +195,8 @@ def plain_value(value):
         # Surrogates, which stand for bytes of names that are no UTF-8, are no JSON.
         return value if value.isascii() or _SURROGATE.search(value) is None else plain_value(
             _native.text_bytes(value))
+    if isinstance(value, complex):
+        return [plain_value(value.real), plain_value(value.imag)]
     if isinstance(value, bytes):
         plain = value.isascii() and all(32 <= byte < 127 for byte in value)
         return value.decode() if plain else {"hex": value.hex()}
@@ -224,7 +268,13 @@ def _of_shape(entry, tensor, arguments):
 
 def dispatch(name, values, arguments):
     """Calls an operation with the Python values of its inputs and arguments; what a generated function does."""
-    entry = TABLE[name]
+    entry, key = TABLE[name], None
+    if not (_state.graphs or _state.tapes):
+        key = _repeat_key(name, arguments)
+        repeated = _repeated.get(key)
+        outputs = repeated(*values) if repeated is not None else None
+        if outputs is not None:
+            return result_of(entry, outputs)
     if entry["adapts"]:
         values, arguments = _adapted(entry, values, arguments)
     for value in values:
@@ -251,6 +301,8 @@ def dispatch(name, values, arguments):
         except _Composite as found:
             return found.value._dispatch(entry, values, arguments)
     outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
+    if key is not None and key not in _repeated and not bound and not entry["adapts"]:
+        _keep_prepared(key, name, json.dumps(attributes) if attributes else None)
     return result_of(entry, outputs)
 
 
@@ -290,9 +342,14 @@ def _docstring(entry):
 
 
 def fixed(function, name, value, default):
-    """Refuses an argument that only takes its default here. Numbers are real, so conjugates are themselves."""
+    """Refuses an argument that only takes its default here, but for `conjugate`, which `_make` sees to."""
     if name != "conjugate" and value is not default and value != default:
         raise NotImplementedError(f"{function}: {name}={value!r} is not supported; leave it at {default!r}")
+
+
+def conjugated(tensor):
+    """The conjugates of complex numbers; any others as they are."""
+    return call("conj", {}, [tensor])[0] if tensor.dtype.is_complex else tensor
 
 
 def _make(entry, function_name, module="leat"):
@@ -307,6 +364,8 @@ def _make(entry, function_name, module="leat"):
         for name, default in only:
             fixed(function_name, name, given[name], default)
         values = tuple([given[name] for name in inputs])
+        if given.get("conjugate"):
+            values = (conjugated(convert_to_tensor(values[0])), *values[1:])
         return dispatch(operation, values, tuple([given.get(name) for name in arguments]))
     return function(function_name, parameters, call, _docstring(entry), module)
 
@@ -367,8 +426,38 @@ def make_modules(others):
 
 # ---- operators of tensors ----
 
+_numbers = {}  # (dtype's number, type, value) -> a number beside tensors of that dtype, which is a tensor of it
+_MOST_NUMBERS = 1024
+
+
+def _number(tensor, value):
+    """A Python number as a tensor of the other operand's dtype; None: it is none, or the general way says more."""
+    kind = type(value)
+    if kind is not float and kind is not int or kind is float and value == 0:  # two zeros are equal
+        return None
+    key = (tensor._dtype, kind, value)
+    found = _numbers.get(key)
+    if found is None and tensor._has_values:
+        try:
+            made = convert_to_tensor(value, dtype_hint=tensor.dtype)
+        except (TypeError, ValueError, OverflowError, OpError):
+            return None
+        if made._dtype == tensor._dtype:
+            if len(_numbers) >= _MOST_NUMBERS:
+                _numbers.clear()
+            found = _numbers[key] = made
+    return found
+
+
 def _binary(path, reflected=False):
+    plain = _PATHS[path][0] if len(_PATHS[path]) == 1 else None  # the operation that it is of plain tensors
+
     def operator(self, other):
+        if plain is not None and not (_state.graphs or _state.tapes):
+            right = other if type(other) is Tensor else _number(self, other)
+            found = _PLAIN[plain](right, self) if reflected else _PLAIN[plain](self, right)
+            if found is not None:
+                return found
         if not isinstance(other, Tensor) and (isinstance(other, (dict, set)) or hasattr(other, "_is_leaf_value")
                                               or hasattr(other, "_history")):  # a KerasTensor, which knows the operator
             return NotImplemented

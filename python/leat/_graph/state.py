@@ -234,11 +234,13 @@ def graph_for(inputs, flags):
     for tensor in inputs:
         if not tensor._has_values:
             raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
-        if tensor._graph is not None and tensor._graph.is_open and not _state.stopped:
+    for tape in () if _state.stopped else reversed(_state.tapes):
+        recording = tape._recording
+        if any(tensor._graph is recording or id(tensor) in recording.aliases for tensor in inputs):
+            return recording
+    for tensor in () if _state.stopped else inputs:  # behind the block
+        if tensor._graph is not None and tensor._graph.is_open:
             return tensor._graph
-    for tape in reversed(_state.tapes):
-        if any(id(tensor) in tape._recording.aliases for tensor in inputs) and not _state.stopped:
-            return tape._recording
     return None
 
 

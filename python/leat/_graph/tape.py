@@ -1,11 +1,15 @@
 """``tf.GradientTape``: gradients of what was computed from watched tensors and variables.
 
 What a tape watches has a stand-in in a graph of the library that computes as it is built and remembers; operations on
-stand-ins, and on what came of them, are nodes of that graph, also behind the `with` block, until `gradient` is called.
-Tapes inside of each other share a graph, so that gradients of gradients are there too. In a function that is traced
-the function's graph takes that place.
+stand-ins, and on what came of them, are nodes of that graph. Tapes inside of each other share a graph, so that
+gradients of gradients are there too. In a function that is traced the function's graph takes that place.
+
+A graph holds more than a tape saw: what was computed before its block, or of what it did not watch. So each tape knows
+the values that it recorded, and no gradient flows through others. What is computed of these behind the block counts
+until `gradient` is called: programs scale a loss there, for which TensorFlow has no gradient.
 """
 
+import contextlib
 import enum
 import functools
 import weakref
@@ -34,6 +38,7 @@ class GradientTape:
         self._persistent = persistent
         self._accessed = watch_accessed_variables
         self._recording = None
+        self.recorded = set()  # numbers of the graph's values that were watched, or computed of such in its block
         self._variables = {}  # id -> variable, those that were read or watched
         self._found = {}  # in functions within the one that records: what was asked for -> it and its gradients
         self._is_entered = False
@@ -53,12 +58,14 @@ class GradientTape:
         if graph is None:
             around = trace._state.tapes[-1]._recording if trace._state.tapes else None
             graph = around if around is not None and around.is_eager else trace.Graph(eager=True)
-        self._recording = graph
+        self._recording, self.recorded = graph, set()
         graph.join(self)
 
     def __exit__(self, *error):
         self._is_entered = False
         trace._state.tapes.remove(self)
+        if self._recording is not None:
+            self._recording.end_block(self)
 
     def __del__(self):
         if getattr(self, "_recording", None) is not None and self._recording.is_eager:
@@ -75,9 +82,13 @@ class GradientTape:
             if not isinstance(leaf, Tensor):
                 raise ValueError(f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or "
                                  "tf.Variable or ExtensionType.")
-            if leaf.dtype.is_floating and leaf._graph is not self._recording and leaf._has_values:
-                if id(leaf) not in self._recording.aliases:
-                    self._recording.aliases[id(leaf)] = (leaf, self._recording.constant(leaf))
+            if not leaf.dtype._is_trainable:
+                continue
+            if leaf._graph is not self._recording and leaf._has_values and id(leaf) not in self._recording.aliases:
+                self._recording.aliases[id(leaf)] = (leaf, self._recording.constant(leaf))
+            found = _in_graph(self._recording, leaf)
+            if found is not None:
+                self.recorded.add(found._id)
 
     def _watches(self, variable):
         """Is a read of the variable recorded? Remembers that it was read."""
@@ -103,6 +114,18 @@ class GradientTape:
         self._recording.leave(self)
         self._recording, self._variables, self._found = None, {}, {}
         self._start()
+
+    @contextlib.contextmanager
+    def _resumed(self):
+        """In this block the tape records, as in its own."""
+        trace._state.tapes.append(self)
+        try:
+            with trace.recorded():
+                yield
+        finally:
+            trace._state.tapes.reverse()
+            trace._state.tapes.remove(self)
+            trace._state.tapes.reverse()
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         """The gradient of the sum of `target` with respect to each of `sources`, in their structure.
@@ -139,10 +162,10 @@ class GradientTape:
                     own[id(target)] = own[id(target)] + one if id(target) in own else one
                     continue
                 found = _in_graph(graph, target)
-                if found is not None and found.dtype.is_floating:
+                if found is not None and found.dtype._is_trainable:
                     pairs.append((found, None if weight is None else trace.reach(graph, _like(convert_to_tensor(
                         weight, dtype_hint=found.dtype), found))))
-            flat = _gradients(graph, pairs, sources, zero and not own)
+            flat = _gradients(graph, pairs, sources, zero and not own, self.recorded)
             flat = [found if id(source) not in own else own[id(source)] if found is None else found + own[id(source)]
                     for source, found in zip(sources, flat)]
             return [_zeros(source) if found is None and zero else found for source, found in zip(sources, flat)]
@@ -176,9 +199,10 @@ class GradientTape:
         count = target.shape.num_elements()
         if count is None:
             raise trace.NotTraceable("the jacobian of a target whose shape is not known")
-        with trace.recorded():
+        with self._resumed():
             flat = ops.FUNCTIONS["reshape"](target, [-1])
-            rows = self._rows([flat[i] for i in range(count)], sources, unconnected_gradients)
+            parts = [flat[i] for i in range(count)]
+        rows = self._rows(parts, sources, unconnected_gradients)
         out = []
         for row, source in zip(rows, _flatten(sources)):
             out.append(None if row is None else ops.FUNCTIONS["reshape"](row, [*target.shape, *source.shape]))
@@ -200,7 +224,7 @@ class GradientTape:
             raise ValueError(f"Shape {to if to.rank < 2 else by} must have rank at least 2")
         if to[0] != by[0]:
             raise ValueError(f"Need first dimension of target shape ({to}) and source shape ({by}) to match.")
-        with trace.recorded():
+        with self._resumed():
             rows = ops.FUNCTIONS["reshape"](target, [to[0], -1])
             columns = ops.FUNCTIONS["unstack"](rows, axis=1) if rows.shape[1] else []
             (found,) = self._rows(columns, [source], unconnected_gradients)
@@ -213,7 +237,8 @@ class GradientTape:
     def _read(self, target):
         """The target as a tensor; a variable as the tape reads it."""
         if self._recording is not None and hasattr(target, "_as_tensor") and self._watches(target):
-            return self._recording.read_variable(target)
+            with self._resumed():
+                return self._recording.read_variable(target)
         return convert_to_tensor(target)
 
     def _rows(self, targets, sources, unconnected_gradients):
@@ -250,6 +275,8 @@ def _in_graph(graph, leaf):
     leaf = leaf if isinstance(leaf, Tensor) else convert_to_tensor(leaf)
     if leaf._graph is graph:
         return leaf
+    if not leaf._has_values and trace.is_within(leaf._graph, graph):
+        return trace.reach(graph, leaf)
     return graph.aliases.get(id(leaf), (None, None))[1]
 
 
@@ -261,18 +288,24 @@ def _like(gradient, target):
     return ops.FUNCTIONS["multiply"](ops.FUNCTIONS["ones_like"](target), gradient)
 
 
-def _gradients(graph, targets, sources, zero):
-    """For each source its gradient or None; all targets count."""
+class _Everything:
+    """What a tape recorded, where there is none: all values."""
+
+    def __contains__(self, number):
+        return True
+
+
+def _gradients(graph, targets, sources, zero, recorded=_Everything(), stops=()):
+    """For each source its gradient or None; all targets count. None flows through values that were not `recorded`, nor
+    through those whose numbers are `stops`."""
     places = []
     for source in sources:
-        if hasattr(source, "_as_tensor"):
-            places.append(graph.reads_of(source))
-        else:
-            found = _in_graph(graph, source)
-            places.append([] if found is None or not found.dtype.is_floating else [found])
+        found = graph.reads_of(source) if hasattr(source, "_as_tensor") else [_in_graph(graph, source)]
+        places.append([one for one in found if one is not None and one.dtype._is_trainable and one._id in recorded])
     wanted = {tensor._id: tensor for place in places for tensor in place}
     found = {}
-    _add_gradients(graph, targets, wanted, found)
+    limits = recorded, stops
+    _add_gradients(graph, targets, wanted, found, limits)
     for inputs, outputs, grad_fn in reversed(graph.customs):
         upstream = [found.get(output._id) for output in outputs]
         if all(gradient is None for gradient in upstream):
@@ -281,7 +314,7 @@ def _gradients(graph, targets, sources, zero):
         given = list(given) if isinstance(given, (list, tuple)) else [given]
         pairs = [(tensor, trace.reach(graph, _like(convert_to_tensor(gradient), tensor)))
                  for tensor, gradient in zip(inputs, given) if gradient is not None and tensor._graph is graph]
-        _add_gradients(graph, pairs, wanted, found)
+        _add_gradients(graph, pairs, wanted, found, limits)
     out = []
     for source, place in zip(sources, places):
         parts = [found[tensor._id] for tensor in place if tensor._id in found]
@@ -292,14 +325,20 @@ def _gradients(graph, targets, sources, zero):
     return out
 
 
-def _add_gradients(graph, targets, wanted, found):
+def _add_gradients(graph, targets, wanted, found, limits):
     """Adds to `found`, by number, the gradients of targets, pairs of one and what is upstream of it or None, for
-    `wanted` and for results of custom gradients."""
-    outputs = {output._id: output for _, outs, _ in graph.customs for output in outs}
+    `wanted` and for results of custom gradients. `limits`: what was recorded, and other stops."""
+    recorded, stops = limits
+    outputs = {output._id: output for _, outs, _ in graph.customs for output in outs if output._id in recorded}
     for target, upstream in targets:
+        if target._id not in recorded:
+            continue
         reached = graph.ancestors(target._id)
+        ends = {number for number in reached if number not in recorded or number in stops}
+        if ends:
+            reached = graph.ancestors(target._id, ends)
         sources = [tensor for number, tensor in {**wanted, **outputs}.items() if number in reached]
-        for tensor, gradient in zip(sources, graph.gradients(target, sources, upstream) if sources else ()):
+        for tensor, gradient in zip(sources, graph.gradients(target, sources, upstream, list(ends)) if sources else ()):
             before = found.get(tensor._id)
             found[tensor._id] = gradient if before is None else before + gradient
 
@@ -340,7 +379,10 @@ def slices_of(gradient):
 def sum_of_squares(tensor):
     """The sum of a tensor's squares, a scalar; of a table's gradient that of its slices' squares, as in TensorFlow."""
     from leat._graph.ops import FUNCTIONS
-    sums = [FUNCTIONS["reduce_sum"](FUNCTIONS["square"](one)) for one in slices_of(tensor)[::2] or [tensor]]
+    if tensor.dtype.is_complex:
+        raise TypeError(f"a global norm is of floats, found {tensor.dtype.name}; take the norm of its abs")
+    sums = [operation("reduce_sum_squares", {}, [one])[0] if one.dtype.is_floating else
+            FUNCTIONS["reduce_sum"](FUNCTIONS["square"](one)) for one in slices_of(tensor)[::2] or [tensor]]
     return functools.reduce(lambda one, other: one + other, sums)
 
 

@@ -6,11 +6,12 @@ reason. Under a gradient tape the variables that it reads are arguments of the t
 
 import functools
 import inspect
+import operator
 import threading
 
 import numpy as np
 
-from leat import nest
+from leat import _native, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import introspection, steps, trace
@@ -58,6 +59,41 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     return decorate if func is None else decorate(func)
 
 
+_state, _key_of_call = trace._state, _native.Operation.key
+_MOST_QUICK = 256
+_LASTING = (bool, int, float, str, type(None))
+
+
+def _spread(value, tensors):
+    """What tells structures of tensors apart, whose leaves `tensors` takes in flat order; TypeError for others."""
+    kind = type(value)
+    if kind is Tensor:
+        tensors.append(value)
+        return 0
+    if kind is tuple or kind is list:
+        return (kind, *[_spread(part, tensors) for part in value])
+    if kind is dict:
+        names = sorted(value)
+        return (kind, tuple(names), *[_spread(value[name], tensors) for name in names])
+    if kind is bool or value is None:
+        return (kind, value)
+    raise TypeError
+
+
+def _known_by(args):
+    """(key, tensors) of a call whose arguments are structures of plain tensors; (None, ()) for others."""
+    key = _key_of_call(args)
+    if key is not None:
+        return key, args
+    tensors = []
+    try:
+        structure = _spread(args, tensors)
+    except TypeError:
+        return None, ()
+    key = _key_of_call(tuple(tensors))
+    return (None, ()) if key is None else ((key, structure), tensors)
+
+
 class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
@@ -77,7 +113,10 @@ class _Trace:
         self.signature = None  # (args, kwargs) with TypeSpecs in the place of tensors
 
     def put_together(self, tensors):
+        """The result, of the tensors that a run gave."""
         rest = iter(tensors)
+        if self.structure is None:
+            return self.leaves[0]._put(rest)
         return nest.pack_sequence_as(self.structure, [leaf._put(rest) for leaf in self.leaves])
 
 
@@ -93,6 +132,7 @@ class Function:
         self._refused = False  # it cannot be traced
         self._has_traced = False
         self._lock = threading.RLock()
+        self._quick = {}  # key of a call with plain tensors alone -> the trace that it ran
         self._signature = None
         self._count = 0
 
@@ -179,6 +219,11 @@ class Function:
     # ---- calling ----
 
     def __call__(self, *args, **kwargs):
+        is_plain = not (kwargs or _eager_mode[0] or _state.graphs or _state.tapes or _state.contexts)
+        key, tensors = _known_by(args) if is_plain else (None, ())
+        made = None if key is None else self._quick.get(key)
+        if made is not None:
+            return made.put_together(self._compute(made, tensors))
         if _eager_mode[0]:
             return self.python_function(*args, **kwargs)
         if self._refused:
@@ -186,6 +231,7 @@ class Function:
         if trace.is_tracing():
             with trace.current_graph().seeds_of_its_own():
                 return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+        given = args
         args, kwargs = self._canonical(args, kwargs)
         flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
         try:
@@ -201,7 +247,16 @@ class Function:
         for leaf in flat:
             if not isinstance(leaf, _Static):
                 inputs.extend(nest.spec_of_leaf(leaf)._take(leaf))
+        if key is not None and not kwargs and all(type(leaf) in _LASTING for leaf in args[len(given):]):
+            self._note_quick(key, tensors, inputs, made)
         return self._run(made, (args, kwargs), flat, inputs)
+
+    def _note_quick(self, key, tensors, inputs, made):
+        """From now on such a call runs that trace without asking what its arguments are."""
+        if len(inputs) == len(tensors) and all(map(operator.is_, inputs, tensors)):
+            if len(self._quick) >= _MOST_QUICK:
+                self._quick.clear()
+            self._quick[key] = made
 
     def _call_python(self, args, kwargs):
         """Runs the Python function itself; numbers and arrays that it returns are tensors. OutOfRangeError where it

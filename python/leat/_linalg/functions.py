@@ -1,38 +1,13 @@
-"""``tf.linalg``: functions of matrices by iterations."""
+"""``tf.linalg.experimental``: equations by iterations."""
 
 import collections
 
-from leat import dtypes
 from leat._api.arrays import broadcast_dynamic_shape
 from leat._core.tensor import convert_to_tensor
 from leat._graph.control import while_loop
 from leat._graph.ops import FUNCTIONS as F
 
-__all__ = ["conjugate_gradient", "sqrtm"]
-
-_STEPS = 40
-
-
-def sqrtm(input, name=None):
-    """The S with S S = input whose eigenvalues have positive real parts (``tf.linalg.sqrtm``): Denman and Beavers'
-    iteration, in float64."""
-    x = convert_to_tensor(input)
-    if not x.dtype.is_floating:
-        raise TypeError(f"sqrtm: expected floats, found {x.dtype.name}")
-    wide = F["cast"](x, dtypes.float64)
-    one = F["linalg.diag"](F["ones_like"](F["linalg.diag_part"](wide)))
-
-    def is_open(step, root, inverse, before):
-        change = F["reduce_max"](F["abs"](root - before)) if x.shape.num_elements() != 0 else 0.0
-        return F["logical_and"](step < _STEPS, F["greater"](change, 1e-15 * F["reduce_max"](F["abs"](root))))
-
-    def further(step, root, inverse, before):
-        return (step + 1, 0.5 * (root + F["linalg.inv"](inverse)), 0.5 * (inverse + F["linalg.inv"](root)), root)
-    if x.shape.num_elements() == 0:
-        return x
-    found = while_loop(is_open, further, (convert_to_tensor(0), wide, one, F["zeros_like"](wide)))[1]
-    return F["cast"](found, x.dtype)
-
+__all__ = ["conjugate_gradient"]
 
 State = collections.namedtuple("CGState", "i x r p gamma")
 

@@ -12,9 +12,10 @@ from leat._api.modules import Module
 from leat._core.later import Hook
 from leat._core.shapes import TensorShape
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 
-__all__ = ["LinearOperator", "adjoint_of", "eye_like", "tensor_of"]
+__all__ = ["LinearOperator", "adjoint_of", "eye_like", "tensor_of", "turned"]
 
 
 # Kinds of operators that others become.
@@ -29,11 +30,15 @@ def tensor_of(value, dtype=None):
     return found
 
 
-def adjoint_of(x):
+def turned(x):
     """Matrices with rows and columns exchanged."""
-    x = convert_to_tensor(x)
     rank = x.shape.rank
     return F["transpose"](x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def adjoint_of(x):
+    """The same of the conjugates."""
+    return turned(ops.conjugated(convert_to_tensor(x)))
 
 
 def eye_like(rows, columns, batch_shape, dtype):

@@ -3,6 +3,7 @@
 from leat._linalg.algebra import (LinearOperatorAdjoint, LinearOperatorBlockDiag, LinearOperatorBlockLowerTriangular,
                                   LinearOperatorComposition, LinearOperatorInversion, LinearOperatorKronecker,
                                   LinearOperatorLowRankUpdate)
+from leat._linalg.circulant import LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D
 from leat._linalg.matrices import (LinearOperatorDiag, LinearOperatorFullMatrix, LinearOperatorHouseholder,
                                    LinearOperatorIdentity, LinearOperatorLowerTriangular, LinearOperatorPermutation,
                                    LinearOperatorScaledIdentity, LinearOperatorToeplitz, LinearOperatorTridiag,
@@ -10,6 +11,7 @@ from leat._linalg.matrices import (LinearOperatorDiag, LinearOperatorFullMatrix,
 from leat._linalg.operator import LinearOperator
 
 __all__ = ["LinearOperator", "LinearOperatorAdjoint", "LinearOperatorBlockDiag", "LinearOperatorBlockLowerTriangular",
+           "LinearOperatorCirculant", "LinearOperatorCirculant2D", "LinearOperatorCirculant3D",
            "LinearOperatorComposition", "LinearOperatorDiag", "LinearOperatorFullMatrix", "LinearOperatorHouseholder",
            "LinearOperatorIdentity", "LinearOperatorInversion", "LinearOperatorKronecker",
            "LinearOperatorLowRankUpdate", "LinearOperatorLowerTriangular", "LinearOperatorPermutation",

@@ -1,10 +1,11 @@
-"""``tf.linalg``: matrices with three diagonals, and triangular ones with few."""
+"""``tf.linalg``: matrices with three diagonals."""
 
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 
-__all__ = ["banded_triangular_solve", "dense", "eigh_tridiagonal", "lines", "product", "tridiagonal_matmul",
+__all__ = ["dense", "eigh_tridiagonal", "lines", "product", "tridiagonal_matmul",
            "tridiagonal_solve", "turned"]
 
 
@@ -76,36 +77,21 @@ def _turn(x):
 def tridiagonal_solve(diagonals, rhs, diagonals_format="compact", transpose_rhs=False, conjugate_rhs=False, name=None,
                       partial_pivoting=True, perturb_singular=False):
     """The X of A X = rhs for matrices with three diagonals; vectors where rhs has a dimension less
-    (``tf.linalg.tridiagonal_solve``). By the factors of whole matrices, whatever the arguments on pivoting."""
+    (``tf.linalg.tridiagonal_solve``). Always with the larger of two rows as pivot, whatever `partial_pivoting` says."""
     if perturb_singular and not partial_pivoting:
         raise ValueError("partial_pivoting must be True if perturb_singular is True.")
     if perturb_singular:
         raise NotImplementedError("tridiagonal_solve: perturb_singular=True is not supported; leave it at False")
-    above, main, below = lines(diagonals, diagonals_format)
-    rhs = convert_to_tensor(rhs, dtype_hint=main.dtype)
-    is_vector = rhs.shape.rank == main.shape.rank
-    matrix = dense(above, main, below)
-    if is_vector:
-        return F["squeeze"](F["linalg.solve"](matrix, F["expand_dims"](rhs, -1)), [-1])
-    return F["linalg.solve"](matrix, _turn(rhs) if transpose_rhs else rhs)
-
-
-def banded_triangular_solve(bands, rhs, lower=True, adjoint=False, name=None):
-    """The X of A X = rhs for triangular matrices whose diagonals are the rows of `bands`, the main one first if
-    `lower`, else last (``tf.linalg.banded_triangular_solve``)."""
-    bands = convert_to_tensor(bands)
-    rhs = convert_to_tensor(rhs, dtype_hint=bands.dtype)
-    count, size = bands.shape[-2], bands.shape[-1]
-    if None in (count, size):
-        raise ValueError("banded_triangular_solve needs bands of known sizes; set them with ensure_shape")
-    matrix = None
-    for place in range(count):
-        offset = place if lower else count - 1 - place
-        line = bands[..., place, offset:] if lower else bands[..., place, :size - offset]
-        ends = [[offset, 0], [0, offset]] if lower else [[0, offset], [offset, 0]]
-        part = F["pad"](F["linalg.diag"](line), [[0, 0]] * (bands.shape.rank - 2) + ends)
-        matrix = part if matrix is None else F["add"](matrix, part)
-    return F["linalg.triangular_solve"](matrix, rhs, lower=lower, adjoint=adjoint)
+    diagonals = convert_to_tensor(diagonals) if diagonals_format == "compact" else diagonals
+    if diagonals_format != "compact" or diagonals.shape.rank in (None, 0, 1) or diagonals.shape[-2] != 3:
+        diagonals = F["stack"](lines(diagonals, diagonals_format), -2)
+    rhs = convert_to_tensor(rhs, dtype_hint=diagonals.dtype)
+    is_vector = None not in (rhs.shape.rank, diagonals.shape.rank) and rhs.shape.rank == diagonals.shape.rank - 1
+    right = F["expand_dims"](rhs, -1) if is_vector else _turn(rhs) if transpose_rhs else rhs
+    if conjugate_rhs:
+        right = ops.conjugated(right)
+    out = ops.call("tridiagonal_solve", {}, [diagonals, right])[0]
+    return F["squeeze"](out, [-1]) if is_vector else out
 
 
 def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):

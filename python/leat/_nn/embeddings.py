@@ -7,6 +7,7 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
 from leat._nn.losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits
 
 __all__ = ["compute_accidental_hits", "embedding_lookup", "embedding_lookup_sparse", "nce_loss",
@@ -121,13 +122,7 @@ def compute_accidental_hits(true_classes, sampled_candidates, num_true, seed=Non
     if true.shape.rank is not None and (true.shape.rank != 2 or true.shape[1] not in (None, num_true)):
         from leat.errors import InvalidArgumentError
         raise InvalidArgumentError(None, None, "true_candidates must be a batch_size * num_true matrix")
-    count = F["shape"](sampled)[0]
-    alike = F["equal"](F["expand_dims"](sampled, 0), F["expand_dims"](sampled, 1))
-    later = F["expand_dims"](F["range"](count), 0) > F["expand_dims"](F["range"](count), 1)
-    is_last = F["logical_not"](F["reduce_any"](F["logical_and"](alike, later), 1))
-    hits = F["where"](F["logical_and"](F["equal"](F["expand_dims"](true, 2), sampled), is_last))
-    weights = F["fill"](F["shape"](hits)[:1], float(np.finfo(np.float32).min))
-    return AccidentalHits(F["cast"](hits[:, 0], dtypes.int32), hits[:, 2], weights)
+    return AccidentalHits(*call("compute_accidental_hits", None, [true, sampled]))
 
 
 def _sampled_logits(weights, biases, labels, inputs, sampled_values, num_true, num_sampled, num_classes,

@@ -1,6 +1,6 @@
 """``tf.nn``: losses of logits."""
 
-from leat._core.tensor import convert_to_tensor
+from leat._core.tensor import convert_to_tensor, operation
 from leat._graph.ops import FUNCTIONS as F
 from leat.math import log_softmax
 
@@ -11,7 +11,11 @@ __all__ = ["l2_loss", "log_poisson_loss", "sigmoid_cross_entropy_with_logits", "
 def l2_loss(t, name=None):
     """Half the sum of squares (``tf.nn.l2_loss``)."""
     t = convert_to_tensor(t)
-    return F["multiply"](F["reduce_sum"](F["square"](t)), convert_to_tensor(0.5, t.dtype))
+    if t.dtype.is_complex:
+        raise TypeError(f"l2_loss takes floats, found {t.dtype.name}; take the loss of its abs")
+    if not t.dtype.is_floating:
+        return F["multiply"](F["reduce_sum"](F["square"](t)), convert_to_tensor(0.5, t.dtype))
+    return F["multiply"](operation("reduce_sum_squares", {}, [t])[0], convert_to_tensor(0.5, t.dtype))
 
 
 def sigmoid_cross_entropy_with_logits(labels=None, logits=None, name=None):

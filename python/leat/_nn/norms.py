@@ -5,6 +5,7 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
 from leat._graph.tape import custom_gradient
 from leat.errors import InvalidArgumentError
 
@@ -76,6 +77,8 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     x = convert_to_tensor(inputs)
     x = x if x.dtype.is_floating else F["cast"](x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
     rank = x.shape.rank
+    if axis % rank == rank - 1:
+        return _isotonic(x, decreasing)
     order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
     back = [order.index(one) for one in range(rank)]
     values, segments = _isotonic(F["transpose"](x, order), decreasing)
@@ -84,10 +87,7 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
 
 def _isotonic(x, decreasing):
     """Along the last axis. A gradient is the mean of its block's."""
-    from leat._graph.creation import numpy_function
-    sign = 1 if decreasing else -1
-    segments = numpy_function(lambda values: _blocks(values * sign), [F["stop_gradient"](x)], dtypes.int32)
-    segments.set_shape(x.shape)
+    found, segments = call("isotonic_regression", {"decreasing": bool(decreasing)}, [F["stop_gradient"](x)])
     size = F["shape"](x)[-1]
 
     def means(values):
@@ -100,20 +100,5 @@ def _isotonic(x, decreasing):
 
     @custom_gradient
     def compute(values):
-        return means(values), means
+        return found, means
     return compute(x), segments
-
-
-def _blocks(values):
-    """The number of the block of each value of lines that must not rise: neighbours are pooled while they do."""
-    flat = values.reshape(-1, values.shape[-1]).astype(np.float64)
-    out = np.zeros(flat.shape, np.int32)
-    for line, numbers in zip(flat, out):
-        sums, counts = [], []
-        for value in line:
-            sums.append(value)
-            counts.append(1)
-            while len(sums) > 1 and sums[-2] * counts[-1] < sums[-1] * counts[-2]:
-                sums[-2:], counts[-2:] = [sums[-2] + sums[-1]], [counts[-2] + counts[-1]]
-        numbers[:] = np.repeat(np.arange(len(counts)), counts)
-    return out.reshape(values.shape)

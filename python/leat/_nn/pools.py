@@ -4,14 +4,13 @@ One direction is two, the first of which has one row; three are two steps, plane
 maxima is the maximum of the box, and a mean of means too.
 """
 
-import itertools
-
 import numpy as np
 
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.tape import custom_gradient
 from leat._nn import windows
 from leat.errors import InvalidArgumentError, UnimplementedError
 
@@ -144,20 +143,6 @@ def avg_pool3d(input, ksize, strides, padding, data_format="NDHWC", name=None):
 
 # ---- the places of maxima ----
 
-def _patches(x, size, strides, dilations, padding, value):
-    """(the values [N, H, W, h * w, C] of each window of pictures, the rows and columns where windows begin)."""
-    batch, height, width, channels = windows.dims(x)
-    along = [windows.along(one, *rest, padding if isinstance(padding, str) else pair) for one, *rest, pair in zip(
-        (height, width), size, strides, dilations, (None, None) if isinstance(padding, str) else padding)]
-    for axis, (_, before, after) in enumerate(along, 1):
-        x = windows.pad(x, axis, before, after, value)
-    parts = [x[:, i * dilations[0]:i * dilations[0] + (along[0][0] - 1) * strides[0] + 1:strides[0],
-               j * dilations[1]:j * dilations[1] + (along[1][0] - 1) * strides[1] + 1:strides[1]]
-             for i, j in itertools.product(range(size[0]), range(size[1]))]
-    return F["stack"](parts, 3), [F["range"](count) * step - before
-                                  for (count, before, _), step in zip(along, strides)]
-
-
 def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", output_dtype=dtypes.int64,
                          include_batch_in_index=False, name=None):
     """(the largest element of each window, its place (row * width + column) * channels + channel)
@@ -166,17 +151,25 @@ def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", out
         raise ValueError(f"`data_format` values other  than 'NHWC' are not supported. Received: data_format="
                          f"{data_format}")
     x, output_dtype = convert_to_tensor(input), dtypes.as_dtype(output_dtype)
-    size, steps = windows.numbers(ksize, 2, "ksize"), windows.numbers(strides, 2, "strides")
-    values, (rows, columns) = _patches(x, size, steps, [1, 1], windows.pads(padding, 2), _lowest(x.dtype))
-    best = F["argmax"](values, 3)
-    found = F["gather"](F["transpose"](values, [0, 1, 2, 4, 3]), F["expand_dims"](best, 4), batch_dims=4, axis=4)
-    batch, height, width, channels = (F["cast"](one, dtypes.int64) for one in windows.dims(x))
-    row = F["reshape"](F["cast"](rows, dtypes.int64), [-1, 1, 1]) + best // size[1]
-    column = F["reshape"](F["cast"](columns, dtypes.int64), [-1, 1]) + best % size[1]
-    places = (row * width + column) * channels + F["range"](channels)
-    if include_batch_in_index:
-        places = places + F["reshape"](F["range"](batch), [-1, 1, 1, 1]) * (height * width * channels)
-    return F["squeeze"](found, [4]), F["cast"](places, output_dtype)
+    _is_text(padding)
+    attributes = {"ksize": windows.numbers(ksize, 2, "ksize"), "strides": windows.numbers(strides, 2, "strides"),
+                  "padding": windows.pads(padding, 2)}
+
+    @custom_gradient
+    def compute(x):
+        found, places = _places_of_maxima(x, attributes, include_batch_in_index)
+
+        def gradient(upstream, *_):
+            flat = places if include_batch_in_index else _places_of_maxima(x, attributes, True)[1]
+            sums = F["math.unsorted_segment_sum"](F["reshape"](upstream, [-1]), F["reshape"](flat, [-1]), F["size"](x))
+            return F["reshape"](sums, F["shape"](x))
+        return (found, places), gradient
+    found, places = compute(x)
+    return found, F["cast"](places, output_dtype)
+
+
+def _places_of_maxima(x, attributes, batch):
+    return ops.call("max_pool_with_argmax", {**attributes, "include_batch_in_index": bool(batch)}, [x])
 
 
 # ---- dilation and erosion ----
@@ -189,14 +182,10 @@ def dilation2d(input, filters, strides, padding, data_format, dilations, name=No
     x, filters = windows.tensors(input, filters)
     if filters.shape.rank != 3:
         raise InvalidArgumentError(None, None, f"filters must be 3-dimensional: {filters.shape}")
-    height, width, channels = filters.shape.as_list()
-    values, _ = _patches(x, [height, width], windows.numbers(list(strides), 2, "strides"),
-                         windows.numbers(list(dilations), 2, "rates"), windows.pads(padding, 2), _lowest(x.dtype))
-    weights = F["reshape"](filters, [height * width, channels])
-    sums = F["add"](values, weights) if x.dtype.is_floating else F["where"](
-        F["equal"](values, x.dtype.min), values, F["add"](values, weights))  # what is padding does not wrap
-    best = F["expand_dims"](F["argmax"](sums, 3), 4)
-    return F["squeeze"](F["gather"](F["transpose"](sums, [0, 1, 2, 4, 3]), best, batch_dims=4, axis=4), [4])
+    _is_text(padding)
+    attributes = {"strides": windows.numbers(list(strides), 2, "strides"), "padding": windows.pads(padding, 2),
+                  "rates": windows.numbers(list(dilations), 2, "rates")}
+    return ops.call("dilation2d", attributes, [x, filters])[0]
 
 
 def erosion2d(value, filters, strides, padding, data_format, dilations, name=None):

@@ -11,7 +11,7 @@ from leat import nest
 from leat._checkpoint import files, graph
 from leat._core import specs
 from leat._core.paths import local
-from leat._files import limits
+from leat._files import folders, limits
 from leat._files.wire import DecodeError
 from leat._graph import trace
 from leat._graph.arguments import fitted
@@ -513,8 +513,13 @@ def load(export_dir, tags=None, options=None):
     `signatures`.
 
     OSError where there is none; DataLossError for a damaged one. A function is translated when it is first called:
-    UnimplementedError, with its name, for an operation that leat has not.
+    UnimplementedError, with its name, for an operation that leat has not. A model that is saved over while it is loaded
+    is the old one or the new one.
     """
+    return folders.read_one(local(export_dir), lambda: _load_once(export_dir, tags, options))
+
+
+def _load_once(export_dir, tags, options):
     folder = local(export_dir)
     meta = read_meta_graph(export_dir, tags)
     try:

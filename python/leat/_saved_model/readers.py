@@ -94,6 +94,11 @@ def _shape_n(run, node, *inputs):
     return [op("shape", value, out_type=node.type("out_type", dtypes.int32)) for value in inputs]
 
 
+def _eigen(with_vectors, without):
+    """Eigenvalues: their vectors are computed where the node asks for them."""
+    return lambda run, node, x: op(with_vectors, x) if node.b("compute_v", True) else [op(without, x), None]
+
+
 def _select(run, node, condition, x, y):
     """TensorFlow's first form: a condition of one value, or of one for each row."""
     if condition.shape.rank == 1 and x.shape.rank not in (0, 1, None):
@@ -434,6 +439,9 @@ READERS = {
     "MatrixDiagV3": lambda run, node, x, k, rows, columns, fill: op(
         "diag", x, k=_list(k), num_rows=_number(node, rows), num_cols=_number(node, columns),
         padding_value=float(_number(node, fill)), align=node.s("align", "RIGHT_LEFT")),
+    "BandedTriangularSolve": lambda run, node, x, y: op("banded_triangular_solve", x, y, lower=node.b("lower", True),
+                                                        adjoint=node.b("adjoint")),
+    "Eig": _eigen("eig", "eigvals"), "TridiagonalSolve": lambda run, node, x, y: op("tridiagonal_solve", x, y),
     "MatrixInverse": lambda run, node, x: op("matrix_inverse", x, adjoint=node.b("adjoint")),
     "MatrixSetDiagV3": lambda run, node, x, y, k: op("set_diag", x, y, k=_list(k), align=node.s("align", "RIGHT_LEFT")),
     "MatrixSolve": lambda run, node, x, y: op("matrix_solve", x, y, adjoint=node.b("adjoint")),
@@ -457,7 +465,7 @@ READERS = {
     "ReverseV2": lambda run, node, x, axis: op("reverse", x, axis=_list(axis)),
     "Roll": lambda run, node, x, shift, axis: op("roll", x, shift=_list(shift), axis=_list(axis)),
     "ScatterNd": lambda run, node, x, y, shape: op("scatter_nd", x, y, shape=shape),
-    "Select": _select, "SelfAdjointEigV2": lambda run, node, x: op("self_adjoint_eig", x),
+    "Select": _select, "SelfAdjointEigV2": _eigen("self_adjoint_eig", "self_adjoint_eigvals"),
     "Selu": lambda run, node, x: tf.nn.selu(x),
     "Shape": lambda run, node, x: op("shape", x, out_type=node.type("out_type", dtypes.int32)), "ShapeN": _shape_n,
     "Size": lambda run, node, x: op("size", x, out_type=node.type("out_type", dtypes.int32)),

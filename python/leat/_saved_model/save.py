@@ -1,9 +1,11 @@
 """``tf.saved_model.save``: the graph of objects, its variables, and its functions as TensorFlow's graphs."""
 
+import errno
 import inspect
+import itertools
 import json
 import os
-import shutil
+import re
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from leat._api.modules import Module
 from leat._checkpoint import files, graph, objects
 from leat._core import specs
 from leat._core.paths import local
-from leat._files.replacing import replace_together
+from leat._files import folders
 from leat._graph.arguments import distinct
 from leat._graph.traced import ConcreteFunction, Function
 from leat._saved_model import values
@@ -26,6 +28,8 @@ TENSORFLOW = "2.21.0"  # whose files these are like
 PRODUCER = 2418  # the version of its graphs
 _PREDICT = "tensorflow/serving/predict"
 INIT = "__saved_model_init_op"
+# What in its folder belongs to a SavedModel, also of other writers.
+_OWN = {"saved_model.pb", "saved_model.pbtxt", "fingerprint.pb", "keras_metadata.pb", "variables", "assets", "debug"}
 
 
 class _Signatures(dict):
@@ -465,21 +469,32 @@ def _aggregation(value):
 
 # ---- files ----
 
-def _write_assets(folder, assets):
-    """Copies the files of assets into the folder; [AssetFileDef]."""
-    messages, names = [], set()
+def _content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _asset_files(folder, assets):
+    """({path: content}, [path]) of assets' files in a folder: those to be written, and those of saves before that are
+    not needed any more. A name whose file has other content stays that file's, which the graph of before may need."""
+    made = {}
     for asset in assets:
-        source = asset._path
-        name, number = os.path.basename(source), 0
-        while name in names:
-            number += 1
-            name = f"{os.path.basename(source)}_{number}"
-        names.add(name)
-        os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
-        shutil.copyfile(source, os.path.join(folder, "assets", name))
-        messages.append(Message("AssetFileDef", filename=name, tensor_info=Message(
-            "TensorInfo", name=f"asset_path_{len(messages)}:0", dtype=7)))
-    return messages
+        content, base = _content(asset._path), os.path.join(folder, os.path.basename(asset._path))
+        if content is None:
+            raise FileNotFoundError(errno.ENOENT, "the file of an asset is not there", asset._path)
+        names = itertools.chain([base], (f"{base}_{number}" for number in itertools.count(1)))
+        made[next(name for name in names if name not in made and _content(name) in (None, content))] = content
+    own = re.compile("|".join(re.escape(os.path.basename(asset._path)) + r"(_\d+)?" for asset in assets))
+    there = os.listdir(folder) if made and os.path.isdir(folder) else []
+    return made, [path for name in there if own.fullmatch(name) and (path := os.path.join(folder, name)) not in made]
+
+
+def _asset_messages(paths):
+    return [Message("AssetFileDef", filename=os.path.basename(path), tensor_info=Message(
+        "TensorInfo", name=f"asset_path_{number}:0", dtype=7)) for number, path in enumerate(paths)]
 
 
 def _asset_nodes(messages):
@@ -487,6 +502,20 @@ def _asset_nodes(messages):
         "dtype": values.attribute(dtypes.string),
         "value": values.attribute(values.tensor_message(np.array(one.filename.encode(), object), dtypes.string))})
         for one in messages]
+
+
+def _write(folder, nodes, assets, meta_graph, graph_nodes):
+    """The files of a SavedModel, of which saved_model.pb comes last."""
+    made, outdated = _asset_files(os.path.join(folder, "assets"), assets)
+    meta_graph["asset_file_def"] = _asset_messages(made)
+    meta_graph["graph_def"]["node"] = graph_nodes + _asset_nodes(meta_graph["asset_file_def"])
+    message = Message("SavedModel", saved_model_schema_version=1, meta_graphs=[meta_graph])
+    if made:
+        os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
+    files.write(os.path.join(folder, "variables", "variables"), [
+        *((node.key, node.tensor()) for node in nodes if node.attribute is not None),
+        (graph.KEY, files.text_tensor(graph.encode(nodes)))],
+        list(made.items()), [(os.path.join(folder, "saved_model.pb"), encode(message))], outdated)
 
 
 def save(obj, export_dir, signatures=None, options=None):
@@ -497,6 +526,10 @@ def save(obj, export_dir, signatures=None, options=None):
     with one traced form, or {name: function}; without them an object's only function that has an `input_signature`, and
     a Keras model's call, are "serving_default". UnimplementedError, with its name, for an operation that TensorFlow has
     none for.
+
+    Over a SavedModel that is there the new one is written beside it and takes its place at once, so a process that is
+    killed leaves one of them. Where that cannot be (a mount point, the working folder, a link, a folder above that
+    cannot be written) the files are replaced one after the other when all are written, and saved_model.pb last.
     """
     if not objects.is_trackable(obj):
         raise ValueError(f"Expected a TensorFlow Trackable object for export, got {obj!r}. Export a tf.Module, a Keras "
@@ -513,15 +546,13 @@ def save(obj, export_dir, signatures=None, options=None):
     if aliases:
         meta["function_aliases"] = {str(functions.write(one._shown(made))[0]): alias
                                     for alias, one in aliases.items() for made in one._saved_traces()}
-    os.makedirs(folder, exist_ok=True)
-    files.write(os.path.join(folder, "variables", "variables"), [
-        *((node.key, node.tensor()) for node in nodes if node.attribute is not None),
-        (graph.KEY, files.text_tensor(graph.encode(nodes)))])
-    asset_files = _write_assets(folder, assets)
-    library = Message("FunctionDefLibrary", function=list(functions.library.functions.values()))
-    message = Message("SavedModel", saved_model_schema_version=1, meta_graphs=[Message(
-        "MetaGraphDef", meta_info_def=meta, saver_def=saver, signature_def=defs, asset_file_def=asset_files,
-        graph_def=Message("GraphDef", node=graph_nodes + _asset_nodes(asset_files),
-                          versions=Message("VersionDef", producer=PRODUCER), library=library),
-        object_graph_def=Message("SavedObjectGraph", nodes=saved, concrete_functions=functions.messages))])
-    replace_together([(os.path.join(folder, "saved_model.pb"), encode(message))])
+    meta_graph = Message(
+        "MetaGraphDef", meta_info_def=meta, saver_def=saver, signature_def=defs,
+        graph_def=Message("GraphDef", versions=Message("VersionDef", producer=PRODUCER), library=Message(
+            "FunctionDefLibrary", function=list(functions.library.functions.values()))),
+        object_graph_def=Message("SavedObjectGraph", nodes=saved, concrete_functions=functions.messages))
+    if os.path.exists(os.path.join(folder, "saved_model.pb")) and folders.can_be_replaced(folder):
+        with folders.replaced(folder, _OWN) as new:
+            _write(new, nodes, assets, meta_graph, graph_nodes)
+    else:
+        _write(folder, nodes, assets, meta_graph, graph_nodes)

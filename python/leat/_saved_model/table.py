@@ -55,6 +55,8 @@ lgamma Lgamma y T=0
 log Log y T=0
 log1p Log1p y T=0
 log_matrix_determinant LogMatrixDeterminant sign,log_abs_determinant T=0
+matrix_logarithm MatrixLogarithm output T=0
+matrix_square_root MatrixSquareRoot output T=0
 log_softmax LogSoftmax logsoftmax T=0
 logical_and LogicalAnd z
 logical_not LogicalNot y
@@ -121,12 +123,14 @@ _OUTPUTS = """
 AdjustContrastv2 output T=0
 AdjustHue output T=0
 AdjustSaturation output T=0
+BandedTriangularSolve output T=0
 CropAndResize crops T=0
 DecodeBase64 output
 DecodeImage image
 DecodeJpeg image
 DecodePng image
 DecodeRaw output
+Eig e,v T=0
 EncodeBase64 output
 EncodePng contents T=0
 ExtractImagePatches patches T=0
@@ -141,7 +145,20 @@ ResizeBicubic resized_images T=0
 ResizeBilinear resized_images T=0
 ResizeNearestNeighbor resized_images T=0
 ScaleAndTranslate resized_images T=0
+TridiagonalSolve output T=0
 TruncatedNormal output T=0
+ComputeAccidentalHits indices,ids,weights
+Dilation2D output T=0
+EditDistance output T=1
+FakeQuantWithMinMaxArgs outputs
+FakeQuantWithMinMaxVars outputs
+FakeQuantWithMinMaxVarsPerChannel outputs
+MaxPoolWithArgmax output,argmax T=0
+SetSize size T=1
+SparseFillEmptyRows output_indices,output_values,empty_row_indicator,reverse_index_map T=1
+SparseReshape output_indices,output_shape
+SparseTensorDenseMatMul product T=1 Tindices=0
+SparseToSparseSetOperation result_indices,result_values,result_shape T=1
 All output
 Any output
 AnonymousHashTable table_handle

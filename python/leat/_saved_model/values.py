@@ -17,14 +17,11 @@ _MOST_DIMENSIONS = 254
 
 _DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
-    "float64", "string")}
-_COMPLEX = {8: "complex64", 18: "complex128"}
+    "float64", "complex64", "complex128", "string")}
 
 
 def dtype_of(number):
     """The DType of TensorFlow's number. UnimplementedError for one that leat lacks."""
-    if number in _COMPLEX and hasattr(dtypes, _COMPLEX[number]):
-        return dtypes.as_dtype(_COMPLEX[number])
     if number not in _DTYPES:
         raise UnimplementedError(None, None, f"a SavedModel has tensors of the dtype number {number} of TensorFlow, "
                                  "which leat has not; save it there with other dtypes")

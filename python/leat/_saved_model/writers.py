@@ -6,7 +6,8 @@ and dimensions of its outputs; it gives the outputs' Values.
 
 import leat as tf
 from leat import dtypes
-from leat._saved_model import writers_control as control, writers_layers as layers, writers_pictures as pictures
+from leat._saved_model import (writers_control as control, writers_layers as layers, writers_pictures as pictures,
+                               writers_rare as rare)
 from leat._saved_model.translate import Value, literal, output_of as _of, repeated as _repeated
 from leat._saved_model.values import Shape
 from leat.errors import UnimplementedError
@@ -240,6 +241,15 @@ def _unique(name):
     return lambda b, node, x, kinds: b.op(name, x, outputs=kinds, out_idx=kinds[1][0])
 
 
+def _eigen(b, node, x, kinds):
+    """Eig, with the vectors where they are asked for: else the second output has no values."""
+    return b.op("Eig", x, outputs=[*kinds, kinds[0]][:2], compute_v=len(kinds) > 1, Tout=kinds[0][0])[:len(kinds)]
+
+
+def _self_adjoint_eigen(b, node, x, kinds):
+    return b.op("SelfAdjointEigV2", x, outputs=[*kinds, kinds[0]][:2], compute_v=len(kinds) > 1)[:len(kinds)]
+
+
 def _unstack(b, node, x, kinds):
     return b.op("Unpack", x, outputs=kinds, num=len(kinds), axis=node["axis"])
 
@@ -382,10 +392,14 @@ WRITERS = {
                                                         num_partitions=node["num_partitions"]),
     "einsum": lambda b, node, x, kinds: b.op("Einsum", x, equation=node["equation"].replace(" ", ""), **_of(kinds)),
     "ensure_shape": lambda b, node, x, kinds: b.op("EnsureShape", x, shape=Shape(node["shape"]), **_of(kinds)),
+    "eig": _eigen, "eigvals": _eigen,
     "expand_dims": lambda b, node, x, kinds: b.op("ExpandDims", [x[0], _axis(b, node)], **_of(kinds)),
     "gather": _gather, "in_top_k": _in_top_k,
     "linspace": lambda b, node, x, kinds: b.op("LinSpace", [*x, b.ints(node["num"])], **_of(kinds)),
     "logical_xor": _logical_xor, "matmul": _matmul,
+    "banded_triangular_solve": lambda b, node, x, kinds: b.op(
+        "BandedTriangularSolve", x, lower=node["lower"], adjoint=node["adjoint"], **_of(kinds)),
+    "tridiagonal_solve": lambda b, node, x, kinds: b.op("TridiagonalSolve", x, partial_pivoting=True, **_of(kinds)),
     "lu": lambda b, node, x, kinds: b.op("Lu", x, outputs=kinds, output_idx_type=kinds[1][0]),
     "matrix_inverse": lambda b, node, x, kinds: b.op("MatrixInverse", x, adjoint=node["adjoint"], **_of(kinds)),
     "matrix_solve": lambda b, node, x, kinds: b.op("MatrixSolve", x, adjoint=node["adjoint"], **_of(kinds)),
@@ -398,6 +412,8 @@ WRITERS = {
     "range": _range, "reduce_all": _reduction("All"),
     "reduce_any": _reduction("Any"), "reduce_max": _reduction("Max"), "reduce_mean": _reduction("Mean"),
     "reduce_min": _reduction("Min"), "reduce_prod": _reduction("Prod"), "reduce_sum": _reduction("Sum"),
+    "reduce_sum_squares": lambda b, node, x, kinds: _reduction("Sum")(
+        b, node, [b.op("Square", x, kinds[0][0], x[0].dims)], kinds),
     "regex_full_match": _text("StaticRegexFullMatch", "pattern"),
     "regex_replace": _text("StaticRegexReplace", "pattern", "rewrite", "replace_global"), "repeat": _repeat,
     "replica_id": lambda b, node, x, kinds: b.constant(0, kinds[0][0]),  # what serves is one
@@ -410,7 +426,7 @@ WRITERS = {
     "scatter_nd": lambda b, node, x, kinds: b.op("ScatterNd", [x[0], x[1], b.cast(b.ints(node["shape"]), x[0].dtype)],
                                                  **_of(kinds)),
     "searchsorted": _searchsorted,
-    "self_adjoint_eig": lambda b, node, x, kinds: b.op("SelfAdjointEigV2", x, outputs=kinds),
+    "self_adjoint_eig": _self_adjoint_eigen, "self_adjoint_eigvals": _self_adjoint_eigen,
     "set_diag": _set_diag, "shape": _shape, "size": _size,
     "slice": _slice, "sort": _sort, "split": _split,
     "squeeze": _squeeze,
@@ -434,5 +450,5 @@ WRITERS = {
     "unique_with_counts": _unique("UniqueWithCounts"), "unsorted_segment_max": _unsorted("UnsortedSegmentMax"),
     "unsorted_segment_min": _unsorted("UnsortedSegmentMin"), "unsorted_segment_prod": _unsorted("UnsortedSegmentProd"),
     "unsorted_segment_sum": _unsorted("UnsortedSegmentSum"), "unstack": _unstack,
-    "zeros": _filled(0), **control.LINES, **layers.LINES, **pictures.LINES,
+    "zeros": _filled(0), **control.LINES, **layers.LINES, **pictures.LINES, **rare.LINES,
 }

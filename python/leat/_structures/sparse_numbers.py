@@ -3,6 +3,7 @@
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
 from leat._structures.sparse import SparseTensor
 
 __all__ = ["bincount", "maximum", "minimum", "sampled_addmm", "softmax"]
@@ -52,15 +53,9 @@ def _joined(sp_a, sp_b, function):
         from leat.errors import InvalidArgumentError
         raise InvalidArgumentError(None, None, f"Operands' shapes do not match: {a.shape} and {b.shape}")
     shape = convert_to_tensor(a.dense_shape, dtypes.int64)
-    flat = [_flat(one.indices, shape) for one in (a, b)]
-    places, _ = F["unique"](F["sort"](F["concat"](flat, 0)))
-
-    def spread(one, at):
-        found = F["expand_dims"](F["searchsorted"](places, at), 1)
-        return F["scatter_nd"](found, one.values, F["shape"](places))
-    values = function(*[spread(one, at) for one, at in zip((a, b), flat)])
-    steps = _steps(shape)
-    indices = F["math.floormod"](F["math.floordiv"](F["expand_dims"](places, 1), steps), shape)
+    indices, *places = call("sparse_union", None, [a.indices, b.indices, shape])
+    count = F["shape"](indices)[:1]
+    values = function(*[F["scatter_nd"](F["expand_dims"](at, 1), one.values, count) for one, at in zip((a, b), places)])
     return SparseTensor(indices, values, a.dense_shape)
 
 

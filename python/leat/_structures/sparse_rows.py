@@ -1,10 +1,14 @@
 """``tf.sparse``: what sparse tensors do by operations on their indices and values; all of it can be traced."""
 
+import math
+
 import numpy as np
 
 from leat import dtypes
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
+from leat._graph.tape import custom_gradient
 from leat._structures.sparse import SparseTensor
 from leat.errors import InvalidArgumentError
 
@@ -38,11 +42,6 @@ def _places(indices, dense_shape):
     return F["reduce_sum"](F["multiply"](indices, F["expand_dims"](steps, 0)), 1)
 
 
-def _coordinates(places, dense_shape):
-    steps = F["expand_dims"](F["math.cumprod"](dense_shape, exclusive=True, reverse=True), 0)
-    return F["math.floormod"](F["math.floordiv"](F["expand_dims"](places, 1), steps), F["expand_dims"](dense_shape, 0))
-
-
 # ---- dense tensors ----
 
 def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
@@ -57,8 +56,14 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
 
 
 def _check_order(value):
-    indices = value.indices.numpy()
+    indices = np.asarray(value.indices)
     if len(indices) < 2:
+        return
+    rises, same = np.zeros(len(indices) - 1, bool), np.ones(len(indices) - 1, bool)
+    for before, after in zip(indices[:-1].T, indices[1:].T):
+        rises |= same & (before < after)
+        same &= before == after
+    if rises.all():
         return
     rank = indices.shape[1]
     order = np.lexsort([indices[:, d] for d in range(rank)][::-1])
@@ -101,8 +106,8 @@ def to_indicator(sp_input, vocab_size, name=None):
 
 def reorder(sp_input, name=None):
     """The same in row-major order (``tf.sparse.reorder``)."""
-    order = F["argsort"](_places(sp_input.indices, sp_input.dense_shape), stable=True)
-    return _make(F["gather"](sp_input.indices, order), F["gather"](sp_input.values, order), sp_input.dense_shape)
+    indices, order = call("sparse_order", None, [sp_input.indices, _int64(sp_input.dense_shape)])
+    return _make(indices, F["gather"](sp_input.values, order), sp_input.dense_shape)
 
 
 def concat(axis, sp_inputs, expand_nonconcat_dims=False, name=None):
@@ -173,10 +178,16 @@ def reset_shape(sp_input, new_shape=None):
 def reshape(sp_input, shape, name=None):
     """The values in another dense shape of as many places (``tf.sparse.reshape``); -1 stands for what fits."""
     shape = _int64(shape)
+    if shape._has_values and sp_input.dense_shape._has_values:
+        dims, old = shape.numpy().tolist(), _int64(sp_input.dense_shape)
+        rest = math.prod(old.numpy().tolist()) // max(abs(math.prod(dims)), 1)
+        shape = convert_to_tensor(np.array([rest if one == -1 else one for one in dims], np.int64))
+        return _make(call("sparse_reshape", None, [sp_input.indices, old, shape])[0], sp_input.values, shape)
     count = F["reduce_prod"](sp_input.dense_shape)
     rest = F["math.floordiv"](count, F["maximum"](F["abs"](F["reduce_prod"](shape)), convert_to_tensor(np.int64(1))))
     shape = F["where"](F["equal"](shape, convert_to_tensor(np.int64(-1))), rest, shape)
-    return _make(_coordinates(_places(sp_input.indices, sp_input.dense_shape), shape), sp_input.values, shape)
+    indices = call("sparse_reshape", None, [sp_input.indices, _int64(sp_input.dense_shape), shape])[0]
+    return _make(indices, sp_input.values, shape)
 
 
 def transpose(sp_input, perm=None, name=None):
@@ -199,15 +210,10 @@ def expand_dims(sp_input, axis=None, name=None):
 def fill_empty_rows(sp_input, default_value, name=None):
     """(a sparse matrix with `default_value` at the first place of each empty row, which rows were empty)
     (``tf.sparse.fill_empty_rows``)."""
-    rows = sp_input.dense_shape[0]
-    counts = F["math.unsorted_segment_sum"](F["ones_like"](sp_input.indices[:, 0]), sp_input.indices[:, 0], rows)
-    is_empty = F["equal"](counts, F["zeros_like"](counts))
-    empty = F["where"](is_empty)
-    places = F["concat"]([empty, F["zeros_like"](empty)], 1)
-    values = F["fill"](F["shape"](empty)[:1], convert_to_tensor(default_value, sp_input.dtype))
-    filled = _make(F["concat"]([sp_input.indices, places], 0), F["concat"]([sp_input.values, values], 0),
-                   sp_input.dense_shape)
-    return reorder(filled), is_empty
+    indices, order, is_empty = call("sparse_fill_empty_rows", None, [sp_input.indices, _int64(sp_input.dense_shape)])
+    default = F["reshape"](convert_to_tensor(default_value, sp_input.dtype), [1])
+    values = F["gather"](F["concat"]([sp_input.values, default], 0), order)
+    return _make(indices, values, sp_input.dense_shape), is_empty
 
 
 def mask(a, mask_indices, name=None):
@@ -241,10 +247,10 @@ def add(a, b, threshold=0):
         a, b = (a, b) if is_sparse[0] else (b, a)
         dense = convert_to_tensor(b)
         return F["tensor_scatter_nd_add"](dense, a.indices, a.values)
-    both = reorder(_make(F["concat"]([a.indices, b.indices], 0), F["concat"]([a.values, b.values], 0), a.dense_shape))
-    places, numbers = F["unique"](_places(both.indices, a.dense_shape))
-    sums = F["math.unsorted_segment_sum"](both.values, numbers, F["size"](places))
-    out = _make(_coordinates(places, a.dense_shape), sums, a.dense_shape)
+    indices, *places = call("sparse_union", None, [a.indices, b.indices, _int64(a.dense_shape)])
+    sums = F["math.unsorted_segment_sum"](F["concat"]([a.values, b.values], 0), F["concat"](places, 0),
+                                          F["shape"](indices)[0])
+    out = _make(indices, sums, a.dense_shape)
     limit = convert_to_tensor(threshold, a.dtype)
     if isinstance(threshold, (int, float)) and threshold == 0:
         return out
@@ -288,10 +294,28 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
         return F["transpose"](turned)
     b = convert_to_tensor(b)
     b = F["transpose"](b) if adjoint_b else b
+    if b.dtype in (dtypes.float32, dtypes.float64):
+        return _product(sp_a.indices, sp_a.values, sp_a.dense_shape, b, adjoint_a)
     rows, columns = (1, 0) if adjoint_a else (0, 1)
     lines = F["gather"](b, sp_a.indices[:, columns])
     products = F["multiply"](lines, F["expand_dims"](sp_a.values, 1))
     return F["math.unsorted_segment_sum"](products, sp_a.indices[:, rows], sp_a.dense_shape[rows])
+
+
+def _product(indices, values, shape, b, adjoint_a):
+    shape = _int64(shape)
+    rows, columns = (1, 0) if adjoint_a else (0, 1)
+
+    @custom_gradient
+    def compute(values, b):
+        out = call("sparse_dense_matmul", {"adjoint_a": bool(adjoint_a)}, [indices, values, shape, b])[0]
+
+        def gradient(upstream):
+            lines = F["gather"](upstream, indices[:, rows])
+            of_values = F["reduce_sum"](F["multiply"](lines, F["gather"](b, indices[:, columns])), 1)
+            return of_values, _product(indices, values, shape, upstream, not adjoint_a)
+        return out, gradient
+    return compute(values, b)
 
 
 # ---- segments ----
@@ -299,10 +323,16 @@ def sparse_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
 def _segments(kind, data, indices, segment_ids, num_segments):
     rows = F["gather"](convert_to_tensor(data), indices)
     if num_segments is None:
-        if kind == "sqrt_n":
+        if kind == "sqrt_n" and rows.shape.rank is None:
             ids = convert_to_tensor(segment_ids)
             last = F["concat"]([ids[-1:] + 1, F["zeros_like"](ids)[:1]], 0)
             return _unsorted(kind, rows, ids, F["reduce_max"](last))
+        if kind == "sqrt_n":
+            ids = convert_to_tensor(segment_ids)
+            count = F["math.segment_sum"](F["ones_like"](F["cast"](ids, rows.dtype)), ids)
+            roots = F["sqrt"](F["maximum"](count, convert_to_tensor(1, rows.dtype)))
+            shape = [-1] + [1] * (rows.shape.rank - 1)
+            return F["divide"](F["math.segment_sum"](rows, ids), F["reshape"](roots, shape))
         return F["math.segment_" + kind](rows, segment_ids)
     return _unsorted(kind, rows, segment_ids, num_segments)
 

@@ -386,6 +386,10 @@ class Variable:
     __abs__ = _delegate("__abs__")
     __invert__ = _delegate("__invert__")
 
+    def __reduce__(self):
+        return _restored, (self._native.read(), self._trainable, self._name, self._constraint, self._synchronization,
+                           self._aggregation)
+
     def __deepcopy__(self, memo):
         made = Variable(self._native.read(), trainable=self._trainable, name=self._name, constraint=self._constraint,
                         synchronization=self._synchronization, aggregation=self._aggregation)
@@ -397,6 +401,12 @@ class Variable:
             return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
         text = text_of(self._native.read(), True)
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}, numpy={text}>"
+
+
+def _restored(value, trainable, name, constraint, synchronization, aggregation):
+    """The variable of a pickle, of its own and with the value of then."""
+    return Variable(value, trainable=trainable, name=name, constraint=constraint, synchronization=synchronization,
+                    aggregation=aggregation)
 
 
 def _is_mask(key):

@@ -37,7 +37,17 @@ class Dataset:
     _shown = None  # what TensorFlow calls the class, where it is another name
     __slots__ = ("_native", "_value", "_element_spec", "_name", "_inputs", "_options", "__weakref__", "__dict__")
 
-    def __init__(self, native=None, value=None, element_spec=None, name="Dataset", inputs=(), options=None):
+    def __init__(self, variant_tensor):
+        raise TypeError(f"Can't instantiate abstract class {type(self).__name__}; datasets are made by "
+                        "Dataset.range, from_tensor_slices, from_generator and the like")
+
+    @classmethod
+    def _of(cls, native=None, value=None, **more):
+        made = cls.__new__(cls)
+        made._fill(native, value, **more)
+        return made
+
+    def _fill(self, native=None, value=None, element_spec=None, name="Dataset", inputs=(), options=None):
         self._native = native
         self._value = value  # a tensor of dtype variant where this is a value of a function being traced
         self._element_spec = element_spec
@@ -103,7 +113,7 @@ class Dataset:
     @staticmethod
     def from_json(text):
         """The dataset of a plan's JSON text."""
-        return Dataset(_native.Dataset.build(text, [], [], None), name="Plan")
+        return Dataset._of(_native.Dataset.build(text, [], [], None), name="Plan")
 
     def _plan(self, what):
         if self._native is None:
@@ -118,8 +128,8 @@ class Dataset:
     def _of_value(tensor, element_spec):
         """The dataset that a tensor of dtype variant is."""
         if tensor._has_values:
-            return Dataset(tensor._dataset(), element_spec=element_spec, name="Variant")
-        return Dataset(value=tensor, element_spec=element_spec, name="Variant")
+            return Dataset._of(tensor._dataset(), element_spec=element_spec, name="Variant")
+        return Dataset._of(value=tensor, element_spec=element_spec, name="Variant")
 
     # ---- running ----
 
@@ -316,7 +326,7 @@ class _Node:
         else:
             plan["inputs"] = self._tree(self.inputs)
         native = _native.Dataset.build(json.dumps(plan), self.datasets, self.elements, self._function)
-        made = Dataset(native, name=_shown_name(self.op, self.arguments), inputs=tuple(flat))
+        made = Dataset._of(native, name=_shown_name(self.op, self.arguments), inputs=tuple(flat))
         made._node = (self.op, args, [getattr(function, "__code__", None) or getattr(
             function, "__name__", type(function).__name__) for _, function in self.functions],
             [text for text, _ in self.elements])  # what views.describe shows; no values, and nothing they hold on to
@@ -394,7 +404,7 @@ class _Node:
             made, captures = inside(self, function, name)
             functions.append((name, made, [trace.reach(graph, tensor) for tensor in captures]))
         value = graph.dataset(self.op, json.dumps(args), inputs, bound, functions)
-        made = Dataset(value=value, name=_camel(self.op), inputs=tuple(flat))
+        made = Dataset._of(value=value, name=_camel(self.op), inputs=tuple(flat))
         plain = type(self.inputs) is tuple and not any(nest.is_nested(child) for child in self.inputs)
         if self.entry["tree"] and not plain and nest.is_nested(self.inputs):
             return made.map(lambda *values: nest.pack_as(self.inputs, values))
@@ -536,7 +546,7 @@ def _reader(class_name):
     def call(given):
         self, name = given.pop("self"), given.pop("name")
         made = make(op, (), given, name)
-        Dataset.__init__(self, made._native, made._value, name=class_name.removesuffix("Dataset"))
+        self._fill(made._native, made._value, name=class_name.removesuffix("Dataset"))
         self._node = getattr(made, "_node", None)
     parameters = [("self", REQUIRED), *parameters_of(entry), ("name", None)]
     init = function("__init__", parameters, call, None, "leat.data")

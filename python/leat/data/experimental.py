@@ -23,7 +23,7 @@ class RandomDataset(Dataset):
 
     def __init__(self, seed=None, name=None):
         made = Dataset.random(seed, name=name)
-        Dataset.__init__(self, made._native, made._value, name="Random")
+        self._fill(made._native, made._value, name="Random")
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):

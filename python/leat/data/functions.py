@@ -310,7 +310,7 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
         raise trace.NotTraceable("from_generator with arguments whose values are not known while tracing")
     native = _native.Dataset.generator(_Run(generator, output_signature), nest.to_text(output_signature),
                                        (nest.to_text(nest.spec_of(values)), list(values)))
-    dataset = _dataset(native, name="FlatMap")
+    dataset = _dataset.value._of(native, name="FlatMap")
     if name is not None:
         dataset._native = dataset._native.label(name)
     return dataset

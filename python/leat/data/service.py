@@ -165,7 +165,7 @@ def _from_dataset_id(processing_mode, service, dataset_id, element_spec, job_nam
     if cross_trainer_cache is not None:
         args["trainer_id"] = str(cross_trainer_cache.trainer_id)
     native = _native.Dataset.build(json.dumps({"op": "data_service", "args": args}), [], [], None)
-    dataset = _DataServiceDatasetV2(native)
+    dataset = _DataServiceDatasetV2._of(native)
     if element_spec is not None:
         _check_spec(element_spec, dataset.element_spec, dataset_id)
         dataset._element_spec = element_spec
@@ -414,7 +414,7 @@ class WorkerConfig(collections.namedtuple("WorkerConfig", [
     heartbeat_interval_ms: The longest time between two of its questions to the dispatcher.
     dispatcher_timeout_ms: How long a dispatcher is waited for at the start.
     snapshot_max_chunk_size_bytes: The longest file of distributed_save (not in TensorFlow); None: 6 GiB.
-    memory_budget_bytes: What its tasks may hold together that is made and not taken (not in TensorFlow); None: a
+    memory_budget_bytes: What its tasks may hold together that is made and not confirmed (not in TensorFlow); None: a
         quarter of the memory that the process may use.
     """
 

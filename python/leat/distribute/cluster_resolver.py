@@ -420,7 +420,7 @@ class KubernetesClusterResolver(_Placed):
 def _kubernetes_client(location):
     try:
         from kubernetes import client, config
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("KubernetesClusterResolver asks the package kubernetes, which is not installed: pip install "
                           "kubernetes, hand in override_client, or let Kubeflow set TF_CONFIG and use "
                           "TFConfigClusterResolver") from None

@@ -36,8 +36,8 @@ def version():
     return __version__
 
 
-registry.look_in(classes=(layers, models.model, models.functional, optimizers, optimizers.schedules, losses, metrics,
-                          initializers, regularizers, constraints, random),
+registry.look_in(classes=(layers, models.model, models.functional, models.feature_space, optimizers,
+                          optimizers.schedules, losses, metrics, initializers, regularizers, constraints, random),
                  functions=(activations, losses, metrics))
 _later.module(backend.__name__, {}, homes={
     "leat.keras._legacy.backend":

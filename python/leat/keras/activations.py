@@ -5,15 +5,11 @@ import inspect
 
 from leat._core.later import Hook
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
 from leat.keras._base import calls, registry
+from leat.keras._base.named import op as _op
 from leat.keras._base.symbolic import OPERATIONS
 
 relu_layer = Hook()  # the layer that relu of a KerasTensor is; leat.keras.layers
-
-
-def _op(path, *args):
-    return ops.FUNCTIONS[path](*args)
 
 
 def _symbolic(function):

@@ -10,7 +10,7 @@ from leat.keras._base.symbolic import KerasTensor
 _NAMES = {None: "float32", float: "float32", "float": "float32", int: "int64", "int": "int64", bool: "bool",
           str: "string"}
 _KNOWN = frozenset("""bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64
-string""".split())
+complex64 complex128 string""".split())
 _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
@@ -115,7 +115,8 @@ def _meet(a, b):
 
 def dtype_of(dtype):
     """The dtype in which a loss or metric computes: a dtype, its name, a policy's; None: floatx."""
-    return dtypes.as_dtype(getattr(dtype, "compute_dtype", dtype) or floatx())
+    dtype = getattr(dtype, "compute_dtype", dtype) or floatx()
+    return dtypes.as_dtype(dtype.removeprefix("mixed_") if isinstance(dtype, str) else dtype)
 
 
 def result_type(*dtypes):
@@ -125,6 +126,8 @@ def result_type(*dtypes):
     is_float = builtins.any(kind is float for kind in weak)
     if not strong:
         return "float32" if is_float or not weak else "int32"
+    if builtins.any(kind.startswith("complex") for kind in strong):
+        return "complex128" if {"complex128", "float64"} & {*strong} else "complex64"
     met = functools.reduce(_meet, strong)
     if met == "uint64":
         met = "uint32"

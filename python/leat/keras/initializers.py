@@ -7,7 +7,7 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras import backend
+from leat.keras import backend, random
 from leat.keras._base import registry, tables, variables
 from leat.keras.random import SeedGenerator, make_default_seed
 
@@ -49,7 +49,22 @@ class TableInitializer(Initializer):
         return self._part.initialize(_number(getattr(self, "seed", 0)), shape)
 
     def __call__(self, shape, dtype=None):
-        return _of_dtype(self._values(tuple(shape)), dtype)
+        drawn = self._drawn_as(dtype or backend.floatx())
+        if drawn is None:
+            return _of_dtype(self._values(tuple(shape)), dtype)
+        draw, *arguments = drawn(tuple(shape))
+        return draw(tuple(shape), *arguments, dtype=dtypes.as_dtype(dtype).name, seed=self.seed)
+
+    def _drawn_as(self, dtype):
+        """What says for a shape how its numbers are drawn in another dtype than float32, whose generator gives others:
+        a function of keras.random and two arguments. None where the library's are cast."""
+        name = self._entry["name"]
+        if dtypes.as_dtype(dtype) not in (dtypes.float64, dtypes.float16, dtypes.bfloat16):
+            return None
+        if name == "RandomUniform":
+            return lambda shape: (random.uniform, self.minval, self.maxval)
+        draw = {"RandomNormal": random.normal, "TruncatedNormal": random.truncated_normal}.get(name)
+        return None if draw is None else lambda shape: (draw, self.mean, self.stddev)
 
     def get_config(self):
         """The arguments that make another one like it."""
@@ -94,6 +109,7 @@ class FilledInitializer(TableInitializer):
 
 
 # What kinds of one scale are in terms of VarianceScaling: scale and mode; the end of the name says the distribution.
+_CUT = 0.87962566103423978  # the standard deviation of a normal distribution that is cut at 2
 _SCALES = {"Glorot": (1.0, "fan_avg"), "He": (2.0, "fan_in"), "Lecun": (1.0, "fan_in")}
 
 
@@ -117,6 +133,22 @@ class ScaledInitializer(TableInitializer):
         part = tables.part("initializer", tables.entry_of("initializer", "VarianceScaling"),
                            {"scale": scale, "mode": mode, "distribution": distribution})
         return part.initialize(_number(self.seed), shape)
+
+    def _drawn_as(self, dtype):
+        if dtypes.as_dtype(dtype) not in (dtypes.float64, dtypes.float16, dtypes.bfloat16):
+            return None
+        scale, mode, distribution = self._as_scaled()
+
+        def drawn(shape):
+            fans = compute_fans(shape, self.input_axes, self.output_axes)
+            fan = {"fan_in": fans[0], "fan_out": fans[1]}.get(mode, sum(fans) / 2)
+            spread = math.sqrt(scale / max(1.0, fan))
+            if distribution == "uniform":
+                return random.uniform, -math.sqrt(3.0) * spread, math.sqrt(3.0) * spread
+            if distribution == "truncated_normal":
+                return random.truncated_normal, 0.0, spread / _CUT
+            return random.normal, 0.0, spread
+        return drawn
 
     def _as_scaled(self):
         if hasattr(self, "distribution"):

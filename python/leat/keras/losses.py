@@ -6,9 +6,10 @@ import sys
 from leat import dtypes, nest
 from leat._core.signatures import function
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import ops, trace
+from leat._graph import trace
 from leat.keras import backend
 from leat.keras._base import calls, masking, registry, tables
+from leat.keras._base.named import op as _op
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
 _MEANS = ("sum_over_batch_size", "mean", "mean_with_sample_weight")
@@ -18,10 +19,6 @@ def replicas():
     """How many replicas share a batch: means are divided by it, so that their sum is the batch's."""
     module = sys.modules.get("leat.distribute")
     return 1 if module is None else module.get_strategy().num_replicas_in_sync
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def _tensor(value, dtype, keep_integers=False):
@@ -359,6 +356,11 @@ kld = KLD = kullback_leibler_divergence = globals()["kl_divergence"]
 logcosh = globals()["log_cosh"]
 _ALIASES = {"mse": "mean_squared_error", "mae": "mean_absolute_error", "mape": "mean_absolute_percentage_error",
             "msle": "mean_squared_logarithmic_error", "bce": "binary_crossentropy", "kld": "kl_divergence"}
+
+
+def full_name(name):
+    """The name of the function that a short name such as "mse" stands for; others as they are."""
+    return _ALIASES.get(name.lower(), name)
 
 
 def get(identifier):

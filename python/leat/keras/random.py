@@ -5,16 +5,14 @@ import random as _random
 import numpy
 
 from leat._core.tensor import constant, convert_to_tensor
-from leat._graph import ops, trace
+from leat._graph import trace
 from leat.keras import backend
 from leat.keras._base import tables
+from leat.keras._base.named import op as _op
 from leat.keras._base.variables import Variable, name_scope
+from leat.random import counts as _counts
 
 _MOST = 2 ** 31 - 2  # seeds are taken modulo this
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def make_default_seed():
@@ -128,6 +126,33 @@ def shuffle(x, axis=0, seed=None):
     x = convert_to_tensor(x)
     drawn = _op("random.stateless_uniform", _op("reshape", _op("shape", x)[axis], [1]), draw_seed(seed))
     return _op("gather", x, _op("argsort", drawn), axis=axis)
+
+
+def gamma(shape, alpha, dtype=None, seed=None):
+    """Numbers of the gamma distribution (``keras.random.gamma``), `alpha` its parameter or an array of them."""
+    drawn = _in_float32(dtype)
+    return _op("cast", _counts.stateless_gamma(shape, draw_seed(seed), alpha, dtype=drawn), dtype or "float32")
+
+
+def beta(shape, alpha, beta, dtype=None, seed=None):
+    """Numbers of the beta distribution (``keras.random.beta``); `alpha` and `beta` broadcast to `shape`."""
+    drawn, first = _in_float32(dtype), draw_seed(seed)
+    alpha, beta = (_op("broadcast_to", convert_to_tensor(one, drawn), shape) for one in (alpha, beta))
+    one = _op("cast", _counts.stateless_gamma(shape, first, alpha, dtype=drawn), dtype or "float32")
+    other = _op("cast", _counts.stateless_gamma(shape, first + 12, beta, dtype=drawn), dtype or "float32")
+    return one / (one + other)
+
+
+def binomial(shape, counts, probabilities, dtype=None, seed=None):
+    """How many of `counts` draws succeed that do with `probabilities` (``keras.random.binomial``), as floats."""
+    drawn = _counts.stateless_binomial(shape, draw_seed(seed), counts, probabilities, _in_float32(dtype))
+    return _op("cast", drawn, dtype or "float32")
+
+
+def _in_float32(dtype):
+    """The dtype to draw in: these are not drawn in bfloat16."""
+    dtype = backend.standardize_dtype(dtype or "float32")
+    return "float32" if dtype == "bfloat16" else dtype
 
 
 def randint(shape, minval, maxval, dtype="int32", seed=None):

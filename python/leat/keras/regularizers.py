@@ -3,12 +3,8 @@
 import numpy as np
 
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
 from leat.keras._base import registry
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
+from leat.keras._base.named import op as _op
 
 
 def _number(value, name):

@@ -12,7 +12,8 @@ from leat.keras._base.registry import (CustomObjectScope, custom_object_scope, d
                                        get_custom_objects, get_registered_name, get_registered_object,
                                        register_keras_serializable, serialize_keras_object)
 from leat.keras._base.layer import node_of
-from leat.keras._training.folders import image_dataset_from_directory, text_dataset_from_directory  # noqa: F401
+from leat.keras._training.folders import (audio_dataset_from_directory, image_dataset_from_directory,  # noqa: F401
+                                          text_dataset_from_directory)
 from leat.keras._training.sequences import (PyDataset, pad_sequences, split_dataset,  # noqa: F401
                                             timeseries_dataset_from_array)
 from leat.keras._training.trainer import unpack_x_y_sample_weight  # noqa: F401
@@ -20,6 +21,7 @@ from leat.keras import ops as keras_ops, random as keras_random
 from leat.keras.backend import clear_session, is_keras_tensor, standardize_dtype  # noqa: F401
 from leat.keras.config import (disable_interactive_logging, enable_interactive_logging,  # noqa: F401
                                is_interactive_logging_enabled)
+from leat.keras.models.feature_space import FeatureSpace  # noqa: F401
 from leat.keras.models.plotting import model_to_dot, plot_model  # noqa: F401
 from leat.utils import Progbar  # noqa: F401
 

@@ -4,8 +4,6 @@ The numbers are TensorFlow's, bit for bit on a CPU. Operations of the library's 
 functions add what the table cannot say: bounds that are tensors, and through which gradients flow.
 """
 
-import sys
-
 from leat import _native, dtypes, errors
 from leat._graph import ops
 from leat.random import experimental
@@ -21,9 +19,8 @@ __all__ = ["Algorithm", "Generator", "create_rng_state", "experimental", "get_gl
 def set_seed(seed):
     """Sets the global seed (``tf.random.set_seed``); all streams begin anew. None: there is none."""
     _native.set_seed(seed)
-    philox = sys.modules.get("leat.random.philox")
-    if philox is not None:
-        philox.set_global(seed)
+    from leat.random import philox
+    philox.set_global(seed)
 
 
 def uniform(shape, minval=0, maxval=None, dtype=dtypes.float32, seed=None, name=None):

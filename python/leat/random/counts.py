@@ -1,5 +1,7 @@
 """``tf.random``: gamma, Poisson and binomial numbers, which have parameters; TensorFlow's for the same seeds."""
 
+import math
+
 import numpy as np
 
 from leat import dtypes
@@ -27,8 +29,8 @@ def _together(*parameters):
     """Parameters broadcast with each other."""
     from leat._api.arrays import broadcast_dynamic_shape
     first = parameters[0]
-    if len(parameters) == 1:
-        return [first]
+    if len(parameters) == 1 or first.shape.is_fully_defined() and first.shape == parameters[1].shape:
+        return list(parameters)
     shape = broadcast_dynamic_shape(F["shape"](first), F["shape"](parameters[1]))
     return [F["broadcast_to"](one, shape) for one in parameters]
 
@@ -42,15 +44,24 @@ def _drawn(operation, seeds, parameters, count, shape, **arguments):
 def _each(shape, parameter):
     """How many numbers in `shape` each of the parameters has, which must stand last in it."""
     from leat._graph.control import Assert
+    if shape._has_values and parameter.shape.is_fully_defined():
+        whole, last = shape.numpy().tolist(), parameter.shape.as_list()
+        if whole[max(len(whole) - len(last), 0):] != last:
+            raise InvalidArgumentError(None, None, "Shape passed in must end with broadcasted shape.")
+        return math.prod(whole[:len(whole) - len(last)])
     own = F["shape"](parameter)
     count = F["size"](own)
     last = shape[F["size"](shape) - count:]
-    known = shape._has_values and own._has_values
-    if known and not np.array_equal(shape.numpy()[max(len(shape.numpy()) - len(own.numpy()), 0):], own.numpy()):
-        raise InvalidArgumentError(None, None, "Shape passed in must end with broadcasted shape.")
-    if not known:
-        Assert(F["reduce_all"](F["equal"](last, own)), ["Shape passed in must end with broadcasted shape:", shape, own])
+    Assert(F["reduce_all"](F["equal"](last, own)), ["Shape passed in must end with broadcasted shape:", shape, own])
     return F["reduce_prod"](shape[:F["size"](shape) - count])
+
+
+def _in_front(shape, parameter):
+    """(how many numbers each of the parameters has, `shape` and then the parameters' own)."""
+    if shape._has_values and parameter.shape.is_fully_defined():
+        dims = shape.numpy().tolist()
+        return math.prod(dims), [*dims, *parameter.shape.as_list()]
+    return F["reduce_prod"](shape), F["concat"]([shape, F["shape"](parameter)], 0)
 
 
 def _floating(dtype, name):
@@ -89,8 +100,8 @@ def gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
     dtype, shape = _floating(dtype, "gamma"), _shape(shape)
     beta = convert_to_tensor(1 if beta is None else beta, dtype)
     alpha, _ = _together(convert_to_tensor(alpha, dtype), beta)
-    whole = F["concat"]([shape, F["shape"](alpha)], 0)
-    drawn = _drawn("random_gamma", (), [F["stop_gradient"](alpha)], F["reduce_prod"](shape), whole, seed=seed)
+    count, whole = _in_front(shape, alpha)
+    drawn = _drawn("random_gamma", (), [F["stop_gradient"](alpha)], count, whole, seed=seed)
     return _scaled(_as_gamma(alpha, drawn, dtype), beta)
 
 
@@ -119,8 +130,8 @@ def _counting(dtype):
 def poisson(shape, lam, dtype=dtypes.float32, seed=None, name=None):
     """Numbers of Poisson distributions, `shape` for each rate `lam` (``tf.random.poisson``)."""
     dtype, shape, rates = _counting(dtype), _shape(shape), convert_to_tensor(lam)
-    whole = F["concat"]([shape, F["shape"](rates)], 0)
-    return F["cast"](_drawn("random_poisson", (), [rates], F["reduce_prod"](shape), whole, seed=seed), dtype)
+    count, whole = _in_front(shape, rates)
+    return F["cast"](_drawn("random_poisson", (), [rates], count, whole, seed=seed), dtype)
 
 
 def stateless_poisson(shape, seed, lam, dtype=dtypes.int32, name=None):

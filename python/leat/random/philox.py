@@ -1,16 +1,12 @@
-"""Philox in Python, for the few operations that draw in Python: the numbers of TensorFlow's kernels for their seeds."""
+"""What samplers draw by: pairs of seeds as TensorFlow's kernels have them, and what goes on from call to call."""
 
+import os
 import random
-
-import numpy as np
 
 __all__ = ["Stream", "seeds", "set_global", "state_of"]
 
 _MOST = 2**31 - 1  # of a seed
 _DEFAULT = 87654321  # of programs without a global seed
-_FACTORS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
-_STEPS = (np.uint32(0x9E3779B9), np.uint32(0xBB67AE85))
-_BATCH = 64
 _global = {"seed": None, "drawn": None, "states": {}}
 
 
@@ -24,7 +20,7 @@ def seeds(seed):
     """The pair of seeds that an operation's seed stands for; without one it is drawn, of the global seed if there is
     one."""
     if seed is None and _global["seed"] is None:
-        return tuple(int(one) for one in np.random.SeedSequence().generate_state(2))
+        return tuple(int.from_bytes(os.urandom(4), "little") for _ in range(2))
     if seed is None:
         seed = _global["drawn"].randint(0, _MOST)
     pair = (_DEFAULT if _global["seed"] is None else _global["seed"] % _MOST), int(seed) % _MOST
@@ -37,24 +33,22 @@ def state_of(key, make):
     return states[key] if key in states else states.setdefault(key, make())
 
 
-def _blocks(first, count, key, upper):
-    """`count` blocks of four numbers from number `first` on."""
-    places = np.arange(first, first + count, dtype=np.uint64)
-    words = [places.astype(np.uint32), (places >> np.uint64(32)).astype(np.uint32),
-             np.full(count, upper & 0xFFFFFFFF, np.uint32), np.full(count, upper >> 32 & 0xFFFFFFFF, np.uint32)]
-    keys = [np.uint32(key & 0xFFFFFFFF), np.uint32(key >> 32 & 0xFFFFFFFF)]
-    with np.errstate(over="ignore"):
-        for _ in range(10):
-            products = [words[0].astype(np.uint64) * _FACTORS[0], words[2].astype(np.uint64) * _FACTORS[1]]
-            high = [(one >> np.uint64(32)).astype(np.uint32) for one in products]
-            low = [one.astype(np.uint32) for one in products]
-            words = [high[1] ^ words[1] ^ keys[0], low[1], high[0] ^ words[3] ^ keys[1], low[0]]
-            keys = [key + step for key, step in zip(keys, _STEPS)]
-    return np.stack(words, 1).reshape(-1)
+_BITS = 2**32 - 1
+
+
+def _block(place, key, upper):
+    """The four numbers of a block."""
+    a, b, c, d = place & _BITS, place >> 32 & _BITS, upper & _BITS, upper >> 32 & _BITS
+    low, high = key & _BITS, key >> 32 & _BITS
+    for _ in range(10):
+        first, second = a * 0xD2511F53, c * 0xCD9E8D57
+        a, b, c, d = second >> 32 ^ b ^ low, second & _BITS, first >> 32 ^ d ^ high, first & _BITS
+        low, high = low + 0x9E3779B9 & _BITS, high + 0xBB67AE85 & _BITS
+    return [a, b, c, d]
 
 
 class Stream:
-    """Numbers of a pair of seeds, one after the other."""
+    """Philox in Python, for the few numbers of fractional pools: those of TensorFlow's kernels for a pair of seeds."""
 
     def __init__(self, key, upper, place=0):
         self._key, self._upper, self._place = key % 2**64, upper % 2**64, place
@@ -63,31 +57,11 @@ class Stream:
     def bits(self):
         """The next 32 bits."""
         if not self._kept:
-            self._kept = _blocks(self._place, _BATCH, self._key, self._upper).tolist()[::-1]
-            self._place += _BATCH
+            self._kept = _block(self._place, self._key, self._upper)[::-1]
+            self._place += 1
         return self._kept.pop()
-
-    def wide_bits(self):
-        """The next 64 bits."""
-        low = self.bits()
-        return low | self.bits() << 32
-
-    def float(self):
-        """A float32 in [0, 1)."""
-        return (self.bits() & 0x7FFFFF) / 2**23
 
     def double(self):
         """A float64 in [0, 1)."""
         first = self.bits()
         return ((first & 0xFFFFF) << 32 | self.bits()) / 2**52
-
-    def below(self, count, wide=False):
-        """An integer in [0, count)."""
-        draw, size = (self.wide_bits, 2**64) if wide else (self.bits, 2**32)
-        if count & (count - 1) == 0:
-            return draw() & (count - 1)
-        least = (size - 1) % count + 1
-        drawn = draw()
-        while drawn < least:
-            drawn = draw()
-        return drawn % count

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/job.h"
 #include "cli/say.h"
+#include "cli/tool.h"
 #include <errno.h>
 #include <limits.h>
 #include <netinet/in.h>
@@ -98,6 +99,10 @@ static bool plan_members(struct plan *plan, char **arguments) {
 /* Where this tool lies. */
 static void find_self(char path[PATH_MAX]) {
     static const char link[] = "/proc/self/exe";
+    if (leati_tool_path() != NULL) {
+        (void)snprintf(path, PATH_MAX, "%s", leati_tool_path());
+        return;
+    }
     ssize_t size = readlink(link, path, PATH_MAX - 1);
     /* The link itself leads there as well, under another name. */
     if (size <= 0)

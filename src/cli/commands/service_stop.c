@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/pidfd.h"
 #include "cli/print.h"
 #include "cli/say.h"
 #include "file/lock.h"
@@ -17,7 +18,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <unistd.h>
 
 struct stop_options {
@@ -53,7 +53,7 @@ static int open_holder(const char *path) {
     pid_t pid = holder(path);
     if (pid == 0)
         return -1;
-    int handle = pidfd_open(pid, 0);
+    int handle = leati_pidfd_open(pid);
     if (handle < 0) {
         leati_say_error("service stop: process %ld of %s: %s", (long)pid, path, strerror(errno));
         return -1;
@@ -80,7 +80,7 @@ static bool wait_for_end(int handle, double seconds) {
 }
 
 static leati_exit end_process(int handle, const struct stop_options *o, const char *path) {
-    if (pidfd_send_signal(handle, SIGTERM, NULL, 0) != 0) {
+    if (leati_pidfd_signal(handle, SIGTERM) != 0) {
         leati_say_error("service stop: the process of %s: %s", path, strerror(errno));
         return LEATI_EXIT_FAILURE;
     }
@@ -92,7 +92,7 @@ static leati_exit end_process(int handle, const struct stop_options *o, const ch
                         path, o->timeout);
         return LEATI_EXIT_FAILURE;
     }
-    (void)pidfd_send_signal(handle, SIGKILL, NULL, 0);
+    (void)leati_pidfd_signal(handle, SIGKILL);
     (void)wait_for_end(handle, 10);
     leati_say_error("service stop: the process of %s was killed after %g s", path, o->timeout);
     return LEATI_EXIT_FAILURE;

@@ -161,11 +161,11 @@ static const leati_option worker_rows[] = {
     WORKER_ROW("transfer-protocol", LEATI_OPTION_TEXT, transfer_protocol, "NAME", 0,
                "how elements travel, too: shm, tcp or the protocol; shm"),
     WORKER_ROW("cache-bytes", LEATI_OPTION_INT, cache_bytes, "N", 1,
-               "memory for each task that trainers share; 10 GB"),
+               "of that for each task that trainers share; 10 GB"),
     WORKER_ROW("snapshot-chunk-bytes", LEATI_OPTION_INT, snapshot_chunk_bytes, "N", 1,
                "longest file of distributed_save; 6 GiB"),
     WORKER_ROW("memory-bytes", LEATI_OPTION_INT, memory_bytes, "N", 1,
-               "memory of what is made and not taken; a quarter of the machine's"),
+               "memory of what is made and not confirmed; a quarter of the machine's"),
     LEATI_SERVICE_ACCESS(struct worker_options, access),
     {0},
 };

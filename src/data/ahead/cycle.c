@@ -508,7 +508,7 @@ leati_tail leati_cycle_advance(leati_node_state *node, void *state, int64_t n, i
         r.want = n - *passed;
         tail = visit(cycle, &r, err);
         *passed += r.n;
-        if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED) {
+        if (tail == LEATI_ERROR && leati_state_recurs(err)) {
             ++*passed; /* one error outcome, as before */
             tail = LEATI_MORE;
         }

@@ -126,12 +126,7 @@ static leat_status restore_ahead(leati_cycle *cycle, leati_cycle_slot *slot, lea
         LEATI_TRY(leati_input_restore(&slot->source.input, &base, err));
     leat_error local = {0};
     leati_tail tail = leati_input_advance(&slot->source.input, since, &passed, &local);
-    if (passed != since || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "%s: the saved state is %lld outcomes after a point from which only %lld "
-                          "came again; restore with the same input files",
-                          cycle->node->name, (long long)since, (long long)passed);
-    }
+    LEATI_TRY(leati_input_came_again(cycle->node->name, since, passed, tail, &local, err));
     leati_put_raw(&slot->front.base.state, base.data, base.size);
     slot->source.made = slot->front.taken = since;
     return slot->front.base.state.failed ? leati_no_memory(err) : LEAT_OK;

@@ -195,7 +195,7 @@ static leat_status get_ranges(leati_ring *ring, int64_t index, leati_reader *in,
 static leati_tail read_again(leati_input *input, int64_t n, int64_t *passed, leat_error *err) {
     leati_block block = {0};
     leati_tail tail = LEATI_MORE;
-    while (*passed < n && tail != LEATI_END && err->code != LEAT_CANCELLED) {
+    while (*passed < n && tail != LEATI_END && leati_state_recurs(err)) {
         tail = leati_input_take(input, n - *passed, &block, err);
         *passed += block.n + (tail == LEATI_ERROR);
     }
@@ -212,13 +212,7 @@ static leat_status replay(leati_ring *ring, leati_reader *state, int64_t index, 
     leati_tail tail =
         errors ? read_again(&ring->driver.input, first - index, &passed, &local)
                : leati_input_advance(&ring->driver.input, first - index, &passed, &local);
-    if (passed != first - index || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
-        return leati_fail(err, LEAT_DATA_LOSS,
-                          "%s: the saved state is %lld outcomes after a point from which only %lld "
-                          "came again; restore with the same input files",
-                          ring->node->name, (long long)(first - index), (long long)passed);
-    }
-    return LEAT_OK;
+    return leati_input_came_again(ring->node->name, first - index, passed, tail, &local, err);
 }
 
 static leat_status restore_snapshot(leati_ring *ring, leati_reader *in, leat_error *err) {

@@ -60,15 +60,16 @@ static char *content_of(const char *successor) {
     return leati_text_take(&text);
 }
 
-leati_lock *leati_saved_hold_run(const char *run, const char *successor, bool *held) {
+leati_lock *leati_saved_hold_run(const char *run, const char *successor, leat_status *why) {
     leati_lock *lock = NULL;
     leat_error ignored = {0};
     char *path = leati_saved_path(run, WRITER, &ignored);
     char *content = content_of(successor);
-    leat_status status = path != NULL && content != NULL ? leati_lock_new(path, &lock, &ignored)
-                                                         : LEAT_RESOURCE_EXHAUSTED;
-    *held = status == LEAT_ALREADY_EXISTS;
-    if (status == LEAT_OK && leati_lock_write(lock, content, &ignored) != LEAT_OK) {
+    *why = path != NULL && content != NULL ? leati_lock_new(path, &lock, &ignored)
+                                           : LEAT_RESOURCE_EXHAUSTED;
+    if (*why == LEAT_OK)
+        *why = leati_lock_write(lock, content, &ignored);
+    if (*why != LEAT_OK && lock != NULL) {
         /* A file that does not say whose the run is would have it removed. */
         leati_lock_remove(lock);
         lock = NULL;

@@ -9,10 +9,10 @@
 #define LEATI_RUN_OF_NOBODY NULL
 #define LEATI_RUN_OF_STATES ""
 
-/* Holds run folder `run`, which is there, as its writer: until the lock is freed nobody removes it.
- * NULL where that cannot be: *held by another writer, or else the run is never removed by others.
- */
-leati_lock *leati_saved_hold_run(const char *run, const char *successor, bool *held);
+/* Holds run folder `run` as its writer: until the lock is freed nobody removes it. NULL where that
+ * cannot be, and *why: ALREADY_EXISTS, another writer, or who sweeps, holds it; NOT_FOUND, the
+ * folder is gone; anything else, and the run is never removed by others. */
+leati_lock *leati_saved_hold_run(const char *run, const char *successor, leat_status *why);
 /* Removes from `folder` the runs that leati_saved_hold_run's callers have left unfinished, unless
  * somebody holds them, can go on with them, or the metadata speak of them; others are left alone.
  * What fails stays for the next time. */

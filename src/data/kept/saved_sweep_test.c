@@ -4,6 +4,8 @@
 #include "data/kept/saved_files.h"
 #include "data/kept/saved_sweep.h"
 #include "support/scratch.h"
+#include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static leat_spec *scalar(void) {
@@ -20,9 +22,9 @@ static leati_run_writer *write_run(const char *folder, const char *run, const ch
     leat_spec *spec = scalar();
     int64_t value = 3;
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, LEAT_SCALAR, &value);
-    assert_int_equal(
-        leati_saved_writer_open(folder, run, LEAT_COMPRESSION_NONE, successor, &writer, &err),
-        LEAT_OK);
+    if (leati_saved_writer_open(folder, run, LEAT_COMPRESSION_NONE, successor, &writer, &err) !=
+        LEAT_OK)
+        fail_msg("%s", err.text);
     assert_int_equal(leati_block_prepare(&block, 1, &err), LEAT_OK);
     leati_column_constant(&block.columns[0], &tensor);
     block.n = 1;
@@ -121,12 +123,48 @@ static void test_others(void **state) {
     assert_false(there(folder, "8"));
 }
 
+struct sweeper {
+    const char *folder;
+    atomic_bool stop;
+};
+
+static void *sweep_on(void *context) {
+    struct sweeper *sweeper = context;
+    while (!atomic_load(&sweeper->stop))
+        leati_saved_sweep(sweeper->folder);
+    return NULL;
+}
+
+/* Who sweeps all the time takes no run away that has just begun. */
+static void test_sweeper_beside_writers(void **state) {
+    (void)state;
+    enum { RUNS = 300, SWEEPERS = 2 };
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s", scratch_path("raced"));
+    struct sweeper sweeper = {.folder = folder};
+    pthread_t threads[SWEEPERS];
+    for (int i = 0; i < SWEEPERS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, sweep_on, &sweeper), 0);
+    for (int i = 0; i < RUNS; i++) {
+        char run[24], held[40];
+        snprintf(run, sizeof run, "%d", i + 1);
+        snprintf(held, sizeof held, "%s/.writer", run);
+        leati_run_writer *writer = write_run(folder, run, LEATI_RUN_OF_NOBODY, false);
+        assert_true(there(folder, held));
+        leati_saved_writer_close(writer);
+    }
+    atomic_store(&sweeper.stop, true);
+    for (int i = 0; i < SWEEPERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_living),
         cmocka_unit_test(test_successors),
         cmocka_unit_test(test_relative_checkpoint),
         cmocka_unit_test(test_others),
+        cmocka_unit_test(test_sweeper_beside_writers),
     };
     return cmocka_run_group_tests_name("saved_sweep", tests, scratch_setup, scratch_teardown);
 }

@@ -15,6 +15,10 @@
 #include "file/tfrecord.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* So often a new run may be swept before it is held, a millisecond each. */
+enum { MOST_ATTEMPTS = 2000 };
 
 struct shard {
     uint64_t number;
@@ -49,6 +53,25 @@ static void free_writer(leati_run_writer *writer) {
     leati_free(writer);
 }
 
+/* Holds the run's folder. Whoever sweeps may find a new one before its lock is in it, and holds it
+ * then until it is removed: that is waited for, and the folder made again. */
+static leat_status hold(leati_run_writer *writer, const char *successor, bool is_new,
+                        leat_error *err) {
+    leat_status why = LEAT_NOT_FOUND;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && writer->lock == NULL; attempt++) {
+        if (attempt > 0 && why == LEAT_ALREADY_EXISTS)
+            (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        LEATI_TRY(leati_fs_mkdir(writer->path, err));
+        writer->lock = leati_saved_hold_run(writer->path, successor, &why);
+        if (why != LEAT_NOT_FOUND && !(why == LEAT_ALREADY_EXISTS && is_new))
+            break;
+    }
+    if (why != LEAT_ALREADY_EXISTS)
+        return LEAT_OK;
+    return leati_fail(err, LEAT_ALREADY_EXISTS,
+                      "%.300s is being written by somebody else; let them finish", writer->path);
+}
+
 leat_status leati_saved_writer_open(const char *folder, const char *run,
                                     leat_compression compression, const char *successor,
                                     leati_run_writer **out, leat_error *err) {
@@ -56,7 +79,6 @@ leat_status leati_saved_writer_open(const char *folder, const char *run,
     if (writer == NULL)
         return leati_no_memory(err);
     leati_stat stat;
-    bool held = false;
     writer->compression = compression;
     writer->path = leati_saved_path(folder, run, err);
     bool is_new = writer->path != NULL &&
@@ -67,16 +89,8 @@ leat_status leati_saved_writer_open(const char *folder, const char *run,
         leati_saved_sweep(folder);
         status = leati_fs_mkdir(writer->path, err);
     }
-    /* Somebody who sweeps may find the folder before the lock is in it: then once more. */
-    for (int attempt = 0; attempt < 2 && status == LEAT_OK && writer->lock == NULL; attempt++) {
-        writer->lock = leati_saved_hold_run(writer->path, successor, &held);
-        status = leati_fs_mkdir(writer->path, err);
-    }
-    if (status == LEAT_OK && held && !is_new) {
-        status =
-            leati_fail(err, LEAT_ALREADY_EXISTS,
-                       "%.300s is being written by somebody else; let them finish", writer->path);
-    }
+    if (status == LEAT_OK)
+        status = hold(writer, successor, is_new, err);
     if (status == LEAT_OK)
         *out = writer;
     else

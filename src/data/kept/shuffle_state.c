@@ -223,7 +223,7 @@ static leat_status advance_to(leati_input *input, const leati_shuffle_slice *sli
             tail = leati_input_advance(input, stop - *position, &passed, &local);
         }
         *position += passed;
-        if (passed == 0 || local.code == LEAT_CANCELLED) {
+        if (passed == 0 || !leati_state_recurs(&local)) {
             return tail == LEATI_ERROR
                        ? (*err = local, local.code)
                        : leati_fail(err, LEAT_DATA_LOSS,
@@ -242,7 +242,7 @@ static leat_status pass_end(leati_shuffle_ring *ring, const leati_shuffle_slice 
     leat_error local = {0};
     if (leati_input_peek(&ring->input, 1, NULL, &available, &local) == LEATI_END)
         return LEAT_OK;
-    if (local.code == LEAT_CANCELLED) {
+    if (!leati_state_recurs(&local)) {
         *err = local;
         return local.code;
     }

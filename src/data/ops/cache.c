@@ -356,7 +356,7 @@ static leat_status replay(leati_node_state *node, struct cache_state *s, int64_t
                                 "%s: the input ended after %lld outcomes, more were read before; "
                                 "restore with the same input files",
                                 node->name, (long long)s->outcomes);
-        } else if (tail == LEATI_ERROR && s->outcomes == before) {
+        } else if (tail == LEATI_ERROR && (s->outcomes == before || !leati_state_recurs(&local))) {
             status = local.code;
             *err = local;
         }

@@ -123,11 +123,8 @@ static leati_tail flat_map_advance(leati_node_state *node, void *state, int64_t 
     while (*passed < n) {
         leati_tail tail = next_inner(node, s, err);
         int64_t more = 0;
-        /* Errors of the input and of the function were outcomes in the run before, too; cancelling
-         * and want of memory were not. */
-        if (tail == LEATI_ERROR && err->code != LEAT_CANCELLED &&
-            err->code != LEAT_RESOURCE_EXHAUSTED) {
-            ++*passed; /* one error outcome, as before */
+        if (tail == LEATI_ERROR && leati_state_recurs(err)) {
+            ++*passed; /* one error outcome of the input or the function, as before */
             continue;
         }
         if (tail != LEATI_MORE)

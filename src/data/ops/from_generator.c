@@ -126,7 +126,7 @@ static bool same_structure(const leat_spec *a, const leat_spec *b) {
 }
 
 static bool is_number(leat_dtype dtype) {
-    return dtype > LEAT_INVALID && dtype <= LEAT_FLOAT64;
+    return dtype == LEAT_BOOL || leati_dtype_is_number(dtype);
 }
 
 static int trace_cast(void *context, leat_graph *graph, leat_value *out, int capacity) {

@@ -12,6 +12,7 @@
  * behind the last row. A file that cannot be opened is its error at every call. No locks. */
 #include "base/minmax.h"
 #include "core/spec.h"
+#include "core/tensor.h"
 #include "data/source/files.h"
 #include "file/chunks.h"
 #include "file/npy.h"
@@ -282,7 +283,7 @@ static void swap_values(uint8_t *values, size_t count, size_t size) {
 static leat_status copy_rows(const struct numpy_reader *r, int64_t n, struct numpy_sink *sink,
                              leat_error *err) {
     const struct numpy_state *s = r->state;
-    size_t bytes = (size_t)n * s->row_bytes, size = leat_dtype_size(s->dtype);
+    size_t bytes = (size_t)n * s->row_bytes, size = leat_dtype_size(leati_dtype_part(s->dtype));
     leat_buffer *buffer = leati_pools_take(sink->pools, bytes, err);
     if (buffer == NULL)
         return LEAT_RESOURCE_EXHAUSTED;

@@ -78,7 +78,7 @@ static leati_tail skip_advance(leati_node_state *node, void *state, int64_t n, i
     while (s->left > 0) {
         int64_t skipped = 0;
         leati_tail tail = leati_input_skip(&s->input, s->left, &skipped, err);
-        if (tail == LEATI_END || (tail == LEATI_ERROR && err->code == LEAT_CANCELLED))
+        if (tail == LEATI_END || (tail == LEATI_ERROR && !leati_state_recurs(err)))
             return tail;
         /* An error among the skipped elements is an outcome, and the count begins anew. */
         if (tail == LEATI_ERROR && ++*passed == n)

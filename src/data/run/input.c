@@ -351,6 +351,18 @@ leat_status leati_input_save(leati_input *input, leati_writer *out, leati_save_c
     return leati_state_node_save(input->child, out, cost, err);
 }
 
+leat_status leati_input_came_again(const char *name, int64_t wanted, int64_t passed,
+                                   leati_tail tail, const leat_error *last, leat_error *err) {
+    if (tail == LEATI_ERROR && !leati_state_recurs(last))
+        return leati_error_pass(err, last);
+    if (passed != wanted)
+        return leati_fail(err, LEAT_DATA_LOSS,
+                          "%s: the saved state is %lld outcomes after a point from which only %lld "
+                          "came again; restore with the same input files",
+                          name, (long long)wanted, (long long)passed);
+    return LEAT_OK;
+}
+
 static leat_status restore_replay(leati_input *input, leati_reader *in, leat_error *err) {
     const void *data = NULL;
     leati_reader snapshot = {0};
@@ -370,14 +382,7 @@ static leat_status restore_replay(leati_input *input, leati_reader *in, leat_err
         return status;
     leat_error local = {0};
     leati_tail tail = leati_input_advance(input, consumed, &passed, &local);
-    if (passed != consumed || (tail == LEATI_ERROR && local.code == LEAT_CANCELLED)) {
-        return leati_fail(
-            err, LEAT_DATA_LOSS,
-            "%s: the saved state is %lld outcomes after a point from which only %lld came again; "
-            "restore with the same input files",
-            input->child->name, (long long)consumed, (long long)passed);
-    }
-    return LEAT_OK;
+    return leati_input_came_again(input->child->name, consumed, passed, tail, &local, err);
 }
 
 static leat_status restore_data(leati_input *input, leati_reader *in, leat_error *err) {

@@ -60,6 +60,10 @@ void leati_input_consume(leati_input *input, int64_t n);
 leati_tail leati_input_take(leati_input *input, int64_t want, leati_block *out, leat_error *err);
 /* Passes n outcomes by the child's advance. */
 leati_tail leati_input_advance(leati_input *input, int64_t n, int64_t *passed, leat_error *err);
+/* Of an operator that goes through `wanted` outcomes again: did they all come, the last call having
+ * given `tail` and `last`? DATA_LOSS where elements are missing. */
+leat_status leati_input_came_again(const char *name, int64_t wanted, int64_t passed,
+                                   leati_tail tail, const leat_error *last, leat_error *err);
 
 /* Passes n elements as the operators skip and shard do: MORE, END after fewer, or ERROR, which is
  * consumed. */

@@ -209,6 +209,7 @@ static leat_status open_state(leat_iterator *iterator, const char *data, size_t 
         LEATI_TRY(leati_own_restore(iterator->own, &iterator->top, version > 2, &in, err));
         leati_iterator_close_tree(iterator);
     }
+    iterator->iteration.restored = true;
     LEATI_TRY(leati_iterator_open_tree(iterator, err));
     /* Opening has drawn once more what was drawn before the state was taken. */
     LEATI_TRY(leati_state_generators_restore(iterator->rewritten, iterator->own, &generators, err));

@@ -190,8 +190,7 @@ leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n
     leati_tail tail = LEATI_MORE;
     while (*passed < n && tail != LEATI_END) {
         tail = node->dataset->op->pull(node, node->state, n - *passed, &block, err);
-        /* A cancellation is no outcome, and would come for ever. */
-        if (tail == LEATI_ERROR && err->code == LEAT_CANCELLED)
+        if (tail == LEATI_ERROR && !leati_state_recurs(err))
             break;
         *passed += block.n + (tail == LEATI_ERROR);
     }

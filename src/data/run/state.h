@@ -26,6 +26,7 @@ struct leati_iteration {
     leati_picture_quality quality;
     bool inline_only;            /* a dataset inside a function: no drivers, no pool (DESIGN 6) */
     const struct leati_own *own; /* a restored iterator's own states of nodes; borrowed */
+    bool restored;               /* the tree was opened for a state */
     uint64_t scope;              /* random numbers: hash of the ordinals of enclosing functions */
     leat_buffer *origins;        /* the paths of rows' origins, data/run/origins.h; borrowed */
     struct leati_tuner *tuner;   /* NULL: none; data/run/autotune.h */
@@ -76,6 +77,13 @@ leati_tail leati_state_node_pull(leati_node_state *node, int64_t want, leati_blo
                                  leat_error *err);
 leati_tail leati_state_node_advance(leati_node_state *node, int64_t n, int64_t *passed,
                                     leat_error *err);
+/* Was an error that comes where elements are computed again an outcome in the run before, too? Of
+ * cancelling and of want of memory, threads or descriptors nobody knows, and counting them would
+ * give elements twice. */
+static inline bool leati_state_recurs(const leat_error *err) {
+    return err->code != LEAT_CANCELLED && err->code != LEAT_RESOURCE_EXHAUSTED;
+}
+
 /* The default of an operator's advance: pulls and drops. For operators that can do better only over
  * some inputs. */
 leati_tail leati_state_node_advance_by_pulling(leati_node_state *node, int64_t n, int64_t *passed,

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/minmax.h"
-#include "exec/cpu/share.h"
 #include "graph/support/nn/adam.h"
+#include "run/crew.h"
 #include <string.h>
 
 #define PIECE ((int64_t)16 << 10) /* values: four vectors of them fit a core's cache */
@@ -49,7 +49,7 @@ static leat_status apply_adam_run(leati_cpu_step *step, leati_cpu_task *task, le
         return LEAT_FAILED_PRECONDITION;
     LEATI_TRY(leati_adam_check_step(number, err));
     run.adam = leati_adam_float_of(args, rate, number);
-    leati_cpu_share(task->threads, (run.count + PIECE - 1) / PIECE, update_piece, &run);
+    leati_crew_share_among(task->threads, (run.count + PIECE - 1) / PIECE, update_piece, &run);
     return LEAT_OK;
 }
 

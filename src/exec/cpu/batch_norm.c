@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/minmax.h"
-#include "exec/cpu/share.h"
+#include "run/crew.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -146,11 +146,11 @@ static leat_status batch_norm_run(leati_cpu_step *step, leati_cpu_task *task, le
                                 .more = floats(step, norm->more),
                                 .y = floats(step, norm->result),
                                 .relu = norm->relu};
-    leati_cpu_share(task->threads, norm->cut.chunks, find_moments, &run);
+    leati_crew_share_among(task->threads, norm->cut.chunks, find_moments, &run);
     join_moments(&run, mean, variance);
     leati_batch_norm_factor(floats(step, norm->gamma), floats(step, norm->beta), mean, variance,
                             norm->epsilon, channels, factor, offset);
-    leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
+    leati_crew_share_among(task->threads, norm->cut.chunks, write_result, &run);
     return LEAT_OK;
 }
 

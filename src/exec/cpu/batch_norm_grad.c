@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/minmax.h"
-#include "exec/cpu/share.h"
+#include "run/crew.h"
 #include <math.h>
 #include <string.h>
 
@@ -126,9 +126,9 @@ static leat_status batch_norm_grad_run(leati_cpu_step *step, leati_cpu_task *tas
     leati_batch_norm_factor(floats(step, norm->gamma), floats(step, norm->beta),
                             floats(step, norm->mean), floats(step, norm->variance), norm->epsilon,
                             channels, factor, offset);
-    leati_cpu_share(task->threads, norm->cut.chunks, find_sums, &run);
+    leati_crew_share_among(task->threads, norm->cut.chunks, find_sums, &run);
     join_sums(&run, step, least, slope);
-    leati_cpu_share(task->threads, norm->cut.chunks, write_result, &run);
+    leati_crew_share_among(task->threads, norm->cut.chunks, write_result, &run);
     return LEAT_OK;
 }
 

@@ -26,6 +26,9 @@ typedef struct leati_cpu_kernel {
     /* Looks at the task's node; either declines by leaving task->kernel NULL, or sets it and the
      * task's state, inputs and outputs, and takes further nodes. */
     leat_status (*plan)(leati_cpu_build *build, leati_cpu_task *task, leat_error *err);
+    /* Whether what the kernel is made of is there; NULL: it always is. Without, it is not asked. It
+     * fails where that cannot be told for want of memory. */
+    leat_status (*here)(bool *out, leat_error *err);
     /* Computes; the memory of value v is step->data[v]. */
     leat_status (*run)(leati_cpu_step *step, leati_cpu_task *task, leat_error *err);
     void (*release)(void *state);
@@ -218,17 +221,13 @@ bool leati_cpu_runs_nothing(const leati_cpu_step *step, const leati_cpu_task *ta
 int32_t leati_cpu_root(const leati_cpu_step *step, int32_t v);
 
 /* dnnl.c; without oneDNN they do nothing. The first sets the calling thread's number of threads and
- * returns the one before; the second makes the threads of a step that has several give up spinning
- * soon, once per process. */
+ * returns the one before. */
 #ifdef LEATI_HAVE_DNNL
 int leati_cpu_set_threads(int count);
-void leati_cpu_share_cores(void);
 void leati_cpu_stream_free(void *stream);
 #else
 static inline int leati_cpu_set_threads(int count) {
     return count;
-}
-static inline void leati_cpu_share_cores(void) {
 }
 static inline void leati_cpu_stream_free(void *stream) {
     (void)stream;

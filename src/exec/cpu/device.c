@@ -7,6 +7,7 @@
 #include "exec/cpu/cpu.h"
 
 #include "base/error.h"
+#include "run/crew.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static bool pick_cores(int first, int count, cpu_set_t *out) {
 
 static void give_threads(const leati_device *device) {
     if (device->num_threads > 1)
-        leati_cpu_share_cores();
+        leati_crew_share_cores();
     int before = leati_cpu_set_threads(device->num_threads);
     own_threads = own_threads > 0 ? own_threads : before;
 }

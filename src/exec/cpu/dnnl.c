@@ -12,8 +12,10 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "graph/support/picture/window.h"
+#include "run/crew.h"
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,37 +26,31 @@
 /* Of libgomp, whose header comes with a compiler's OpenMP support only. */
 extern void omp_set_num_threads(int count);
 extern int omp_get_max_threads(void);
-extern void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+
+leati_module leati_dnnl_module = {
+    .file = "libleat_dnnl.so", .library = "oneDNN", .size = sizeof(leati_dnnl)};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static dnnl_engine_t engine; /* written once; lives as long as the process */
+enum { UNKNOWN, THERE, ABSENT };
+static atomic_int found = UNKNOWN;
 
-static void nothing(void *data) {
-    (void)data;
-}
-
-static void *keep_team(void *context) {
-    (void)context;
-    GOMP_parallel(nothing, NULL, 3, 0);
-    for (;;)
-        pause();
-    return NULL;
-}
-
-/* libgomp's threads spin at their barriers for milliseconds, at the cost of a pipeline that shares
- * their cores, unless there are more of them than cores. This thread keeps a second team that
- * sleeps, so that there are. Without the thread the spinning stays: slower beside a pipeline, the
- * same results. */
-static void shorten_spinning(void) {
-    pthread_t thread;
-    sigset_t all, before;
-    /* The program's signals are for its own threads. */
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
-        return;
-    if (pthread_create(&thread, NULL, keep_team, NULL) == 0)
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+leat_status leati_dnnl_here(bool *out, leat_error *err) {
+    leat_error why = {0};
+    if (atomic_load_explicit(&found, memory_order_acquire) == UNKNOWN) {
+        leat_status status = leati_module_load(&leati_dnnl_module, &why);
+        if (status == LEAT_RESOURCE_EXHAUSTED)
+            return leati_error_pass(err, &why);
+        int before = atomic_exchange(&found, status == LEAT_OK ? THERE : ABSENT);
+        if (status != LEAT_OK && before == UNKNOWN)
+            leati_log(
+                LEAT_LOG_WARNING,
+                "convolutions, pooling and matrix products run on plain kernels, which are slower: "
+                "%s; from the Python index it comes by pip install 'libleat[train]'",
+                why.text);
+    }
+    *out = atomic_load_explicit(&found, memory_order_acquire) == THERE;
+    return LEAT_OK;
 }
 
 static void make_engine(void) {
@@ -62,12 +58,9 @@ static void make_engine(void) {
         engine = NULL;
 }
 
-void leati_cpu_share_cores(void) {
-    static pthread_once_t teams = PTHREAD_ONCE_INIT;
-    pthread_once(&teams, shorten_spinning);
-}
-
 int leati_cpu_set_threads(int count) {
+    if (!leati_crew_is_whole())
+        count = 1;
     int before = omp_get_max_threads();
     if (before != count)
         omp_set_num_threads(count);

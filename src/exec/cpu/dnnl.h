@@ -4,7 +4,7 @@
 #define LEATI_EXEC_CPU_DNNL_H
 
 #include "exec/cpu/cpu.h"
-#include <oneapi/dnnl/dnnl.h>
+#include "exec/cpu/dnnl_module.h"
 
 #define LEATI_DNNL_ARGS 8
 
@@ -19,6 +19,11 @@ typedef struct leati_dnnl_op {
     int64_t rows, part; /* how many rows all parts have, and each; 0: it is not cut */
     int64_t block;      /* parts begin at multiples of it; 0: anywhere */
 } leati_dnnl_op;
+
+/* The `here` slot: loads the module at first, and warns once where it cannot be loaded. Where that
+ * is for want of memory it fails, and the next call tries again: results would have other bits. Any
+ * thread. */
+leat_status leati_dnnl_here(bool *out, leat_error *err);
 
 /* INTERNAL naming `what` unless the status is success. */
 leat_status leati_dnnl_check(dnnl_status_t status, const char *what, leat_error *err);

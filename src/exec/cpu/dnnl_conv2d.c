@@ -59,5 +59,6 @@ static leat_status conv2d_plan(leati_cpu_build *build, leati_cpu_task *task, lea
 
 const leati_cpu_kernel leati_cpu_kernel_conv2d = {.op = &leati_tensor_op_conv2d,
                                                   .plan = conv2d_plan,
+                                                  .here = leati_dnnl_here,
                                                   .run = leati_dnnl_task_run,
                                                   .release = leati_dnnl_task_release};

@@ -95,5 +95,6 @@ static leat_status conv2d_backprop_filter_plan(leati_cpu_build *build, leati_cpu
 const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_filter = {
     .op = &leati_tensor_op_conv2d_backprop_filter,
     .plan = conv2d_backprop_filter_plan,
+    .here = leati_dnnl_here,
     .run = leati_dnnl_task_run,
     .release = leati_dnnl_task_release};

@@ -107,5 +107,6 @@ static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_
 const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_input = {
     .op = &leati_tensor_op_conv2d_backprop_input,
     .plan = conv2d_backprop_input_plan,
+    .here = leati_dnnl_here,
     .run = leati_dnnl_task_run,
     .release = leati_dnnl_task_release};

@@ -1,6 +1,7 @@
 /* matmul of two matrices by oneDNN, with the bias_add and the relu that follow it fused in.
  *
- * Transposed operands are strides. Declines stacks of matrices, other dtypes and empty matrices. */
+ * Transposed operands are strides; a stack on the left of one matrix for all is one matrix.
+ * Declines other stacks, other dtypes and empty matrices. */
 #include "base/minmax.h"
 #include "exec/cpu/dnnl.h"
 
@@ -30,11 +31,11 @@ static bool describe_all(const leati_cpu_build *build, const leati_cpu_task *tas
     const leati_simple_value *out = leati_cpu_value_of(build, node->first_output);
     bool ta = leati_cpu_attr_int(node, "transpose_a", 0);
     bool tb = leati_cpu_attr_int(node, "transpose_b", 0);
-    if (a->type->dtype != LEAT_FLOAT32 || a->type->shape.rank != 2 || b->type->shape.rank != 2 ||
-        a->count < 1 || b->count < 1)
+    if (a->type->dtype != LEAT_FLOAT32 || b->type->shape.rank != 2 || a->count < 1 ||
+        b->count < 1 || (ta && a->type->shape.rank != 2))
         return false;
-    int64_t m = out->type->shape.dims[0], n = out->type->shape.dims[1];
-    int64_t k = a->type->shape.dims[ta ? 0 : 1];
+    int64_t n = out->type->shape.dims[out->type->shape.rank - 1], m = out->count / n,
+            k = a->count / m;
     /* The bias is one row, which oneDNN repeats for all. */
     if (!describe(m, k, ta, &mds[0]) || !describe(k, n, tb, &mds[1]) ||
         !describe(1, n, false, &mds[2]) || !describe(m, n, false, &mds[3]))
@@ -78,7 +79,8 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
     (void)leati_cpu_output(task, behind.result);
     const int arguments[4] = {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_BIAS, DNNL_ARG_DST};
     const int32_t values[4] = {node->inputs[0], node->inputs[1], behind.bias, behind.result};
-    int64_t rows = leati_cpu_value_of(build, node->first_output)->type->shape.dims[0];
+    const leati_simple_value *out = leati_cpu_value_of(build, node->first_output);
+    int64_t rows = out->count / out->type->shape.dims[out->type->shape.rank - 1];
     state->main.block = BLOCK;
     for (int i = 0; status == LEAT_OK && i < 4; i++)
         if (values[i] >= 0)
@@ -91,5 +93,6 @@ static leat_status matmul_plan(leati_cpu_build *build, leati_cpu_task *task, lea
 
 const leati_cpu_kernel leati_cpu_kernel_matmul = {.op = &leati_tensor_op_matmul,
                                                   .plan = matmul_plan,
+                                                  .here = leati_dnnl_here,
                                                   .run = leati_dnnl_task_run,
                                                   .release = leati_dnnl_task_release};

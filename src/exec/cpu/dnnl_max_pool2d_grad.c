@@ -54,5 +54,6 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
 
 const leati_cpu_kernel leati_cpu_kernel_max_pool2d_grad = {.op = &leati_tensor_op_max_pool2d_grad,
                                                            .plan = max_pool2d_grad_plan,
+                                                           .here = leati_dnnl_here,
                                                            .run = leati_dnnl_task_run,
                                                            .release = leati_dnnl_task_release};

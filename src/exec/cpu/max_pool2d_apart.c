@@ -7,7 +7,7 @@
 #include "exec/cpu/max_pool2d_apart.h"
 
 #include "base/error.h"
-#include "exec/cpu/share.h"
+#include "run/crew.h"
 #include <string.h>
 
 #define MOST_THREADS 2
@@ -98,7 +98,7 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
                            .in = (const float *)(const void *)step->data[pool->input],
                            .out = (float *)(void *)step->data[pool->output],
                            .winners = (int32_t *)(void *)step->data[pool->winners]};
-    leati_cpu_share(task->threads, pool->plan.batch * pool->plan.y.out, pool_line, &run);
+    leati_crew_share_among(task->threads, pool->plan.batch * pool->plan.y.out, pool_line, &run);
     return LEAT_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "exec/cpu/max_pool2d_apart.h"
 
 #include "base/error.h"
-#include "exec/cpu/share.h"
+#include "run/crew.h"
 #include <string.h>
 
 struct apart_grad {
@@ -79,7 +79,7 @@ static leat_status run(leati_cpu_step *step, leati_cpu_task *task, leat_error *e
     size_t pixels = (size_t)(plan->batch * plan->y.in * plan->x.in * plan->channels);
     if (!grad->covered)
         memset(run.result, 0, pixels * sizeof *run.result);
-    leati_cpu_share(task->threads, plan->batch * plan->y.out, send_line, &run);
+    leati_crew_share_among(task->threads, plan->batch * plan->y.out, send_line, &run);
     return LEAT_OK;
 }
 

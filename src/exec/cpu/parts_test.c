@@ -6,6 +6,7 @@
 #include "core/tensor.h"
 #include "exec/cpu/cpu.h"
 #include "support/asking.h"
+#include "support/graph.h"
 #include <leat/leat.h>
 #include <leat/ops.h>
 #include <string.h>
@@ -62,16 +63,6 @@ static int trace(void *context, leat_graph *graph, leat_value *outputs, int capa
     return 1;
 }
 
-static leat_tensor numbers(leat_shape shape, uint32_t seed) {
-    leat_tensor tensor;
-    assert_int_equal(leat_tensor_new(LEAT_FLOAT32, shape, &tensor, NULL), LEAT_OK);
-    for (int64_t i = 0; i < leat_tensor_count(&tensor); i++) {
-        seed = seed * 1664525U + 1013904223U;
-        ((float *)tensor.data)[i] = (float)(seed >> 8) * 0x1p-23F - 1;
-    }
-    return tensor;
-}
-
 /* A step that computes the trial, cut above so many nanoseconds. */
 typedef struct machine {
     leati_device *device;
@@ -111,7 +102,7 @@ static leat_tensor run(machine *m, const trial *t, asking *a, leat_status *statu
     leat_tensor inputs[3], output = {0};
     leati_call_context context = {.num_replicas = 1};
     for (int i = 0; i < t->num_shapes; i++)
-        inputs[i] = numbers(t->shapes[i], (uint32_t)i + 1);
+        inputs[i] = test_numbers(t->shapes[i], (uint32_t)i + 1);
     leati_run_args args = {.inputs = inputs,
                            .num_inputs = t->num_shapes,
                            .outputs = &output,

@@ -80,9 +80,15 @@ static leat_status offer(leati_cpu_build *build, leati_cpu_task *task, leat_erro
     leat_status status = LEAT_OK;
     int threads = leati_cpu_set_threads(task->threads);
     /* In the order of cpu.def: the first kernel that does not decline has the node. */
-    for (size_t i = 0; kernels[i] != NULL && status == LEAT_OK && task->kernel == NULL; i++)
-        if (kernels[i]->op == task->node->source->op)
+    for (size_t i = 0; kernels[i] != NULL && status == LEAT_OK && task->kernel == NULL; i++) {
+        bool here = true;
+        if (kernels[i]->op != task->node->source->op)
+            continue;
+        if (kernels[i]->here != NULL)
+            status = kernels[i]->here(&here, err);
+        if (status == LEAT_OK && here)
             status = kernels[i]->plan(build, task, err);
+    }
     (void)leati_cpu_set_threads(threads);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/stop.h"
 #include "core/half.h"
+#include "core/tensor.h"
 
 #include <string.h>
 
@@ -41,14 +42,14 @@ leat_status leati_support_gradient_through(leati_gradient_call *call, const leat
     leat_value found[LEATI_THROUGH_INPUTS] = {0}, gradients[LEATI_THROUGH_INPUTS];
     int count = 0;
     for (int i = 0; i < call->num_inputs; i++)
-        if (leati_graph_dtype_is_floating(leat_value_dtype(sources[i])))
+        if (leati_graph_dtype_is_trainable(leat_value_dtype(sources[i])))
             found[count++] = sources[i];
     if (target.id < 0 || count == 0)
         return LEAT_OK;
     leat_value_gradients(target, found, count, gradients);
     /* gradients has the floating inputs alone: counting down finds each its own. */
     for (int i = call->num_inputs; i-- > 0;)
-        if (leati_graph_dtype_is_floating(leat_value_dtype(sources[i])))
+        if (leati_graph_dtype_is_trainable(leat_value_dtype(sources[i])))
             call->input_gradients[i] = gradients[--count];
     return LEAT_OK;
 }
@@ -68,6 +69,14 @@ bool leati_support_store_number(leat_dtype dtype, double number, void *to) {
     case LEAT_FLOAT32: *(float *)to = (float)number; return true;
     case LEAT_FLOAT64: *(double *)to = number; return true;
     case LEAT_BOOL: *(bool *)to = number != 0; return true;
+    case LEAT_COMPLEX64:
+        ((float *)to)[0] = (float)number;
+        ((float *)to)[1] = 0;
+        return true;
+    case LEAT_COMPLEX128:
+        ((double *)to)[0] = number;
+        ((double *)to)[1] = 0;
+        return true;
     default: return false;
     }
 }
@@ -86,6 +95,11 @@ leat_value leati_support_number(leat_graph *graph, leat_dtype dtype, double numb
     /* The graph has a reference of its own. */
     leat_tensor_unref(&tensor);
     return value;
+}
+
+leat_value leati_support_conjugate(leat_value x) {
+    bool parts = !leati_support_value_failed(x) && leati_dtype_is_complex(leat_value_dtype(x));
+    return parts ? leat_op_conj(x) : x;
 }
 
 leat_value leati_support_times(leat_value a, double number) {
@@ -127,6 +141,15 @@ leat_status leati_support_want_float(const leati_infer_call *call, int index, co
         return LEAT_OK;
     return leati_refuse(err, DTYPE, "%s is %s; expected float32 or float64", what,
                         leat_dtype_name(found));
+}
+
+leat_status leati_support_want_trainable(const leati_infer_call *call, int index, const char *what,
+                                         leat_error *err) {
+    leat_dtype found = call->inputs[index].dtype;
+    if (found == LEAT_FLOAT32 || found == LEAT_FLOAT64 || leati_dtype_is_complex(found))
+        return LEAT_OK;
+    return leati_refuse(err, DTYPE, "%s is %s; expected float32, float64, complex64 or complex128",
+                        what, leat_dtype_name(found));
 }
 
 leat_status leati_support_want_index(const leati_infer_call *call, int index, const char *what,
@@ -268,54 +291,4 @@ void leati_support_dense_steps(const leat_shape *shape, size_t size, int64_t *st
         steps[d] = step;
         step *= shape->dims[d];
     }
-}
-
-/* One dimension of values of 1, 2, 4, 8 or 16 bytes. */
-static void copy_line(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                      size_t size) {
-    /* Dense on both sides: one copy for the whole line. */
-    if (to_step == (int64_t)size && from_step == (int64_t)size) {
-        memcpy(to, from, (size_t)n * size);
-        return;
-    }
-    /* A constant size becomes one load and store; other sizes call memcpy. */
-    switch (size) {
-    case 4:
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, 4);
-        break;
-    case 8:
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, 8);
-        break;
-    default:
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, size);
-    }
-}
-
-/* `done` counts up to the next look at whether to stop. */
-static void copy_dims(char *to, const int64_t *to_steps, const char *from,
-                      const int64_t *from_steps, const int64_t *dims, int32_t rank, size_t size,
-                      int64_t *done) {
-    /* A scalar is one value; the recursion below ends at rank 1, in the quick loop. */
-    if (rank == 0) {
-        memcpy(to, from, size);
-        return;
-    }
-    if (rank == 1) {
-        copy_line(to, to_steps[0], from, from_steps[0], dims[0], size);
-        (void)leati_stop_look_after(dims[0], done);
-        return;
-    }
-    for (int64_t i = 0; i < dims[0] && *done < LEATI_STOP_WORK; i++)
-        copy_dims(to + i * to_steps[0], to_steps + 1, from + i * from_steps[0], from_steps + 1,
-                  dims + 1, rank - 1, size, done);
-}
-
-void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
-                                const int64_t *from_steps, const int64_t *dims, int32_t rank,
-                                size_t size) {
-    int64_t done = 0;
-    copy_dims(to, to_steps, from, from_steps, dims, rank, size, &done);
 }

@@ -24,6 +24,9 @@ leat_value leati_support_build_error(leat_graph *graph, leat_reason reason, cons
 /* ---- for gradients ---- */
 /* A constant scalar of a number type. */
 leat_value leati_support_number(leat_graph *graph, leat_dtype dtype, double number);
+/* The conjugate of a complex value; any other as it is. A gradient is conjugated as TensorFlow's
+ * is: g * conj(f'(x)). */
+leat_value leati_support_conjugate(leat_value x);
 /* a * number, of a's dtype. */
 leat_value leati_support_times(leat_value a, double number);
 
@@ -50,6 +53,9 @@ LEAT_WARN_UNUSED leat_status leati_support_want_values(const leati_infer_call *c
 /* float32 or float64. */
 LEAT_WARN_UNUSED leat_status leati_support_want_float(const leati_infer_call *call, int index,
                                                       const char *what, leat_error *err);
+/* Those, complex64 or complex128. */
+LEAT_WARN_UNUSED leat_status leati_support_want_trainable(const leati_infer_call *call, int index,
+                                                          const char *what, leat_error *err);
 /* int32 or int64. */
 LEAT_WARN_UNUSED leat_status leati_support_want_index(const leati_infer_call *call, int index,
                                                       const char *what, leat_error *err);
@@ -125,10 +131,6 @@ LEAT_WARN_UNUSED leat_status leati_support_inner_cast(leati_kernel_call *call,
 LEAT_WARN_UNUSED leat_status leati_support_inner_cast_into(leati_kernel_call *call,
                                                            const leati_operand *in,
                                                            leati_operand *out, leat_error *err);
-/* Copies an array of `dims` whose values of `size` bytes lie `steps` bytes apart. */
-void leati_support_strided_copy(char *to, const int64_t *to_steps, const char *from,
-                                const int64_t *from_steps, const int64_t *dims, int32_t rank,
-                                size_t size);
 /* Byte steps of a dense array of that shape. */
 void leati_support_dense_steps(const leat_shape *shape, size_t size, int64_t *steps);
 

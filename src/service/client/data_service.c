@@ -50,6 +50,7 @@ struct service_state {
     int64_t repetition;
     char *job;     /* that it reads, owned */
     bool restored; /* its repetitions are its own, not the next ones that are shared */
+    bool late;     /* the iterator is restored, and no reader is open yet */
     bool done;
 };
 
@@ -205,21 +206,27 @@ static int64_t service_cardinality(const leat_dataset *dataset) {
     return args->cardinality == 0 || endless ? args->cardinality : LEAT_UNKNOWN_CARDINALITY;
 }
 
+/* The name of a job that nobody else knows. */
+static leat_status draw_name(char name[NAME_BYTES], leat_error *err) {
+    uint64_t drawn = 0;
+    if (!leati_random_secret(&drawn, sizeof drawn))
+        return leati_fail(err, LEAT_INTERNAL, "the system gives no random numbers");
+    (void)snprintf(name, NAME_BYTES, "alone %016llx", (unsigned long long)drawn);
+    return LEAT_OK;
+}
+
 static void *service_share(const leat_dataset *dataset, leat_error *err) {
     struct service_shared *shared = leati_alloc_zero(1, sizeof *shared);
-    uint64_t drawn = 0;
     if (shared == NULL) {
         (void)leati_no_memory(err);
         return NULL;
     }
-    if (!leati_random_secret(&drawn, sizeof drawn)) {
-        (void)leati_fail(err, LEAT_INTERNAL, "the system gives no random numbers");
+    if (draw_name(shared->name, err) != LEAT_OK) {
         leati_free(shared);
         return NULL;
     }
     (void)dataset;
     pthread_mutex_init(&shared->lock, NULL);
-    (void)snprintf(shared->name, sizeof shared->name, "alone %016llx", (unsigned long long)drawn);
     return shared;
 }
 
@@ -290,8 +297,13 @@ static leat_status begin(leati_node_state *node, struct service_state *s, leat_e
     return open_reader(node, s, NULL, err);
 }
 
+/* Of a restored iterator: a state of the node may follow. */
 static leat_status service_open(leati_node_state *node, void *state, leat_error *err) {
-    return begin(node, state, err);
+    const struct service_args *args = args_of(node->dataset);
+    struct service_state *s = state;
+    s->late = node->iteration->restored && args->job_name != NULL && args->num_consumers == 0 &&
+              args->trainer_id == NULL;
+    return s->late ? LEAT_OK : begin(node, s, err);
 }
 
 static void end(struct service_state *s) {
@@ -307,32 +319,6 @@ static void count(leati_node_state *node, struct service_state *s, int64_t waite
     leati_counter_set(&node->counters.depth_limit, figures.window);
     leati_counter_set(&node->counters.bytes_held, figures.bytes);
     leati_counter_set(&node->counters.parallelism, figures.tasks);
-}
-
-static leati_tail service_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
-                               leat_error *err) {
-    struct service_state *s = state;
-    leati_block_clear(out);
-    if (s->done || s->reader == NULL)
-        return LEATI_END;
-    int64_t waited = 0;
-    leati_client_reader_outcome outcome =
-        leati_client_reader_take(s->reader, want, node->iteration->deadline_ns, out, &waited, err);
-    count(node, s, waited);
-    s->done = outcome == LEATI_CLIENT_END;
-    return outcome == LEATI_CLIENT_ROWS     ? LEATI_MORE
-           : outcome == LEATI_CLIENT_FAILED ? LEATI_ERROR
-                                            : LEATI_END;
-}
-
-static leat_status service_save(leati_node_state *node, void *state, leati_writer *out,
-                                leati_save_cost *cost, leat_error *err) {
-    struct service_state *s = state;
-    (void)node;
-    (void)cost;
-    leati_put_int(out, s->repetition);
-    leati_put_uint(out, s->done);
-    return leati_client_reader_save(s->reader, out, err);
 }
 
 /* Iterators that are opened from now on follow the one that was restored. */
@@ -353,9 +339,56 @@ static leat_status share_job(leati_node_state *node, const struct service_state 
     return LEAT_OK;
 }
 
+/* The state says nothing of the node, as the saved iterator had not come to it (behind a shuffle,
+ * say). Others may have read the job of that name meanwhile, so this one reads one of its own. */
+static leat_status begin_alone(leati_node_state *node, struct service_state *s, leat_error *err) {
+    char name[NAME_BYTES];
+    if (!s->late)
+        return LEAT_OK;
+    LEATI_TRY(draw_name(name, err));
+    leati_free(s->job);
+    s->job = leati_strdup(name);
+    if (s->job == NULL)
+        return leati_no_memory(err);
+    s->repetition = 0;
+    LEATI_TRY(open_reader(node, s, NULL, err));
+    s->late = false;
+    s->restored = true;
+    return share_job(node, s, err);
+}
+
+static leati_tail service_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
+                               leat_error *err) {
+    struct service_state *s = state;
+    leati_block_clear(out);
+    if (begin_alone(node, s, err) != LEAT_OK)
+        return LEATI_ERROR;
+    if (s->done || s->reader == NULL)
+        return LEATI_END;
+    int64_t waited = 0;
+    leati_client_reader_outcome outcome =
+        leati_client_reader_take(s->reader, want, node->iteration->deadline_ns, out, &waited, err);
+    count(node, s, waited);
+    s->done = outcome == LEATI_CLIENT_END;
+    return outcome == LEATI_CLIENT_ROWS     ? LEATI_MORE
+           : outcome == LEATI_CLIENT_FAILED ? LEATI_ERROR
+                                            : LEATI_END;
+}
+
+static leat_status service_save(leati_node_state *node, void *state, leati_writer *out,
+                                leati_save_cost *cost, leat_error *err) {
+    struct service_state *s = state;
+    (void)cost;
+    LEATI_TRY(begin_alone(node, s, err));
+    leati_put_int(out, s->repetition);
+    leati_put_uint(out, s->done);
+    return leati_client_reader_save(s->reader, out, err);
+}
+
 static leat_status go_on(leati_node_state *node, struct service_state *s, int64_t repetition,
                          const struct leati_message_restore *saved, leat_error *err) {
     end(s);
+    s->late = false;
     s->repetition = repetition;
     LEATI_TRY(open_reader(node, s, saved, err));
     char *job = leati_strdup(leati_client_reader_job(s->reader));
@@ -386,8 +419,9 @@ static leat_status service_restore(leati_node_state *node, void *state, leati_re
 }
 
 static leat_status service_reset(leati_node_state *node, void *state, leat_error *err) {
-    end(state);
-    return begin(node, state, err);
+    struct service_state *s = state;
+    end(s);
+    return s->late ? begin_alone(node, s, err) : begin(node, s, err);
 }
 
 static void service_close(leati_node_state *node, void *state) {

@@ -22,10 +22,13 @@ enum {
 
 /* ---- what it says ---- */
 
+/* Those that it reads. One that is reported is none of them: where it did not move after all, as
+ * the dispatcher could not write that or ended before, the dispatcher names it again. */
 static leat_status list_tasks(const leati_client_reader *reader, leati_ints *out, leat_error *err) {
     size_t count = 0, capacity = 0;
+    bool turns = leati_client_reader_is_coordinated(reader);
     for (const leati_client_reader_task *task = reader->tasks; task != NULL; task = task->next) {
-        if (task->unlisted_ns != 0)
+        if (task->unlisted_ns != 0 || (task->reporting && !turns))
             continue;
         if (!leati_grow((void **)&out->values, &capacity, count + 2, sizeof(int64_t)))
             return leati_no_memory(err);

@@ -13,7 +13,8 @@
  * has none from an agreed round on; where no other worker is there, not before that is known. So
  * all take the same rounds in the same order.
  *
- * Failures: INTERNAL where a turn that all are to take did not come. No locks of its own. */
+ * Failures: FAILED_PRECONDITION where turns came to another process that was this consumer,
+ * INTERNAL where a turn that all are to take did not come. No locks of its own. */
 #include "base/error.h"
 #include "base/minmax.h"
 #include "service/client/reader_parts.h"
@@ -39,10 +40,18 @@ static leati_client_reader_task *task_of(leati_client_reader *reader, int64_t ro
 /* A turn that all others take did not come: they could not be followed. */
 static void fail(leati_client_reader_task *task) {
     leat_error why = {0};
-    (void)leati_fail(&why, LEAT_INTERNAL,
-                     "turn %" PRId64 " of task %" PRId64
-                     " came to all consumers but this one, whose worker %s is lost",
-                     task->turns, task->place.task, task->place.address);
+    if (task->came < task->place.turns)
+        (void)leati_fail(&why, LEAT_FAILED_PRECONDITION,
+                         "%" PRId64 " turns of task %" PRId64
+                         ", whose worker %s is lost, came to all consumers, and %" PRId64
+                         " of them to this process. Coordinated reads do not go on with a consumer "
+                         "that was started again; start all of them under another job_name",
+                         task->place.turns, task->place.task, task->place.address, task->came);
+    else
+        (void)leati_fail(&why, LEAT_INTERNAL,
+                         "turn %" PRId64 " of task %" PRId64
+                         " came to all consumers but this one, whose worker %s is lost",
+                         task->turns, task->place.task, task->place.address);
     leati_client_reader_fail(task->reader, &why);
 }
 

@@ -101,6 +101,9 @@ static leat_status update_task(leati_client_reader *reader, const struct leati_m
         task->ended = task->reporting = false;
         task->failures = 0;
         task->retry_ns = task->away_ns = 0;
+    } else if (!leati_client_reader_is_coordinated(reader)) {
+        /* It stays where it is. Where it is still to be reported, the same answer says so. */
+        task->reporting = false;
     }
     task->unlisted_ns = 0;
     return copy_place(place, &task->place, err);

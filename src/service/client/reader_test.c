@@ -306,6 +306,35 @@ static const struct leati_message_holding *asked_about(fake_service *service, in
     return said;
 }
 
+/* A dispatcher that could not write that a task moves, or ended before, names it as it was. */
+static void test_a_task_that_stays_is_read_on(void **state) {
+    (void)state;
+    enum { COUNT = 200 };
+    fake_service service;
+    int64_t values[COUNT];
+    leat_spec *spec = numbers();
+    fake_start(&service, 1, COUNT);
+    leati_client_reader_options options = options_of(&service, spec);
+    options.visitation = LEAT_SERVICE_EXACTLY_ONCE;
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 3, values);
+    const struct leati_message_holding *said = asked_about(&service, service.workers[0].task);
+    /* What it reads is nothing now, so that the dispatcher has news for it. */
+    assert_int_equal(service.beat.tasks.count, 0);
+    /* What it dropped from then on the worker gives again. */
+    pthread_mutex_lock(&service.workers[0].lock);
+    service.workers[0].again = said->ranges.values[1];
+    pthread_mutex_unlock(&service.workers[0].lock);
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    read_some(reader, COUNT - 3, values + 3);
+    for (int64_t i = 0; i < COUNT; i++)
+        assert_int_equal(values[i], i);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
 static void test_a_task_that_moves_is_reported_first(void **state) {
     (void)state;
     fake_service service;
@@ -488,6 +517,37 @@ static void test_the_only_worker_is_lost(void **state) {
     leat_spec_unref(spec);
 }
 
+/* More came to all than to this process: another one was this consumer before. */
+static void test_turns_that_came_to_another_process(void **state) {
+    (void)state;
+    fake_service service;
+    int64_t values[3], waited = 0;
+    leati_block block = {0};
+    leat_error err = {0};
+    leat_spec *spec = numbers();
+    fake_start(&service, 1, -1);
+    leati_client_reader_options options = options_of(&service, spec);
+    options.consumer = 0;
+    options.consumers = 2;
+    leati_client_reader *reader = open_reader(&options);
+    read_some(reader, 3, values);
+    pthread_mutex_lock(&service.lock);
+    service.workers[0].lost = true;
+    service.workers[0].turns = 1 << 20;
+    pthread_mutex_unlock(&service.lock);
+    fake_change(&service);
+    leati_client_reader_outcome outcome;
+    do
+        outcome = leati_client_reader_take(reader, 1, LEATI_NO_DEADLINE, &block, &waited, &err);
+    while (outcome == LEATI_CLIENT_ROWS);
+    assert_int_equal(outcome, LEATI_CLIENT_FAILED);
+    assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "job_name");
+    leati_block_fini(&block);
+    leati_client_reader_close(reader);
+    fake_stop(&service);
+    leat_spec_unref(spec);
+}
+
 static void test_turns_of_a_lost_worker(void **state) {
     (void)state;
     check_lost_turns(1);
@@ -508,9 +568,11 @@ int main(void) {
         cmocka_unit_test(test_a_worker_that_gives_nothing_holds_up_nobody),
         cmocka_unit_test(test_a_deadline_ends_a_wait_and_nothing_else),
         cmocka_unit_test(test_a_task_that_moves_is_reported_first),
+        cmocka_unit_test(test_a_task_that_stays_is_read_on),
         cmocka_unit_test(test_consumers_take_turns_over_workers),
         cmocka_unit_test(test_nothing_is_new),
         cmocka_unit_test(test_turns_of_a_lost_worker),
+        cmocka_unit_test(test_turns_that_came_to_another_process),
         cmocka_unit_test(test_the_only_worker_is_lost),
     };
     static const char *const protocols[] = {"local", "shm", "tcp"};

@@ -99,16 +99,18 @@ static void set_defaults(leat_dispatcher_options *o) {
     o->worker_max_concurrent_snapshots = or_default(o->worker_max_concurrent_snapshots, 3);
 }
 
-/* Those of before the start count as heard now: they are given the time to come back. */
+/* Those that memory does not know count as heard now: they are given the time to come back. */
 static leat_status read_clients(leati_core *core, leat_error *err) {
     leati_query query;
     leati_database_ask(core->database, &query,
                        "SELECT id, iteration, consumer FROM clients WHERE state = 0", "");
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && leati_database_next(&query)) {
+        int64_t id = leati_database_int(&query, 0);
+        if (leati_dispatcher_client_find(core, id) != NULL)
+            continue;
         leati_core_client *client = leati_dispatcher_client_note(
-            core, leati_database_int(&query, 0), leati_database_int(&query, 1),
-            leati_database_int(&query, 2), err);
+            core, id, leati_database_int(&query, 1), leati_database_int(&query, 2), err);
         if (client != NULL)
             client->before_start = true;
         else
@@ -118,7 +120,7 @@ static leat_status read_clients(leati_core *core, leat_error *err) {
     return status == LEAT_OK ? ended : status;
 }
 
-/* Who was asked before the start, and did not answer, is asked again. */
+/* Who was asked before and did not answer, as far as the database tells, is asked again. */
 static leat_status read_awaits(leati_core *core, leat_error *err) {
     leati_query query;
     leati_database_ask(core->database, &query,
@@ -406,6 +408,17 @@ static leat_status work(leati_core *core, leati_core_asked *asked, struct answer
     return leati_database_commit(core->database, err);
 }
 
+/* A turn that was undone has changed memory, too: it says again what the database does. */
+static void remember(leati_core *core) {
+    leat_error err = {0};
+    core->num_awaits = 0;
+    leat_status status = read_clients(core, &err);
+    if (status == LEAT_OK)
+        status = read_awaits(core, &err);
+    if (status != LEAT_OK)
+        leati_log(LEAT_LOG_WARNING, "dispatcher: its state cannot be read: %s", err.text);
+}
+
 int64_t leati_core_turn(leati_core *core, int64_t now_ns) {
     core->now_ns = now_ns;
     leati_core_asked *asked = core->first;
@@ -424,6 +437,7 @@ int64_t leati_core_turn(leati_core *core, int64_t now_ns) {
     /* Nothing of this turn was written: who asks again may find that it can be. */
     if (broken != NULL) {
         core->changed = core->assigns = true;
+        remember(core);
         leati_log(LEAT_LOG_WARNING, "dispatcher: %s", err.text);
         leati_error_wrap(&err, LEAT_UNAVAILABLE, "the dispatcher cannot write its state");
     }

@@ -416,6 +416,35 @@ static void test_a_full_disk_loses_nothing_that_was_answered(void **state) {
     close_world(&world);
 }
 
+enum { LOST_MS = 300001 }; /* the default, and one */
+
+/* The turn that finds a client lost cannot be written: then it is not lost, and may be later. */
+static void test_a_turn_that_is_undone_forgets_no_client(void **state) {
+    (void)state;
+    struct world world = {0};
+    struct rlimit before, none;
+    struct leati_message_client_answer heard;
+    open_world(&world, scratch_path("undone"));
+    register_dataset(&world, "");
+    struct leati_message_opened opened = open_job(&world, "a", "");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    leat_log_set(count_lines, &(int){0});
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    turn(&world, LOST_MS);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    leat_log_set(NULL, NULL);
+    client_says(&world, opened.client, "", &heard);
+    leati_messages_fini(&leati_message_client_answer, &heard);
+    turn(&world, LOST_MS);
+    char text[64];
+    (void)snprintf(text, sizeof text, "{\"client\": %lld}", (long long)opened.client);
+    assert_int_equal(failure(&world, "client", text), LEAT_NOT_FOUND);
+    close_world(&world);
+}
+
 static void test_unread_jobs_are_collected(void **state) {
     (void)state;
     struct world world = {0};
@@ -458,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_a_second_dispatcher_is_refused),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_a_full_disk_loses_nothing_that_was_answered),
+        cmocka_unit_test(test_a_turn_that_is_undone_forgets_no_client),
         cmocka_unit_test(test_unread_jobs_are_collected),
     };
     return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);

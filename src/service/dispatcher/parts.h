@@ -42,7 +42,7 @@ typedef struct leati_core_client {
     leati_core_kept kept;
     struct leati_message_client last;
     int64_t counted;   /* elements that it took, as far as they are counted */
-    bool before_start; /* the database knew it already when the dispatcher started */
+    bool before_start; /* the database knew it before memory did */
     int64_t lost_told; /* of the losses, how many it was told */
 } leati_core_client;
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/sha256.h"
+#include "coll/store_door.h"
 #include "core/shared_memory.h"
 #include "run/machine.h"
 #include <errno.h>
@@ -31,7 +32,9 @@ enum {
     MOST_STRANGERS = 64, /* of them, that have not said who they are */
     BACKLOG = 128,
     CONNECT_MS = 3000,
-    PAUSE_MS = 50, /* where no descriptor is left to accept with */
+    PAUSE_MS = 50, /* where no descriptor is left to accept with, or strangers have cost much */
+    PLAIN_NS = 300 * 1000,   /* of the processor that a stranger costs, */
+    SECURE_NS = 3000 * 1000, /* and with TLS */
     LONGEST_HOST = 256,
     MEMORY_SHARE = 4 /* of the machine's memory a fourth may be shared */
 };
@@ -315,14 +318,33 @@ static void begin_stream(bulk_server *server, int accepted) {
         leati_transport_stream_unref(&s->base);
 }
 
+/* Charges for who comes by `tcp`, and gives back what was for who was let in since; waits for what
+ * strangers owe, unless the server closes. */
+static void charge(bulk_server *server, leati_store_door *door) {
+    const int64_t cost_ns = server->side.tls != NULL ? SECURE_NS : PLAIN_NS;
+    struct pollfd closing = {.fd = server->listening};
+    if (server->side.shares)
+        return;
+    leati_store_door_charge(door, cost_ns, leati_now_ns());
+    do {
+        pthread_mutex_lock(&server->side.lock);
+        int let_in = server->side.num_let_in;
+        server->side.num_let_in = 0;
+        pthread_mutex_unlock(&server->side.lock);
+        leati_store_door_charge(door, -cost_ns * let_in, leati_now_ns());
+    } while (leati_store_door_owes(door, leati_now_ns()) > 0 && poll(&closing, 1, PAUSE_MS) == 0);
+}
+
 static void accept_all(void *context) {
     bulk_server *server = context;
+    leati_store_door door = {.most = MOST_STRANGERS, .spare = -1};
     for (;;) {
         int accepted = accept4(server->listening, NULL, NULL, SOCK_CLOEXEC);
         if (accepted >= 0) {
             if (!server->side.shares)
                 tune_tcp(accepted);
             begin_stream(server, accepted);
+            charge(server, &door);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             (void)poll(NULL, 0, PAUSE_MS);
         } else if (errno != EINTR && errno != ECONNABORTED) {

@@ -65,6 +65,7 @@ struct leati_bulk_side {
     leati_bulk_stream *streams; /* lock; each with a reference */
     int num_streams;            /* lock */
     int num_strangers;          /* lock: of these, that have not greeted */
+    int num_let_in;             /* lock: strangers no more, for who charges them */
     bool closing;               /* lock */
     int forks;
     /* Of a channel: connects, by the deadline; -1 with `err`. `wake` ends the wait. */

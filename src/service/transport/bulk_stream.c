@@ -317,9 +317,10 @@ static void read_all(leati_bulk_stream *s) {
 }
 
 /* A server's: it was let in, or is on its way out. */
-static void stranger_no_more(leati_bulk_side *side) {
+static void stranger_no_more(leati_bulk_side *side, bool let_in) {
     pthread_mutex_lock(&side->lock);
     side->num_strangers--;
+    side->num_let_in += let_in;
     pthread_mutex_unlock(&side->lock);
 }
 
@@ -329,7 +330,7 @@ static void stream_main(void *context) {
     leat_status status =
         s->side->serves ? leati_bulk_begin_server(s, &err) : leati_bulk_begin_client(s, &err);
     if (s->side->serves)
-        stranger_no_more(s->side);
+        stranger_no_more(s->side, status == LEAT_OK);
     if (status == LEAT_OK)
         read_all(s);
     else

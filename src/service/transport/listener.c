@@ -1,6 +1,8 @@
-/* A listener: the sockets, and a thread that polls them. Connections that find no descriptor free
- * are refused one in a tenth of a second, the others wait in the system's queue; who waits comes in
- * when descriptors are free again. The thread ends when the sockets are shut down. */
+/* A listener: the sockets, and a thread that polls them and those who come. Where no descriptor is
+ * free whoever has said nothing for longest makes room; where that is nobody, one newcomer is
+ * refused in a tenth of a second, and the others wait in the system's queue until some are free.
+ * What the thread does is paid for as what strangers cost. It ends when the sockets are shut
+ * down. */
 #include "service/transport/listener.h"
 
 #include "base/alloc.h"
@@ -9,6 +11,7 @@
 #include "base/log.h"
 #include "coll/store_door.h"
 #include "run/thread.h"
+#include "service/transport/strangers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +31,8 @@ enum {
 };
 
 struct leati_listener {
-    leati_store_door door; /* the thread's, once there is one */
+    leati_store_door door;     /* the thread's, once there is one */
+    leati_strangers strangers; /* likewise */
     int port;
     void (*take)(void *context, int connection);
     void *context;
@@ -133,6 +137,7 @@ leati_listener *leati_listener_open(const char *host, int port, leat_error *err)
         return NULL;
     }
     listener->door = (leati_store_door){.most = MOST_TAKEN, .reserve = RESERVE, .spare = -1};
+    listener->strangers.wake = -1;
     atomic_init(&listener->stops, false);
     if (open_sockets(&listener->door, host, port, err) == LEAT_OK &&
         leati_store_door_guard(&listener->door, "listening", err) == LEAT_OK) {
@@ -150,12 +155,17 @@ int leati_listener_port(const leati_listener *listener) {
 /* ---- the thread ---- */
 
 /* Takes who waits. Says once that descriptors are lacking. */
-static void take_all(leati_listener *listener, bool *told) {
+static void take_all(leati_listener *listener, bool *told, int64_t now) {
     const int one = 1;
-    int64_t now = leati_now_ns();
     for (;;) {
         int connection = leati_store_door_accept(&listener->door, now);
         if (connection == LEATI_STORE_DOOR_FULL) {
+            /* Several, as looking for free descriptors takes longer than to close them. */
+            bool dropped = false;
+            for (int i = 0; i < RESERVE && leati_strangers_drop_oldest(&listener->strangers); i++)
+                dropped = true;
+            if (dropped)
+                continue;
             if (!*told)
                 LEATI_TELL(SERVICE, WARNING,
                            "connections to port %d are refused: fewer than %d file descriptors are "
@@ -168,44 +178,68 @@ static void take_all(leati_listener *listener, bool *told) {
             return;
         (void)fcntl(connection, F_SETFL, O_NONBLOCK);
         (void)setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        listener->take(listener->context, connection);
+        leati_strangers_add(&listener->strangers, connection, now);
     }
 }
 
 /* Without events a socket that is shut down still ends the waiting. */
 static void serve(void *context) {
     leati_listener *listener = context;
+    leati_store_door *door = &listener->door;
+    leati_strangers *strangers = &listener->strangers;
+    struct pollfd polled[LEATI_WIRE_LISTENING + LEATI_STRANGERS_WAITING + 1];
     bool told = false;
     while (!atomic_load(&listener->stops)) {
-        struct pollfd polled[LEATI_WIRE_LISTENING];
-        bool takes = leati_store_door_takes(&listener->door, leati_now_ns());
-        for (int i = 0; i < listener->door.count; i++)
-            polled[i] = (struct pollfd){.fd = listener->door.sockets[i],
-                                        .events = (short)(takes ? POLLIN : 0)};
-        (void)poll(polled, (nfds_t)listener->door.count, takes ? -1 : AGAIN_MS);
-        if (takes && !atomic_load(&listener->stops))
-            take_all(listener, &told);
+        int64_t now = leati_now_ns();
+        bool takes = leati_store_door_takes(door, now);
+        for (int i = 0; i < door->count; i++)
+            polled[i] =
+                (struct pollfd){.fd = door->sockets[i], .events = (short)(takes ? POLLIN : 0)};
+        int count = leati_strangers_poll(strangers, polled + door->count,
+                                         leati_store_door_owes(door, now) == 0);
+        bool waits = !takes || leati_strangers_any(strangers);
+        (void)poll(polled, (nfds_t)(door->count + count), waits ? AGAIN_MS : -1);
+        if (atomic_load(&listener->stops))
+            return;
+        int64_t begin = leati_clock_thread_ns();
+        now = leati_now_ns();
+        leati_strangers_tend(strangers, polled + door->count, count, door, now, listener->take,
+                             listener->context);
+        if (takes)
+            take_all(listener, &told, now);
+        leati_store_door_charge(door, leati_clock_thread_ns() - begin, now);
     }
 }
 
-leat_status leati_listener_start(leati_listener *listener,
+leat_status leati_listener_start(leati_listener *listener, bool secure,
                                  void (*take)(void *context, int connection), void *context,
                                  leat_error *err) {
     listener->take = take;
     listener->context = context;
+    LEATI_TRY(leati_strangers_open(&listener->strangers, secure, err));
     LEATI_TRY(leati_thread_start(&listener->thread, "leat-listener", serve, listener, err));
     listener->started = true;
     return LEAT_OK;
 }
 
-void leati_listener_close(leati_listener *listener) {
-    if (listener == NULL)
-        return;
+void leati_listener_stop(leati_listener *listener) {
     atomic_store(&listener->stops, true);
     for (int i = 0; i < listener->door.count; i++)
         (void)shutdown(listener->door.sockets[i], SHUT_RDWR);
     if (listener->started)
         pthread_join(listener->thread.handle, NULL);
+    listener->started = false;
     leati_store_door_close(&listener->door);
+}
+
+void leati_listener_close(leati_listener *listener) {
+    if (listener == NULL)
+        return;
+    leati_listener_stop(listener);
+    leati_strangers_close(&listener->strangers);
     leati_free(listener);
+}
+
+void leati_listener_know(leati_listener *listener, const char *peer) {
+    leati_strangers_know(&listener->strangers, peer);
 }

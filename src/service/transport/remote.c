@@ -149,6 +149,8 @@ static void *incoming(void *context, leati_grpc_pipe *pipe, const leati_grpc_inc
     leat_error err = {0};
     void *taken = NULL;
     leat_status status = leati_transport_check_token(server->token, call->token, &err);
+    if (status == LEAT_OK)
+        leati_listener_know(server->listener, call->peer);
     if (status == LEAT_OK && call->method[0] == '\0')
         status = leati_fail(&err, LEAT_UNIMPLEMENTED, "no such method");
     if (status == LEAT_OK)
@@ -238,7 +240,8 @@ static leat_status start_server(leati_remote_server *server, const char *host, i
     if (server->listener == NULL)
         return err->code;
     LEATI_TRY(start_grpc(server, security, err));
-    leat_status status = leati_listener_start(server->listener, take, server->grpc, err);
+    leat_status status = leati_listener_start(
+        server->listener, leati_transport_is_secure(security, true), take, server->grpc, err);
     if (status != LEAT_OK)
         leati_remote_module->server_close(server->grpc, 0);
     return status;
@@ -316,7 +319,7 @@ static void close_remote(leati_transport_server *base, int64_t deadline_ns) {
         return;
     leat_error why = {0};
     leati_fail(&why, LEAT_UNAVAILABLE, "the server has closed");
-    leati_listener_close(server->listener);
+    leati_listener_stop(server->listener);
     begin_closing(&server->side);
     leati_remote_streams_end(&server->side, &why);
     if (wait_for(&server->side, WAITED_CALLS, deadline_ns) != LEAT_OK)
@@ -325,6 +328,7 @@ static void close_remote(leati_transport_server *base, int64_t deadline_ns) {
     leati_remote_module->server_close(server->grpc, LINGER_MS);
     while (wait_for(&server->side, WAITED_ALL, LEATI_NO_DEADLINE) != LEAT_OK) {
     }
+    leati_listener_close(server->listener);
     (void)wait_for(&server->side, WAITED_FRAMES, leati_clock_deadline_ns(LINGER_MS));
     leati_executor *executor = server->executor;
     leati_remote_side_unref(&server->side);

@@ -251,6 +251,9 @@ static leat_status keep_asking(leati_control *control, const struct asked *asked
     int64_t loud = leati_clock_deadline_ns(QUIET_MS);
     for (int attempt = 0;; attempt++) {
         leat_status status = try_once(control, asked, deadline_ns, err);
+        /* Programs look at the error after a chain of calls: an earlier try is none. */
+        if (status == LEAT_OK && attempt > 0)
+            *err = (leat_error){0};
         if (!leati_control_is_away(status))
             return status;
         if (leati_now_ns() >= loud && loud != LEATI_NO_DEADLINE) {

@@ -159,15 +159,15 @@ static leat_status begin_task(leat_worker *worker, struct leati_message_task *ab
     if (task == NULL)
         return err->code;
     leati_queue_gate_lock(worker->gate);
-    bool added = worker->state <= LEATI_WORKER_SERVING &&
-                 leati_grow((void **)&worker->tasks, &worker->tasks_capacity, worker->num_tasks + 1,
-                            sizeof(leati_worker_task *));
+    bool stops = worker->state > LEATI_WORKER_SERVING;
+    bool added = !stops && leati_grow((void **)&worker->tasks, &worker->tasks_capacity,
+                                      worker->num_tasks + 1, sizeof(leati_worker_task *));
     if (added)
         worker->tasks[worker->num_tasks++] = leati_worker_task_ref(task);
     leati_queue_gate_unlock(worker->gate);
     if (!added) {
         leati_worker_task_unref(task);
-        return leati_no_memory(err);
+        return stops ? LEAT_OK : leati_no_memory(err);
     }
     LEATI_TELL(SERVICE, DEBUG, "worker %s has task %" PRId64, worker->address, number);
     /* Readers begin what they read; what goes to files has none. */

@@ -197,11 +197,13 @@ leat_status leati_worker_reader_next(leati_worker_reader *reader, int64_t elemen
         if (!starved && taken == LEATI_WORKER_NOT_YET)
             starve(task);
         starved = starved || taken == LEATI_WORKER_NOT_YET;
+        reader->waits = true;
         /* The deadline, and the task's end, are seen by the next try. */
         leat_status woken = leati_queue_gate_wait(task->gate, LEATI_WAIT_INPUT, reader->skip_at_ns,
                                                   NULL, &(leat_error){0});
         (void)woken;
     }
+    reader->waits = false;
     /* Other readers wait for what the producer makes, not for what this one took. */
     if (taken == LEATI_WORKER_TAKEN && task->waits_for_room && task->runner->room(task))
         leati_queue_gate_wake(task->gate);

@@ -326,6 +326,20 @@ static leati_worker_reader *trainer_of(leati_worker_task *task, const char *id) 
                      (struct leati_message_read){.consumer = -1, .trainer = (char *)(uintptr_t)id});
 }
 
+static void forget(void *context) {
+    (void)context;
+}
+
+/* Waits until all tasks hold no more than that, or this one nothing that it could drop. */
+static void wait_until_used(leati_worker_task *task, int64_t most) {
+    leati_queue_gate_lock(task->gate);
+    while (leati_worker_budget_used(task->ways.budget) > most && task->memory.held.spare > 0)
+        assert_int_equal(leati_queue_gate_wait(task->gate, LEATI_WAIT_CONSUMER,
+                                               leati_clock_deadline_ns(1), NULL, &(leat_error){0}),
+                         LEAT_DEADLINE_EXCEEDED);
+    leati_queue_gate_unlock(task->gate);
+}
+
 static void test_window(void **state) {
     (void)state;
     /* Five elements of 8 bytes. */
@@ -357,6 +371,45 @@ static void test_window(void **state) {
     leati_worker_reader_close(fast);
     leati_worker_reader_close(slow);
     leati_worker_reader_close(late);
+    end(task);
+}
+
+/* The worker's memory bounds the window, too. */
+static void test_window_in_memory(void **state) {
+    (void)state;
+    leati_worker_task *task =
+        task_for(ENDLESS, (ask){.cached = true, .window_bytes = 1 << 20, .memory_bytes = 800});
+    leati_worker_reader *fast = trainer_of(task, "fast"), *slow = trainer_of(task, "slow");
+    for (int64_t i = 0; i < 500; i++)
+        expect_one(fast, i, i);
+    leati_worker_outcome out = next(slow, 1);
+    assert_in_range(out.position, 400, 500);
+    leati_worker_outcome_fini(&out);
+    leati_worker_reader_close(fast);
+    leati_worker_reader_close(slow);
+    end(task);
+}
+
+/* A cache that fills the memory gives way to another task, though nobody reads from it. */
+static void test_window_gives_way(void **state) {
+    (void)state;
+    leati_worker_task *task =
+        task_for(ENDLESS, (ask){.cached = true, .window_bytes = 1 << 20, .memory_bytes = 400});
+    leati_worker_reader *reader = trainer_of(task, "a");
+    for (int64_t i = 0; i < 200; i++)
+        expect_one(reader, i, i);
+    leati_worker_holder other;
+    leati_worker_holder_open(&other, task->ways.budget, forget, NULL);
+    if (leati_worker_holder_begin(&other))
+        leati_worker_budget_wake(task->ways.budget);
+    wait_until_used(task, 200);
+    /* More than its part, as an element may be. */
+    if (leati_worker_holder_set(&other, &(leati_worker_held){.all = 350, .ready = 350}))
+        leati_worker_budget_wake(task->ways.budget);
+    wait_until_used(task, 400);
+    expect_one(reader, 200, 200);
+    leati_worker_holder_close(&other);
+    leati_worker_reader_close(reader);
     end(task);
 }
 
@@ -396,6 +449,8 @@ int main(void) {
         TEST(test_skips_that_are_not_taken),
         TEST(test_rounds_need_no_end),
         TEST(test_window),
+        TEST(test_window_in_memory),
+        TEST(test_window_gives_way),
         TEST(test_window_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

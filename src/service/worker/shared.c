@@ -5,6 +5,10 @@
  * has not acknowledged when it leaves goes back to its place in the queue. So the end is told to a
  * reader only when no other one may still give something back.
  *
+ * What is kept for readers counts against the worker's memory. Once that is full, what is made
+ * without room goes to a reader that waits and has nothing to acknowledge; so each of them goes on
+ * by one chunk at least, whatever the others do with theirs.
+ *
  * The lock is the task's. */
 #include "base/error.h"
 #include "base/minmax.h"
@@ -15,6 +19,7 @@ enum { SMALL = 16 << 10 };
 typedef struct shared {
     leati_worker_chunks ready;
     int64_t unacked; /* outcomes, of all readers */
+    int64_t unacked_bytes;
 } shared;
 
 static bool room(leati_worker_task *task) {
@@ -22,8 +27,17 @@ static bool room(leati_worker_task *task) {
     return s->ready.outcomes < task->ahead;
 }
 
+/* Does a reader wait that has nothing to acknowledge? */
+static bool somebody_starves(const leati_worker_task *task) {
+    const leati_worker_reader *reader = task->readers;
+    while (reader != NULL && (!reader->waits || reader->unacked.first != NULL))
+        reader = reader->next;
+    return reader != NULL;
+}
+
 static bool bare(const leati_worker_task *task) {
-    return ((const shared *)task->state)->ready.first == NULL;
+    const shared *s = task->state;
+    return s->ready.first == NULL && (s->unacked == 0 || somebody_starves(task));
 }
 
 static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
@@ -101,7 +115,11 @@ static leat_status hand_out(leati_worker_task *task, leati_worker_reader *reader
     task->given_bytes += taken->bytes;
     if (reader->asked.acks) {
         s->unacked += leati_worker_chunk_outcomes(taken);
+        s->unacked_bytes += taken->bytes;
         leati_worker_chunks_add(&reader->unacked, taken);
+        /* Somebody may have left to this reader what it has left now. */
+        if (s->ready.first != NULL)
+            leati_queue_gate_wake(task->gate);
         return LEAT_OK;
     }
     if (taken->error == NULL)
@@ -110,10 +128,18 @@ static leat_status hand_out(leati_worker_task *task, leati_worker_reader *reader
     return LEAT_OK;
 }
 
+/* Without room in memory a reader that keeps something leaves the rest to those that starve. */
+static bool is_to_leave_it(const leati_worker_task *task, const leati_worker_reader *reader) {
+    return reader->unacked.first != NULL && !leati_worker_holder_has_room(&task->memory) &&
+           somebody_starves(task);
+}
+
 static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *reader,
                                int64_t elements, int64_t bytes, leati_worker_outcome *out,
                                leati_worker_chunks *dropped, leat_error *err) {
     shared *s = task->state;
+    if (s->ready.first != NULL && is_to_leave_it(task, reader))
+        return LEATI_WORKER_HELD_BACK;
     if (s->ready.first == NULL) {
         if (!task->ended || s->unacked > reader->unacked.outcomes)
             return LEATI_WORKER_NOT_YET;
@@ -136,6 +162,7 @@ static void leave(leati_worker_task *task, leati_worker_reader *reader,
                   leati_worker_chunks *dropped) {
     shared *s = task->state;
     s->unacked -= reader->unacked.outcomes;
+    s->unacked_bytes -= reader->unacked.bytes;
     for (leati_worker_chunk *chunk; (chunk = leati_worker_chunks_pop(&reader->unacked)) != NULL;) {
         leati_worker_chunks kept = {0};
         leat_error err = {0};
@@ -174,6 +201,7 @@ static void ack(leati_worker_task *task, leati_worker_reader *reader, int64_t be
         bool whole = leati_ranges_look(&task->acked, chunk->position, &until) &&
                      until >= chunk->position + n;
         s->unacked -= whole ? n : 0;
+        s->unacked_bytes -= whole ? chunk->bytes : 0;
         leati_worker_chunks_add(whole ? dropped : &left, chunk);
     }
     reader->unacked = left;
@@ -187,6 +215,11 @@ static bool done(const leati_worker_task *task) {
 
 static int64_t held(const leati_worker_task *task) {
     return ((const shared *)task->state)->ready.bytes;
+}
+
+static void count(const leati_worker_task *task, leati_worker_held *out) {
+    const shared *s = task->state;
+    *out = (leati_worker_held){.all = s->ready.bytes + s->unacked_bytes, .ready = s->ready.bytes};
 }
 
 static void fini(leati_worker_task *task) {
@@ -205,5 +238,6 @@ const leati_worker_runner leati_worker_runner_shared = {
     .ack = ack,
     .done = done,
     .held = held,
+    .count = count,
     .fini = fini,
 };

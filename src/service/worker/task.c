@@ -214,10 +214,21 @@ static bool has_room(leati_worker_task *task) {
            (task->runner->bare(task) || leati_worker_holder_has_room(&task->memory));
 }
 
-static bool may_go_on(leati_worker_task *task) {
+/* Gives up what is too much. True: there is something to do without the lock. */
+static bool fit(leati_worker_task *task, leati_worker_chunks *dropped, bool *wakes) {
+    if (task->runner->fit == NULL)
+        return false;
+    task->runner->fit(task, dropped);
+    *wakes = leati_worker_task_count(task);
+    return *wakes || dropped->first != NULL;
+}
+
+/* Waits for room. True with something in `dropped`, or others to be woken: the caller sees to that,
+ * without the lock, and comes again. */
+static bool may_go_on(leati_worker_task *task, leati_worker_chunks *dropped, bool *wakes) {
     leat_status status = LEAT_OK;
     while (status == LEAT_OK && !task->stopped && !leati_worker_task_failed(task) &&
-           !has_room(task)) {
+           !fit(task, dropped, wakes) && !has_room(task)) {
         if (!task->waits_for_room)
             task->full_since_ns = leati_now_ns();
         task->waits_for_room = true;
@@ -269,24 +280,29 @@ static bool take_chunk(leati_worker_task *task, leati_worker_chunk *chunk, const
     return goes_on;
 }
 
+/* Makes the next chunk. False: it was the last one. */
+static bool make(leati_worker_task *task, leati_worker_chunks *dropped, bool *wakes) {
+    leat_error why = {0};
+    int64_t start = leati_now_ns();
+    leati_worker_chunk *chunk = make_chunk(task, &why);
+    int64_t now = leati_now_ns();
+    leati_queue_gate_lock(task->gate);
+    task->busy_ns += now - start;
+    bool on = take_chunk(task, chunk, &why, dropped);
+    *wakes = leati_worker_task_count(task);
+    leati_queue_gate_unlock(task->gate);
+    return on;
+}
+
 static void produce(leati_worker_task *task) {
-    bool wakes = false;
     for (bool on = true; on;) {
         leati_worker_chunks dropped = {0};
-        leat_error why = {0};
+        bool wakes = false;
         leati_queue_gate_lock(task->gate);
-        on = may_go_on(task);
+        on = may_go_on(task, &dropped, &wakes);
         leati_queue_gate_unlock(task->gate);
-        if (!on)
-            break;
-        int64_t start = leati_now_ns();
-        leati_worker_chunk *chunk = make_chunk(task, &why);
-        int64_t now = leati_now_ns();
-        leati_queue_gate_lock(task->gate);
-        task->busy_ns += now - start;
-        on = take_chunk(task, chunk, &why, &dropped);
-        wakes = leati_worker_task_count(task);
-        leati_queue_gate_unlock(task->gate);
+        if (on && !wakes && dropped.first == NULL)
+            on = make(task, &dropped, &wakes);
         leati_worker_chunks_free(&dropped);
         if (wakes)
             leati_worker_budget_wake(task->ways.budget);
@@ -335,14 +351,17 @@ static void producer_main(void *context) {
 
 leat_status leati_worker_task_begin(leati_worker_task *task, leat_error *err) {
     leat_status status = LEAT_OK;
+    bool wakes = false;
     leati_queue_gate_lock(task->gate);
     if (task->producer == NULL && !task->stopped) {
         task->producer = leati_driver_start("leat-task", producer_main, task, err);
         status = task->producer == NULL ? err->code : LEAT_OK;
         if (status == LEAT_OK && task->about.snapshot == NULL)
-            leati_worker_holder_begin(&task->memory);
+            wakes = leati_worker_holder_begin(&task->memory);
     }
     leati_queue_gate_unlock(task->gate);
+    if (wakes)
+        leati_worker_budget_wake(task->ways.budget);
     return status;
 }
 
@@ -388,9 +407,12 @@ static bool finished(const leati_worker_task *task) {
 }
 
 bool leati_worker_task_count(leati_worker_task *task) {
-    const leati_worker_runner *runner = task->runner;
-    return leati_worker_holder_set(&task->memory, runner->counted != NULL ? runner->counted(task)
-                                                                          : runner->held(task));
+    leati_worker_held held = {0};
+    if (task->runner->count != NULL)
+        task->runner->count(task, &held);
+    else
+        held.all = held.ready = task->runner->held(task);
+    return leati_worker_holder_set(&task->memory, &held);
 }
 
 void leati_worker_task_tell(leati_worker_task *task, bool wakes) {

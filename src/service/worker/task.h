@@ -100,8 +100,10 @@ typedef struct leati_worker_runner {
     /* Was every outcome taken? Asked once the input has ended. */
     bool (*done)(const leati_worker_task *task);
     int64_t (*held)(const leati_worker_task *task); /* bytes that are ready */
-    /* Those of them that count against the worker's memory; NULL: all. */
-    int64_t (*counted)(const leati_worker_task *task);
+    /* What counts against the worker's memory; NULL: those. */
+    void (*count)(const leati_worker_task *task, leati_worker_held *out);
+    /* Drops what the worker's memory has no room for, if it may. May be NULL: nothing. */
+    void (*fit)(leati_worker_task *task, leati_worker_chunks *dropped);
     void (*fini)(leati_worker_task *task);
 } leati_worker_runner;
 
@@ -208,8 +210,9 @@ struct leati_worker_reader {
     struct leati_message_read asked;      /* owned */
     leati_worker_reader *next, *previous; /* the lock's, as what follows */
     bool joined, closed;
-    /* shared.c: what it was sent and has not acknowledged. */
+    /* shared.c: what it was sent and has not acknowledged, and whether it waits for more. */
     leati_worker_chunks unacked;
+    bool waits;
     /* rounds.c: when waiting any longer would be a skip (LEATI_NO_DEADLINE: never). */
     int64_t skip_at_ns;
     /* window.c */

@@ -4,12 +4,17 @@
 
 #include "support/torture.h"
 
+#include "base/clock.h"
 #include "support/worker_tasks.h"
 #include <leat/leat.h>
 
 static const char *const none = RANGE(0);
 static const char *const missing =
     "{\"op\": \"text_line_dataset\", \"args\": {\"filenames\": [\"/no/such/file.txt\"]}}";
+/* Elements of a thousand numbers, which come in blocks of a few. */
+#define BATCHES                                                                                    \
+    "{\"op\": \"batch\", \"args\": {\"batch_size\": 1000}, \"input\": " RANGE(100000000) "}"
+enum { LARGE = 8000, MADE = 32 };
 static int trace_refuse(void *context, leat_graph *graph, leat_value *out, int capacity) {
     static const int64_t bad = 5;
     (void)context;
@@ -167,6 +172,63 @@ static void test_acked_parts(void **state) {
     end(task);
 }
 
+/* Waits until the producer can make no more, and says what the task holds. */
+static int64_t settled(leati_worker_task *task) {
+    leati_queue_gate_lock(task->gate);
+    while (!task->waits_for_room && !task->ended) {
+        /* Whether it is woken or its time is up: the condition is asked again. */
+        leat_status status = leati_queue_gate_wait(
+            task->gate, LEATI_WAIT_CONSUMER, leati_clock_deadline_ns(1), NULL, &(leat_error){0});
+        assert_true(status == LEAT_OK || status == LEAT_DEADLINE_EXCEEDED);
+    }
+    int64_t used = leati_worker_budget_used(task->ways.budget);
+    leati_queue_gate_unlock(task->gate);
+    return used;
+}
+
+/* What is not acknowledged counts against the worker's memory, and leaves it with that. */
+static void test_unacked_memory(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(BATCHES, (ask){.memory_bytes = 40 * LARGE});
+    struct leati_message_read asked = {.consumer = -1, .acks = true};
+    leati_worker_reader *a = reader_of(task, asked);
+    for (int64_t i = 0; i < 40; i++)
+        expect_one(a, 1000 * i, i);
+    assert_in_range(settled(task), 40 * LARGE, (40 + MADE) * LARGE);
+    leati_worker_reader_ack(a, 0, 20);
+    for (int64_t i = 40; i < 60; i++)
+        expect_one(a, 1000 * i, i);
+    assert_in_range(settled(task), 40 * LARGE, (40 + MADE) * LARGE);
+    leati_worker_reader_ack(a, 20, 60);
+    /* With these 60 in memory there would be no room for so many. */
+    for (int64_t i = 60; i < 95; i++)
+        expect_one(a, 1000 * i, i);
+    assert_in_range(settled(task), 35 * LARGE, (40 + MADE) * LARGE);
+    leati_worker_reader_close(a);
+    end(task);
+}
+
+/* One reader has all the memory and acknowledges nothing: the other goes on by itself, a few
+ * elements at a time, and gets what the first had once that is gone. */
+static void test_unacked_of_others(void **state) {
+    (void)state;
+    leati_worker_task *task = task_for(BATCHES, (ask){.memory_bytes = 20 * LARGE});
+    struct leati_message_read asked = {.consumer = -1, .acks = true};
+    leati_worker_reader *a = reader_of(task, asked), *b = reader_of(task, asked);
+    for (int64_t i = 0; i < 20; i++)
+        expect_one(a, 1000 * i, i);
+    for (int64_t i = 20; i < 100; i++) {
+        expect_one(b, 1000 * i, i);
+        assert_in_range(settled(task), 20 * LARGE, (20 + 2 * MADE) * LARGE);
+        leati_worker_reader_ack(b, i, i + 1);
+    }
+    leati_worker_reader_close(a);
+    for (int64_t i = 0; i < 20; i++)
+        expect_one(b, 1000 * i, i);
+    leati_worker_reader_close(b);
+    end(task);
+}
+
 /* Of an earlier attempt clients hold some positions: these are left out. */
 static void test_held(void **state) {
     (void)state;
@@ -319,6 +381,8 @@ int main(void) {
         TEST(test_errors),
         TEST(test_acks),
         TEST(test_acked_parts),
+        TEST(test_unacked_memory),
+        TEST(test_unacked_of_others),
         TEST(test_held),
         TEST(test_plan_fails),
         TEST(test_file_is_missing),

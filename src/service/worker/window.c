@@ -2,8 +2,9 @@
  *
  * Happy path: each trainer has a place in the stream; new ones begin where the window does. Whoever
  * is furthest has the window extended. Of what was read no more than cross_trainer_cache_size_bytes
- * are kept: elements leave at the other end, and a trainer that they leave behind goes on with the
- * first one that is there. Nothing is dropped that no trainer has read.
+ * are kept, and no more than the worker's memory has room for: elements leave at the other end, and
+ * a trainer that they leave behind goes on with the first one that is there. Nothing is dropped
+ * that no trainer has read.
  *
  * Failures: INVALID_ARGUMENT where an element is larger than the window, or the input ends. The
  * lock is the task's. */
@@ -51,10 +52,11 @@ static void drop_first(window *w, leati_worker_chunks *dropped) {
 }
 
 /* Drops what was read until no more of it is kept than may be. */
-static void shrink(leati_worker_task *task, leati_worker_chunks *dropped) {
+static void fit(leati_worker_task *task, leati_worker_chunks *dropped) {
     window *w = task->state;
     for (;;) {
-        int64_t excess = w->kept.bytes - w->unread - task->ways.window_bytes;
+        int64_t excess = LEATI_MAX(w->kept.bytes - w->unread - task->ways.window_bytes,
+                                   leati_worker_holder_excess(&task->memory, w->kept.bytes));
         if (excess <= 0 || start(task) >= w->furthest)
             return;
         leati_worker_chunk *first = w->kept.first;
@@ -84,7 +86,7 @@ static leat_status put(leati_worker_task *task, leati_worker_chunk *chunk,
                             "an element of %" PRId64 " bytes does not fit the cross-trainer cache; "
                             "cross_trainer_cache_size_bytes is %" PRId64,
                             element, task->ways.window_bytes);
-    shrink(task, dropped);
+    fit(task, dropped);
     return LEAT_OK;
 }
 
@@ -165,7 +167,7 @@ static leati_worker_taken take(leati_worker_task *task, leati_worker_reader *rea
     task->given_bytes += leati_worker_chunk_share(chunk, n);
     t->position += n;
     note_read(task, chunk, t->position);
-    shrink(task, dropped);
+    fit(task, dropped);
     return LEATI_WORKER_TAKEN;
 }
 
@@ -183,12 +185,14 @@ static bool done(const leati_worker_task *task) {
 }
 
 static int64_t held(const leati_worker_task *task) {
-    return ((const window *)task->state)->kept.bytes;
+    return ((const window *)task->state)->unread;
 }
 
-/* What was read is kept within bounds of its own. */
-static int64_t counted(const leati_worker_task *task) {
-    return ((const window *)task->state)->unread;
+/* What was read can be dropped at once. */
+static void count(const leati_worker_task *task, leati_worker_held *out) {
+    const window *w = task->state;
+    *out = (leati_worker_held){
+        .all = w->kept.bytes, .ready = w->unread, .spare = LEATI_MAX(w->kept.bytes - w->unread, 0)};
 }
 
 static void fini(leati_worker_task *task) {
@@ -211,6 +215,7 @@ const leati_worker_runner leati_worker_runner_window = {
     .leave = leave,
     .done = done,
     .held = held,
-    .counted = counted,
+    .count = count,
+    .fit = fit,
     .fini = fini,
 };

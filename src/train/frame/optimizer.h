@@ -124,6 +124,8 @@ leat_value leati_optimizer_slot_mean(const leati_update *update, int slot, leat_
 /* The same as slot += (value - slot) * (1 - keep). */
 leat_value leati_optimizer_slot_toward(const leati_update *update, int slot, leat_value value,
                                        double keep);
+/* A number as the variable's dtype has it. */
+double leati_optimizer_rounded(const leati_update *update, double number);
 /* base^step in the variable's dtype, to which base is rounded first. */
 leat_value leati_optimizer_power_of_step(const leati_update *update, double base);
 /* variable -= change. */
@@ -133,9 +135,16 @@ void leati_optimizer_step_back(const leati_update *update, leat_value change);
  * sum of each one's. */
 leat_value leati_optimizer_square(const leati_update *update);
 leat_value leati_optimizer_magnitude(const leati_update *update);
+
+/* How Adam keeps its moments. */
+typedef struct leati_optimizer_moments {
+    double beta_1, beta_2, epsilon;
+    bool amsgrad; /* does the largest second moment so far divide? It is the third slot then */
+} leati_optimizer_moments;
+
 /* Adam's step, of which the first two slots are the momentum and the velocity. */
-void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate, double beta_1,
-                               double beta_2, double epsilon);
+void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate,
+                               const leati_optimizer_moments *moments);
 
 /* Gradients clipped as the arguments say, in place (train/frame/clip.c). `squares`: of each the sum
  * of its slices' squares, failed where it has none; they are read for norms alone. */

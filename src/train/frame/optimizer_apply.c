@@ -5,6 +5,7 @@
  * the same operations. Failures are the graph's, or RESOURCE_EXHAUSTED. No state, no locks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "core/half.h"
 #include "graph/support/nn/adam.h"
 #include "graph/support/support.h"
 #include "graph/variable.h"
@@ -291,14 +292,50 @@ leat_value leati_optimizer_square(const leati_update *update) {
                : sum_of_slices(update->slices, update->shares, leati_slices_square);
 }
 
-void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate, double beta_1,
-                               double beta_2, double epsilon) {
+static leat_value one_minus(leat_value value) {
+    return leat_op_subtract(leati_support_number(value.graph, leat_value_dtype(value), 1), value);
+}
+
+/* Adam's formula from elementary operations. */
+static void compose_adam(const leati_update *update, leat_value learning_rate,
+                         const leati_optimizer_moments *moments) {
+    leat_graph *graph = update->graph;
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    /* Both corrections in one factor, sqrt(1 - beta_2^t) / (1 - beta_1^t), as in Adam's paper,
+     * section 2. */
+    leat_value power_1 = leati_optimizer_power_of_step(update, moments->beta_1);
+    leat_value power_2 = leati_optimizer_power_of_step(update, moments->beta_2);
+    leat_value root = leat_op_sqrt(one_minus(power_2));
+    leat_value alpha = leat_op_divide(leat_op_multiply(learning_rate, root), one_minus(power_1));
+    leat_value m = leati_optimizer_slot_toward(update, 0, update->gradient, moments->beta_1);
+    leat_value v =
+        leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update), moments->beta_2);
+    if (moments->amsgrad) {
+        /* The largest of the plain moments, not of the corrected ones, as Keras takes it. */
+        v = leat_op_maximum(leat_graph_read(graph, update->slots[2]), v);
+        leat_graph_assign(graph, update->slots[2], v);
+    }
+    leat_value divisor =
+        leat_op_add(leat_op_sqrt(v), leati_support_number(graph, dtype, moments->epsilon));
+    leat_value change = leat_op_divide(leat_op_multiply(m, alpha), divisor);
+    leat_graph_assign(graph, update->variable,
+                      leat_op_subtract(leat_graph_read(graph, update->variable), change));
+}
+
+void leati_optimizer_step_adam(const leati_update *update, leat_value learning_rate,
+                               const leati_optimizer_moments *moments) {
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    if (moments->amsgrad || dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16) {
+        /* The one operation keeps no third slot, and halves are rounded after each step. */
+        compose_adam(update, learning_rate, moments);
+        return;
+    }
     leat_variable *const variables[] = {update->variable, update->slots[0], update->slots[1]};
     /* The operation squares a plain gradient itself. */
     leat_value squares = update->slices.id < 0 ? update->slices : leati_optimizer_square(update);
     leati_adam_build(variables,
-                     (leat_value[]){update->gradient, learning_rate, update->step, squares}, beta_1,
-                     beta_2, epsilon);
+                     (leat_value[]){update->gradient, learning_rate, update->step, squares},
+                     moments->beta_1, moments->beta_2, moments->epsilon);
 }
 
 leat_value leati_optimizer_magnitude(const leati_update *update) {
@@ -325,6 +362,16 @@ leat_value leati_optimizer_slot_toward(const leati_update *update, int slot, lea
     return moved;
 }
 
+double leati_optimizer_rounded(const leati_update *update, double number) {
+    switch (leat_variable_dtype(update->variable)) {
+    case LEAT_FLOAT32: return (double)(float)number;
+    case LEAT_FLOAT16: return (double)leati_float_of_half(leati_half_of_float((float)number));
+    case LEAT_BFLOAT16:
+        return (double)leati_float_of_bfloat16(leati_bfloat16_of_float((float)number));
+    default: return number;
+    }
+}
+
 /* The logarithm is of float64, so the power is exact to the last bit or so. */
 leat_value leati_optimizer_power_of_step(const leati_update *update, double base) {
     leat_dtype dtype = leat_variable_dtype(update->variable);
@@ -332,7 +379,7 @@ leat_value leati_optimizer_power_of_step(const leati_update *update, double base
     if (base == 0)
         return leati_support_number(update->graph, dtype, 0);
     /* Keras holds beta in the variable's dtype, and high powers show that rounding. */
-    double rounded = dtype == LEAT_FLOAT32 ? (double)(float)base : base;
+    double rounded = leati_optimizer_rounded(update, base);
     leat_value step = leat_op_cast(update->step, LEAT_FLOAT64);
     return leat_op_cast(leat_op_exp(leati_support_times(step, log(rounded))), dtype);
 }

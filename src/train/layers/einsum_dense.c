@@ -211,7 +211,7 @@ const leati_layer_kind leati_layer_einsum_dense = {
             .rows = einsum_dense_rows,
             .signature = "equation output_shape activation bias_axes=null kernel_initializer "
                          "bias_initializer kernel_regularizer bias_regularizer kernel_constraint "
-                         "bias_constraint",
+                         "bias_constraint lora_rank=null lora_alpha=null quantization_config=null",
             .config = "output_shape ... activity_regularizer kernel_constraint bias_constraint "
                       "quantization_config=null",
             .args_size = sizeof(struct einsum_dense_args),

@@ -2,8 +2,7 @@
  * gradient; AdamW takes a part of each variable away by default, Lamb's steps have the size of the
  * variable they change, Nadam's momentum looks a step ahead (keras.optimizers.Adam and its like).
  *
- * Adam is one operation per variable, epsilon outside the bias correction; with amsgrad, where the
- * largest second moment so far divides, the same formula from elementary operations. The momentum
+ * Adam's step is leati_optimizer_step_adam, epsilon outside the bias correction. The momentum
  * of Nadam's step i is beta_1 (1 - 0.96^i / 2); the product of those of all steps so far is what
  * the variables share. Failures: betas outside [0, 1). No state, no locks. */
 #include "base/error.h"
@@ -51,41 +50,11 @@ static const char *const *adam_slots(const void *args) {
     return ((const struct adam_args *)args)->amsgrad ? ams_names : names;
 }
 
-static leat_value one_minus(leat_value value) {
-    return leat_op_subtract(leati_support_number(value.graph, leat_value_dtype(value), 1), value);
-}
-
-static void amsgrad_update(const leati_update *update) {
-    const struct adam_args *args = update->args;
-    leat_graph *graph = update->graph;
-    leat_dtype dtype = leat_variable_dtype(update->variable);
-    /* Both corrections in one factor, sqrt(1 - beta_2^t) / (1 - beta_1^t), as in Adam's paper,
-     * section 2. */
-    leat_value power_1 = leati_optimizer_power_of_step(update, args->beta_1);
-    leat_value power_2 = leati_optimizer_power_of_step(update, args->beta_2);
-    leat_value root = leat_op_sqrt(one_minus(power_2));
-    leat_value alpha =
-        leat_op_divide(leat_op_multiply(update->learning_rate, root), one_minus(power_1));
-    leat_value m = leati_optimizer_slot_toward(update, 0, update->gradient, args->beta_1);
-    leat_value v =
-        leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update), args->beta_2);
-    /* The largest of the plain moments, not of the corrected ones, as Keras takes it. */
-    leat_value largest = leat_op_maximum(leat_graph_read(graph, update->slots[2]), v);
-    leat_graph_assign(graph, update->slots[2], largest);
-    leat_value divisor =
-        leat_op_add(leat_op_sqrt(largest), leati_support_number(graph, dtype, args->epsilon));
-    leat_value change = leat_op_divide(leat_op_multiply(m, alpha), divisor);
-    leat_graph_assign(graph, update->variable,
-                      leat_op_subtract(leat_graph_read(graph, update->variable), change));
-}
-
 static void adam_update(const leati_update *update) {
     const struct adam_args *args = update->args;
-    if (args->amsgrad)
-        amsgrad_update(update);
-    else
-        leati_optimizer_step_adam(update, update->learning_rate, args->beta_1, args->beta_2,
-                                  args->epsilon);
+    const leati_optimizer_moments moments = {args->beta_1, args->beta_2, args->epsilon,
+                                             args->amsgrad};
+    leati_optimizer_step_adam(update, update->learning_rate, &moments);
 }
 
 leat_optimizer *leat_optimizer_adam(const leat_optimizer_adam_options *options, leat_error *err) {
@@ -139,11 +108,6 @@ static leat_value factor_of(const leati_update *update, int ahead) {
     return leat_op_subtract(leati_loss_number_like(power, 1), leati_support_times(power, 0.5));
 }
 
-/* A number as the variable's dtype has it: Keras takes the rest to 1 of that. */
-static double rounded(const leati_update *update, double number) {
-    return leat_variable_dtype(update->variable) == LEAT_FLOAT32 ? (double)(float)number : number;
-}
-
 /* The product takes this step's momentum in. It has the dtype of the first variable. */
 static void nadam_begin(const leati_update *update) {
     const struct adam_args *args = update->args;
@@ -164,9 +128,10 @@ static void nadam_update(const leati_update *update) {
     /* The variables share one scalar, of the first one's dtype; another's must be cast. */
     if (leat_value_dtype(product) != leat_value_dtype(g))
         product = leat_op_cast(product, leat_value_dtype(g));
-    leat_value m = leati_optimizer_slot_toward(update, 0, g, rounded(update, args->beta_1));
+    leat_value m =
+        leati_optimizer_slot_toward(update, 0, g, leati_optimizer_rounded(update, args->beta_1));
     leat_value v = leati_optimizer_slot_toward(update, 1, leati_optimizer_square(update),
-                                               rounded(update, args->beta_2));
+                                               leati_optimizer_rounded(update, args->beta_2));
     /* The mean gradient under the next step's momentum, corrected by the product as it will then
      * be. */
     leat_value ahead = leat_op_divide(leat_op_multiply(next, m),

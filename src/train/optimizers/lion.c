@@ -49,7 +49,7 @@ static void lion_update(const leati_update *update) {
         leat_op_add(leati_support_times(m, args->beta_1), leati_support_times(g, 1 - args->beta_1));
     leati_optimizer_step_back(update, leat_op_multiply(update->learning_rate, leat_op_sign(mixed)));
     /* After the step, which reads the momentum of the steps before. */
-    (void)leati_optimizer_slot_mean(update, 0, g, args->beta_2);
+    (void)leati_optimizer_slot_mean(update, 0, g, leati_optimizer_rounded(update, args->beta_2));
 }
 
 const leati_optimizer_kind leati_optimizer_lion = {

@@ -91,12 +91,12 @@ static int is_excluded(const leat_string *expression, const char *name, leat_err
     if (pattern == NULL)
         /* -1 by the comma, because this function does not return a status. */
         return leati_no_memory(err), -1;
-    leati_regex *regex = leati_regex_new(pattern, false, err);
+    leati_regex *regex = leati_regex_new(pattern, false, false, err);
     leati_free(pattern);
     if (regex == NULL)
         return -1;
     const leat_string text = {.data = name, .size = strlen(name)};
-    int found = leati_regex_search(regex, text, 0, false, err);
+    int found = leati_regex_search(regex, text, 0, err);
     leati_regex_free(regex);
     return found;
 }
@@ -168,8 +168,9 @@ static void muon_update(const leati_update *update) {
     const struct muon_args *args = update->args;
     if (update->num_slots == 2) {
         leat_value rate = leati_support_times(update->learning_rate, args->adam_lr_ratio);
-        leati_optimizer_step_adam(update, rate, args->adam_beta_1, args->adam_beta_2,
-                                  args->epsilon);
+        const leati_optimizer_moments moments = {args->adam_beta_1, args->adam_beta_2,
+                                                 args->epsilon, false};
+        leati_optimizer_step_adam(update, rate, &moments);
         return;
     }
     leat_shape shape = leat_variable_shape(update->variable);

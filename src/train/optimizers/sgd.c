@@ -37,9 +37,26 @@ static const char *const *sgd_slots(const void *args) {
     return ((const struct sgd_args *)args)->momentum != 0 ? names : names + 1;
 }
 
+/* The same from elementary operations, each of which rounds: no kernel takes halves. */
+static void step_halves(const leati_update *update) {
+    const struct sgd_args *args = update->args;
+    leat_value step = leat_op_multiply(update->gradient, update->learning_rate);
+    if (args->momentum != 0) {
+        leat_value old = leat_graph_read(update->graph, update->slots[0]);
+        leat_value kept = leat_op_subtract(leati_support_times(old, args->momentum), step);
+        leat_graph_assign(update->graph, update->slots[0], kept);
+        step = args->nesterov ? leat_op_subtract(step, leati_support_times(kept, args->momentum))
+                              : leat_op_negate(kept);
+    }
+    leati_optimizer_step_back(update, step);
+}
+
 static void sgd_update(const leati_update *update) {
     const struct sgd_args *args = update->args;
-    if (args->momentum != 0)
+    leat_dtype dtype = leat_variable_dtype(update->variable);
+    if (dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16)
+        step_halves(update);
+    else if (args->momentum != 0)
         /* Keras' velocity has the rate in it, unlike TensorFlow's ApplyMomentum. */
         leat_op_apply_keras_momentum(update->variable, update->slots[0], update->gradient,
                                      update->learning_rate, args->momentum, args->nesterov);

@@ -35,13 +35,27 @@ def _named(name, text):
     return decorate
 
 
+# What truth values make of each other: as numbers they are in no operation.
+_OF_TRUTHS = {"add": ops.logical_or, "maximum": ops.logical_or, "bitwise_or": ops.logical_or, "multiply":
+              ops.logical_and, "minimum": ops.logical_and, "bitwise_and": ops.logical_and,
+              "bitwise_xor": ops.logical_xor}
+_COMPARED = {"greater", "greater_equal", "less", "less_equal"}
+
+
 def _simple(name, prepare, text):
     target = getattr(ops, name)
 
     @_named(name, text)
     def function(*args, **kwargs):
         bound = function.__signature__.bind(*args, **kwargs)
-        return target(*prepare(*bound.args))
+        values = prepare(*bound.args)
+        if name in ("gcd", "lcm") and not values[0].dtype.is_integer:
+            raise ValueError(f"{name} takes integers; found {values[0].dtype.name}")
+        if prepare is cast_together and values[0].dtype is tf.bool:
+            if name in _COMPARED:
+                values = [tf.cast(value, tf.int8) for value in values]
+            return _OF_TRUTHS.get(name, target)(*values)
+        return target(*values)
     return function
 
 
@@ -115,8 +129,8 @@ def clip(a, a_min, a_max):
         raise ValueError("Not more than one of `a_min` and `a_max` may be `None`.")
     bounds = [one for one in (a_min, a_max) if one is not None]
     a, *bounds = cast_together(a, *bounds)
-    a = a if a_min is None else tf.maximum(a, bounds[0])
-    return a if a_max is None else tf.minimum(a, bounds[-1])
+    a = a if a_max is None else tf.minimum(a, bounds[-1])  # the lower bound counts where both cannot hold
+    return a if a_min is None else tf.maximum(a, bounds[0])
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -159,8 +173,8 @@ def prod(a, axis=None, dtype=None, keepdims=None):
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=None):
     """Means."""
-    a = asarray(a) if dtype is None else tf.cast(asarray(a), dtype)
-    return tf.reduce_mean(floating(a)[0], axis, bool(keepdims))
+    a = floating(a)[0] if dtype is None else tf.cast(asarray(a), dtype)
+    return tf.reduce_mean(a, axis, bool(keepdims))
 
 
 def _extreme(reduce):
@@ -204,9 +218,10 @@ def std(a, axis=None, keepdims=None):
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
     """Variances."""
     a = floating(a)[0] if dtype is None else tf.cast(asarray(a), dtype)
-    deviations = tf.square(a - tf.reduce_mean(a, axis, True))
+    distances = a - tf.reduce_mean(a, axis, True)
+    deviations = tf.square(tf.abs(distances) if a.dtype.is_complex else distances)
     total = tf.reduce_sum(deviations, axis, bool(keepdims))
-    count = tf.cast(tf.size(a), a.dtype) / tf.cast(tf.size(total), a.dtype)
+    count = tf.cast(tf.size(a), total.dtype) / tf.cast(tf.size(total), total.dtype)
     return total / (count - ddof)
 
 

@@ -103,3 +103,11 @@ def logits_of(tensor):
 def mask_of(tensor):
     """The mask of a tensor (``y_pred._keras_mask``): rows or steps that count; None: all of them."""
     return getattr(tensor, "_keras_mask", None)
+
+
+def refuse_complex(leaf, layer):
+    """The library's layers compute in floats, but for Lambda: they refuse complex numbers by name."""
+    kind = type(layer)
+    if kind.__module__.startswith("leat.keras.layers") and not getattr(kind, "_takes_complex", False):
+        raise TypeError(f"layer {layer.name!r} takes no complex numbers, found {leaf.dtype.name}; give it their "
+                        "parts by keras.ops.view_as_real, real or abs")

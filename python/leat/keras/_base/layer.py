@@ -18,6 +18,7 @@ from leat._core.specs import TensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._core.tracking import grown
 from leat._graph import ops, trace
+from leat._structures.ragged import RaggedTensor
 from leat.keras._base import calls, loading, masking, policies, registry, tables
 from leat.keras._base.input_spec import check_inputs
 from leat.keras._base.signature import CallSignature, input_shape_of, plain_arguments, shapes_for
@@ -509,6 +510,8 @@ def _converted(value, layer, named=False):
             leaf = dense(leaf)
         if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object:
             leaf = convert_to_tensor(leaf)
+        if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
+            calls.refuse_complex(leaf, layer)
         if not layer._casts_inputs:
             return leaf
         if isinstance(leaf, Tensor) and layer.autocast and leaf.dtype.is_floating:
@@ -544,7 +547,8 @@ def node_of(tensor):
 
 def _symbol(tensor):
     """The KerasTensor for a tensor of a trace, which has one for its mask."""
-    made = KerasTensor(shape_of(tensor), tensor.dtype, hasattr(tensor, "dense_shape"))
+    made = KerasTensor(shape_of(tensor), tensor.dtype, hasattr(tensor, "dense_shape"),
+                       hasattr(tensor, "with_flat_values"))
     mask = calls.mask_of(tensor) if isinstance(tensor, Tensor) else None
     if mask is not None:
         made._keras_mask = KerasTensor(shape_of(mask), "bool")
@@ -569,6 +573,8 @@ def symbolic_outputs(layer, args, kwargs):
                 value = next(arguments)
                 if leaf._keras_mask is not None:
                     masking.set_mask(value, next(given_masks))
+                if leaf.ragged:
+                    return RaggedTensor.from_tensor(value)
                 return as_sparse(value) if leaf.sparse and takes_sparse(layer) else value
             outputs = layer(*[_map(put, value) for value in args],
                             **{key: _map(put, value) for key, value in kwargs.items()})

@@ -87,6 +87,8 @@ def plain(value):
 
 def _module_of(class_):
     module = class_.__module__
+    if hasattr(class_, "_exported_module") and module.startswith("leat.keras"):
+        return class_._exported_module
     if class_.__name__ == "Functional":
         return "keras.src.models.functional"
     if class_.__name__ in ("Sequential", "Model", *policies.CLASSES) and module.startswith("leat.keras"):

@@ -229,14 +229,25 @@ class State:
         """The states of the metrics."""
         return [variable for metric in self.metrics for variable in metric.variables]
 
+    def _variables_in_files(self):
+        """The variables that files have of the layer, in their order."""
+        return self._sorted_variables()
+
+    def _value_in_files(self, variable):
+        """What files have of one of these."""
+        return variable
+
+    def _note_loaded(self):
+        """Is called when they were loaded."""
+
     def save_own_variables(self, store):
         """Writes the layer's own variables into a dictionary: "0", "1" and so on, trainable ones first."""
-        for number, variable in enumerate(self._sorted_variables()):
-            store[str(number)] = variable
+        for number, variable in enumerate(self._variables_in_files()):
+            store[str(number)] = self._value_in_files(variable)
 
     def load_own_variables(self, store):
         """Sets them from what `save_own_variables` wrote. ValueError on another number or shape."""
-        own = self._sorted_variables()
+        own = self._variables_in_files()
         if len(store.keys()) != len(own):
             never = "" if own or self.built else (
                 f"Layer '{self.name}' was never built and thus it doesn't have any variables; build it, or write "
@@ -245,6 +256,7 @@ class State:
                              f"{len(store.keys())} variables during loading. Expected: {[v.name for v in own]}")
         for number, variable in enumerate(own):
             variable.assign(store[str(number)])
+        self._note_loaded()
 
     def _sorted_variables(self):
         return sorted(self._own_variables, key=lambda v: not getattr(v, "_is_weight_trainable", v.trainable))

@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import warnings
 
+from leat import _native
 from leat._files import replacing
 from leat.errors import UnimplementedError
 from leat.keras.config import is_interactive_logging_enabled
@@ -186,6 +187,9 @@ def _take_apart(path, folder, archive_format):
 def _swap(new, folder):
     """Gives a folder its name; what had it before goes."""
     os.chmod(new, 0o777 & ~_umask())
+    with contextlib.suppress(OSError):  # where two names cannot be exchanged
+        _native.replace_folder(os.fsencode(new), os.fsencode(folder))
+        return
     if os.path.lexists(folder):
         old = tempfile.mkdtemp(prefix=".leat-", dir=os.path.dirname(folder))
         os.rename(folder, os.path.join(old, "old"))

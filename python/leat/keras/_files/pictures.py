@@ -22,7 +22,7 @@ def _pillow():
     """Pillow's module of pictures; None where it is not installed."""
     try:
         from PIL import Image
-    except ImportError:
+    except ModuleNotFoundError:
         return None
     return Image
 

@@ -22,13 +22,17 @@ def _is_dataset(value):
 def tensors(structure):
     """Arrays and numbers in a structure as tensors, floats as float32."""
     def convert(leaf):
-        if leaf is None or isinstance(leaf, Tensor) or hasattr(leaf, "dense_shape"):
+        if leaf is None or isinstance(leaf, Tensor) or hasattr(leaf, "dense_shape") or _is_ragged(leaf):
             return leaf
         if hasattr(leaf, "tocoo"):
             return _sparse_of(leaf.tocoo())
         leaf = np.asarray(leaf)
         return convert_to_tensor(leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf)
     return _layer._map(convert, structure)
+
+
+def _is_ragged(leaf):
+    return hasattr(leaf, "with_flat_values")
 
 
 def _sparse_of(matrix):
@@ -42,6 +46,8 @@ def _as_float(leaf):
     """A tensor of floats as float32."""
     if leaf is None or not leaf.dtype.is_floating or leaf.dtype is dtypes.float32:
         return leaf
+    if _is_ragged(leaf):
+        return leaf.with_flat_values(_as_float(leaf.flat_values))
     if hasattr(leaf, "dense_shape"):
         return type(leaf)(leaf.indices, _as_float(leaf.values), leaf.dense_shape)
     return ops.FUNCTIONS["cast"](leaf, dtypes.float32)
@@ -154,7 +160,7 @@ class Source:
             if shuffle and strategy is None and _is_dataset(x):  # else the library says so as it distributes them
                 _warn_of_batches_that_stay(x)
         elif isinstance(x, (np.ndarray, Tensor, list, tuple, dict)) or any(
-                hasattr(x, name) for name in ("__array__", "dense_shape", "tocoo")):
+                hasattr(x, name) for name in ("__array__", "dense_shape", "tocoo", "with_flat_values")):
             if class_weight is not None and nest.is_nested(y):
                 raise ValueError("`class_weight` is only supported for Models with a single output.")
             sample_weight = _for_outputs(sample_weight, y)
@@ -238,7 +244,8 @@ class Source:
             if _is_distributed(self._dataset):
                 spec = nest.map_structure(lambda one: getattr(one, "_value_specs", (one,))[0], spec)
             return nest.map_structure(
-                lambda one: KerasTensor(_static(one.shape), one.dtype.name) if hasattr(one, "shape") else None, spec)
+                lambda one: KerasTensor(_static(one.shape), one.dtype.name, ragged=hasattr(one, "ragged_rank"))
+                if hasattr(one, "shape") else None, spec)
         if self._sequence is not None:
             return self._checked(self._sequence[0])
         if self._given is None:
@@ -391,8 +398,9 @@ def symbolic(model, x):
     def place(leaf):
         if leaf is None or isinstance(leaf, KerasTensor):
             return leaf
-        leaf = getattr(leaf, "values", (leaf,))[0] if not isinstance(leaf, Tensor) else leaf
-        return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name)
+        if not isinstance(leaf, Tensor) and not _is_ragged(leaf):
+            leaf = getattr(leaf, "values", (leaf,))[0]
+        return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name, ragged=_is_ragged(leaf))
     kwargs = {"training": False} if model._signature().takes_training else {}
     return _layer.symbolic_outputs(model, [_layer._map(place, x)], kwargs)
 

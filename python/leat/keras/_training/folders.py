@@ -1,12 +1,13 @@
-"""Datasets of the files in a folder, whose sub-folders are the classes: pictures and texts."""
+"""Datasets of the files in a folder, whose sub-folders are the classes: pictures, texts and sounds."""
 
 import os
 
 import numpy as np
 
-from leat import image, io, strings
+from leat import audio, image, io, strings
 from leat._core.paths import local
 from leat._graph import ops
+from leat._structures.ragged import RaggedTensor
 from leat.data import AUTOTUNE, Dataset
 from leat.errors import UnimplementedError
 
@@ -91,9 +92,8 @@ def _check(labels, label_mode, class_names, validation_split, subset, shuffle, s
             raise ValueError(f"`labels` argument should be a list/tuple of integer labels, of the same size as the "
                              f"number of {what} files in the target directory. If you wish to infer the labels from "
                              'the subdirectory names in the target directory, pass `labels="inferred"`. If you wish '
-                             f"to get a dataset that only contains {what if what == 'text' else 'images'}"
-                             f"{' samples' if what == 'text' else ''} (no labels), pass `labels=None`. Received: "
-                             f"labels={labels}")
+                             f"to get a dataset that only contains {what + ' samples' if what != 'image' else 'images'}"
+                             f" (no labels), pass `labels=None`. Received: labels={labels}")
         if class_names:
             raise ValueError(f'You can only pass `class_names` if `labels="inferred"`. Received: labels={labels}, and '
                              f"class_names={class_names}")
@@ -123,7 +123,7 @@ def _labels_of(labels, mode, count):
     return dataset.map(lambda x: ops.FUNCTIONS["one_hot"](x, count)) if mode == "categorical" else dataset
 
 
-def _dataset(paths, labels, label_mode, num_classes, load, shuffle, batch_size, seed):
+def _dataset(paths, labels, label_mode, num_classes, load, shuffle, batch_size, seed, pads):
     dataset = Dataset.from_tensor_slices(list(paths))
     if label_mode:
         dataset = Dataset.zip((dataset, _labels_of(labels, label_mode, num_classes)))
@@ -133,11 +133,13 @@ def _dataset(paths, labels, label_mode, num_classes, load, shuffle, batch_size, 
         dataset = dataset.map(lambda path, label: (load(path), label), num_parallel_calls=AUTOTUNE)
     else:
         dataset = dataset.map(load, num_parallel_calls=AUTOTUNE)
-    return (dataset if batch_size is None else dataset.batch(batch_size)).prefetch(AUTOTUNE)
+    if batch_size is not None:
+        dataset = dataset.padded_batch(batch_size) if pads else dataset.batch(batch_size)
+    return dataset.prefetch(AUTOTUNE)
 
 
 def _of_folder(directory, labels, label_mode, class_names, formats, batch_size, shuffle, seed, validation_split, subset,
-               follow_links, verbose, load, missing):
+               follow_links, verbose, load, missing, pads=False):
     """The dataset, or with subset "both" a list of two. `missing`: the words of the error where there is no file."""
     if labels is None or label_mode is None:
         labels = label_mode = None
@@ -155,7 +157,7 @@ def _of_folder(directory, labels, label_mode, class_names, formats, batch_size, 
             kind = f"{one} " if subset == "both" else ""
             raise ValueError(missing.format(kind=kind, directory=directory))
         made.append(_dataset(own_paths, own_labels, label_mode, len(names or ()), load,
-                             shuffle and not (subset == "both" and one == "validation"), batch_size, seed))
+                             shuffle and not (subset == "both" and one == "validation"), batch_size, seed, pads))
         made[-1].class_names, made[-1].file_paths = names, own_paths
     return made if subset == "both" else made[0]
 
@@ -233,3 +235,37 @@ def text_dataset_from_directory(directory, labels="inferred", label_mode="int", 
     return _of_folder(directory, labels, label_mode, class_names, (".txt",), batch_size, shuffle, seed,
                       validation_split, subset, follow_links, verbose, load,
                       "No {kind}text files found in directory {directory}. Allowed format: .txt")
+
+
+# ---- sounds ----
+
+def audio_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, batch_size=32,
+                                 sampling_rate=None, output_sequence_length=None, ragged=False, shuffle=True, seed=None,
+                                 validation_split=None, subset=None, follow_links=False, verbose=True):
+    """Batches of the sounds in the ".wav" files of a folder, float32 [samples, channels] from -1 to 1, with labels
+    (``keras.utils.audio_dataset_from_directory``).
+
+    `output_sequence_length`: so many samples of each, cut or filled with zeros; without it the sounds of a batch are
+    filled to the longest, with `ragged` they keep their lengths. The other arguments are those of
+    `image_dataset_from_directory`; subset "both" gives a tuple. Other rates (`sampling_rate`) are UNIMPLEMENTED.
+    """
+    _check(labels, label_mode, class_names, None, None, shuffle, seed, "audio", "tf")
+    if ragged and output_sequence_length is not None:
+        raise ValueError("Cannot set both `ragged` and `output_sequence_length`")
+    if sampling_rate is not None:
+        if not isinstance(sampling_rate, int) or sampling_rate <= 0:
+            raise ValueError("`sampling_rate` should have an integer value higher than 0. Received: "
+                             f"sampling_rate={sampling_rate}")
+        raise UnimplementedError(None, None, f"audio_dataset_from_directory: sampling_rate={sampling_rate} is not "
+                                 "supported, sounds keep their rate; leave it at None and convert the files before")
+    _check(labels, label_mode, class_names, validation_split, subset, shuffle, seed, "audio", "tf")
+    length = -1 if output_sequence_length is None else output_sequence_length
+
+    def load(path):
+        sound = audio.decode_wav(io.read_file(path), desired_samples=length).audio
+        return RaggedTensor.from_tensor(sound) if ragged else sound
+    made = _of_folder(directory, labels, label_mode, class_names, (".wav",), batch_size, shuffle, seed,
+                      validation_split, subset, follow_links, verbose, load,
+                      "No {kind}audio files found in directory {directory}. Allowed format(s): ('.wav',)",
+                      output_sequence_length is None and not ragged)
+    return tuple(made) if subset == "both" else made

@@ -193,7 +193,10 @@ class Trainer:
     def _note_loss(self, loss, x):
         """The mean of the loss weighs batches by their rows; of a replica's loss the share was taken."""
         first = next(leaf for leaf in nest.flatten(x) if leaf is not None)
-        count = (first.dense_shape if hasattr(first, "dense_shape") else ops.FUNCTIONS["shape"](first))[0]
+        if hasattr(first, "with_flat_values"):
+            count = first.nrows()
+        else:
+            count = (first.dense_shape if hasattr(first, "dense_shape") else ops.FUNCTIONS["shape"](first))[0]
         self._loss_tracker.update_state(loss if replicas() == 1 else loss * float(replicas()),
                                         sample_weight=ops.FUNCTIONS["cast"](count, "float32"))
 

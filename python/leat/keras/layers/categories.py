@@ -4,6 +4,7 @@ import numpy as np
 
 from leat._graph import ops
 from leat.keras._base import tables
+from leat.keras._base.named import op as _op
 from leat.keras.layers import quantiles
 from leat.keras.layers.lookups import Numbering, checked_sparse, encode
 from leat.keras.layers.table import TableLayer
@@ -28,6 +29,11 @@ class CategoryEncoding(Numbering, TableLayer):
             raise ValueError(f"`num_tokens` must be >= 1. Received: num_tokens={num_tokens}.")
         super().__init__(num_tokens=num_tokens, output_mode=output_mode, **kwargs)
         self.sparse = self._given["sparse"] = bool(sparse)
+
+    def _of_rows(self, inputs):
+        numbers = _op("cast", inputs.flat_values, "int64")
+        return encode(inputs.with_flat_values(numbers).to_tensor(-1), self.output_mode, self.num_tokens,
+                      self.compute_dtype)
 
     def call(self, inputs, count_weights=None):
         """The vectors. `count_weights`: what each number counts, in the mode "count"."""

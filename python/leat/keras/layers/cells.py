@@ -1,15 +1,11 @@
 """Cells of recurrent layers: what one step of a sequence computes (``keras.layers.LSTMCell`` and its like)."""
 
-from leat._graph import ops
 from leat.keras import activations, constraints, initializers, ops as whole, random, regularizers, tree
 from leat.keras._base import registry
 from leat.keras._base.layer import Layer
+from leat.keras._base.named import op as _op
 
 _WEIGHTS = ("kernel", "recurrent", "bias")
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class DropoutRNNCell:

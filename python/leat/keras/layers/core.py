@@ -4,17 +4,13 @@ import warnings
 
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
 from leat.keras import activations, ops as whole, regularizers
 from leat.keras._base import masking, registry, tables
 from leat.keras._base.layer import Layer, Node
+from leat.keras._base.named import op as _op
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.low_rank import LowRank, adapted
 from leat.keras.layers.table import TableLayer
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class InputLayer(Layer):
@@ -23,7 +19,7 @@ class InputLayer(Layer):
     `input_tensor`: a KerasTensor to begin at, in place of a new one.
     """
 
-    _takes_sparse, ragged = True, False
+    _takes_sparse = True
 
     def __init__(self, shape=None, batch_size=None, dtype=None, sparse=None, ragged=None, batch_shape=None,
                  input_tensor=None, optional=False, name=None, **kwargs):
@@ -42,15 +38,15 @@ class InputLayer(Layer):
         elif shape is None and batch_shape is None:
             raise ValueError("You must pass a `shape` argument.")
         super().__init__(name=name, dtype=dtype or "float32", **kwargs)
-        if ragged:
-            raise ValueError("`ragged=True` is not supported: leat's models take dense and sparse tensors; give "
-                             "`to_tensor()` of a ragged one")
+        if sparse and ragged:
+            raise ValueError("Cannot set both `sparse=True` and `ragged=True` in a Keras input.")
         self.batch_shape = tuple((batch_size, *shape) if batch_shape is None else batch_shape)
         self._input_dtype = dtypes.as_dtype(dtype or "float32").name
         self.optional = optional
         self.built = True
         self.sparse = bool(sparse if input_tensor is None else input_tensor.sparse)
-        output = KerasTensor(self.batch_shape, self._input_dtype, sparse=self.sparse, name=self.name)
+        self.ragged = bool(ragged)
+        output = KerasTensor(self.batch_shape, self._input_dtype, self.sparse, self.ragged, name=self.name)
         Node(self, (), {}, output if input_tensor is None else input_tensor)
 
     dtype = property(lambda self: self._input_dtype)
@@ -61,7 +57,7 @@ class InputLayer(Layer):
 
     def get_config(self):
         """The arguments that make another one like it."""
-        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": False,
+        return {"batch_shape": self.batch_shape, "dtype": self.dtype, "sparse": self.sparse, "ragged": self.ragged,
                 "name": self.name, "optional": self.optional}
 
 
@@ -110,6 +106,8 @@ class Lambda(Layer):
 
     `output_shape`: that of one example, or a function of the input's shape; without it the function is traced.
     """
+
+    _takes_complex = True
 
     def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
         super().__init__(**kwargs)
@@ -255,6 +253,8 @@ class Embedding(LowRank):
 
     def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None,
                  embeddings_constraint=None, mask_zero=False, weights=None, **kwargs):
+        if kwargs.pop("input_length", None) is not None:
+            warnings.warn("Argument `input_length` is deprecated. Just remove it.", stacklevel=2)
         super().__init__(input_dim, output_dim, embeddings_initializer=embeddings_initializer,
                          embeddings_regularizer=embeddings_regularizer, embeddings_constraint=embeddings_constraint,
                          weights=weights, **kwargs)

@@ -1,18 +1,14 @@
 """HashedCrossing: one number for what several features are together, by the hash of ``tf.sparse.cross_hashed``."""
 
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import ops
 from leat.keras._base.layer import Layer, symbolic_call
+from leat.keras._base.named import op as _op
 from leat.keras._base.sparse import as_sparse
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.lookups import checked_sparse, encode
 
 _KEY, _FACTOR = 0xDECAFCAFFE, 0xC6A4A7935BD1E995
 _HALF = 1 << 62
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def _mixed(x):

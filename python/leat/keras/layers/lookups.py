@@ -12,17 +12,13 @@ import numpy as np
 from leat import debugging, dtypes, errors
 from leat._core.paths import local
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import ops
 from leat.keras._base import loading
 from leat.keras._base.layer import Layer, _context
+from leat.keras._base.named import op as _op
 from leat.keras._base.sparse import as_sparse
 from leat.keras._base.symbolic import KerasTensor
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def encode(numbers, output_mode, depth, dtype, weights=None):
@@ -90,8 +86,7 @@ class Numbering(Layer):
         if isinstance(inputs, KerasTensor):
             return super().__call__(inputs, *args, **kwargs)
         if hasattr(inputs, "with_flat_values") and self.output_mode != "int":
-            numbers = inputs.with_flat_values(self._numbers(inputs.flat_values))
-            return self._encoded(numbers.to_tensor(-1))  # which is in no vector
+            return self._of_rows(inputs)
         if hasattr(inputs, "with_flat_values"):
             return inputs.with_flat_values(self(inputs.flat_values))
         if hasattr(inputs, "dense_shape"):
@@ -99,6 +94,11 @@ class Numbering(Layer):
         if not isinstance(inputs, Tensor):
             inputs = convert_to_tensor(inputs, self._given_dtype(inputs))
         return super().__call__(inputs, *args, **kwargs)
+
+    def _of_rows(self, inputs):
+        """The vectors of a ragged tensor's rows."""
+        numbers = inputs.with_flat_values(self._numbers(inputs.flat_values))
+        return self._encoded(numbers.to_tensor(-1))  # which is in no vector
 
     def _given_dtype(self, inputs):
         return None

@@ -76,22 +76,15 @@ class LowRank(TableLayer):
 
     # ---- files, in which the product is part of the kernel ----
 
-    def save_own_variables(self, store):
-        """Writes the weights into a dictionary, the kernel with the product added."""
-        if not self.lora_enabled:
-            super().save_own_variables(store)
-            return
-        for number, (variable, value) in enumerate(zip(self._weights, self._values_of_weights())):
-            store[str(number)] = value if variable is getattr(self, f"_{self._adapts}") else variable
+    def _variables_in_files(self):
+        return list(self._weights) if self.lora_enabled else super()._variables_in_files()
 
-    def load_own_variables(self, store):
-        """Sets the weights from such a dictionary; the product becomes 0."""
-        if not self.lora_enabled:
-            super().load_own_variables(store)
-            return
-        for number, variable in enumerate(self._weights):
-            variable.assign(store[str(number)])
-        for end in "ab":
+    def _value_in_files(self, variable):
+        is_adapted = self.lora_enabled and variable is getattr(self, f"_{self._adapts}")
+        return self._merged() if is_adapted else variable
+
+    def _note_loaded(self):
+        for end in "ab" if self.lora_enabled else ():
             variable = getattr(self, f"lora_{self._adapts}_{end}")
             variable.assign(ops.FUNCTIONS["zeros_like"](variable))
 

@@ -3,10 +3,10 @@
 import functools
 
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
 from leat.keras import backend, ops as whole
 from leat.keras._base import masking, tables
 from leat.keras._base.calls import mask_of
+from leat.keras._base.named import op as _op
 from leat.keras.layers.table import TableLayer
 
 
@@ -21,10 +21,6 @@ def _checked_masks(inputs, masks):
         raise ValueError("The lists `inputs` and `mask` should have the same length. Received: inputs of length "
                          f"{len(inputs)}, and mask of length {len(masks)}")
     return None if all(mask is None for mask in masks) else masks
-
-
-def _op(path, *args):
-    return ops.FUNCTIONS[path](*args)
 
 
 def _either_of(one, other):
@@ -71,11 +67,40 @@ def _met(inputs):
     return out
 
 
+def _is_ragged(inputs):
+    return any(hasattr(one, "with_flat_values") for one in inputs)
+
+
+def _over(name):
+    return lambda inputs: functools.reduce(functools.partial(_op, name), inputs)
+
+
+# What merges inputs of which one is ragged at least, by the layer.
+_OF_RAGGED = {"Add": _over("add"), "Subtract": _over("subtract"), "Multiply": _over("multiply"),
+              "Maximum": _over("maximum"), "Minimum": _over("minimum"),
+              "Average": lambda inputs: _op("divide", _OF_RAGGED["Add"](inputs), len(inputs))}
+
+
 class Merging(TableLayer):
     """A layer of several inputs, which may be of several dtypes."""
 
+    def _of_ragged(self, inputs, training):
+        """The rows of ragged tensors merged, which must be of equal lengths but where they are put side by side."""
+        name = self._entry["name"]
+        inputs = [one if hasattr(one, "with_flat_values") else convert_to_tensor(one) for one in inputs]
+        dtype = backend.result_type(*[one.dtype for one in inputs])
+        inputs = [_op("cast", one, dtype) for one in inputs]
+        if name == "Concatenate":
+            return _op("concat", inputs, self.axis)
+        if name not in _OF_RAGGED:
+            raise NotImplementedError(f"layer '{self.name}' ({name}) does not take ragged tensors; give it "
+                                      "`to_tensor()` of them")
+        return _OF_RAGGED[name](inputs)
+
     def call(self, inputs, training=None):
         """What the library computes of the inputs in one dtype."""
+        if _is_ragged(inputs):
+            return self._of_ragged(inputs, training)
         return super().call(_met([convert_to_tensor(one) for one in inputs]), training)
 
 
@@ -114,6 +139,8 @@ class OverMasks(Elementwise):
 
     def call(self, inputs, training=None):
         """What the library computes; what one's mask leaves out is taken from the others."""
+        if _is_ragged(inputs):
+            return self._of_ragged(inputs, training)
         inputs = _met([convert_to_tensor(one) for one in inputs])
         masks = [_spread(mask_of(one), one) for one in inputs]
         return super().call(inputs, training) if all(mask is None for mask in masks) else self._over(inputs, masks)
@@ -138,6 +165,8 @@ class Average(Elementwise):
 
     def call(self, inputs, training=None):
         """The mean; of integers as Python divides them."""
+        if _is_ragged(inputs):
+            return self._of_ragged(inputs, training)
         inputs = _met([convert_to_tensor(one) for one in inputs])
         if not inputs[0].dtype.is_floating:
             wide = "float64" if inputs[0].dtype.size > 2 else "float32"
@@ -213,6 +242,8 @@ class Dot(Merging):
 
     def call(self, inputs, training=None):
         """The products; of integers integers, which float64 computes."""
+        if _is_ragged(inputs):
+            return self._of_ragged(inputs, training)
         inputs = _met([convert_to_tensor(one) for one in inputs])
         if inputs[0].dtype.is_floating:
             return super().call(inputs, training)

@@ -3,49 +3,135 @@
 import numpy as np
 
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
+from leat.keras import ops as whole
 from leat.keras._base import tables
+from leat.keras._base.named import op as _op
 from leat.keras._base.variables import Variable
 from leat.keras.layers.table import TableLayer
 
 
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
-
-
 class BatchNormalization(TableLayer):
-    """Values without their mean and variance, times gamma, plus beta (``keras.layers.BatchNormalization``)."""
+    """Values without their mean and variance, times gamma, plus beta (``keras.layers.BatchNormalization``).
+
+    `renorm`: in training corrected by how far the batch is from moving averages, which `renorm_momentum` keeps;
+    `renorm_clipping`: {"rmin", "rmax", "dmax"} of the correction.
+    """
 
     _entry = tables.entry_of("layer", "BatchNormalization")
 
+    def _setup(self, given, others):
+        renorm = {name: given.pop(name) for name in ("renorm", "renorm_clipping", "renorm_momentum") if name in given}
+        super()._setup(given, others)
+        self._given.update(renorm)
+        for name, value in renorm.items():
+            object.__setattr__(self, name, value)
+        if self.renorm:
+            object.__setattr__(self, "renorm_clipping", _checked_clipping(self.renorm_clipping or {}))
+
+    def build(self, input_shape=None):
+        """Makes the weights."""
+        super().build(input_shape)
+        if not self.renorm:
+            return
+
+        def deviation(shape, dtype=None):
+            return _op("sqrt", _another(self.moving_variance_initializer)(shape, dtype=dtype))
+        for name, initializer in (("moving_stddev", deviation),
+                                  ("renorm_mean", _another(self.moving_mean_initializer)),
+                                  ("renorm_stddev", deviation)):
+            setattr(self, name, self.add_weight(shape=self.moving_mean.shape, name=name, initializer=initializer,
+                                                trainable=False, autocast=False))
+
     def call(self, inputs, training=None, mask=None):
         """The input with the batch's mean and variance taken out, in inference those of training."""
-        if mask is None or not training or not self.trainable:
+        if not training or not self.trainable or mask is None and not self.renorm:
             return super().call(inputs, training)
         if self.synchronized:
-            raise NotImplementedError(f"BatchNormalization '{self.name}' is given a mask and is synchronized, which do "
-                                      "not go together; leave synchronized at False, or use LayerNormalization")
-        return self._masked_call(inputs, mask)
+            raise NotImplementedError(f"BatchNormalization '{self.name}' is synchronized, which does not go together "
+                                      f"with {'a mask' if mask is not None else 'renorm'}; leave synchronized at "
+                                      "False, or use LayerNormalization")
+        inputs = convert_to_tensor(inputs)
+        wide = inputs if inputs.dtype.name == "float64" else _op("cast", inputs, "float32")
+        return _op("cast", self._composed_call(wide, mask), self.compute_dtype)
 
-    def _masked_call(self, inputs, mask):
-        """The same with the mean and variance of what the mask lets count."""
+    def _composed_call(self, inputs, mask):
+        """The same put together of operations."""
         rank = inputs.shape.rank
         others = [axis for axis in range(rank) if axis != self.axis % rank]
-        counted = _op("zeros_like", inputs) + _op("cast", _op("expand_dims", mask, -1), inputs.dtype)
-        total = _op("reduce_sum", counted, others) + 1e-7
-        mean = _op("reduce_sum", _op("math.multiply_no_nan", inputs, counted), others) / total
         shape = [inputs.shape[axis] if axis == self.axis % rank else 1 for axis in range(rank)]
 
         def spread(vector):
             return _op("reshape", vector, shape)
+        mean, variance = self._moments(inputs, mask, others, spread)
+        scale = _op("cast", self.gamma, inputs.dtype) if self.scale else None
+        offset = _op("cast", self.beta, inputs.dtype) if self.center else None
+        if self.renorm:
+            factor, shift = self._corrections(mean, variance)
+            added = shift if scale is None else shift * scale
+            scale = factor if scale is None else factor * scale
+            offset = added if offset is None else added + offset
+        else:
+            self._move(self.momentum, moving_mean=mean, moving_variance=variance)
+        outputs = (inputs - spread(mean)) * spread(_op("math.rsqrt", variance + self.epsilon))
+        if scale is not None:
+            outputs = outputs * spread(scale)
+        return outputs if offset is None else outputs + spread(offset)
+
+    @staticmethod
+    def _moments(inputs, mask, others, spread):
+        """Mean and variance of the batch, of what the mask lets count."""
+        if mask is None:
+            return whole.moments(inputs, others)
+        counted = _op("zeros_like", inputs) + _op("cast", _op("expand_dims", mask, -1), inputs.dtype)
+        total = _op("reduce_sum", counted, others) + 1e-7
+        mean = _op("reduce_sum", _op("math.multiply_no_nan", inputs, counted), others) / total
         apart = inputs - spread(mean)
-        variance = _op("reduce_sum", _op("math.multiply_no_nan", _op("square", apart), counted), others) / total
-        for moving, found in ((self.moving_mean, mean), (self.moving_variance, variance)):
-            moving.assign(moving * self.momentum + _op("stop_gradient", found) * (1 - self.momentum))
-        outputs = apart * spread(_op("math.rsqrt", variance + self.epsilon))
-        if self.scale:
-            outputs = outputs * spread(self.gamma)
-        return outputs + spread(self.beta) if self.center else outputs
+        return mean, _op("reduce_sum", _op("math.multiply_no_nan", _op("square", apart), counted), others) / total
+
+    def _move(self, momentum, **found):
+        """Moves averages, by their names, towards what was found."""
+        for name, value in found.items():
+            moving = getattr(self, name)
+            moved = _op("cast", moving, value.dtype) * momentum + _op("stop_gradient", value) * (1 - momentum)
+            moving.assign(_op("cast", moved, moving.dtype))
+
+    def _corrections(self, mean, variance):
+        """By what values that were normalized are multiplied, and what is added. Moves the averages."""
+        deviation, clipping = _op("sqrt", variance + self.epsilon), self.renorm_clipping
+        usual = _op("maximum", _op("cast", self.renorm_stddev, mean.dtype), self.epsilon ** 0.5)
+        factor = _op("stop_gradient", deviation / usual)
+        shift = _op("stop_gradient", (mean - _op("cast", self.renorm_mean, mean.dtype)) / usual)
+        if clipping.get("rmin") is not None:
+            factor = _op("maximum", factor, clipping["rmin"])
+        if clipping.get("rmax") is not None:
+            factor = _op("minimum", factor, clipping["rmax"])
+        if clipping.get("dmax") is not None:
+            shift = _op("clip_by_value", shift, -clipping["dmax"], clipping["dmax"])
+        self._move(self.renorm_momentum, renorm_mean=mean, renorm_stddev=deviation)
+        self._move(self.momentum, moving_mean=mean, moving_stddev=deviation)
+        moved = _op("square", _op("cast", self.moving_stddev, mean.dtype)) - self.epsilon
+        self.moving_variance.assign(_op("cast", _op("nn.relu", moved), self.moving_variance.dtype))
+        return factor, shift
+
+
+def _another(initializer):
+    """An initializer of the same arguments, which draws anew."""
+    return type(initializer).from_config(initializer.get_config()) if hasattr(initializer, "from_config") else (
+        initializer)
+
+
+def _checked_clipping(clipping):
+    names = ("rmax", "rmin", "dmax")
+    if set(clipping) - set(names):
+        raise ValueError(f"Received invalid keys for `renorm_clipping` argument: {clipping}. Supported values: "
+                         f"{list(names)}.")
+    largest, least, shift = (clipping.get(name) for name in names)
+    if largest is not None and least is not None and largest < least:
+        raise ValueError("rmax should be greater than rmin in the `renorm_clipping` argument. Received: "
+                         f"rmax={largest}, rmin={least}.")
+    if shift is not None and shift < 0:
+        raise ValueError(f"dmax should be non-negative in the `renorm_clipping` argument. Received: dmax={shift}.")
+    return clipping
 
 
 class Normalization(TableLayer):

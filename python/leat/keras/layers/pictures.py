@@ -6,15 +6,12 @@ library's part takes the state of the layer's generator as a value, so it is cal
 """
 
 from leat._core.tensor import convert_to_tensor
-from leat._graph import ops
 from leat.keras import config
 from leat.keras._base import calls, tables
 from leat.keras._base.layer import _context, _map
+from leat.keras.layers import moved_boxes
+from leat.keras._base.named import op as _op
 from leat.keras.layers.table import TableLayer
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 _BOXES = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
@@ -84,15 +81,22 @@ class PictureLayer(TableLayer):
             raise ValueError("You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
                              f"format. Pass a `bounding_box_format` argument to your {type(self).__name__} layer, e.g. "
                              "`bounding_box_format='xyxy'`.")
-        if "bounding_boxes" in data and "masks" in known:
-            raise NotImplementedError(f"Layer '{self.name}' moves pixels, and is given 'bounding_boxes', which it "
-                                      "cannot move; move them in a function of your own, or leave out this layer")
-        data = _map(convert_to_tensor, data)
+        kind, boxes = self._entry["name"], None
+        if "bounding_boxes" in data:
+            boxes, data = moved_boxes.dense(data["bounding_boxes"]), {**data, "bounding_boxes": None}
+            if "masks" in known and kind not in (*moved_boxes.KINDS, *moved_boxes.UNMOVED):
+                raise NotImplementedError(f"Layer '{self.name}' moves pixels, and is given 'bounding_boxes', which it "
+                                          "cannot move; move them in a function of your own, or leave out this layer")
+        data = _map(lambda leaf: None if leaf is None else convert_to_tensor(leaf), data)
         states = [self.seed_generator.state.read_value()] if self._entry["weights"] else []
         training = args[0] if args else kwargs.get("training")
         if training is None:
             training = True if _context.training is None else _context.training
         outputs = {**data, "images": super().__call__(data["images"], *args, **kwargs)}
+        if boxes is not None:
+            is_moved = kind in moved_boxes.KINDS
+            outputs["bounding_boxes"] = boxes if not is_moved else moved_boxes.moved(
+                self, data["images"], boxes, states[0] if states else None, bool(training))
         if "labels" in data and self._entry["labels"]:
             inputs = [self._moved(data["images"], True), data["labels"]]
             outputs["labels"] = calls.call(self._part, inputs, states, bool(training))[0]

@@ -1,12 +1,8 @@
 """Pooling that does more than the library's: masks."""
 
-from leat._graph import ops
 from leat.keras._base import tables
+from leat.keras._base.named import op as _op
 from leat.keras.layers.table import TableLayer
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class GlobalAveragePooling1D(TableLayer):

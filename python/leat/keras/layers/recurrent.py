@@ -10,6 +10,7 @@ from leat.keras import activations, ops as whole, tree
 from leat.keras._base import registry
 from leat.keras._base.input_spec import InputSpec
 from leat.keras._base.layer import Layer, _context
+from leat.keras._base.named import op as _op
 from leat.keras._base.state import shape_of
 from leat.keras._base.variables import Variable, name_scope
 from leat.keras.layers.cells import (DropoutRNNCell, GRUCell, LSTMCell, SimpleRNNCell, StackedRNNCells, build_cell,
@@ -20,10 +21,6 @@ from leat.keras.layers.steps import chosen, length_of, over_steps
 _FUSED = {getattr(activations, name): name for name in (
     "tanh", "sigmoid", "hard_sigmoid", "hard_tanh", "relu", "relu6", "elu", "softplus", "softsign", "exponential",
     "linear")}
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class _Held:

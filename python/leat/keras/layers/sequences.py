@@ -7,6 +7,7 @@ from leat._structures.tensor_array import TensorArray
 from leat.keras import tree
 from leat.keras._base import registry
 from leat.keras._base.layer import Layer
+from leat.keras._base.named import op as _op
 from leat.keras._base.state import _scope_of, shape_of
 from leat.keras.layers.steps import length_of, turned
 from leat.keras.layers.wrappers import Wrapper
@@ -18,10 +19,6 @@ _MERGES = {
     "mul": lambda one, other: one * other,
     None: lambda one, other: (one, other),
 }
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def _copy_of(layer, prefix, **changed):

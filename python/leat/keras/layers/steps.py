@@ -5,11 +5,8 @@ from leat._core.tensor import constant
 from leat._graph import control, ops, trace
 from leat._structures.tensor_array import TensorArray
 from leat.keras import tree
+from leat.keras._base.named import op as _op
 from leat.keras._base.state import shape_of
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 def length_of(tensor, axis):

@@ -31,6 +31,14 @@ _CHECKPOINT_NAMES = {**dict.fromkeys(("Dense", "EinsumDense", "Conv1D", "Conv2D"
                      "Embedding": {"embeddings": "_embeddings"}}
 
 
+# What the kinds do with ragged tensors.
+_EACH_VALUE = ("Embedding", "ReLU", "LeakyReLU", "ELU", "Rescaling", "Dropout", "GaussianNoise", "GaussianDropout",
+               "ThresholdedReLU")
+_EACH_VECTOR = ("BatchNormalization", "LayerNormalization", "Normalization", "UnitNormalization", "RMSNormalization",
+                "Softmax")
+_OVER_STEPS = {"GlobalAveragePooling1D": "reduce_mean", "GlobalMaxPooling1D": "reduce_max"}
+
+
 def _widened(tensor):
     """A half as float32."""
     halves = (dtypes.float16, dtypes.bfloat16)
@@ -246,6 +254,8 @@ class TableLayer(Layer):
 
     def call(self, inputs, training=None):
         """What the library computes, through the activation."""
+        if hasattr(inputs, "with_flat_values"):
+            return self._of_ragged(inputs, training)
         tensors = [convert_to_tensor(leaf) for leaf in _leaves(inputs)]
         training = training and not (self._entry["freezes"] and not self.trainable)
         casts = self._entry["prepares"] and trace.is_tracing()
@@ -263,6 +273,16 @@ class TableLayer(Layer):
         if wide and output.dtype.name != self.compute_dtype:
             output = ops.FUNCTIONS["cast"](output, dtypes.as_dtype(self.compute_dtype))
         return output if self.activation is None else self.activation(output)
+
+    def _of_ragged(self, inputs, training):
+        """What becomes of a ragged tensor: each row for itself, or the rows' steps together."""
+        name, last = self._entry["name"], inputs.flat_values.shape.rank - 1
+        if name in _EACH_VALUE or name in _EACH_VECTOR and last > 0 and getattr(self, "axis", -1) in (-1, [-1], (-1,)):
+            return inputs.with_flat_values(self.call(inputs.flat_values, training))
+        if name in _OVER_STEPS and inputs.ragged_rank == 1 and last == 1 and not self._turns and not self.keepdims:
+            return ops.FUNCTIONS[_OVER_STEPS[name]](inputs, 1)
+        raise NotImplementedError(f"layer '{self.name}' ({name}) does not take ragged tensors of the shape "
+                                  f"{tuple(inputs.shape)}; give it `to_tensor()` of one")
 
     def _floating(self, tensor):
         return tensor if tensor.dtype.is_floating else ops.FUNCTIONS["cast"](tensor, dtypes.as_dtype(

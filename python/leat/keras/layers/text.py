@@ -2,15 +2,11 @@
 
 from leat import strings
 from leat._core.tensor import Tensor, convert_to_tensor
-from leat._graph import ops
 from leat.keras._base import loading, registry
+from leat.keras._base.named import op as _op
 from leat.keras.layers.lookups import StringLookup, Vocabulary, _checked
 
 _MARKS = r"[!\"#$%&()\*\+,-\./:;<=>?@\[\\\]^_`{|}~\']"
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class TextVectorization(Vocabulary):

@@ -1,15 +1,11 @@
 """Layers around other layers: Wrapper, SpectralNormalization and Pipeline."""
 
-from leat._graph import ops
 from leat.keras import initializers
 from leat.keras._base import masking, registry
 from leat.keras._base.input_spec import InputSpec
 from leat.keras._base.layer import Layer, _context, _map
+from leat.keras._base.named import op as _op
 from leat.keras._base.state import _scope_of
-
-
-def _op(path, *args, **kwargs):
-    return ops.FUNCTIONS[path](*args, **kwargs)
 
 
 class Wrapper(Layer):

@@ -3,13 +3,14 @@
 import collections
 import warnings
 
-from leat.keras._base import layer as _layer, registry, tables
+from leat.keras._base import layer as _layer, old_configs, registry, tables
 from leat.keras._base.input_spec import InputSpec
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import layers_in
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.core import Input, InputLayer
 from leat.keras.models import model
+from leat.keras.models.masks import BuiltMasks, set_given
 from leat.keras.models.model import Model, fitted, takes_tensors
 from leat.keras.ops.promote import Operation
 
@@ -242,6 +243,8 @@ class Functional(Model):
     def call(self, inputs, training=None, mask=None):
         """The outputs, layer by layer."""
         values = {id(place): fitted(place, value) for place, value in zip(self.inputs, self._ordered(inputs))}
+        set_given(list(values.values()), mask)
+        masks = BuiltMasks(values)
 
         def put(leaf):
             if not isinstance(leaf, KerasTensor):
@@ -256,9 +259,10 @@ class Functional(Model):
             kwargs = {key: _layer._map(put, value) for key, value in node.kwargs.items()}
             if training is not None and "training" in kwargs:  # what the model is told counts, as in Keras
                 kwargs["training"] = training
-            results = node.layer(*[_layer._map(put, value) for value in node.args], **kwargs)
+            results = node.layer(*[_layer._map(put, value) for value in node.args], **masks.given(node, kwargs))
             for tensor, result in zip(node.outputs, _layer._leaves(results)):
                 values[id(tensor)] = result
+            masks.note(node, _layer._leaves(results))
         return _layer._map(lambda tensor: values[id(tensor)], self._outputs)
 
     @staticmethod
@@ -301,7 +305,7 @@ class Functional(Model):
             return self._automatic_config()
         listed = []
         for layer in self._layers:
-            config = registry.serialize_keras_object(layer)
+            config = old_configs.of_layer(layer)
             config["name"] = layer.name
             config["inbound_nodes"] = [
                 {"args": self._saved(list(node.args)), "kwargs": self._saved(node.kwargs)}
@@ -323,14 +327,15 @@ class Functional(Model):
 def of_config(cls, config, custom_objects=None):
     """A model of a class, between the inputs and outputs of a configuration."""
     made, waiting = {}, []
+    is_old = any(isinstance(node, list) for one in config["layers"] for node in one["inbound_nodes"])
     for one in config["layers"]:
-        layer = made[one["name"]] = registry.deserialize_keras_object(one, custom_objects)
+        layer = made[one["name"]] = old_configs.to_layer(one, custom_objects)
         waiting += [(layer, node) for node in one["inbound_nodes"]]
     while waiting:
         left = []
         for layer, node in waiting:
             try:
-                args, kwargs = _revived(node["args"], made), _revived(node["kwargs"], made)
+                args, kwargs = _call_of(node, made)
             except IndexError:
                 left.append((layer, node))
                 continue
@@ -343,7 +348,7 @@ def of_config(cls, config, custom_objects=None):
                              "loops or disconnected nodes. The following nodes failed to be resolved: "
                              f"{[layer.name for layer, _ in left]}")
         waiting = left
-    return cls(_placed(config["input_layers"], made), _placed(config["output_layers"], made),
+    return cls(*(_placed(config[name], made, is_old) for name in ("input_layers", "output_layers")),
                name=config.get("name"), trainable=config.get("trainable"))
 
 
@@ -407,6 +412,15 @@ def _tensor_of(name, number, index, made):
     return made[name]._inbound_nodes[number].outputs[index]
 
 
+def _call_of(node, made):
+    """What a layer is called with: (args, kwargs). A list of [layer, call, index, kwargs] is Keras 2's."""
+    if not isinstance(node, list):
+        return _revived(node["args"], made), _revived(node["kwargs"], made)
+    places = node if isinstance(node[0], list) else [node]
+    kwargs = places[-1][3] if len(places[-1]) > 3 else {}
+    return [_unpacked([_placed(place[:3], made, True) for place in places])], kwargs
+
+
 def _revived(value, made):
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return _tensor_of(*value["config"]["keras_history"], made)
@@ -417,17 +431,18 @@ def _revived(value, made):
     return registry.deserialize_keras_object(value)
 
 
-def _placed(value, made):
-    """Inputs or outputs that [layer, call, index] name."""
+def _placed(value, made, is_old=False):
+    """Inputs or outputs that [layer, call, index] name. The first call of a model is its own; in old configurations
+    that of a Sequential one, too."""
     if isinstance(value, list) and len(value) == 3 and isinstance(value[0], str):
         name, number, index = value
-        if isinstance(made.get(name), Functional):
+        if isinstance(made.get(name), Functional) or is_old and isinstance(made.get(name), model.Sequential):
             number -= 1
         return _tensor_of(name, number, index, made)
     if isinstance(value, dict):
-        return {key: _placed(item, made) for key, item in value.items()}
-    return tables.tupled([_placed(item, made) for item in value]) if isinstance(value, tuple) else [
-        _placed(item, made) for item in value]
+        return {key: _placed(item, made, is_old) for key, item in value.items()}
+    return tables.tupled([_placed(item, made, is_old) for item in value]) if isinstance(value, tuple) else [
+        _placed(item, made, is_old) for item in value]
 
 
 class Function(Operation):

@@ -6,7 +6,7 @@ import inspect
 from leat._core.later import Hook
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
-from leat.keras._base import layer as _layer, masking, policies, registry, tables
+from leat.keras._base import layer as _layer, masking, old_configs, policies, registry, tables
 from leat.keras._base.calls import mask_of
 from leat.keras._base.layer import Layer
 from leat.keras._base.state import layers_in, shape_of
@@ -137,16 +137,19 @@ class Model(Trainer, Layer):
 
     def save_weights(self, filepath, overwrite=True, max_shard_size=None):
         """Writes the weights into a `.weights.h5` file as Keras does (that needs the package h5py), or into a
-        `.safetensors` file. `max_shard_size` is not supported: the weights are one file."""
+        `.safetensors` file. `max_shard_size`: into several files of so many GiB at most, listed in a `.weights.json`
+        file."""
         files.save_weights(self, filepath, overwrite, max_shard_size)
 
-    def load_weights(self, filepath, skip_mismatch=False, objects_to_skip=None):
-        """Sets the weights from a `.weights.h5` or `.keras` file, Keras' own too, or a `.safetensors` file. ValueError
-        where they do not fit; then none is set. `objects_to_skip`: layers whose weights stay."""
-        files.load_weights(self, filepath, skip_mismatch, objects_to_skip)
+    def load_weights(self, filepath, skip_mismatch=False, objects_to_skip=None, by_name=None):
+        """Sets the weights from a `.weights.h5`, `.keras` or `.h5` file, Keras' own too, or a `.safetensors` file.
+        ValueError where they do not fit; then none is set. `objects_to_skip`: layers whose weights stay. `by_name`: an
+        `.h5` file's layers go to those with their names."""
+        files.load_weights(self, filepath, skip_mismatch, objects_to_skip, by_name)
 
     def save(self, filepath, overwrite=True, zipped=None, **kwargs):
-        """Writes the model into a `.keras` file as Keras does, or into an open one; needs the package h5py."""
+        """Writes the model into a `.keras` or an `.h5` file as Keras does, or into an open `.keras` one; needs the
+        package h5py. `include_optimizer=False` leaves the optimizer out of an `.h5` file."""
         files.save_model(self, filepath, overwrite, zipped, **kwargs)
 
     def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs):
@@ -255,8 +258,11 @@ def _is_symbolic(value):
 
 def _of_place(place, value):
     """An input in the dtype that a model says that it takes."""
-    if value is None or hasattr(value, "with_flat_values"):
-        return value
+    if hasattr(value, "with_flat_values"):
+        return value if value.dtype.name == place.dtype else value.with_flat_values(
+            ops.FUNCTIONS["cast"](value.flat_values, place.dtype))
+    if value is None:
+        return None
     if hasattr(value, "dense_shape"):
         if place.sparse:
             return value
@@ -498,9 +504,9 @@ class Sequential(Model):
     def get_config(self):
         """Name, layers and the shape that it was built for."""
         config = {"name": self.name, "trainable": self.trainable, "dtype": policies.serialize(self.dtype_policy),
-                  "layers": [registry.serialize_keras_object(layer) for layer in self._sequence]}
+                  "layers": [old_configs.of_layer(layer) for layer in self._sequence]}
         if self._input is not None and self._begins is not None and not isinstance(self._sequence[0], InputLayer):
-            config["layers"].insert(0, registry.serialize_keras_object(self._begins))
+            config["layers"].insert(0, old_configs.of_layer(self._begins))
         if self._input is not None:
             config["build_input_shape"] = self._input.shape
         return config
@@ -513,10 +519,7 @@ class Sequential(Model):
                              f"keys. Received: {config}")
         made = cls(name=config["name"])
         for one in config["layers"]:
-            if not isinstance(one, dict) or "config" not in one:
-                raise ValueError("Expected a dictionary containing a 'config' key. Received the configuration of a "
-                                 f"layer {one}")
-            made.add(registry.deserialize_keras_object(one, custom_objects), rebuild=False)
+            made.add(old_configs.to_layer(one, custom_objects), rebuild=False)
         made._rebuild()
         shape = config.get("build_input_shape")
         if not made.built and shape is not None:

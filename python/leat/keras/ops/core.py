@@ -57,6 +57,8 @@ def shape(x):
         return x.shape
     x = tensor(x)
     known = list(x.shape.as_list())
+    if isinstance(x, tf.RaggedTensor):
+        return tuple(known)
     return tuple(tf.shape(x)[place] if size is None else size for place, size in enumerate(known))
 
 

@@ -29,7 +29,8 @@ _OF_TWO = {
 }
 _OF_TWO_FLOATS = {
     "arctan2": tf.math.atan2, "divide": tf.divide, "divide_no_nan": tf.math.divide_no_nan, "hypot":
-    lambda x, y: tf.sqrt(x * x + y * y), "nextafter": tf.math.nextafter, "logaddexp": lambda x, y: _log_sum(x, y, 1.0),
+    lambda x, y: tf.sqrt(_square_of_size(x) + _square_of_size(y)), "nextafter": tf.math.nextafter,
+    "logaddexp": lambda x, y: _log_sum(x, y, 1.0),
     "logaddexp2": lambda x, y: _log_sum(x, y, math.log(2)), "heaviside": lambda x, y: tf.where(
         x < 0, tf.zeros_like(x), tf.where(x > 0, tf.ones_like(x), y)),
 }
@@ -60,8 +61,16 @@ def _log_sum(x, y, base):
     return largest + tf.math.log1p(tf.exp(distance * tf.constant(base, x.dtype))) / tf.constant(base, x.dtype)
 
 
-def _of_floats(function):
-    return lambda x: function(floats(x))
+# Of complex128 these are complex64, as in Keras.
+_NARROW = {"arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "cos", "cosh", "log", "log10", "log1p",
+           "log2", "sin", "sinc", "sinh", "sqrt", "tan", "tanh"}
+
+
+def _of_floats(function, is_narrow):
+    def compute(x):
+        x = floats(x)
+        return function(tf.cast(x, "complex64") if is_narrow and x.dtype == "complex128" else x)
+    return compute
 
 
 def _of_two(function, floating):
@@ -77,7 +86,8 @@ def _of_bits(function):
 
 
 for _name, _function in _OF_FLOATS.items():
-    define(globals(), _name, _of_floats(_function), f"{_name} of each element, a float (``keras.ops.{_name}``).")
+    define(globals(), _name, _of_floats(_function, _name in _NARROW),
+           f"{_name} of each element, a float (``keras.ops.{_name}``).")
 for _name, _function in {**_OF_TWO, **_OF_TWO_FLOATS}.items():
     define(globals(), _name, _of_two(_function, _name in _OF_TWO_FLOATS),
           f"{_name} of two tensors, which are broadcast (``keras.ops.{_name}``).")
@@ -128,10 +138,16 @@ def square(x):
     return tf.square(tf.cast(x, "int32") if x.dtype == "bool" else x)
 
 
+def _square_of_size(x):
+    return tf.square(tf.abs(x) if x.dtype.is_complex else x)
+
+
 def _rounded(name, function):
     def compute(x):
         x = tensor(x)
-        return function(x) if x.dtype.is_floating else tf.cast(x, "float32") if name in ("ceil", "floor") else x
+        if x.dtype.is_floating or x.dtype.is_complex:
+            return function(x)
+        return tf.cast(x, "float32") if name in ("ceil", "floor") else x
     define(globals(), name, compute, f"{name} of each element (``keras.ops.{name}``).")
 
 
@@ -144,7 +160,7 @@ _rounded("trunc", lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)))
 def round(x, decimals=0):
     """The nearest number of `decimals` decimal places, halves to the even one (``keras.ops.round``)."""
     x = tensor(x)
-    if not x.dtype.is_floating:
+    if not x.dtype.is_floating and not x.dtype.is_complex:
         if decimals >= 0:
             return x
         return tf.cast(round(tf.cast(x, "float32"), decimals), x.dtype)
@@ -229,7 +245,8 @@ def bitwise_not(x):
 def _test_of_floats(name, function, text):
     def compute(x):
         x = tensor(x)
-        return function(x) if x.dtype.is_floating else tf.fill(tf.shape(x), name == "isfinite")
+        has_others = x.dtype.is_floating or x.dtype.is_complex
+        return function(x) if has_others else tf.fill(tf.shape(x), name == "isfinite")
     define(globals(), name, compute, f"{text} (``keras.ops.{name}``)?")
 
 
@@ -242,33 +259,63 @@ _test_of_floats("isneginf", lambda x: tf.equal(x, tf.cast(-math.inf, x.dtype)), 
 
 @operation
 def isreal(x):
-    """True: there are no complex numbers (``keras.ops.isreal``)."""
-    return tf.ones_like(tensor(x), dtype="bool")
+    """Where the imaginary part is 0: always of real numbers (``keras.ops.isreal``)."""
+    x = tensor(x)
+    return tf.math.imag(x) == 0 if x.dtype.is_complex else tf.ones_like(x, dtype="bool")
 
 
 @operation
 def conjugate(x):
-    """x: numbers are real (``keras.ops.conjugate``)."""
-    return tensor(x)
+    """The conjugates of complex numbers; real ones as they are (``keras.ops.conjugate``)."""
+    x = tensor(x)
+    return tf.math.conj(x) if x.dtype.is_complex else x
 
 
 @operation
 def real(x):
-    """x: numbers are real (``keras.ops.real``)."""
-    return tensor(x)
+    """The real part (``keras.ops.real``)."""
+    x = tensor(x)
+    return tf.math.real(x) if x.dtype.is_complex else x
 
 
 @operation
 def imag(x):
-    """0: numbers are real (``keras.ops.imag``)."""
-    return tf.zeros_like(tensor(x))
+    """The imaginary part, 0 of real numbers (``keras.ops.imag``)."""
+    x = tensor(x)
+    return tf.math.imag(x) if x.dtype.is_complex else tf.zeros_like(x)
 
 
 @operation
 def angle(x):
-    """0 of numbers, pi of negative ones (``keras.ops.angle``): numbers are real."""
+    """The angle of complex numbers; of real ones 0, or pi where they are negative (``keras.ops.angle``)."""
     x = floats(x)
-    return tf.where(x < 0, tf.constant(math.pi, x.dtype), tf.zeros_like(x))
+    return tf.math.angle(tf.cast(x, "complex64") if x.dtype == "complex128" else x)
+
+
+@operation
+def view_as_complex(x):
+    """The complex numbers whose parts are the last dimension (``keras.ops.view_as_complex``). ValueError where that is
+    not 2."""
+    x = floats(x)
+    if len(x.shape) < 1 or x.shape[-1] != 2:
+        raise ValueError("Last dimension of input must be size 2 (real and imaginary). Received shape: "
+                         f"{tuple(x.shape)}")
+    x = x if x.dtype in ("float32", "float64") else tf.cast(x, "float32")
+    return tf.complex(x[..., 0], x[..., 1])
+
+
+@operation
+def view_as_real(x):
+    """The parts of numbers as a last dimension (``keras.ops.view_as_real``)."""
+    x = tensor(x)
+    return tf.stack([tf.math.real(x), tf.math.imag(x)], -1)
+
+
+@operation
+def polar(abs_, angle):
+    """The complex numbers of magnitudes and angles (``keras.ops.polar``)."""
+    size, turn = together(abs_, angle, floating=True)
+    return tf.complex(size * tf.cos(turn), size * tf.sin(turn))
 
 
 _NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
@@ -314,7 +361,7 @@ def allclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False):
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
     """NaN as `nan`, infinities as the largest numbers or as said (``keras.ops.nan_to_num``)."""
     x = tensor(x)
-    if not x.dtype.is_floating:
+    if not x.dtype.is_floating and not x.dtype.is_complex:
         return x
     x = tf.where(tf.math.is_nan(x), tf.cast(nan, x.dtype), x)
     most = (2 - 2 ** -7) * 2.0 ** 127 if x.dtype == "bfloat16" else x.dtype.max

@@ -10,15 +10,27 @@ _before = set(OPERATIONS)
 
 # ---- products ----
 
-def _whole(x):
-    """Truth values as int32, in which they are multiplied."""
-    return tf.cast(x, "int32") if x.dtype == "bool" else x
+def _small(product):
+    """A product that takes any dtype: of truth values and small integers in float32, as Keras computes it."""
+    def multiply(*operands):
+        operands = together(*operands)
+        dtype = operands[0].dtype
+        if dtype in ("int32", "int64") or dtype.is_floating or dtype.is_complex:
+            return product(*operands)
+        return tf.cast(product(*[tf.cast(x, "float32") for x in operands]), dtype)
+    return multiply
 
 
 @operation
 def matmul(x1, x2):
     """The product of matrices, vectors too (``keras.ops.matmul``)."""
-    x1, x2 = [_whole(x) for x in together(x1, x2)]
+    x1, x2 = tensor(x1), tensor(x2)
+    if x1.dtype == x2.dtype == "int8" and 1 not in (len(x1.shape), len(x2.shape)):
+        x1, x2 = tf.cast(x1, "int32"), tf.cast(x2, "int32")
+    return _small(_matmul)(x1, x2)
+
+
+def _matmul(x1, x2):
     left, right = len(x1.shape) == 1, len(x2.shape) == 1
     if left and right:
         return tf.reduce_sum(x1 * x2)
@@ -29,7 +41,10 @@ def matmul(x1, x2):
 @operation
 def dot(x1, x2):
     """numpy's dot product (``keras.ops.dot``)."""
-    x1, x2 = [_whole(x) for x in together(x1, x2)]
+    return _small(_dot)(x1, x2)
+
+
+def _dot(x1, x2):
     if not len(x1.shape) or not len(x2.shape):
         return x1 * x2
     return tf.tensordot(x1, x2, [[-1], [0 if len(x2.shape) == 1 else -2]])
@@ -38,17 +53,13 @@ def dot(x1, x2):
 @operation
 def vdot(x1, x2):
     """The sum of products of all elements (``keras.ops.vdot``)."""
-    x1, x2 = together(x1, x2)
-    return tf.reduce_sum(tf.reshape(x1, [-1]) * tf.reshape(x2, [-1]))
+    return _small(lambda a, b: tf.reduce_sum(tf.reshape(a, [-1]) * tf.reshape(b, [-1])))(x1, x2)
 
 
 @operation
 def inner(x1, x2):
     """Products summed over the last dimensions (``keras.ops.inner``)."""
-    x1, x2 = together(x1, x2)
-    if not len(x1.shape) or not len(x2.shape):
-        return x1 * x2
-    return tf.tensordot(x1, x2, [[-1], [-1]])
+    return _small(lambda a, b: tf.tensordot(a, b, [[-1], [-1]]) if len(a.shape) and len(b.shape) else a * b)(x1, x2)
 
 
 @operation
@@ -61,14 +72,16 @@ def outer(x1, x2):
 @operation
 def tensordot(x1, x2, axes=2):
     """Products summed over dimensions (``keras.ops.tensordot``)."""
-    return tf.tensordot(*together(x1, x2), axes if not isinstance(axes, tuple) else [
-        [one] if isinstance(one, int) else list(one) for one in axes])
+    axes = [[one] if isinstance(one, int) else list(one) for one in axes] if isinstance(axes, tuple) else axes
+    return _small(lambda a, b: tf.tensordot(a, b, axes))(x1, x2)
 
 
 @operation
 def einsum(subscripts, *operands, **kwargs):
     """Einstein's sums (``keras.ops.einsum``)."""
-    return tf.einsum(subscripts, *together(*operands))
+    if operands and all(x.dtype == "int8" for x in map(tensor, operands)):
+        operands = [tf.cast(tensor(x), "int32") for x in operands]
+    return _small(lambda *values: tf.einsum(subscripts, *values))(*operands)
 
 
 @operation
@@ -131,7 +144,7 @@ def corrcoef(x):
     """The correlations of the rows (``keras.ops.corrcoef``)."""
     x = floats(x)
     centred = x - tf.reduce_mean(x, -1, True)
-    covariance = tf.matmul(centred, centred, transpose_b=True) / tf.cast(tf.shape(x)[-1] - 1, x.dtype)
+    covariance = tf.matmul(centred, centred, adjoint_b=True) / tf.cast(tf.shape(x)[-1] - 1, x.dtype)
     deviations = tf.sqrt(tf.linalg.diag_part(covariance))
     return covariance / (deviations[:, None] * deviations[None, :])
 
@@ -145,12 +158,16 @@ def cdist(x, y):
 
 # ---- norms ----
 
+def _squares(x):
+    return x * tf.math.conj(x) if x.dtype.is_complex else tf.square(x)
+
+
 @operation
 def norm(x, ord=None, axis=None, keepdims=False):
     """The length of vectors or the norm of matrices (``keras.ops.norm``). `ord` as numpy's."""
     x = floats(x)
     if axis is None and ord is None:
-        out = tf.sqrt(tf.reduce_sum(tf.square(x)))
+        out = tf.sqrt(tf.reduce_sum(_squares(x)))
         return tf.reshape(out, [1] * len(x.shape)) if keepdims else out
     if axis is None:
         axis = tuple(range(len(x.shape)))
@@ -164,7 +181,7 @@ def norm(x, ord=None, axis=None, keepdims=False):
 
 def _vector_norm(x, ord, axis, keepdims):
     if ord in (None, 2):
-        return tf.sqrt(tf.reduce_sum(tf.square(x), axis, keepdims))
+        return tf.sqrt(tf.reduce_sum(_squares(x), axis, keepdims))
     if ord == float("inf"):
         return tf.reduce_max(tf.abs(x), axis, keepdims)
     if ord == float("-inf"):
@@ -179,7 +196,7 @@ def _vector_norm(x, ord, axis, keepdims):
 def _matrix_norm(x, ord, axis, keepdims):
     rows, columns = axis
     if ord in (None, "fro"):
-        return tf.sqrt(tf.reduce_sum(tf.square(x), [rows, columns], keepdims))
+        return tf.sqrt(tf.reduce_sum(_squares(x), [rows, columns], keepdims))
     folds = {1: (rows, columns, tf.reduce_max), -1: (rows, columns, tf.reduce_min),
              float("inf"): (columns, rows, tf.reduce_max), float("-inf"): (columns, rows, tf.reduce_min)}
     if ord in folds:
@@ -204,7 +221,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
         axis = places_of(axis, len(x.shape))
     epsilon = 1e-7 if epsilon is None else epsilon
     if order == 2:
-        squares = tf.reduce_sum(tf.square(x), axis, True)
+        squares = tf.reduce_sum(_squares(x), axis, True)
         return x * tf.math.rsqrt(tf.maximum(squares, tf.cast(epsilon ** 2, x.dtype)))
     return x / tf.maximum(norm(x, order, axis, True), tf.cast(epsilon, x.dtype))
 
@@ -237,6 +254,7 @@ def _of_matrices(name, function, text, square=True):
 
 _of_matrices("det", tf.linalg.det, "The determinants")
 _of_matrices("inv", tf.linalg.inv, "The inverses")
+_of_matrices("eig", lambda x: tuple(tf.linalg.eig(x)), "(eigenvalues, eigenvectors) of square matrices")
 _of_matrices("eigh", lambda x: tuple(tf.linalg.eigh(x)), "(eigenvalues, eigenvectors) of symmetric matrices")
 _of_matrices("logdet", lambda x: tf.linalg.slogdet(x)[1], "The logarithms of determinants")
 _of_matrices("slogdet", lambda x: tuple(tf.linalg.slogdet(x)), "(signs, logarithms) of determinants")

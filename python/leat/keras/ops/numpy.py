@@ -4,7 +4,7 @@ from leat.keras.ops import arrays, core, elementwise, linalg, making, reductions
 
 _BUT = {  # names of a module that are not numpy's
     arrays: ("scatter", "scatter_update", "slice", "slice_update", "unstack"),
-    elementwise: ("erf", "erfc", "erfinv", "positive", "rsqrt"),
+    elementwise: ("erf", "erfc", "erfinv", "polar", "positive", "rsqrt", "view_as_complex", "view_as_real"),
     making: ("multi_hot", "one_hot"),
     reductions: ("in_top_k", "logsumexp", "moments", "segment_max", "segment_min", "segment_prod", "segment_sum",
                  "top_k"),

@@ -26,14 +26,14 @@ def tensor(value, dtype=None):
         value = _layer.dense(value)
     if dtype is not None:
         dtype = dtype_name(dtype)
-    if isinstance(value, tf.Tensor):
+    if isinstance(value, (tf.Tensor, tf.RaggedTensor)):
         return value if dtype is None else tf.cast(value, dtype)
     if isinstance(value, (list, tuple)) and nest.flatten(value) and any(
             isinstance(leaf, (tf.Tensor, KerasVariable)) for leaf in nest.flatten(value)):
         parts = [tensor(part) for part in value]
         met = dtype or result_type(*[part.dtype for part in parts])
         return tf.stack([tf.cast(part, met) for part in parts])
-    if isinstance(value, (list, tuple, bool, int, float)) and dtype is not None:
+    if isinstance(value, (list, tuple, bool, int, float, complex)) and dtype is not None:
         value = np.asarray(value)
     value = tf.convert_to_tensor(value)
     return value if dtype is None else tf.cast(value, dtype)
@@ -53,9 +53,9 @@ def together(*values, floating=False):
 
 
 def floats(value):
-    """A tensor of floats: integers and truth values as float32."""
+    """A tensor of floats or complex numbers: integers and truth values as float32."""
     value = tensor(value)
-    return value if value.dtype.is_floating else tf.cast(value, "float32")
+    return value if value.dtype.is_floating or value.dtype.is_complex else tf.cast(value, "float32")
 
 
 # ---- dimensions ----
@@ -78,7 +78,8 @@ def places_of(axis, rank):
 # ---- on KerasTensors ----
 
 # Parameters that are arguments of a call in Keras' configurations; the others belong to the operation.
-_OPERANDS = frozenset("""x x1 x2 xs a b y key inputs kernel depthwise_kernel pointwise_kernel condition condlist
+_OPERANDS = frozenset("""abs_ angle
+x x1 x2 xs a b y key inputs kernel depthwise_kernel pointwise_kernel condition condlist
 choicelist default indices values updates start_indices target output query value bias mask mean variance offset scale
 gamma beta images data segment_ids sorted_sequence targets predictions fill_value weights variable array tensor
 volumes coordinates transform start_points end_points image1 image2 target_length output_length
@@ -91,11 +92,11 @@ _HOMES = {
         leaky_relu log_sigmoid log_softmax max_pool moments multi_hot normalize one_hot relu relu6 selu separable_conv
         sigmoid silu soft_shrink softmax softplus softsign space_to_depth sparse_categorical_crossentropy sparse_plus
         sparse_sigmoid sparsemax squareplus tanh_shrink threshold layer_normalization rms_normalization psnr ctc_loss
-        ctc_decode adaptive_average_pool adaptive_max_pool fold unfold""",
+        ctc_decode adaptive_average_pool adaptive_max_pool fold unfold polar""",
     "linalg": """cholesky cholesky_inverse det eigh inv lstsq lu_factor matrix_rank norm pinv qr solve solve_triangular
         svd""",
     "math": """erf erfc erfinv in_top_k logdet logsumexp rsqrt segment_max segment_min segment_prod segment_sum top_k
-        extract_sequences fft fft2 ifft2 rfft irfft stft istft""",
+        extract_sequences fft fft2 ifft2 rfft irfft stft istft view_as_complex view_as_real""",
     "image": """resize rgb_to_grayscale rgb_to_hsv hsv_to_rgb pad_images crop_images affine_transform elastic_transform
         extract_patches extract_patches_3d gaussian_blur map_coordinates perspective_transform scale_and_translate
         sobel_edges ssim""",

@@ -32,7 +32,8 @@ def sum(x, axis=None, keepdims=False):
 def prod(x, axis=None, keepdims=False, dtype=None):
     """The product over dimensions (``keras.ops.prod``)."""
     x = _summed(x) if dtype is None else tensor(x, dtype)
-    return tf.reduce_prod(x, _axes(axis), keepdims)
+    narrow = {"uint64": "uint32", "complex128": "complex64"}.get(x.dtype.name) if dtype is None else None
+    return tf.reduce_prod(x if narrow is None else tf.cast(x, narrow), _axes(axis), keepdims)
 
 
 @operation
@@ -288,10 +289,10 @@ def isin(x1, x2, assume_unique=False, invert=False):
 
 @operation
 def nonzero(x):
-    """The places of elements that are not 0, one list for each dimension, int32 (``keras.ops.nonzero``)."""
+    """The places of elements that are not 0, a list of one tensor for each dimension, int32 (``keras.ops.nonzero``)."""
     x = tensor(x)
     places = tf.where(x if x.dtype == "bool" else x != 0)
-    return tuple(tf.cast(one, "int32") for one in tf.unstack(places, num=len(x.shape), axis=1))
+    return [tf.cast(one, "int32") for one in tf.unstack(places, num=len(x.shape), axis=1)]
 
 
 @operation

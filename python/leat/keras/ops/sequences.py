@@ -62,14 +62,20 @@ def ctc_loss(target, output, target_length, output_length, mask_index=0):
 @operation
 def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_paths=1, merge_repeated=True,
                mask_index=0):
-    """([1, batch, steps] class numbers, -1 behind them; [batch, 1] minus the sum of their logits) of the most likely
-    class of each step (``keras.ops.ctc_decode``). Only the strategy "greedy" is there."""
+    """Class numbers without blanks (`mask_index`; None: the last class), -1 behind them, and their scores
+    (``keras.ops.ctc_decode``).
+
+    The strategy "greedy" takes the most likely class of each step: [1, batch, steps], and [batch, 1] minus the sum of
+    their logits. "beam_search" follows `beam_width` sequences and gives the `top_paths` most likely ones: [top_paths,
+    batch, steps], and [batch, top_paths] the logarithms of their probabilities.
+    """
     if strategy not in ("greedy", "beam_search"):
         raise ValueError(f"Invalid strategy {strategy}. Supported values are 'greedy' and 'beam_search'.")
-    if strategy == "beam_search":
-        raise NotImplementedError("ctc_decode: strategy='beam_search' is not supported; use 'greedy'")
     inputs = floats(inputs)
     lengths = tensor(sequence_lengths, "int32")
+    mask_index = (inputs.shape[-1] - 1 if mask_index is None else mask_index) % inputs.shape[-1]
+    if strategy == "beam_search":
+        return _beams(inputs, lengths, beam_width, top_paths, mask_index)
     steps = tf.range(tf.shape(inputs)[1])[None, :]
     best = tf.argmax(inputs, -1, output_type="int32")
     counts = steps < lengths[:, None]
@@ -83,6 +89,17 @@ def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_
         inputs = tf.cast(inputs, "float32")
     scores = tf.where(counts, tf.reduce_max(inputs, -1), tf.zeros_like(inputs[:, :, 0]))
     return decoded[None], -tf.reduce_sum(scores, 1, True)
+
+
+def _beams(inputs, lengths, beam_width, top_paths, blank):
+    """The sequences that a beam search finds; the search wants the blank as the last class."""
+    logits = inputs if inputs.dtype == "float64" else tf.cast(inputs, "float32")
+    logits = tf.concat([logits[..., :blank], logits[..., blank + 1:], logits[..., blank:blank + 1]], -1)
+    found, scores = tf.nn.ctc_beam_search_decoder(tf.transpose(logits, [1, 0, 2]), lengths, beam_width, top_paths)
+    shape = tf.cast(tf.shape(inputs)[:2], "int64")
+    dense = [tf.sparse.to_dense(tf.SparseTensor(one.indices, one.values, shape), default_value=-1) for one in found]
+    classes = tf.cast(tf.stack([tf.ensure_shape(one, inputs.shape[:2]) for one in dense]), "int32")
+    return tf.where(classes >= blank, classes + 1, classes), scores
 
 
 # ---- patterns ----

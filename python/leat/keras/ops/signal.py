@@ -1,8 +1,4 @@
-"""``keras.ops``: Fourier transforms of (real, imaginary) pairs, and windows of signals.
-
-There are no complex numbers: a transform is made of products with tables of cosines and sines, split along a factor of
-its length (Cooley and Tukey), so that n numbers take about n times the sum of the factors of n.
-"""
+"""``keras.ops``: Fourier transforms of (real, imaginary) pairs, and windows of signals."""
 
 import math
 
@@ -13,54 +9,8 @@ from leat.keras.ops.promote import OPERATIONS, floats, operation, tensor, togeth
 
 _before = set(OPERATIONS)
 
-_DIRECT = 64  # lengths up to this are one product
-
 
 # ---- transforms ----
-
-def _factor(size):
-    """The largest divisor up to the square root that is worth a split; 1: none."""
-    if size <= _DIRECT:
-        return 1
-    return next((part for part in range(math.isqrt(size), 1, -1) if size % part == 0), 1)
-
-
-def _turns(rows, columns, size, dtype):
-    """cos and sin of 2 pi r c / size, of integers, so that they are exact for large ones."""
-    angles = 2 * math.pi * (np.outer(np.arange(rows), np.arange(columns)) % size) / size
-    return tf.constant(np.cos(angles), dtype), tf.constant(np.sin(angles), dtype)
-
-
-def _product(x, table):
-    return tf.matmul(x, table) if len(x.shape) > 1 else tf.linalg.matvec(table, x, transpose_a=True)
-
-
-def _turned(real, imag, cos, sin, times):
-    """The products of (real, imag) with exp(-i a), by ``times``."""
-    if imag is None:
-        return times(real, cos), -times(real, sin)
-    return times(real, cos) + times(imag, sin), times(imag, cos) - times(real, sin)
-
-
-def _transform(real, imag):
-    """The transform of the last dimension; `imag` None: of real numbers."""
-    size = real.shape[-1]
-    part = _factor(size)
-    if part == 1:
-        return _turned(real, imag, *_turns(size, size, size, real.dtype), _product)
-    other = size // part
-    front = tf.shape(real)[:-1]
-
-    def split(x):
-        return None if x is None else tf.reshape(x, tf.concat([front, [part, other]], 0))
-
-    def swap(x):
-        return None if x is None else tf.linalg.matrix_transpose(x)
-    real, imag = _transform(swap(split(real)), swap(split(imag)))  # [other, part]
-    real, imag = _turned(real, imag, *_turns(other, part, size, real.dtype), tf.multiply)
-    real, imag = _transform(swap(real), swap(imag))  # [part, other]
-    return tuple(tf.reshape(swap(x), tf.concat([front, [size]], 0)) for x in (real, imag))
-
 
 def _pair(x, name="x"):
     if not isinstance(x, (tuple, list)) or len(x) != 2:
@@ -81,18 +31,23 @@ def _check_known(real, directions):
                          f"fully-defined. Received: input.shape = {tuple(real.shape)}")
 
 
+def _wide(*parts):
+    """Parts in a precision that has complex numbers."""
+    return [x if x.dtype in ("float32", "float64") else tf.cast(x, "float32") for x in parts]
+
+
+def _transformed(function, parts, dtype):
+    """(real, imaginary) of what a function makes of the complex numbers of two parts."""
+    found = function(tf.complex(*_wide(*parts)))
+    return tf.cast(tf.math.real(found), dtype), tf.cast(tf.math.imag(found), dtype)
+
+
 @operation
 def fft(x):
     """(real, imaginary) of the Fourier transform of the last dimension of such a pair (``keras.ops.fft``)."""
     real, imag = _pair(x)
     _check_known(real, 1)
-    return _transform(real, imag)
-
-
-def _both(real, imag):
-    real, imag = _transform(real, imag)
-    turned = _transform(tf.linalg.matrix_transpose(real), tf.linalg.matrix_transpose(imag))
-    return tuple(tf.linalg.matrix_transpose(one) for one in turned)
+    return _transformed(tf.signal.fft, (real, imag), real.dtype)
 
 
 @operation
@@ -100,7 +55,7 @@ def fft2(x):
     """The same over the last two dimensions (``keras.ops.fft2``)."""
     real, imag = _pair(x)
     _check_known(real, 2)
-    return _both(real, imag)
+    return _transformed(tf.signal.fft2d, (real, imag), real.dtype)
 
 
 @operation
@@ -108,17 +63,7 @@ def ifft2(x):
     """The inverse of ``fft2`` (``keras.ops.ifft2``)."""
     real, imag = _pair(x)
     _check_known(real, 2)
-    real, imag = _both(real, -imag)
-    count = tf.cast(real.shape[-1] * real.shape[-2], real.dtype)
-    return real / count, -imag / count
-
-
-def _of_length(x, length):
-    """Cut off, or with zeros behind, to `length` numbers in the last dimension."""
-    size = x.shape[-1]
-    if length <= size:
-        return x[..., :length]
-    return tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, length - size]])
+    return _transformed(tf.signal.ifft2d, (real, imag), real.dtype)
 
 
 @operation
@@ -128,10 +73,8 @@ def rfft(x, fft_length=None):
         raise ValueError(f"`fft_length` should be a positive integer. Received: fft_length={fft_length}")
     x = floats(x)
     _check_known(x, 1)
-    x = x if fft_length is None else _of_length(x, fft_length)
-    real, imag = _transform(x, None)
-    half = x.shape[-1] // 2 + 1
-    return real[..., :half], imag[..., :half]
+    found = tf.signal.rfft(*_wide(x), None if fft_length is None else [fft_length])
+    return tf.cast(tf.math.real(found), x.dtype), tf.cast(tf.math.imag(found), x.dtype)
 
 
 @operation
@@ -142,15 +85,8 @@ def irfft(x, fft_length=None):
         raise ValueError(f"`fft_length` should be a positive integer. Received: fft_length={fft_length}")
     real, imag = _pair(x)
     _check_known(real, 1)
-    size = 2 * (real.shape[-1] - 1) if fft_length is None else fft_length
-    real, imag = _of_length(real, size // 2 + 1), _of_length(imag, size // 2 + 1)
-    cos, sin = _turns(size // 2 + 1, size, size, real.dtype)
-    share = np.full([size // 2 + 1, 1], 2.0 / size)  # each frequency stands for itself and its mirror
-    share[0] = 1.0 / size
-    if size % 2 == 0:
-        share[-1] = 1.0 / size
-    share = tf.constant(share, real.dtype)
-    return _product(real, cos * share) - _product(imag, sin * share)
+    found = tf.signal.irfft(tf.complex(*_wide(real, imag)), None if fft_length is None else [fft_length])
+    return tf.cast(found, real.dtype)
 
 
 # ---- windows of signals ----

@@ -15,14 +15,11 @@ from leat._graph.traced import Function
 from leat._structures import variables as _variables
 from leat.keras import config
 from leat.keras._base import tables
+from leat.keras._base.named import op as _op
 from leat.keras._base.variables import Variable, found_in, name_scope
 from leat.keras.initializers import Constant
 from leat.keras.optimizers import schedules
 from leat.keras.optimizers.schedules import LearningRateSchedule
-
-
-def _op(path, *args):
-    return ops.FUNCTIONS[path](*args)
 
 
 def _name_of(variable):
@@ -280,15 +277,14 @@ class Optimizer:
             variable.assign(gradient)
             return
         kept = self._accumulated_gradients[self._get_variable_index(variable)]
-        due = _op("equal", _op("math.floormod", self._iterations._as_tensor() + 1, convert_to_tensor(
-            steps, dtypes.int64)), convert_to_tensor(0, dtypes.int64))
+        due = (self._iterations._as_tensor() + 1) % steps == 0
         largest = _op("maximum", gradient, kept._as_tensor())
         variable.assign(_op("where", due, largest, variable._as_tensor()))
         kept.assign(_op("where", due, _op("zeros_like", largest), largest))
 
     def _known(self, grads, variables):
         """Pairs without those that have no gradient, which are named in a warning."""
-        pairs = [(_of_dtype(g, v.dtype), v) for g, v in zip(grads, variables) if g is not None]
+        pairs = [(_gradient_of(g, v), v) for g, v in zip(grads, variables) if g is not None]
         if not pairs:
             raise ValueError("No gradients provided for any variable.")
         if len(pairs) < len(grads):
@@ -477,6 +473,13 @@ def _of_dtype(gradient, dtype):
     """A gradient in the dtype of its variable."""
     gradient = convert_to_tensor(gradient, dtype_hint=dtype)
     return gradient if gradient.dtype is dtype else ops.FUNCTIONS["cast"](gradient, dtype)
+
+
+def _gradient_of(gradient, variable):
+    """A gradient in the dtype of its variable; IndexedSlices as those of a table's rows."""
+    if not isinstance(gradient, _variables.IndexedSlices):
+        return _of_dtype(gradient, variable.dtype)
+    return _of_slices(variable, [_of_dtype(gradient.values, variable.dtype), gradient.indices])
 
 
 def _of_slices(variable, parts):

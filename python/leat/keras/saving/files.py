@@ -21,12 +21,12 @@ from leat._files import json_text, limits
 from leat._files.replacing import replace
 from leat.keras._base import loading, registry, tables
 from leat.keras._base.layer import Layer
-from leat.keras.layers.low_rank import LowRank
 from leat.keras.metrics import Metric
 from leat.keras.optimizers import Optimizer
 from leat.keras.random import SeedGenerator
-from leat.keras.saving import hdf5, safetensors
+from leat.keras.saving import hdf5, legacy, safetensors, shards
 from leat.keras.saving.archive import Archive
+from leat.keras.saving.fitting import assign, fits, fitted
 
 _NOTE = "leat "  # how the names of notes begin among the attributes of an HDF5 file
 
@@ -86,13 +86,14 @@ def own_variables(thing):
     if isinstance(thing, SeedGenerator):
         return [thing.state]
     if isinstance(thing, Layer):
-        return thing._sorted_variables()
+        return thing._variables_in_files()
     return list(thing.variables)
 
 
 def own_values(thing):
     """{number: value} of these, as files have them."""
-    return {str(number): variable.numpy() for number, variable in enumerate(own_variables(thing))}
+    value = thing._value_in_files if isinstance(thing, Layer) else lambda variable: variable
+    return {str(number): value(variable).numpy() for number, variable in enumerate(own_variables(thing))}
 
 
 def _walk(model, skipped=(), is_there=None):
@@ -140,27 +141,21 @@ def _in_containers(child, path, around):
 # ---- writing ----
 
 def _has_own(thing, method):
-    """Does a program's class override what layers do with their variables, or an adapted kernel?"""
-    own = getattr(type(thing), method, None)
-    return isinstance(thing, Layer) and own is not getattr(Layer, method) and (
-        own is not getattr(LowRank, method) or thing.lora_enabled)
+    """Does a class override what layers do with their variables?"""
+    return isinstance(thing, Layer) and getattr(type(thing), method) is not getattr(Layer, method)
 
 
-def _write(model, file, skipped=()):
-    """All variables into an open HDF5 file, but those of the skipped layers."""
+def stored(model, skipped=()):
+    """(path, name, arrays) of all objects that save variables, but of the skipped layers."""
     for path, thing in _walk(model, skipped):
-        group = (file.create_group(path) if path else file).create_group("vars")
-        if isinstance(getattr(thing, "name", None), str):
-            group.attrs["name"] = thing.name
         store = {}
         if _has_own(thing, "save_own_variables"):
             thing.save_own_variables(store)
         else:
             with hdf5.outside():
                 store = own_values(thing)
-        for name, value in store.items():
-            hdf5.put(group, name, np.asarray(value.numpy() if hasattr(value, "numpy") else value))
-            hdf5.look()
+        yield path, getattr(thing, "name", None), {
+            name: np.asarray(value.numpy() if hasattr(value, "numpy") else value) for name, value in store.items()}
 
 
 def _check_place(path, ending, overwrite):
@@ -176,11 +171,7 @@ def weights_bytes(model, skipped=(), notes=None):
 
     `notes`: {name: number} that the file has beside the variables; Keras passes over them.
     """
-    memory = io.BytesIO()
-    with hdf5.interruptible(), hdf5.library().File(memory, "w") as file:
-        _write(model, file, skipped)
-        file.attrs.update({_NOTE + name: value for name, value in (notes or {}).items()})
-    return memory.getvalue()
+    return hdf5.content(stored(model, skipped), {_NOTE + name: value for name, value in (notes or {}).items()})
 
 
 def weights_notes(path):
@@ -193,7 +184,8 @@ def _named(model, skipped=()):
     """{name: variable} as safetensors files have them: the place in the model and the variable's own name."""
     found = {}
     for path, thing in _walk(model, skipped):
-        for variable in [] if isinstance(thing, Optimizer) else own_variables(thing):
+        own = thing._sorted_variables() if isinstance(thing, Layer) else own_variables(thing)
+        for variable in [] if isinstance(thing, Optimizer) else own:
             name, number = f"{path}/{variable.name}" if path else variable.name, 0
             while (f"{name}_{number}" if number else name) in found:
                 number += 1
@@ -202,28 +194,42 @@ def _named(model, skipped=()):
 
 
 def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_to_skip=None):
-    """Writes weights and states of generators; into a `.weights.h5` file the optimizer's variables too."""
+    """Writes weights and states of generators; into a `.weights.h5` file the optimizer's variables too.
+
+    `max_shard_size`: into several files of so many GiB at most, and a `.weights.json` file that lists them.
+    """
     path = local(filepath)
-    is_safetensors = path.endswith(".safetensors")
-    if max_shard_size is not None:
-        raise NotImplementedError(f"save_weights: max_shard_size={max_shard_size} is not supported, the weights are "
-                                  "one file; leave it at None")
-    _check_place(path, ".safetensors" if is_safetensors else ".weights.h5", overwrite)
+    is_safetensors = path.endswith(".safetensors") and max_shard_size is None
+    if max_shard_size is not None and path.endswith(".weights.h5"):
+        path = path.removesuffix(".weights.h5") + shards.ENDING
+        warnings.warn(f"Saving sharded weights requires `*.json` as the extension. The weights are saved as {path}.",
+                      stacklevel=3)
+    ending = ".safetensors" if is_safetensors else ".weights.h5" if max_shard_size is None else shards.ENDING
+    _check_place(path, ending, overwrite)
     if not model.built:
         raise ValueError("You are saving a model that has not yet been built. Try building the model first by calling "
                          "it on some data or by using `build()`.")
     skipped = objects_to_skip or ()
     if is_safetensors:
         replace(path, safetensors.pieces({name: one.numpy() for name, one in _named(model, skipped).items()}))
+    elif max_shard_size is not None:
+        shards.write(path, stored(model, skipped), max_shard_size)
     else:
         replace(path, weights_bytes(model, skipped))
 
 
 def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
-    """Writes configuration and weights (``keras.saving.save_model``)."""
+    """Writes configuration and weights into a `.keras` file, or as old ones do into an `.h5` file
+    (``keras.saving.save_model``)."""
     is_file = hasattr(filepath, "write")
     path = "" if is_file else local(filepath)
-    _refuse_old_arguments(path, kwargs)
+    include_optimizer = _old_arguments(path, kwargs)
+    if path.endswith(legacy.ENDINGS) and zipped is not False:
+        warnings.warn("You are saving your model as an HDF5 file. This file format is considered legacy. We recommend "
+                      "using instead the native Keras format, a path that ends in `.keras`.", stacklevel=3)
+        _check_place(path, legacy.ENDINGS, overwrite)
+        replace(path, legacy.model_bytes(model, include_optimizer))
+        return
     if zipped is False:
         raise NotImplementedError("save: zipped=False is not supported, a model is one file; leave it at None")
     if is_file:
@@ -233,24 +239,25 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     replace(path, model_bytes(model))
 
 
-def _refuse_old_arguments(path, given):
-    save_format = given.pop("save_format", None)
-    given.pop("include_optimizer", None)
+def _old_arguments(path, given):
+    """Is the optimizer to be saved? ValueError for other arguments that there are no longer."""
+    save_format, include_optimizer = given.pop("save_format", None), given.pop("include_optimizer", True)
     if save_format:
         text = ("The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a file path "
-                f"with the `.keras` extension. Received: save_format={save_format}")
-        if not path.endswith(".keras"):
+                f"with the `.keras` or `.h5` extension. Received: save_format={save_format}")
+        if not path.endswith((".keras", *legacy.ENDINGS)):
             raise ValueError(text)
         warnings.warn(text, stacklevel=5)
     if given:
         raise ValueError(f"The following argument(s) are not supported: {list(given)}")
+    return include_optimizer
 
 
 def model_bytes(model):
     """The content of a `.keras` file."""
     if not isinstance(model, Layer):
         raise ValueError(f"Expected a model to save; found {model!r} of type {type(model)}")
-    metadata = {"keras_version": "3.0.0", "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
+    metadata = {"keras_version": legacy.VERSION, "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
         archive.writestr("metadata.json", json.dumps(metadata))
@@ -307,9 +314,10 @@ def _load_assets(model, archive):
 # ---- reading ----
 
 def _values(model, file, skip_mismatch, skipped):
-    """([(variable, value)] of a file, all of them checked, [(layer, values)] of layers that load by themselves).
-    ValueError names the first that does not fit. Shapes and dtypes are compared before values are read."""
-    found, by_themselves = [], []
+    """([(variable, value)] of a file, all of them checked, the layers that these are of, [(layer, values)] of layers
+    that load by themselves). ValueError names the first that does not fit. Shapes and dtypes are compared before values
+    are read."""
+    found, layers, by_themselves = [], [], []
     for path, thing in _walk(model, skipped, lambda path: file.group(path) is not None):
         own, place = own_variables(thing), f"{path}/vars" if path else "vars"
         if _has_own(thing, "load_own_variables"):
@@ -323,7 +331,7 @@ def _values(model, file, skip_mismatch, skipped):
         group = file.group(place)
         count = 0 if group is None else group.count
         pairs = [(variable, group.array(str(number)) if count else None) for number, variable in enumerate(own)]
-        wrong = count != len(own) or not all(_fits(array, variable) for variable, array in pairs)
+        wrong = count != len(own) or not all(fits(array, variable) for variable, array in pairs)
         if wrong and path == "optimizer" and count:
             warnings.warn(f"Skipping variable loading for optimizer '{getattr(thing, 'name', '')}', because it has "
                           f"{len(own)} variables whereas the saved optimizer has {count} variables, or they have "
@@ -331,21 +339,10 @@ def _values(model, file, skip_mismatch, skipped):
         elif wrong and not may_differ and not skip_mismatch:
             _refuse(file.where, thing, path, place, pairs, count)
         elif not wrong or not may_differ:
-            found += [(variable, _fitted(array.read(), variable)) for variable, array in pairs
-                      if _fits(array, variable)]
-    return found, by_themselves
-
-
-def _fits(array, variable):
-    """Is an array of a file one of numbers in the variable's shape?"""
-    return array is not None and array.shape == tuple(variable.shape) and (
-        array.dtype.kind not in "OSUV" or variable.dtype.name == "bfloat16")
-
-
-def _fitted(value, variable):
-    """A value in the variable's dtype."""
-    wanted = np.dtype(variable.dtype.as_numpy_dtype)
-    return value.view(wanted) if value.dtype.kind == "V" and value.dtype.itemsize == 2 else value.astype(wanted)
+            found += [(variable, fitted(array.read(), variable)) for variable, array in pairs
+                      if fits(array, variable)]
+            layers += [thing] if isinstance(thing, Layer) else []
+    return found, layers, by_themselves
 
 
 def _refuse(where, thing, path, place, pairs, count):
@@ -354,37 +351,39 @@ def _refuse(where, thing, path, place, pairs, count):
                          f"but received {count} variables from the file. The model is not the one that was saved; "
                          "skip_mismatch=True leaves out what does not fit")
     number, variable, array = next((number, variable, array) for number, (variable, array) in enumerate(pairs)
-                                   if not _fits(array, variable))
+                                   if not fits(array, variable))
     raise ValueError(f"{where}: variable '{getattr(variable, 'path', variable.name)}' has shape "
                      f"{tuple(variable.shape)}; the file has "
                      f"{None if array is None else f'{array.shape} of {array.dtype}'} at {place}/{number}, and they "
                      "must match; skip_mismatch=True leaves out what does not fit")
 
 
-def _assign(pairs):
-    for variable, value in pairs:
-        variable.assign(value)
+def _require(path):
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"File not found: filepath={path}")
 
 
 def _load(model, source, where, skip_mismatch=False, skipped=()):
     """Sets the variables from an HDF5 file, a path or what can be read; all of them or, on an error, none."""
-    if isinstance(source, str) and not os.path.exists(source):
-        raise FileNotFoundError(f"File not found: filepath={source}")
-    with hdf5.interruptible(), hdf5.File(source, where) as file:
-        pairs, by_themselves = _values(model, file, skip_mismatch, skipped)
+    if isinstance(source, str):
+        _require(source)
+    is_listed = isinstance(source, str) and source.endswith(shards.ENDING)
+    with hdf5.interruptible(), shards.Shards(source) if is_listed else hdf5.File(source, where) as file:
+        pairs, layers, by_themselves = _values(model, file, skip_mismatch, skipped)
     before = [(variable, variable.numpy()) for layer, _ in by_themselves for variable in own_variables(layer)]
     try:
         for layer, stored in by_themselves:
             layer.load_own_variables(stored)
     except BaseException:
-        _assign(before)
+        assign(before)
         raise
-    _assign(pairs)
+    assign(pairs)
+    for layer in layers:
+        layer._note_loaded()
 
 
 def _load_safetensors(model, path, skip_mismatch, skipped):
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"File not found: filepath={path}")
+    _require(path)
     stored, pairs = safetensors.load(path), []
     for name, variable in _named(model, skipped).items():
         value = stored.get(name)
@@ -396,7 +395,7 @@ def _load_safetensors(model, path, skip_mismatch, skipped):
                                 f"no such tensor, but {_some(stored)}")
                              + ". The model is not the one that was saved; skip_mismatch=True leaves out what does not "
                              "fit")
-    _assign(pairs)
+    assign(pairs)
 
 
 def _some(names):
@@ -409,23 +408,31 @@ def load_weights_file(model, path):
     _load(model, path, path)
 
 
-def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
-    """Sets weights from a `.weights.h5`, `.keras` or `.safetensors` file; ValueError where they do not fit, and nothing
-    is set."""
+def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None, by_name=None):
+    """Sets weights from a `.weights.h5`, `.keras`, `.h5` or `.safetensors` file; ValueError where they do not fit, and
+    nothing is set. `by_name`: an `.h5` file's layers go to those with their names, in place of those in their order."""
     path, skipped = local(filepath), objects_to_skip or ()
+    is_old = path.endswith(legacy.ENDINGS) and not path.endswith(".weights.h5")
+    if by_name is not None and not is_old:
+        raise ValueError(f"`by_name` only supports loading legacy '.h5' or '.hdf5' files. Received: {path}")
+    if objects_to_skip is not None and is_old:
+        raise ValueError(f"`objects_to_skip` only supports loading '.weights.h5' files. Received: {path}")
     if not model.built:
         raise ValueError("You are loading weights into a model that has not yet been built. Try building the model "
                          "first by calling it on some data or by using `build()`.")
     if path.endswith(".keras"):
         with _archive(path) as archive:
             _load(model, io.BytesIO(archive.read("model.weights.h5")), path, skip_mismatch, skipped)
-    elif path.endswith(".weights.h5"):
+    elif path.endswith((".weights.h5", shards.ENDING)):
         _load(model, path, path, skip_mismatch, skipped)
     elif path.endswith(".safetensors"):
         _load_safetensors(model, path, skip_mismatch, skipped)
+    elif is_old:
+        _require(path)
+        legacy.load_weights(model, path, skip_mismatch, by_name)
     else:
-        raise ValueError(f"File format not supported: filepath={path}. Keras 3 only supports V3 `.keras` and "
-                         "`.weights.h5` files; leat reads `.safetensors` too")
+        raise ValueError(f"File format not supported: filepath={path}. Keras 3 only supports V3 `.keras` files, "
+                         "`.weights.h5` files and legacy H5 files (`.h5`); leat reads `.safetensors` too")
 
 
 def _archive(path):
@@ -435,7 +442,7 @@ def _archive(path):
 
 
 def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
-    """The model of a `.keras` file, compiled as it was if `compile` (``keras.saving.load_model``).
+    """The model of a `.keras` or `.h5` file, compiled as it was if `compile` (``keras.saving.load_model``).
 
     `safe_mode`: the configuration in it may name no other files. No code of it runs, in safe mode or not. ValueError
     where the file is damaged, asks for more than the limits let it (`leat.config.set_load_limits`), or does not fit
@@ -445,9 +452,12 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
         with Archive(filepath, "the file") as archive:
             return _loaded(archive, custom_objects, compile, safe_mode)
     path = local(filepath)
+    if path.endswith(legacy.ENDINGS):
+        _require(path)
+        return legacy.load_model(path, custom_objects, compile, safe_mode)
     if not path.endswith(".keras") and not zipfile.is_zipfile(path):
-        raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` files; weights alone are "
-                         "loaded into a model by `load_weights`")
+        raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` and `.h5` files; weights "
+                         "alone are loaded into a model by `load_weights`")
     with _archive(path) as archive:
         return _loaded(archive, custom_objects, compile, safe_mode)
 

@@ -10,16 +10,19 @@ Failures: ValueError that names file and place. A file belongs to one thread.
 """
 
 import contextlib
+import io
 import itertools
 import math
 import os
 import signal
+import struct
 import threading
 import zlib
 
 import numpy as np
 
 from leat._files import limits
+from leat.keras.saving import hdf5_texts
 
 _DEFLATE, _SHUFFLE = 1, 2
 _FILTERS = {3: "fletcher32", 4: "szip", 5: "nbit", 6: "scaleoffset"}
@@ -89,11 +92,31 @@ def put(group, name, values):
         look()
 
 
+def content(items, notes=None):
+    """The bytes of a file of [(path of an object, its name, {name: array})]: the arrays lie in "vars" below the path.
+
+    `notes`: {name: number} of the file's own.
+    """
+    memory = io.BytesIO()
+    with interruptible(), library().File(memory, "w") as file:
+        for path, name, arrays in items:
+            if path and not arrays:
+                continue
+            group = (file.require_group(path) if path else file).require_group("vars")
+            if isinstance(name, str):
+                group.attrs["name"] = name
+            for key, value in arrays.items():
+                put(group, key, value)
+                look()
+        file.attrs.update(notes or {})
+    return memory.getvalue()
+
+
 def library():
     """The package h5py. ImportError says what to do without it."""
     try:
         import h5py
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError("files of Keras need the package h5py; install it, or save with "
                           "leat.train.Checkpoint") from None
     return h5py
@@ -126,10 +149,12 @@ def _with_plugins(file):
 
 
 class File:
-    """An open file. `source`: a path, or what can be read and seeked; `where` names it in errors."""
+    """An open file. `source`: a path, or what can be read and seeked; `where` names it in errors. `taken`: a list of
+    the number of bytes that were read, of several files together."""
 
-    def __init__(self, source, where):
-        self._h5py, self.where, self._taken = library(), where, 0
+    def __init__(self, source, where, taken=None):
+        self._h5py, self.where, self._taken = library(), where, [0] if taken is None else taken
+        self._read, self.heaps = 0, {}
         self._bytes = open(source, "rb") if isinstance(source, (str, os.PathLike)) else source
         self._owns = self._bytes is not source
         try:
@@ -173,14 +198,14 @@ class File:
     def take(self, place, size):
         """Counts the bytes of an array at a place against the limits."""
         limits.check("array_bytes", size, f"{self.where}: {place}", "bytes of an array")
-        self._taken += size
-        limits.check("total_bytes", self._taken, self.where, "bytes of all arrays")
+        self._taken[0] += size
+        limits.check("total_bytes", self._taken[0], self.where, "bytes of all arrays")
 
     def group(self, place):
-        """The group at "a/b/c"; None where there is none."""
+        """The group at "a/b/c", or at "", the file; None where there is none."""
         try:
             found, path = self._file, ""
-            for name in place.split("/"):
+            for name in place.split("/") if place else ():
                 path = f"{path}/{name}" if path else name
                 found = self.child(found, name, path)
                 if found is None:
@@ -210,6 +235,29 @@ class File:
             raise self.refused(f"the attribute {name!r}", "is no whole number")
         return int(attributes[name])
 
+    library = property(lambda self: self._h5py)
+    root = property(lambda self: self._file)
+
+    def bytes_at(self, address, size):
+        """Bytes of the file itself. ValueError where they are not in it, or more is read so than twice the file has."""
+        self._read += size
+        if address + size > self.size or self._read > 2 * self.size + _AT_ONCE:
+            raise _Refused(f"{self.where} is not a file of weights that can be read: {size} bytes at {address} of "
+                           f"{self.size} are asked for")
+        self._bytes.seek(address)
+        return self._bytes.read(size)
+
+    def texts(self, place, name):
+        """The list of texts, or the text, of an attribute of the group at "a/b/c" or of "", the file; None where there
+        is none."""
+        group = self.group(place)
+        if group is None:
+            return None
+        try:
+            return hdf5_texts.texts(self, group.found, place, name)
+        except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError, struct.error) as error:
+            raise self.unreadable(error) from None
+
     def child(self, group, name, path):
         """What a group has under a name, if it lies in the group itself; None where it has none."""
         link = group.get(name, getlink=True)
@@ -230,7 +278,7 @@ class Group:
 
     def __init__(self, file, found, place):
         self._file, self._found, self._place = file, found, place
-        self.count = len(found)
+        self.count, self.found = len(found), found
         limits.check("members", self.count, f"{file.where}: {place}", "members of a group")
 
     def names(self):
@@ -240,9 +288,23 @@ class Group:
         except (OSError, KeyError, RuntimeError, ValueError) as error:
             raise self._file.unreadable(error) from None
 
+    def members(self):
+        """(name, group or array not yet read) of its members."""
+        for name in self.names():
+            place = self._below(name)
+            try:
+                found = self._file.child(self._found, name, place)
+                is_group = isinstance(found, self._file.library.Group)
+                yield name, Group(self._file, found, place) if is_group else self.array(name)
+            except (OSError, KeyError, RuntimeError, TypeError, ValueError, MemoryError) as error:
+                raise self._file.unreadable(error) from None
+
+    def _below(self, name):
+        return f"{self._place}/{name}" if self._place else name
+
     def array(self, name):
         """The array of a name, not yet read; None where there is none."""
-        place = f"{self._place}/{name}"
+        place = self._below(name)
         try:
             found = self._file.child(self._found, name, place)
             if found is None:

@@ -3,8 +3,7 @@
  * `num_lower` diagonals below the main one stay, and `num_upper` above; a negative number keeps
  * all. Fails where a number is larger than the matrix. No state, no locks. */
 #include "base/minmax.h"
-#include "base/stop.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -55,6 +54,29 @@ static leat_status band_part_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, in, NULL, err);
 }
 
+/* The lines of all matrices, one behind the other. */
+typedef struct band_work {
+    const char *from;
+    char *to;
+    int64_t rows, columns, lower, upper;
+    size_t size;
+} band_work;
+
+static void band_steps(void *data, int64_t begin, int64_t end) {
+    const band_work *w = data;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t line = i % w->rows, columns = w->columns;
+        /* A line far below the band has nothing of it, nor has one far above. */
+        int64_t first = LEATI_MIN(line > w->lower ? line - w->lower : 0, columns);
+        int64_t last = LEATI_MAX(LEATI_MIN(line + w->upper + 1, columns), first);
+        size_t at = (size_t)(i * columns) * w->size, head = (size_t)first * w->size;
+        size_t tail = (size_t)last * w->size;
+        memset(w->to + at, 0, head);
+        memcpy(w->to + at + head, w->from + at + head, tail - head);
+        memset(w->to + at + tail, 0, (size_t)columns * w->size - tail);
+    }
+}
+
 static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
     const struct band_part_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
@@ -62,27 +84,14 @@ static leat_status band_part_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(check(args, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
-    int64_t lower = args->num_lower < 0 ? rows : args->num_lower;
-    int64_t upper = args->num_upper < 0 ? columns : args->num_upper;
-    size_t size = leat_dtype_size(in->dtype);
-    int64_t done = 0;
+    band_work work = {.rows = rows, .columns = columns, .size = leat_dtype_size(in->dtype)};
+    work.lower = args->num_lower < 0 ? rows : args->num_lower;
+    work.upper = args->num_upper < 0 ? columns : args->num_upper;
     /* A row without values may have 0 columns, by which nothing may be divided. */
     for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        const char *from = leati_support_row_of(in, row);
-        char *to = leati_support_row_of(&call->outputs[0], row);
-        /* The lines of all matrices, one behind the other. */
-        for (int64_t i = 0; i < in->count / columns && !leati_stop_look_after(columns, &done);
-             i++) {
-            memset(to + (size_t)(i * columns) * size, 0, (size_t)columns * size);
-            int64_t line = i % rows;
-            int64_t first = line > lower ? line - lower : 0;
-            int64_t last = LEATI_MIN(line + upper + 1, columns);
-            /* A line far below the band has nothing of it: its first column lies
-             * behind the last. */
-            size_t at = (size_t)(i * columns + first) * size;
-            if (first < last)
-                memcpy(to + at, from + at, (size_t)(last - first) * size);
-        }
+        work.from = leati_support_row_of(in, row);
+        work.to = leati_support_row_of(&call->outputs[0], row);
+        leati_moving_share(in->count / columns, columns * (int64_t)work.size, band_steps, &work);
     }
     return leati_support_hold_strings(call, 0, err);
 }

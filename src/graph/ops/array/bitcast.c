@@ -1,8 +1,9 @@
 /* bitcast: the bytes of a tensor read as values of another dtype (tf.bitcast).
  *
  * A smaller dtype adds a last dimension, a larger one takes away the last dimension, which must be
- * as many values as fill one. The bytes are copied, for those of a small dtype need not lie where a
- * larger one may. Fails on bool, strings and other dimensions. No gradient, no locks. */
+ * as many values as fill one. The kernel hands out a view, and copies where the bytes of a small
+ * dtype do not lie where a larger one may. Fails on bool, strings and other dimensions. No
+ * gradient, no locks. */
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -66,8 +67,11 @@ static leat_status bitcast_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape from = leati_support_operand_shape(in), shape;
     LEATI_TRY(cast_shape(in->dtype, args->type, &from, &shape, err));
+    size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype),
+           size = leat_dtype_size(args->type);
+    if (((uintptr_t)in->data | (uintptr_t)in->row_stride) % size == 0 && in->data != NULL)
+        return leati_support_view_as(call, &shape, err);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
         memcpy(leati_support_row_of(out, row), leati_support_row_of(in, row), bytes);
     return LEAT_OK;

@@ -3,6 +3,8 @@
  * The mask covers dimensions of the tensor from `axis` on; they become one. How many slices there
  * are is data, so rows run one at a time. Fails where the mask is a scalar or has other dimensions.
  * No gradient, no state, no locks. */
+#include "base/isa.h"
+#include "base/stop.h"
 #include "graph/support/array/positions.h"
 
 #include <string.h>
@@ -58,6 +60,34 @@ static leat_status boolean_mask_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
+/* Of small slices each is written, and the next one over it unless it is held: no branch that a
+ * processor would have to guess. Ends behind the last one that is held. */
+LEATI_ALWAYS_INLINE void take_numbers(char *to, const char *from, const bool *holds, int64_t count,
+                                      size_t bytes) {
+    int64_t done = 0;
+    for (int64_t i = 0, found = 0; found < count; i++) {
+        if (leati_stop_look_after(1, &done))
+            return;
+        memcpy(to + (size_t)found * bytes, from + (size_t)i * bytes, bytes);
+        found += holds[i];
+    }
+}
+
+/* Slices that are held one behind the other are copied at once. */
+static void take_slices(char *to, const char *from, const bool *holds, int64_t n, size_t bytes) {
+    int64_t done = 0;
+    for (int64_t i = 0, end; i < n && !leati_stop_look_after(1, &done); i = end) {
+        for (end = i; end < n && holds[end];)
+            end++;
+        size_t all = (size_t)(end - i) * bytes;
+        memcpy(to, from + (size_t)i * bytes, all);
+        to += all;
+        done += (int64_t)all / 4;
+        while (end < n && !holds[end])
+            end++;
+    }
+}
+
 static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *mask = &call->inputs[1];
     const bool *holds = (const bool *)mask->data;
@@ -75,15 +105,18 @@ static leat_status boolean_mask_kernel(leati_kernel_call *call, leat_error *err)
     size_t bytes = leat_dtype_size(in->dtype);
     for (int32_t d = axis + covered.rank; d < tensor.rank; d++)
         bytes *= (size_t)tensor.dims[d];
-    const char *from = in->data;
-    char *to = call->outputs[0].data;
-    /* The mask stands again for each place before the axis. An output with values means that
-     * neither mask nor slices are empty, so nothing is divided by 0. */
-    for (int64_t i = 0; call->outputs[0].count > 0 && i < outer * mask->count; i++) {
-        if (!holds[i % mask->count])
-            continue;
-        memcpy(to, from + (size_t)i * bytes, bytes);
-        to += bytes;
+    if (call->outputs[0].count == 0)
+        return leati_support_hold_strings(call, 0, err);
+    /* The mask stands again for each place before the axis. */
+    for (int64_t o = 0; o < outer; o++) {
+        char *to = call->outputs[0].data + (size_t)(o * count) * bytes;
+        const char *from = in->data + (size_t)(o * mask->count) * bytes;
+        switch (bytes) {
+        case 1: take_numbers(to, from, holds, count, 1); break;
+        case 4: take_numbers(to, from, holds, count, 4); break;
+        case 8: take_numbers(to, from, holds, count, 8); break;
+        default: take_slices(to, from, holds, mask->count, bytes);
+        }
     }
     return leati_support_hold_strings(call, 0, err);
 }

@@ -2,7 +2,7 @@
  * numpy's broadcasting (tf.broadcast_to; the second for gradients of sums).
  *
  * They fail where the shapes do not broadcast to that shape. No state, no locks. */
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 /* Writes input 0, of shape `from`, into output 0, of shape `to`. */
 static leat_status repeat(leati_kernel_call *call, const leat_shape *from, const leat_shape *to,
@@ -18,9 +18,8 @@ static leat_status repeat(leati_kernel_call *call, const leat_shape *from, const
          * is read again. */
         if (from->dims[k] != 1)
             steps[to->rank - from->rank + k] = dense[k];
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
-                                   leati_support_row_of(in, row), steps, to->dims, to->rank, size);
+    leati_moving_rows(call, &call->outputs[0], 0, out_steps, in, 0, steps, to->dims, to->rank,
+                      size);
     return leati_support_hold_strings(call, 0, err);
 }
 

@@ -8,6 +8,8 @@
  * matrix and where sizes do not fit. No state, no locks. */
 #include "base/minmax.h"
 #include "base/stop.h"
+#include "core/tensor.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -82,7 +84,7 @@ static const leati_row set_diag_rows[] = {
 /* Padding is a number, so strings have none. */
 static leat_status want_fixed(const leati_infer_call *call, int index, leat_error *err) {
     leat_dtype dtype = call->inputs[index].dtype;
-    if (dtype >= LEAT_BOOL && dtype <= LEAT_FLOAT64)
+    if (dtype == LEAT_BOOL || leati_dtype_is_number(dtype))
         return LEAT_OK;
     return leati_refuse(err, DTYPE, "the values are %s; expected numbers or bool",
                         leat_dtype_name(dtype));
@@ -179,11 +181,9 @@ static void diagonals_copy(const diagonals *d, size_t size, char *matrix, char *
         /* Diagonal k begins in row -k or in column k; columns + 1 values on are the next row and
          * column. */
         char *value = matrix + (size_t)((k < 0 ? -k : 0) * d->columns + LEATI_MAX(k, 0)) * size;
-        for (int64_t i = 0; i < length; i++) {
-            memcpy(to_array ? compact : value, to_array ? value : compact, size);
-            compact += size;
-            value += (size_t)(d->columns + 1) * size;
-        }
+        int64_t dense = (int64_t)size, step = (d->columns + 1) * dense;
+        const leati_moving_dim dim = {length, to_array ? dense : step, to_array ? step : dense};
+        leati_moving_copy(to_array ? compact : value, to_array ? value : compact, &dim, 1, size);
     }
 }
 
@@ -256,11 +256,12 @@ static leat_status diag_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(in->dtype);
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
+    _Alignas(8) char padding[16] = {0};
+    (void)leati_support_store_number(in->dtype, args->padding_value, padding);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
         /* All is padding first; the diagonals are then written over it. */
-        for (int64_t i = 0; i < out->count && !leati_stop_look_at(i); i++)
-            (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
+        leati_moving_fill(to, out->count, padding, size);
         for (int64_t i = 0; i < out->count / matrix && in->count > 0; i++)
             diagonals_copy(&d, size, to + (size_t)(i * matrix) * size,
                            leati_support_row_of(in, row) + (size_t)(i * array) * size, false);
@@ -301,11 +302,12 @@ static leat_status diag_part_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(in->dtype);
     int64_t matrix = d.rows * d.columns, array = (d.high - d.low + 1) * d.longest;
+    _Alignas(8) char padding[16] = {0};
+    (void)leati_support_store_number(in->dtype, args->padding_value, padding);
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
         char *to = leati_support_row_of(out, row);
         /* Short diagonals leave the rest of their lines as padding. */
-        for (int64_t i = 0; i < out->count && !leati_stop_look_at(i); i++)
-            (void)leati_support_store_number(in->dtype, args->padding_value, to + (size_t)i * size);
+        leati_moving_fill(to, out->count, padding, size);
         for (int64_t i = 0; i < out->count / array; i++)
             diagonals_copy(&d, size, leati_support_row_of(in, row) + (size_t)(i * matrix) * size,
                            to + (size_t)(i * array) * size, true);

@@ -3,6 +3,8 @@
  *
  * Output p has the slices whose number is p, in their order. How many is data, so rows run one at a
  * time. Fails where a number is no partition. No state, no locks. */
+#include "base/isa.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -55,6 +57,16 @@ static leat_status dynamic_partition_infer(leati_infer_call *call, leat_error *e
     return LEAT_OK;
 }
 
+/* Each slice goes behind the last one of its number; a constant size is a load and a store. */
+LEATI_ALWAYS_INLINE void deal(char **to, const int32_t *number, const char *from, int64_t count,
+                              size_t bytes) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < count && !leati_stop_look_after((int64_t)bytes / 4 + 1, &done); i++) {
+        memcpy(to[number[i]], from + (size_t)i * bytes, bytes);
+        to[number[i]] += bytes;
+    }
+}
+
 static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error *err) {
     const struct dynamic_partition_args *args = call->args;
     const leati_operand *data = &call->inputs[0], *numbers = &call->inputs[1];
@@ -79,9 +91,11 @@ static leat_status dynamic_partition_kernel(leati_kernel_call *call, leat_error 
     for (int32_t d = list.rank; d < from.rank; d++)
         bytes *= (size_t)from.dims[d];
     /* Slices without values leave outputs that may have no memory. */
-    for (int64_t i = 0; i < numbers->count && bytes > 0; i++) {
-        memcpy(to[number[i]], data->data + (size_t)i * bytes, bytes);
-        to[number[i]] += bytes;
+    switch (bytes) {
+    case 0: break;
+    case 4: deal(to, number, data->data, numbers->count, 4); break;
+    case 8: deal(to, number, data->data, numbers->count, 8); break;
+    default: deal(to, number, data->data, numbers->count, bytes);
     }
     for (int p = 0; p < call->num_outputs && data->dtype == LEAT_STRING; p++)
         LEATI_TRY(leati_op_kernel_hold(call, p, 0, err));

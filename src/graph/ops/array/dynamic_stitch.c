@@ -4,7 +4,9 @@
  * Of slices with one number the last stays; a place without any is zeros. There are as many places
  * as the largest number says, so rows run one at a time. Fails where shapes do not fit. No state,
  * no locks. */
-#include "graph/support/support.h"
+#include "base/isa.h"
+#include "base/stop.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -57,6 +59,26 @@ static leat_status dynamic_stitch_infer(leati_infer_call *call, leat_error *err)
     return leati_op_infer_output(call, call->inputs[count].dtype, &shape, NULL, err);
 }
 
+/* A constant size is a load and a store. */
+LEATI_ALWAYS_INLINE void put_slices(char *to, const leati_operand *list, const char *from,
+                                    size_t bytes) {
+    const int32_t *index = (const int32_t *)(const void *)list->data;
+    int64_t done = 0;
+    for (int64_t k = 0; k < list->count; k++) {
+        if (leati_stop_look_after((int64_t)bytes / 4 + 1, &done))
+            return;
+        memcpy(to + (size_t)index[k] * bytes, from + (size_t)k * bytes, bytes);
+    }
+}
+
+static void put_all(char *to, const leati_operand *list, const char *from, size_t bytes) {
+    switch (bytes) {
+    case 4: put_slices(to, list, from, 4); break;
+    case 8: put_slices(to, list, from, 8); break;
+    default: put_slices(to, list, from, bytes);
+    }
+}
+
 static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *err) {
     int count = call->num_inputs / 2;
     leat_shape slice = {.rank = LEAT_UNKNOWN_RANK}, shape = {.rank = 1};
@@ -83,11 +105,9 @@ static leat_status dynamic_stitch_kernel(leati_kernel_call *call, leat_error *er
     const leati_operand *out = &call->outputs[0];
     /* Numbers that no index names leave gaps. */
     if (out->count > 0)
-        memset(out->data, 0, (size_t)out->count * leat_dtype_size(out->dtype));
+        leati_moving_fill(out->data, out->count * (int64_t)leat_dtype_size(out->dtype), "", 1);
     for (int i = 0; i < count && bytes > 0; i++)
-        for (int64_t k = 0; k < call->inputs[i].count; k++)
-            memcpy(out->data + (size_t)leati_support_index_at(&call->inputs[i], 0, k) * bytes,
-                   call->inputs[count + i].data + (size_t)k * bytes, bytes);
+        put_all(out->data, &call->inputs[i], call->inputs[count + i].data, bytes);
     return leati_support_hold_strings(call, count, err);
 }
 

@@ -1,7 +1,8 @@
 /* eye: ones on the diagonal of a matrix, zeros elsewhere (tf.eye).
  *
  * Fails on sizes that do not fit and on dtypes that are no numbers. No state, no locks. */
-#include "base/stop.h"
+#include "core/tensor.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -62,13 +63,31 @@ static leat_status shape_of(const struct eye_args *args, leat_shape *out, leat_e
 static leat_status eye_infer(leati_infer_call *call, leat_error *err) {
     const struct eye_args *args = call->args;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    if (args->dtype <= LEAT_INVALID || args->dtype > LEAT_FLOAT64)
+    if (args->dtype != LEAT_BOOL && !leati_dtype_is_number(args->dtype))
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
                             leat_dtype_name(args->dtype));
     /* Sizes that the run computes are placeholders here. */
     if (call->unknown == 0)
         LEATI_TRY(shape_of(args, &shape, err));
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
+}
+
+/* The lines of all matrices, one behind the other. */
+typedef struct eye_work {
+    char *to;
+    const char *one;
+    int64_t rows, columns;
+    size_t size;
+} eye_work;
+
+static void eye_steps(void *data, int64_t begin, int64_t end) {
+    const eye_work *w = data;
+    size_t line = (size_t)w->columns * w->size;
+    memset(w->to + (size_t)begin * line, 0, (size_t)(end - begin) * line);
+    for (int64_t i = begin; i < end; i++)
+        /* In tall matrices the last lines have no diagonal. */
+        if (i % w->rows < w->columns)
+            memcpy(w->to + (size_t)i * line + (size_t)(i % w->rows) * w->size, w->one, w->size);
 }
 
 static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
@@ -81,17 +100,10 @@ static leat_status eye_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = leat_dtype_size(out->dtype);
     int64_t rows = shape.dims[shape.rank - 2], columns = shape.dims[shape.rank - 1];
     (void)leati_support_store_number(out->dtype, 1, one);
-    int64_t done = 0;
+    eye_work work = {.one = one, .rows = rows, .columns = columns, .size = size};
     for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_support_row_of(out, row);
-        /* The lines of all matrices, one behind the other; in tall ones the last lines have no
-         * diagonal. */
-        for (int64_t i = 0; i < out->count / columns && !leati_stop_look_after(columns, &done);
-             i++) {
-            memset(to + (size_t)(i * columns) * size, 0, (size_t)columns * size);
-            if (i % rows < columns)
-                memcpy(to + (size_t)(i * columns + i % rows) * size, one, size);
-        }
+        work.to = leati_support_row_of(out, row);
+        leati_moving_share(out->count / columns, columns * (int64_t)size, eye_steps, &work);
     }
     return LEAT_OK;
 }

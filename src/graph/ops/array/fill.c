@@ -2,12 +2,9 @@
  *
  * Inference knows the rank where it knows the length of `dims`; the run knows the rest, one row at
  * a time. Fails where a dimension is negative. No state, no locks. */
-#include "base/minmax.h"
 #include "core/tensor.h"
 #include "graph/known.h"
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 static leat_status fill_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_index(call, 0, "the shape", err));
@@ -51,17 +48,6 @@ static leat_status fill_shape(const leati_operand *dims, leat_shape *shape, leat
     return LEAT_OK;
 }
 
-/* Copies the first value over all: doubling pieces keep memcpy in its fast range. */
-static void repeat_value(char *to, const char *value, size_t size, size_t count) {
-    size_t done = size, bytes = size * count;
-    memcpy(to, value, size);
-    while (done < bytes) {
-        size_t piece = LEATI_MIN(done, bytes - done);
-        memcpy(to + done, to, piece);
-        done += piece;
-    }
-}
-
 static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *value = &call->inputs[1], *out = &call->outputs[0];
     leat_shape shape = {0};
@@ -70,8 +56,8 @@ static leat_status fill_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(fill_shape(&call->inputs[0], &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && out->count > 0; row++)
-        repeat_value(leati_support_row_of(out, row), leati_support_row_of(value, row),
-                     leat_dtype_size(out->dtype), (size_t)out->count);
+        leati_moving_fill(leati_support_row_of(out, row), out->count,
+                          leati_support_row_of(value, row), leat_dtype_size(out->dtype));
     return leati_support_hold_strings(call, 1, err);
 }
 

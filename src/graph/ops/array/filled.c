@@ -2,9 +2,8 @@
  * shape or of that and the dtype of another tensor (tf.ones and so on). Nothing flows through them.
  *
  * They fail where a dimension is unknown, and of ones on strings. No state, no locks. */
+#include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
-
-#include <string.h>
 
 struct filled_args {
     leat_shape shape;
@@ -44,8 +43,7 @@ static leat_status filled_kernel(leati_kernel_call *call, double number, leat_er
     if (number != 0 && !leati_support_store_number(out->dtype, number, value))
         return leati_refuse(err, DTYPE, "a %s is no number", leat_dtype_name(out->dtype));
     for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < out->count; i++)
-            memcpy(leati_support_row_of(out, row) + (size_t)i * size, value, size);
+        leati_moving_fill(leati_support_row_of(out, row), out->count, value, size);
     return LEAT_OK;
 }
 
@@ -68,8 +66,9 @@ LEATI_LANE1(ones_like_bool, bool, bool, bool, ((void)x, true))
 LEATI_LANES1_SIGNED(ones_like, ((void)x, 1))
 LEATI_LANES1_UNSIGNED(ones_like, ((void)x, 1u))
 LEATI_LANES1_FLOAT(ones_like, ((void)x, 1.0f), ((void)x, 1.0))
-LEATI_ELEMENTWISE_TABLE(ones_like, leati_op_infer_same, NULL,
-                        LEATI_TABLE_NUMBER(ones_like), [LEAT_BOOL] = ones_like_bool)
+LEATI_LANES1_COMPLEX(ones_like, ((void)x, 1.0f), ((void)x, 1.0))
+LEATI_ELEMENTWISE_TABLE(ones_like, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(ones_like),
+                        LEATI_TABLE_COMPLEX(ones_like), [LEAT_BOOL] = ones_like_bool)
 
 static leat_status zeros_like_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_values(call, 0, err));
@@ -80,9 +79,9 @@ static leat_status zeros_like_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
-    size_t bytes = (size_t)out->count * leat_dtype_size(out->dtype);
+    int64_t bytes = out->count * (int64_t)leat_dtype_size(out->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memset(leati_support_row_of(out, row), 0, bytes);
+        leati_moving_fill(leati_support_row_of(out, row), bytes, "", 1);
     return LEAT_OK;
 }
 

@@ -5,7 +5,12 @@
  * The first batch_dims dimensions of both go together: each batch has its own indices. They fail in
  * a run where an index is outside the axis, naming both. No state, no locks. */
 #include "graph/support/array/gather.h"
+
+#include "base/isa.h"
+#include "base/minmax.h"
 #include "base/stop.h"
+#include "core/tensor.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -128,6 +133,88 @@ static leat_status gather_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
+/* Are `count` indices of each row inside? Without a branch for each, so that it is vector code. */
+#define OUTSIDE(NAME, TYPE, UTYPE)                                                                 \
+    LEATI_ALWAYS_INLINE void NAME##_loop(struct index_range *r) {                                  \
+        const TYPE *at = (const TYPE *)r->indices;                                                 \
+        UTYPE outside = 0, dim = (UTYPE)r->dim;                                                    \
+        for (int64_t i = 0; i < r->count; i++)                                                     \
+            outside |= (UTYPE)at[i] >= dim;                                                        \
+        r->outside = outside != 0;                                                                 \
+    }                                                                                              \
+    LEATI_ISA(NAME, NAME##_loop, struct index_range *)
+struct index_range {
+    const char *indices;
+    int64_t count, dim;
+    bool outside;
+};
+OUTSIDE(outside_32, int32_t, uint32_t)
+OUTSIDE(outside_64, int64_t, uint64_t)
+
+static leat_status check_indices(leati_kernel_call *call, const leati_operand *indices,
+                                 int64_t count, int64_t dim, leat_error *err) {
+    for (int64_t row = 0; row < call->n; row++) {
+        /* All numbers of an int32 are inside a dimension that is larger. */
+        int64_t most = indices->dtype == LEAT_INT32 ? LEATI_MIN(dim, (int64_t)INT32_MAX + 1) : dim;
+        struct index_range range = {leati_support_row_of(indices, row), count, most, false};
+        if (indices->dtype == LEAT_INT32)
+            outside_32(&range);
+        else
+            outside_64(&range);
+        int64_t index = 0;
+        for (int64_t i = 0; range.outside && i < count; i++)
+            LEATI_TRY(read_index(call, indices, row, i, dim, &index, err));
+        if (indices->row_stride == 0)
+            break;
+    }
+    return LEAT_OK;
+}
+
+/* The steps of a call: of each row, each piece before the axis, each index. */
+typedef struct gather_work {
+    const leati_kernel_call *call;
+    const gather_plan *plan;
+    size_t bytes; /* of a slice */
+} gather_work;
+
+/* Copies slices `first` to `first` + n - 1 of one piece. */
+LEATI_ALWAYS_INLINE void take_slices(char *to, const char *from, const leati_operand *indices,
+                                     int64_t row, int64_t first, int64_t n, size_t bytes) {
+    const char *at = leati_support_row_of(indices, row);
+    if (indices->dtype == LEAT_INT32)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + (size_t)i * bytes,
+                   from + (size_t)((const int32_t *)(const void *)at)[first + i] * bytes, bytes);
+    else
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + (size_t)i * bytes,
+                   from + (size_t)((const int64_t *)(const void *)at)[first + i] * bytes, bytes);
+}
+
+static void gather_steps(void *data, int64_t begin, int64_t end) {
+    const gather_work *w = data;
+    const gather_plan *p = w->plan;
+    const leati_operand *params = &w->call->inputs[0], *indices = &w->call->inputs[1];
+    int64_t pieces = p->batch * p->outer;
+    for (int64_t step = begin, n = 0; step < end; step += n) {
+        int64_t piece = step / p->count % pieces, row = step / p->count / pieces;
+        int64_t i = step % p->count, first = piece / p->outer * p->count + i;
+        n = LEATI_MIN(p->count - i, end - step);
+        char *to = leati_support_row_of(&w->call->outputs[0], row) +
+                   (size_t)(piece * p->count + i) * w->bytes;
+        const char *from = leati_support_row_of(params, row) + (size_t)(piece * p->dim) * w->bytes;
+        /* A constant size is a load and a store. */
+        switch (w->bytes) {
+        case 1: take_slices(to, from, indices, row, first, n, 1); break;
+        case 2: take_slices(to, from, indices, row, first, n, 2); break;
+        case 4: take_slices(to, from, indices, row, first, n, 4); break;
+        case 8: take_slices(to, from, indices, row, first, n, 8); break;
+        case 16: take_slices(to, from, indices, row, first, n, 16); break;
+        default: take_slices(to, from, indices, row, first, n, w->bytes);
+        }
+    }
+}
+
 static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_gather_args *args = call->args;
     const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
@@ -137,23 +224,13 @@ static leat_status gather_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(plan_of(args, params, indices, &plan, err));
     LEATI_TRY(gathered(args, &from, &at, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
-    int64_t done = 0;
-    for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t k = 0; k < plan.batch * plan.count; k++) {
-            /* Index k is number i of its batch, whose pieces begin at `piece`. It is read once for
-             * all pieces, and checked also where there is nothing to copy. */
-            int64_t index = 0, piece = k / plan.count * plan.outer, i = k % plan.count;
-            LEATI_TRY(read_index(call, indices, row, k, plan.dim, &index, err));
-            if (leati_stop_look_after(plan.outer * plan.inner, &done))
-                break;
-            char *to = leati_support_row_of(&call->outputs[0], row);
-            for (int64_t o = piece; o < piece + plan.outer && bytes > 0; o++)
-                memcpy(to + (size_t)(o * plan.count + i) * bytes,
-                       leati_support_row_of(params, row) + (size_t)(o * plan.dim + index) * bytes,
-                       bytes);
-        }
-    }
+    gather_work work = {.call = call, .plan = &plan};
+    work.bytes = (size_t)plan.inner * leat_dtype_size(params->dtype);
+    /* Indices are checked also where there is nothing to copy. */
+    LEATI_TRY(check_indices(call, indices, plan.batch * plan.count, plan.dim, err));
+    if (work.bytes > 0)
+        leati_moving_share(call->n * plan.batch * plan.outer * plan.count, (int64_t)work.bytes,
+                           gather_steps, &work);
     return leati_support_hold_strings(call, 0, err);
 }
 
@@ -187,14 +264,16 @@ const leati_tensor_op leati_tensor_op_gather = {
 
 /* ---- gather_grad: inputs gradient, params, indices ---- */
 static leat_status gather_grad_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_support_want_float(call, 0, "the gradient", err));
+    LEATI_TRY(leati_support_want_trainable(call, 0, "the gradient", err));
     LEATI_TRY(leati_support_want_dtype(call, 1, call->inputs[0].dtype, "the tensor", err));
     LEATI_TRY(leati_support_want_index(call, 2, "the indices", err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[1].shape, NULL, err);
 }
 
 static void add_piece(leat_dtype dtype, char *to, const char *from, int64_t n) {
-    if (dtype == LEAT_FLOAT32)
+    /* The parts of complex numbers add up each for itself. */
+    n *= leati_dtype_is_complex(dtype) ? 2 : 1;
+    if (leati_dtype_part(dtype) == LEAT_FLOAT32)
         for (int64_t i = 0; i < n; i++)
             ((float *)to)[i] += ((const float *)from)[i];
     else

@@ -2,8 +2,9 @@
  *
  * The last dimension of the indices is one row: as many numbers as leading dimensions it names.
  * Fails in a run where an index is outside its dimension. No state, no locks. */
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static leat_status gathered(const leat_shape *params, const leat_shape *indices, leat_shape *out,
@@ -60,6 +61,55 @@ static leat_status slice_of(leati_kernel_call *call, const leat_shape *params, i
     return LEAT_OK;
 }
 
+/* The steps of a call: of each row, each row of indices. */
+typedef struct gather_work {
+    const leati_kernel_call *call;
+    const leat_shape *shape;
+    int32_t depth;
+    int64_t rows;
+    size_t bytes;        /* of a slice; indices are checked also where it has no values */
+    atomic_bool outside; /* an index is */
+} gather_work;
+
+/* The same as slice_of for indices of one dtype; -1 where one is outside. */
+#define SLICE_AT(TYPE)                                                                             \
+    static inline int64_t slice_at_##TYPE(const char *indices, const leat_shape *shape,            \
+                                          int32_t depth, int64_t i) {                              \
+        const TYPE *at = (const TYPE *)(const void *)indices + i * depth;                          \
+        int64_t slice = 0;                                                                         \
+        bool outside = false;                                                                      \
+        for (int32_t d = 0; d < depth; d++) {                                                      \
+            outside |= (uint64_t)at[d] >= (uint64_t)shape->dims[d];                                \
+            slice = (int64_t)((uint64_t)slice * (uint64_t)shape->dims[d] + (uint64_t)at[d]);       \
+        }                                                                                          \
+        return outside ? -1 : slice;                                                               \
+    }
+SLICE_AT(int32_t)
+SLICE_AT(int64_t)
+
+static void gather_steps(void *data, int64_t begin, int64_t end) {
+    gather_work *w = data;
+    const leati_operand *params = &w->call->inputs[0], *indices = &w->call->inputs[1];
+    for (int64_t step = begin; step < end; step++) {
+        int64_t row = w->call->n == 1 ? 0 : step / w->rows, i = step - row * w->rows;
+        const char *at = leati_support_row_of(indices, row);
+        int64_t slice = indices->dtype == LEAT_INT32 ? slice_at_int32_t(at, w->shape, w->depth, i)
+                                                     : slice_at_int64_t(at, w->shape, w->depth, i);
+        if (slice < 0) {
+            atomic_store_explicit(&w->outside, true, memory_order_relaxed);
+            return;
+        }
+        char *to = leati_support_row_of(&w->call->outputs[0], row) + (size_t)i * w->bytes;
+        const char *from = leati_support_row_of(params, row) + (size_t)slice * w->bytes;
+        if (w->bytes == 4)
+            memcpy(to, from, 4);
+        else if (w->bytes == 8)
+            memcpy(to, from, 8);
+        else if (w->bytes > 0)
+            memcpy(to, from, w->bytes);
+    }
+}
+
 static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *params = &call->inputs[0], *indices = &call->inputs[1];
     leat_shape from = leati_support_operand_shape(params),
@@ -74,16 +124,13 @@ static leat_status gather_nd_kernel(leati_kernel_call *call, leat_error *err) {
         rows *= at.dims[d];
     for (int32_t d = depth; d < from.rank; d++)
         bytes *= (size_t)from.dims[d];
-    for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < rows; i++) {
-            int64_t slice = 0;
-            /* Indices are checked also where slices have no values. */
-            LEATI_TRY(slice_of(call, &from, depth, row, i, &slice, err));
-            if (bytes > 0)
-                memcpy(leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes,
-                       leati_support_row_of(params, row) + (size_t)slice * bytes, bytes);
-        }
-    }
+    gather_work work = {.call = call, .shape = &from, .depth = depth, .rows = rows, .bytes = bytes};
+    atomic_init(&work.outside, false);
+    leati_moving_share(call->n * rows, (int64_t)bytes, gather_steps, &work);
+    int64_t slice = 0;
+    /* Which one is the first is asked only then. */
+    for (int64_t i = 0; atomic_load(&work.outside) && i < call->n * rows; i++)
+        LEATI_TRY(slice_of(call, &from, depth, i / rows, i % rows, &slice, err));
     return leati_support_hold_strings(call, 0, err);
 }
 

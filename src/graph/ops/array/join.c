@@ -4,10 +4,9 @@
  * They fail where dtypes, ranks or dimensions differ, but for the one that concat joins. The
  * gradients slice; that of concat needs the sizes along the axis in inference, but for the last
  * input's. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/known.h"
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 struct axis_args {
     int64_t axis;
@@ -23,39 +22,54 @@ static const leati_row axis_rows[] = {
     {0},
 };
 
-/* Copies n pieces of `bytes`; small powers of two as one load and store each. */
-static void copy_pieces(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                        size_t bytes) {
-    if (bytes == 8)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, 8);
-    else if (bytes == 4)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, 4);
-    else if (bytes > 0)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(to + i * to_step, from + i * from_step, bytes);
+/* The steps of a call: of each row, each place before the axis. */
+typedef struct join_work {
+    const leati_kernel_call *call;
+    int64_t outer;
+} join_work;
+
+/* All inputs' parts of some steps, so that what they write lies together. */
+static void join_steps(void *data, int64_t begin, int64_t end) {
+    const join_work *w = data;
+    const leati_operand *out = &w->call->outputs[0];
+    int64_t size = (int64_t)leat_dtype_size(out->dtype), step = out->count / w->outer * size;
+    for (int64_t at = begin, n = 0; at < end; at += n) {
+        int64_t row = at / w->outer, first = at % w->outer;
+        n = LEATI_MIN(w->outer - first, end - at);
+        char *to = leati_support_row_of(out, row) + first * step;
+        for (int i = 0; i < w->call->num_inputs; i++) {
+            const leati_operand *in = &w->call->inputs[i];
+            int64_t bytes = in->count / w->outer * size;
+            const leati_moving_dim dim = {n, step, bytes};
+            if (bytes > 0)
+                leati_moving_copy(to, leati_support_row_of(in, row) + first * bytes, &dim, 1,
+                                  (size_t)bytes);
+            to += bytes;
+        }
+    }
 }
 
 /* For each place before the axis, every input's values from the axis on, one input after the other.
  * Output 0 has its shape and memory; `outer` is the product of its dimensions before the axis. */
 static leat_status join(leati_kernel_call *call, int64_t outer, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    size_t size = leat_dtype_size(out->dtype), at = 0;
+    int64_t size = (int64_t)leat_dtype_size(out->dtype);
+    join_work work = {.call = call, .outer = outer};
     /* Without values there may be no memory, and nothing to divide by. */
     if (outer == 0 || out->count == 0)
         return LEAT_OK;
-    size_t step = (size_t)(out->count / outer) * size;
+    if (outer > 1) {
+        leati_moving_share(call->n * outer, out->count / outer * size, join_steps, &work);
+        return leati_support_hold_strings(call, 0, err);
+    }
+    int64_t at = 0;
     for (int i = 0; i < call->num_inputs; i++) {
+        /* Each row gets one piece of this input. */
         const leati_operand *in = &call->inputs[i];
-        size_t bytes = (size_t)(in->count / outer) * size;
-        /* Each row gets one piece of this input: the rows are the pieces of one call. */
-        if (outer == 1)
-            copy_pieces(out->data + at, out->row_stride, in->data, in->row_stride, call->n, bytes);
-        for (int64_t row = 0; row < call->n && outer > 1; row++)
-            copy_pieces(leati_support_row_of(out, row) + at, (int64_t)step,
-                        leati_support_row_of(in, row), (int64_t)bytes, outer, bytes);
-        at += bytes;
+        const leati_moving_dim dim = {call->n, out->row_stride, in->row_stride};
+        if (in->count > 0)
+            leati_moving_copy(out->data + at, in->data, &dim, 1, (size_t)(in->count * size));
+        at += in->count * size;
     }
     return leati_support_hold_strings(call, 0, err);
 }

@@ -3,7 +3,7 @@
  * Without a dtype it is that of the values, or float32. An index outside [0, depth) gives zeros. No
  * gradient, no state, no locks. */
 #include "core/tensor.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -119,6 +119,32 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
     return LEAT_OK;
 }
 
+/* One row: each step is a place before the new dimension. */
+typedef struct one_hot_work {
+    const leati_operand *in, *out;
+    const char *on, *off;
+    int64_t row, depth, inner;
+    size_t size;
+} one_hot_work;
+
+static void one_hot_steps(void *data, int64_t begin, int64_t end) {
+    const one_hot_work *w = data;
+    int64_t block = w->depth * w->inner;
+    char *to = leati_support_row_of(w->out, w->row);
+    leati_moving_fill(to + (size_t)(begin * block) * w->size, (end - begin) * block, w->off,
+                      w->size);
+    const uint8_t *bytes = (const uint8_t *)leati_support_row_of(w->in, w->row);
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t k = 0; k < w->inner; k++) {
+            int64_t from = i * w->inner + k;
+            int64_t index = w->in->dtype == LEAT_UINT8
+                                ? bytes[from]
+                                : leati_support_index_at(w->in, w->row, from);
+            if (index >= 0 && index < w->depth)
+                memcpy(to + (size_t)(i * block + index * w->inner + k) * w->size, w->on, w->size);
+        }
+}
+
 static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     const struct one_hot_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
@@ -134,21 +160,16 @@ static leat_status one_hot_kernel(leati_kernel_call *call, leat_error *err) {
     /* The values of the input behind the new dimension. */
     for (int32_t d = place; d < from.rank; d++)
         inner *= from.dims[d];
-    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_support_row_of(out, row);
-        for (int64_t i = 0; i < out->count; i++)
-            memcpy(to + (size_t)i * size, off, size);
-        for (int64_t i = 0; i < in->count; i++) {
-            int64_t index = in->dtype == LEAT_UINT8
-                                ? ((const uint8_t *)leati_support_row_of(in, row))[i]
-                                : leati_support_index_at(in, row, i);
-            /* Value i stands at (i / inner, i % inner); the new dimension comes between both. */
-            if (index < 0 || index >= args->depth)
-                continue;
-            int64_t at = (i / inner * args->depth + index) * inner + i % inner;
-            memcpy(to + (size_t)at * size, on, size);
-        }
-    }
+    one_hot_work work = {.in = in,
+                         .out = out,
+                         .on = on,
+                         .off = off,
+                         .depth = args->depth,
+                         .inner = inner,
+                         .size = size};
+    for (work.row = 0; work.row < call->n && out->count > 0; work.row++)
+        leati_moving_share(in->count / inner, args->depth * inner * (int64_t)size, one_hot_steps,
+                           &work);
     return LEAT_OK;
 }
 

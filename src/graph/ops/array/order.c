@@ -9,6 +9,7 @@
 #include "base/stop.h"
 #include "graph/support/array/positions.h"
 #include "graph/support/array/sorting.h"
+#include "run/crew.h"
 
 #include <string.h>
 
@@ -350,6 +351,41 @@ static leat_status top_k_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, args->index_type, &shape, NULL, err);
 }
 
+enum { TOP_PARTS = 8, TOP_LEAST = 1 << 16, TOP_MOST = 1 << 20 }; /* the latter in values */
+#define NS_PER_VALUE 2.0
+
+/* The lines of all rows in parts, each with memory of its own. */
+typedef struct top_work {
+    const leati_kernel_call *call;
+    int64_t k, dim, lines; /* lines of a row */
+    int64_t parts;
+    leati_sorting_top tops[TOP_PARTS];
+} top_work;
+
+static void top_line(const top_work *w, leati_sorting_top *top, int64_t row, int64_t line) {
+    const leati_operand *in = &w->call->inputs[0], *out = w->call->outputs;
+    const size_t size = leat_dtype_size(in->dtype), place = leat_dtype_size(out[1].dtype);
+    const char *data = leati_support_row_of(in, row) + (size_t)(line * w->dim) * size;
+    char *values = leati_support_row_of(&out[0], row) + (size_t)(line * w->k) * size;
+    char *places = leati_support_row_of(&out[1], row) + (size_t)(line * w->k) * place;
+    const int64_t *order = leati_sorting_top_places(top, data);
+    for (int64_t i = 0; i < w->k; i++) {
+        memcpy(values + (size_t)i * size, data + (size_t)order[i] * size, size);
+        (void)leati_support_store_number(out[1].dtype, (double)order[i],
+                                         places + (size_t)i * place);
+    }
+}
+
+static void top_part(void *data, int64_t part) {
+    top_work *w = data;
+    int64_t all = w->call->n * w->lines, done = 0;
+    for (int64_t i = all * part / w->parts; i < all * (part + 1) / w->parts; i++) {
+        if (leati_stop_look_after(w->dim * 4, &done))
+            return;
+        top_line(w, &w->tops[part], i / w->lines, i % w->lines);
+    }
+}
+
 static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     const struct top_k_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
@@ -360,24 +396,14 @@ static leat_status top_k_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t dim = from.dims[from.rank - 1], k = args->k;
     if (call->outputs[0].count == 0)
         return LEAT_OK;
-    leati_sorting_top top;
-    LEATI_TRY(leati_sorting_top_init(&top, in->dtype, dim, k, call->arena, err));
-    const size_t size = leat_dtype_size(in->dtype), place = leat_dtype_size(args->index_type);
-    int64_t done = 0;
-    for (int64_t row = 0; row < call->n; row++) {
-        const char *data = leati_support_row_of(in, row);
-        char *values = leati_support_row_of(&call->outputs[0], row);
-        char *places = leati_support_row_of(&call->outputs[1], row);
-        for (int64_t line = 0; line < in->count / dim; line++, data += (size_t)dim * size) {
-            if (leati_stop_look_after(dim * 4, &done))
-                return LEAT_OK;
-            const int64_t *order = leati_sorting_top_places(&top, data);
-            for (int64_t i = 0; i < k; i++, values += size, places += place) {
-                memcpy(values, data + (size_t)order[i] * size, size);
-                (void)leati_support_store_number(args->index_type, (double)order[i], places);
-            }
-        }
-    }
+    top_work work = {.call = call, .k = k, .dim = dim, .lines = in->count / dim};
+    int64_t count = LEATI_MIN(call->n * work.lines, TOP_PARTS);
+    double values = (double)call->n * (double)in->count;
+    /* What is little is one part, and so are long lines, for their memory. */
+    work.parts = values < TOP_LEAST ? 1 : LEATI_MIN(count, LEATI_MAX(TOP_MOST / dim, 1));
+    for (int64_t i = 0; i < work.parts; i++)
+        LEATI_TRY(leati_sorting_top_init(&work.tops[i], in->dtype, dim, k, call->arena, err));
+    leati_crew_share(values * NS_PER_VALUE, work.parts, top_part, &work);
     return LEAT_OK;
 }
 

@@ -8,7 +8,7 @@
  * locks. */
 #include "base/minmax.h"
 #include "core/tensor.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -179,9 +179,8 @@ static bool is_zero(const pad_plan *plan) {
 static void fill(const pad_plan *plan, char *to, size_t bytes) {
     if (is_zero(plan))
         memset(to, 0, bytes);
-    else
-        for (size_t at = 0; at < bytes; at += plan->size)
-            memcpy(to + at, plan->value, plan->size);
+    else if (bytes > 0)
+        leati_moving_fill(to, (int64_t)(bytes / plan->size), plan->value, plan->size);
 }
 
 /* The last dimension that is padded. */
@@ -196,7 +195,10 @@ static void pad_last(const pad_plan *plan, char *to, const char *from) {
         fill(plan, to + before + inside, (size_t)plan->out.dims[d] * block - before - inside);
         return;
     }
-    for (int64_t i = 0; i < plan->out.dims[d]; i++)
+    int64_t first = plan->before[d], behind = first + plan->in.dims[d];
+    memcpy(to + (size_t)first * block, from, inside);
+    for (int64_t i = first > 0 ? 0 : behind; i < plan->out.dims[d];
+         i = i == first - 1 ? behind : i + 1)
         memcpy(to + (size_t)i * block, from + (size_t)source_of(plan, d, i) * block, block);
 }
 
@@ -233,7 +235,7 @@ static leat_status read_value(const struct pad_args *args, leat_dtype dtype, pad
         return LEAT_OK;
     if (tensor->dtype == dtype)
         memcpy(plan->value, tensor->data, plan->size);
-    else if (dtype == LEAT_STRING ||
+    else if (dtype == LEAT_STRING || leati_dtype_is_complex(tensor->dtype) ||
              !leati_support_store_number(dtype, leati_tensor_float_at(tensor, 0), plan->value))
         return leati_refuse(err, DTYPE, "constant_values is %s, the input %s",
                             leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
@@ -256,6 +258,36 @@ static leat_status own_value(leati_kernel_call *call, pad_plan *plan, leat_error
     return LEAT_OK;
 }
 
+/* The steps of a call: of each row, the places of the dimensions outside. */
+typedef struct pad_work {
+    const leati_kernel_call *call;
+    const pad_plan *plan;
+    int64_t steps; /* of a row */
+    int32_t outside;
+} pad_work;
+
+static void pad_steps(void *data, int64_t begin, int64_t end) {
+    const pad_work *work = data;
+    const pad_plan *plan = work->plan;
+    const leati_operand *in = &work->call->inputs[0];
+    size_t bytes = (size_t)(work->call->outputs[0].count / work->steps) * plan->size;
+    for (int64_t step = begin; step < end; step++) {
+        int64_t row = step / work->steps, place = step % work->steps, inside = work->steps;
+        char *to = leati_support_row_of(&work->call->outputs[0], row) + (size_t)place * bytes;
+        /* An input without values leaves padding alone. */
+        const char *from = in->count > 0 ? leati_support_row_of(in, row) : NULL;
+        for (int32_t d = 0; d < work->outside && from != NULL; d++) {
+            inside /= plan->out.dims[d];
+            int64_t at = source_of(plan, d, place / inside % plan->out.dims[d]);
+            from = at >= 0 ? from + at * plan->steps[d] : NULL;
+        }
+        if (plan->in.rank == 0)
+            memcpy(to, from, plan->size);
+        else
+            pad_dim(plan, work->outside, to, from);
+    }
+}
+
 static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
@@ -269,15 +301,12 @@ static leat_status pad_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(own_value(call, &plan, err));
     leati_support_dense_steps(&plan.in, plan.size, plan.steps);
     leati_support_dense_steps(&plan.out, plan.size, plan.out_steps);
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *to = leati_support_row_of(&call->outputs[0], row);
-        /* An input without values leaves padding alone. */
-        const char *from = in->count > 0 ? leati_support_row_of(in, row) : NULL;
-        if (plan.in.rank == 0)
-            memcpy(to, from, plan.size);
-        else
-            pad_dim(&plan, 0, to, from);
-    }
+    pad_work work = {.call = call, .plan = &plan, .steps = 1};
+    for (int32_t d = 0; d < plan.last && d < 2; d++)
+        work.steps *= plan.out.dims[work.outside++];
+    int64_t bytes = call->outputs[0].count * (int64_t)plan.size;
+    if (bytes > 0)
+        leati_moving_share(call->n * work.steps, bytes / work.steps, pad_steps, &work);
     return leati_support_hold_strings(call, 0, err);
 }
 

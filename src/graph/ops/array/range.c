@@ -3,6 +3,7 @@
  * One input is the limit, two are limit and delta: calls that leave the start out. Value i is start
  * + i * delta. The length is data, so rows run one at a time; inference knows it where the bounds
  * are constants. Fails where delta is 0 or leads away from the limit. No state, no locks. */
+#include "graph/known.h"
 #include "graph/support/support.h"
 
 #include <math.h>
@@ -124,20 +125,36 @@ static void complete_bounds(const leati_operand *given, int num, leati_operand o
     out[2] = num > 2 ? given[2] : num > 1 ? given[1] : one;
 }
 
-/* The length where all bounds are constants of the result's dtype; -1: unknown, or the run fails.
- */
+/* A bound that is a constant of the result's dtype, or follows from shapes: `number` is memory for
+ * the latter. False: it is left to the run, as bounds are that are cast first. */
+static bool known_bound(const leati_infer_call *call, int index, leat_dtype dtype, int64_t *number,
+                        leati_operand *out) {
+    const leat_tensor *tensor = leati_op_infer_constant(call, index);
+    leati_known known;
+    *out = (leati_operand){.data = (char *)number, .dtype = dtype, .count = 1};
+    if (tensor != NULL) {
+        out->data = tensor->data;
+        return tensor->dtype == dtype && tensor->rank == 0;
+    }
+    if (call->inputs[index].dtype != dtype || !leati_op_infer_known(call, index, &known) ||
+        known.rank != 0 || known.values[0] == LEATI_UNKNOWN_NUMBER)
+        return false;
+    if (dtype == LEAT_INT32)
+        *(int32_t *)number = (int32_t)known.values[0];
+    else
+        *number = known.values[0];
+    return true;
+}
+
+/* The length where all bounds are known; -1: unknown, or the run fails. */
 static int64_t known_length(const leati_infer_call *call, leat_dtype dtype) {
     leati_operand given[3], bounds[3];
     _Alignas(8) char memory[16];
-    int64_t length = LEAT_UNKNOWN_DIM;
+    int64_t length = LEAT_UNKNOWN_DIM, numbers[3];
     leat_error ignored = {0};
-    for (int i = 0; i < call->num_inputs; i++) {
-        const leat_tensor *tensor = leati_op_infer_constant(call, i);
-        /* Bounds that are cast first are left to the run. */
-        if (tensor == NULL || tensor->dtype != dtype || tensor->rank != 0)
+    for (int i = 0; i < call->num_inputs; i++)
+        if (!known_bound(call, i, dtype, &numbers[i], &given[i]))
             return LEAT_UNKNOWN_DIM;
-        given[i] = (leati_operand){.data = tensor->data, .dtype = dtype, .count = 1};
-    }
     complete_bounds(given, call->num_inputs, bounds, memory);
     return length_of(bounds, &length, &ignored) == LEAT_OK ? length : LEAT_UNKNOWN_DIM;
 }
@@ -211,4 +228,5 @@ const leati_tensor_op leati_tensor_op_range = {
     .max_inputs = 3,
     .infer = range_infer,
     .kernel = range_kernel,
+    .gradient = leati_op_gradient_none,
 };

@@ -4,8 +4,10 @@
  * each. How many slices come out is known beforehand where `repeats` is a constant, else rows run
  * one at a time. Fails where a number is negative or there are not as many as slices. No gradient,
  * no state, no locks. */
+#include "base/isa.h"
 #include "base/stop.h"
 #include "core/tensor.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/array/positions.h"
 
 #include <string.h>
@@ -97,6 +99,22 @@ static leat_status count_slices(const leati_operand *repeats, int64_t slices, in
     return LEAT_OK;
 }
 
+/* The slices along the axis at one place before it; returns where the next ones go. */
+LEATI_ALWAYS_INLINE char *repeat_each(char *to, const char *from, const leati_operand *repeats,
+                                      int64_t row, int64_t slices, size_t bytes) {
+    const char *numbers = leati_support_row_of(repeats, row);
+    int64_t done = 0;
+    for (int64_t i = 0; i < slices; i++) {
+        int64_t by = repeats->dtype == LEAT_INT32 ? ((const int32_t *)(const void *)numbers)[i]
+                                                  : ((const int64_t *)(const void *)numbers)[i];
+        if (leati_stop_look_after(by * ((int64_t)bytes / 4 + 1), &done))
+            break;
+        for (int64_t k = 0; k < by; k++, to += bytes)
+            memcpy(to, from + (size_t)i * bytes, bytes);
+    }
+    return to;
+}
+
 static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
     const struct repeat_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *repeats = &call->inputs[1];
@@ -117,18 +135,21 @@ static leat_status repeat_kernel(leati_kernel_call *call, leat_error *err) {
         outer *= shape.dims[d];
     for (int32_t d = axis + 1; d < shape.rank; d++)
         bytes *= (size_t)shape.dims[d];
-    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         const char *from = leati_support_row_of(in, row);
         char *to = leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < outer * slices; i++, from += bytes) {
-            if (leati_stop_look_after((int64_t)bytes / 4 + 1, &done))
-                break;
-            /* Slice i of all places before the axis is number i % slices along it. */
-            int64_t by = leati_support_index_at(repeats, row, repeats->count == 1 ? 0 : i % slices);
-            for (int64_t k = 0; k < by; k++, to += bytes)
-                memcpy(to, from, bytes);
+        if (repeats->count == 1) {
+            int64_t by = leati_support_index_at(repeats, row, 0), size = (int64_t)bytes;
+            const leati_moving_dim dims[2] = {{outer * slices, by * size, size}, {by, size, 0}};
+            leati_moving_copy(to, from, dims, 2, bytes);
+            continue;
         }
+        for (int64_t o = 0; o < outer; o++, from += (size_t)slices * bytes)
+            switch (bytes) {
+            case 4: to = repeat_each(to, from, repeats, row, slices, 4); break;
+            case 8: to = repeat_each(to, from, repeats, row, slices, 8); break;
+            default: to = repeat_each(to, from, repeats, row, slices, bytes);
+            }
     }
     return leati_support_hold_strings(call, 0, err);
 }

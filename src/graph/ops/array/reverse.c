@@ -2,7 +2,7 @@
  *
  * Copies by negative steps. Fails where an axis is outside the tensor or named twice. No state, no
  * locks. */
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 struct reverse_args {
     leati_ints axis;
@@ -21,7 +21,8 @@ static leat_status reverse_infer(leati_infer_call *call, leat_error *err) {
     const struct reverse_args *args = call->args;
     bool mask[LEAT_MAX_RANK] = {false};
     LEATI_TRY(leati_support_want_values(call, 0, err));
-    if (call->inputs[0].shape.rank >= 0 && call->unknown == 0)
+    /* A scalar stays as it is, whatever the dimensions are, as in TensorFlow. */
+    if (call->inputs[0].shape.rank > 0 && call->unknown == 0)
         LEATI_TRY(leati_support_mark_axes(&args->axis, call->inputs[0].shape.rank, mask, err));
     return leati_op_infer_same(call, err);
 }
@@ -33,7 +34,8 @@ static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
     size_t size = leat_dtype_size(in->dtype);
     int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK], offset = 0;
     bool mask[LEAT_MAX_RANK] = {false};
-    LEATI_TRY(leati_support_mark_axes(&args->axis, in->rank, mask, err));
+    if (in->rank > 0)
+        LEATI_TRY(leati_support_mark_axes(&args->axis, in->rank, mask, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_support_dense_steps(&shape, size, out_steps);
     for (int32_t d = 0; d < in->rank; d++) {
@@ -42,10 +44,8 @@ static leat_status reverse_kernel(leati_kernel_call *call, leat_error *err) {
         steps[d] = mask[d] ? -out_steps[d] : out_steps[d];
         offset += mask[d] ? (shape.dims[d] - 1) * out_steps[d] : 0;
     }
-    for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
-                                   leati_support_row_of(in, row) + offset, steps, shape.dims,
-                                   shape.rank, size);
+    leati_moving_rows(call, &call->outputs[0], 0, out_steps, in, offset, steps, shape.dims,
+                      shape.rank, size);
     return leati_support_hold_strings(call, 0, err);
 }
 

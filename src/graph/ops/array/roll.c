@@ -2,9 +2,7 @@
  *
  * A dimension that is named several times moves by the sum. Fails where shift and axis have not as
  * many entries, or an axis is outside the tensor. No state, no locks. */
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 struct roll_args {
     leati_ints shift, axis;
@@ -53,20 +51,24 @@ static leat_status roll_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_same(call, err);
 }
 
-/* Writes one place of the dimensions before d. */
-static void roll_dim(char *to, const char *from, const leat_shape *shape, const int64_t *steps,
-                     const int64_t *moves, int32_t d) {
-    int64_t dim = shape->dims[d];
-    /* Two pieces change places; no value of the last dimension is moved alone. */
-    if (d == shape->rank - 1) {
-        size_t head = (size_t)(moves[d] * steps[d]), all = (size_t)(dim * steps[d]);
-        memcpy(to, from + head, all - head);
-        memcpy(to + (all - head), from, head);
-        return;
+/* Along each dimension that moves two parts change places: moves all combinations of these. */
+static void roll_parts(const leati_kernel_call *call, const leat_shape *shape, const int64_t *steps,
+                       const int64_t *moves, size_t size) {
+    for (uint32_t second = 0; second < 1U << shape->rank; second++) {
+        int64_t dims[LEAT_MAX_RANK], to = 0, from = 0;
+        bool empty = false;
+        for (int32_t d = 0; d < shape->rank; d++) {
+            int64_t behind = shape->dims[d] - moves[d];
+            bool is_second = second >> d & 1;
+            dims[d] = is_second ? moves[d] : behind;
+            to += is_second ? behind * steps[d] : 0;
+            from += is_second ? 0 : moves[d] * steps[d];
+            empty = empty || dims[d] == 0;
+        }
+        if (!empty)
+            leati_moving_rows(call, &call->outputs[0], to, steps, &call->inputs[0], from, steps,
+                              dims, shape->rank, size);
     }
-    for (int64_t i = 0; i < dim; i++)
-        roll_dim(to + i * steps[d], from + (i + moves[d]) % dim * steps[d], shape, steps, moves,
-                 d + 1);
 }
 
 static leat_status roll_kernel(leati_kernel_call *call, leat_error *err) {
@@ -75,10 +77,9 @@ static leat_status roll_kernel(leati_kernel_call *call, leat_error *err) {
     int64_t steps[LEAT_MAX_RANK], moves[LEAT_MAX_RANK] = {0};
     LEATI_TRY(moves_of(call->args, &shape, moves, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_support_dense_steps(&shape, leat_dtype_size(in->dtype), steps);
-    for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        roll_dim(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row),
-                 &shape, steps, moves, 0);
+    size_t size = leat_dtype_size(in->dtype);
+    leati_support_dense_steps(&shape, size, steps);
+    roll_parts(call, &shape, steps, moves, size);
     return leati_support_hold_strings(call, 0, err);
 }
 

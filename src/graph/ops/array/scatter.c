@@ -8,6 +8,7 @@
  * booleans are true where one is, of strings the last one stays. Integers wrap. They fail where
  * shapes do not fit and where an index is outside. No state, no locks. */
 #include "base/stop.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/replica/combine.h"
 
 #include <string.h>
@@ -42,6 +43,32 @@ static leat_status scatter_check(const leat_shape *out, const leat_shape *indice
                         leati_shape_text(updates, texts[2]));
 }
 
+/* Numbers at places of a vector, up to the first index outside or a stop; returns how many were
+ * put. */
+#define PUT_NUMBERS(INDEX, VALUE)                                                                  \
+    do {                                                                                           \
+        const INDEX *at = (const INDEX *)(const void *)leati_support_row_of(indices, row);         \
+        const VALUE *values = (const VALUE *)(const void *)from;                                   \
+        VALUE *out = (VALUE *)(void *)to;                                                          \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            if ((uint64_t)at[i] >= (uint64_t)dim || leati_stop_look_at(i))                         \
+                return i;                                                                          \
+            out[at[i]] = values[i];                                                                \
+        }                                                                                          \
+        return rows;                                                                               \
+    } while (0)
+
+static int64_t put_numbers(char *to, const char *from, const leati_operand *indices, int64_t row,
+                           int64_t rows, int64_t dim, size_t bytes) {
+    if (indices->dtype == LEAT_INT32 && bytes == 4)
+        PUT_NUMBERS(int32_t, uint32_t);
+    if (indices->dtype == LEAT_INT32)
+        PUT_NUMBERS(int32_t, uint64_t);
+    if (bytes == 4)
+        PUT_NUMBERS(int64_t, uint32_t);
+    PUT_NUMBERS(int64_t, uint64_t);
+}
+
 /* Puts row `row` of the updates into `to`, which has shape `out`; NULL `combine`: the last slice
  * stays. An index outside fails with INVALID_ARGUMENT. */
 static leat_status scatter_row(leati_kernel_call *call, const leati_operand *indices,
@@ -56,9 +83,11 @@ static leat_status scatter_row(leati_kernel_call *call, const leati_operand *ind
         values *= out->dims[d];
     size_t bytes = (size_t)values * leat_dtype_size(updates->dtype);
     const char *from = leati_support_row_of(updates, row);
-    int64_t done = 0;
+    int64_t done = 0, put = 0;
+    if (combine == NULL && depth == 1 && (bytes == 4 || bytes == 8))
+        put = put_numbers(to, from, indices, row, rows, out->dims[0], bytes);
     /* A stop leaves the slices that follow as they are. */
-    for (int64_t i = 0; i < rows && !leati_stop_look_after(values + depth, &done); i++) {
+    for (int64_t i = put; i < rows && !leati_stop_look_after(values + depth, &done); i++) {
         int64_t slice = 0;
         for (int32_t d = 0; d < depth; d++) {
             int64_t index = leati_support_index_at(indices, row, i * depth + d);
@@ -120,7 +149,7 @@ static leat_status scatter_nd_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_index(call, 0, "the indices", err));
     /* Booleans and strings are no numbers, but the kernel knows what to do with them. */
     if (call->inputs[1].dtype != LEAT_BOOL && call->inputs[1].dtype != LEAT_STRING)
-        LEATI_TRY(leati_combine_want_number(call, 1, "the updates", err));
+        LEATI_TRY(leati_combine_want(call, LEATI_COMBINE_SUM, 1, "the updates", err));
     if (call->unknown != 0)
         LEATI_TRY(leati_support_known_dims(&args->shape, &shape, err));
     else
@@ -179,11 +208,11 @@ const leati_tensor_op leati_tensor_op_scatter_nd = {
 };
 
 /* ---- tensor_scatter_nd_*: inputs tensor, indices, updates ---- */
-/* `number`: not for strings and booleans. */
-static leat_status infer(leati_infer_call *call, bool number, leat_error *err) {
+/* `kind`: not for strings and booleans; NULL: for all. */
+static leat_status infer(leati_infer_call *call, const leati_combine_kind *kind, leat_error *err) {
     const leat_shape *tensor = &call->inputs[0].shape;
-    if (number)
-        LEATI_TRY(leati_combine_want_number(call, 0, "the tensor", err));
+    if (kind != NULL)
+        LEATI_TRY(leati_combine_want(call, *kind, 0, "the tensor", err));
     LEATI_TRY(leati_support_want_values(call, 0, err));
     LEATI_TRY(leati_support_want_index(call, 1, "the indices", err));
     LEATI_TRY(leati_support_want_dtype(call, 2, call->inputs[0].dtype, "the updates", err));
@@ -203,8 +232,10 @@ static leat_status run(leati_kernel_call *call, const leati_combine_kind *kind, 
     leati_combine_function combine = kind != NULL ? leati_combine_of(*kind, tensor->dtype) : NULL;
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
-        if (bytes > 0)
-            memcpy(to, leati_support_row_of(tensor, row), bytes);
+        if (bytes > 0) {
+            const leati_moving_dim all = {(int64_t)bytes, 1, 1};
+            leati_moving_copy(to, leati_support_row_of(tensor, row), &all, 1, 1);
+        }
         LEATI_TRY(scatter_row(call, indices, updates, &shape, combine, row, to, err));
     }
     return leati_support_hold_strings(call, 0, err);
@@ -256,8 +287,7 @@ static leat_status update_gradient(leati_gradient_call *call, leat_error *err) {
 /* KIND: NULL, or how slices are combined. */
 #define SCATTER(OP, KIND, ...)                                                                     \
     static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
-        const leati_combine_kind *kind = KIND;                                                     \
-        return infer(call, kind != NULL, err);                                                     \
+        return infer(call, KIND, err);                                                             \
     }                                                                                              \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return run(call, KIND, err);                                                               \

@@ -2,6 +2,7 @@
  *
  * Each line of the last dimension is searched for the values of the same line, by halving. Fails
  * where the dimensions before the last differ or dtypes do. No gradient, no state, no locks. */
+#include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
 
 #include <string.h>
@@ -34,10 +35,9 @@ static const leati_row searchsorted_rows[] = {
         while (low < high) {                                                                       \
             int64_t middle = low + (high - low) / 2;                                               \
             __typeof__(wanted) found = LOAD(numbers[middle]);                                      \
-            if (right ? found <= wanted : found < wanted)                                          \
-                low = middle + 1;                                                                  \
-            else                                                                                   \
-                high = middle;                                                                     \
+            bool behind = right ? found <= wanted : found < wanted;                                \
+            low = behind ? middle + 1 : low;                                                       \
+            high = behind ? high : middle;                                                         \
         }                                                                                          \
         return low;                                                                                \
     }
@@ -92,6 +92,36 @@ static leat_status searchsorted_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, args->out_type, &call->inputs[1].shape, NULL, err);
 }
 
+/* One row: `each` values of a line are looked up in the n numbers of the line of the same number.
+ */
+typedef struct search_work {
+    const leati_kernel_call *call;
+    int64_t row, n, each;
+    bool right;
+} search_work;
+
+enum { SEARCH_BYTES = 512 }; /* that could be moved while a value is looked up */
+
+static void search_steps(void *data, int64_t begin, int64_t end) {
+    const search_work *w = data;
+    const leati_operand *lines = &w->call->inputs[0], *out = &w->call->outputs[0];
+    search_function search = searches[lines->dtype];
+    size_t size = leat_dtype_size(lines->dtype);
+    char *to = leati_support_row_of(out, w->row);
+    const char *line = leati_support_row_of(lines, w->row);
+    const char *v = leati_support_row_of(&w->call->inputs[1], w->row);
+    for (int64_t i = begin; i < end; i++) {
+        /* An empty line may have no memory to point into. */
+        int64_t place = w->n > 0 ? search(line + (size_t)(i / w->each * w->n) * size, w->n,
+                                          v + (size_t)i * size, w->right)
+                                 : 0;
+        if (out->dtype == LEAT_INT32)
+            ((int32_t *)(void *)to)[i] = (int32_t)place;
+        else
+            ((int64_t *)(void *)to)[i] = place;
+    }
+}
+
 static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err) {
     const struct searchsorted_args *args = call->args;
     const leati_operand *lines = &call->inputs[0], *values = &call->inputs[1];
@@ -99,26 +129,13 @@ static leat_status searchsorted_kernel(leati_kernel_call *call, leat_error *err)
                shape = leati_support_operand_shape(values);
     LEATI_TRY(check_shapes(&from, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    search_function search = searches[lines->dtype];
-    size_t size = leat_dtype_size(lines->dtype);
-    /* `each` values of a line are looked up in the n numbers of the line of the same number. */
-    int64_t n = from.dims[from.rank - 1], each = shape.dims[shape.rank - 1];
-    /* Inference has made sure that it is one of two. */
-    bool right = args->side[0] == 'r';
-    for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_support_row_of(&call->outputs[0], row);
-        const char *line = leati_support_row_of(lines, row), *v = leati_support_row_of(values, row);
-        for (int64_t i = 0; i < values->count; i++) {
-            int64_t place =
-                /* An empty line may have no memory to point into. */
-                n > 0 ? search(line + (size_t)(i / each * n) * size, n, v + (size_t)i * size, right)
-                      : 0;
-            if (args->out_type == LEAT_INT32)
-                ((int32_t *)(void *)to)[i] = (int32_t)place;
-            else
-                ((int64_t *)(void *)to)[i] = place;
-        }
-    }
+    search_work work = {.call = call,
+                        .n = from.dims[from.rank - 1],
+                        .each = shape.dims[shape.rank - 1],
+                        /* Inference has made sure that it is one of two. */
+                        .right = args->side[0] == 'r'};
+    for (work.row = 0; work.row < call->n; work.row++)
+        leati_moving_share(values->count, SEARCH_BYTES, search_steps, &work);
     return LEAT_OK;
 }
 

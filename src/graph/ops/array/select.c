@@ -3,6 +3,7 @@
  * Values are copied by their size, so every dtype shares five lanes; strings keep what they point
  * into alive. Fails in inference where the condition is not bool, x and y differ in dtype, or
  * shapes do not broadcast. No state, no locks. */
+#include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
 
 /* A string: the widest value that is copied. */
@@ -10,18 +11,46 @@ typedef struct sixteen_bytes {
     uint64_t words[2];
 } sixteen_bytes;
 
-/* Where all operands are dense the compiler makes vector code of the first loop; the second follows
- * any steps, 0 of a broadcast operand among them. */
+/* What is dense in all operands, or constant in one of the choices, becomes vector code; any steps,
+ * 0 of a broadcast operand among them, are followed one by one. */
+#define SELECT_LOOP(X, Y)                                                                          \
+    do {                                                                                           \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i] = condition[i] ? (X) : (Y);                                                     \
+        return;                                                                                    \
+    } while (0)
 #define SELECT_LANE(NAME, TYPE)                                                                    \
+    LEATI_ALWAYS_INLINE void NAME##_loop(leati_lane *lane) {                                       \
+        const int64_t n = lane->n;                                                                 \
+        const uint8_t *condition = (const uint8_t *)lane->in[0];                                   \
+        const TYPE *x = (const TYPE *)lane->in[1], *y = (const TYPE *)lane->in[2];                 \
+        TYPE *out = (TYPE *)lane->out;                                                             \
+        if (lane->in_step[1] == 0 && lane->in_step[2] == 0) {                                      \
+            const TYPE a = *x, b = *y;                                                             \
+            SELECT_LOOP(a, b);                                                                     \
+        }                                                                                          \
+        if (lane->in_step[1] == 0) {                                                               \
+            const TYPE a = *x;                                                                     \
+            SELECT_LOOP(a, y[i]);                                                                  \
+        }                                                                                          \
+        if (lane->in_step[2] == 0) {                                                               \
+            const TYPE b = *y;                                                                     \
+            SELECT_LOOP(x[i], b);                                                                  \
+        }                                                                                          \
+        SELECT_LOOP(x[i], y[i]);                                                                   \
+    }                                                                                              \
+    LEATI_ISA(NAME##_dense, NAME##_loop, leati_lane *)                                             \
     static void NAME(leati_lane *lane) {                                                           \
         const int64_t n = lane->n, size = (int64_t)sizeof(TYPE);                                   \
-        if (lane->in_step[0] == 1 && lane->in_step[1] == size && lane->in_step[2] == size &&       \
-            lane->out_step == size) {                                                              \
-            const bool *condition = (const bool *)lane->in[0];                                     \
-            const TYPE *x = (const TYPE *)lane->in[1], *y = (const TYPE *)lane->in[2];             \
-            TYPE *out = (TYPE *)lane->out;                                                         \
-            for (int64_t i = 0; i < n; i++)                                                        \
-                out[i] = condition[i] ? x[i] : y[i];                                               \
+        const int64_t sx = lane->in_step[1], sy = lane->in_step[2];                                \
+        if (lane->in_step[0] == 1 && lane->out_step == size && (sx == size || sx == 0) &&          \
+            (sy == size || sy == 0)) {                                                             \
+            NAME##_dense(lane);                                                                    \
+            return;                                                                                \
+        }                                                                                          \
+        if (lane->in_step[0] == 0 && n > 0) {                                                      \
+            run_chosen(lane, size);                                                                \
             return;                                                                                \
         }                                                                                          \
         for (int64_t i = 0; i < n; i++) {                                                          \
@@ -31,6 +60,13 @@ typedef struct sixteen_bytes {
                 *(const TYPE *)(lane->in[from] + i * lane->in_step[from]);                         \
         }                                                                                          \
     }
+
+/* One condition for all values: they are those of one choice. */
+static void run_chosen(const leati_lane *lane, int64_t size) {
+    int from = *(const bool *)lane->in[0] ? 1 : 2;
+    const leati_moving_dim dim = {lane->n, lane->out_step, lane->in_step[from]};
+    leati_moving_copy(lane->out, lane->in[from], &dim, 1, (size_t)size);
+}
 
 SELECT_LANE(select_1, uint8_t)
 SELECT_LANE(select_2, uint16_t)

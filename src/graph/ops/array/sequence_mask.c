@@ -5,7 +5,7 @@
  * a time. Fails where `maxlen` is negative, and on lengths that are no int32 or int64. No gradient,
  * no state, no locks. */
 #include "base/minmax.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -66,6 +66,26 @@ static int64_t longest(const leati_operand *lengths) {
     return most;
 }
 
+/* One row: each step is a mask. */
+typedef struct mask_work {
+    const leati_operand *lengths, *out;
+    const char *one;
+    int64_t row, maxlen;
+    size_t size;
+} mask_work;
+
+static void mask_steps(void *data, int64_t begin, int64_t end) {
+    const mask_work *w = data;
+    for (int64_t i = begin; i < end; i++) {
+        char *to = leati_support_row_of(w->out, w->row) + (size_t)(i * w->maxlen) * w->size;
+        /* A negative length masks nothing, as in TensorFlow. */
+        int64_t length = LEATI_MAX(leati_support_index_at(w->lengths, w->row, i), 0);
+        length = LEATI_MIN(length, w->maxlen);
+        leati_moving_fill(to, length, w->one, w->size);
+        memset(to + (size_t)length * w->size, 0, (size_t)(w->maxlen - length) * w->size);
+    }
+}
+
 static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err) {
     const struct sequence_mask_args *args = call->args;
     const leati_operand *lengths = &call->inputs[0], *out = &call->outputs[0];
@@ -83,16 +103,9 @@ static leat_status sequence_mask_kernel(leati_kernel_call *call, leat_error *err
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t size = leat_dtype_size(out->dtype);
     (void)leati_support_store_number(out->dtype, 1, one);
-    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        char *to = leati_support_row_of(out, row);
-        memset(to, 0, (size_t)out->count * size);
-        for (int64_t i = 0; i < lengths->count; i++) {
-            int64_t length = leati_support_index_at(lengths, row, i);
-            /* A negative length masks nothing, as in TensorFlow. */
-            for (int64_t k = 0; k < length && k < maxlen; k++)
-                memcpy(to + (size_t)(i * maxlen + k) * size, one, size);
-        }
-    }
+    mask_work work = {.lengths = lengths, .out = out, .one = one, .maxlen = maxlen, .size = size};
+    for (work.row = 0; work.row < call->n && out->count > 0; work.row++)
+        leati_moving_share(lengths->count, maxlen * (int64_t)size, mask_steps, &work);
     return LEAT_OK;
 }
 

@@ -82,6 +82,14 @@ static bool shape_known(const leati_known_call *call, leati_known *out) {
     return true;
 }
 
+static bool size_known(const leati_known_call *call, leati_known *out) {
+    int64_t count = leati_shape_is_static(&call->types[0]->shape)
+                        ? leati_shape_count(&call->types[0]->shape)
+                        : LEATI_UNKNOWN_NUMBER;
+    *out = (leati_known){.rank = 0, .count = 1, .values = {count}};
+    return count != LEATI_UNKNOWN_NUMBER;
+}
+
 #define COUNTS(OP, ...)                                                                            \
     const leati_tensor_op leati_tensor_op_##OP = {                                                 \
         .name = #OP,                                                                               \
@@ -103,7 +111,7 @@ static bool shape_known(const leati_known_call *call, leati_known *out) {
     };
 COUNTS(shape, .doc = "The dimensions as a vector (tf.shape).", .of_shape = "dimensions",
        .known = shape_known)
-COUNTS(size, .doc = "The number of values (tf.size).", .of_shape = "size")
+COUNTS(size, .doc = "The number of values (tf.size).", .of_shape = "size", .known = size_known)
 
 /* ---- rank ---- */
 static leat_status rank_infer(leati_infer_call *call, leat_error *err) {

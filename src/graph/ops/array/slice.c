@@ -4,6 +4,7 @@
  * part is not within the tensor. No state, no locks. */
 #include "graph/ops/array/slice.h"
 #include "graph/known.h"
+#include "graph/support/array/moving.h"
 
 const leati_row leati_slice_rows[] = {
     {.name = "begin",
@@ -109,10 +110,8 @@ static leat_status slice_kernel(leati_kernel_call *call, leat_error *err) {
                                     in->row_stride, in->owner, err);
     LEATI_TRY(leati_support_output_like(call, 0, &part, err));
     leati_support_dense_steps(&part, size, out_steps);
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
-                                   leati_support_row_of(in, row) + offset, steps, part.dims,
-                                   part.rank, size);
+    leati_moving_rows(call, &call->outputs[0], 0, out_steps, in, offset, steps, part.dims,
+                      part.rank, size);
     return leati_support_hold_strings(call, 0, err);
 }
 

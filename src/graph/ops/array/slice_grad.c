@@ -4,8 +4,7 @@
  * They fail where the gradient has not the shape of the part. No state, no locks. */
 #include "graph/ops/array/slice.h"
 #include "graph/ops/array/strided_slice.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 /* Writes input 0, which must have the part's shape, to the part's places in zeros. */
 static leat_status put(leati_kernel_call *call, const leat_shape *whole,
@@ -21,14 +20,11 @@ static leat_status put(leati_kernel_call *call, const leat_shape *whole,
                             leati_shape_text(&part->shape, texts[1]));
     LEATI_TRY(leati_support_output_like(call, 0, whole, err));
     leati_support_dense_steps(&part->shape, size, in_steps);
-    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        memset(leati_support_row_of(out, row), 0, (size_t)out->count * size);
-        /* An empty part may begin behind the last value: its offset leads nowhere. */
-        if (in->count > 0)
-            leati_support_strided_copy(leati_support_row_of(out, row) + part->offset, part->steps,
-                                       leati_support_row_of(in, row), in_steps, part->shape.dims,
-                                       part->shape.rank, size);
-    }
+    for (int64_t row = 0; row < call->n && out->count > 0; row++)
+        leati_moving_fill(leati_support_row_of(out, row), out->count * (int64_t)size, "", 1);
+    /* An empty part may begin behind the last value: its offset leads nowhere. */
+    leati_moving_rows(call, out, part->offset, part->steps, in, 0, in_steps, part->shape.dims,
+                      part->shape.rank, size);
     return LEAT_OK;
 }
 

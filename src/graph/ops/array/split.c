@@ -2,9 +2,7 @@
  *
  * Fails where the sizes are not those of the dimension. No state, no locks. */
 #include "core/tensor.h"
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 struct split_args {
     leat_element num_or_size_splits;
@@ -122,13 +120,20 @@ static leat_status split_kernel(leati_kernel_call *call, leat_error *err) {
     for (int k = 0; k < call->num_outputs; k++) {
         size_t piece = (size_t)parts.sizes[k] * value;
         shape.dims[axis] = parts.sizes[k];
+        /* One piece of the input is a view of it. */
+        if (outer == 1 && piece > 0 && in->count > 0) {
+            LEATI_TRY(leati_op_kernel_view(call, k, shape.rank, shape.dims, in->data + at,
+                                           in->row_stride, in->owner, err));
+            at += piece;
+            continue;
+        }
         LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
-        for (int64_t row = 0; row < call->n && out->count > 0; row++)
-            /* The part is one piece at each place before the axis, `at` bytes behind its first. */
-            for (int64_t o = 0; o < outer; o++)
-                memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
-                       leati_support_row_of(in, row) + (size_t)o * (size_t)dim * value + at, piece);
+        /* The part is one piece at each place before the axis, `at` bytes behind its first. */
+        const leati_moving_dim dims[2] = {{call->n, out->row_stride, in->row_stride},
+                                          {outer, (int64_t)piece, dim * (int64_t)value}};
+        if (out->count > 0)
+            leati_moving_copy(out->data, in->data + at, dims, 2, piece);
         if (in->dtype == LEAT_STRING)
             LEATI_TRY(leati_op_kernel_hold(call, k, 0, err));
         at += piece;

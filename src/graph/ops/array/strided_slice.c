@@ -8,6 +8,7 @@
 
 #include "base/minmax.h"
 #include "graph/known.h"
+#include "graph/support/array/moving.h"
 
 #define ARGS_ROW(NAME, TYPE, FLAGS, DOC)                                                           \
     {                                                                                              \
@@ -198,10 +199,8 @@ static leat_status strided_slice_kernel(leati_kernel_call *call, leat_error *err
                                     in->data + part.offset, in->row_stride, in->owner, err);
     LEATI_TRY(leati_support_output_like(call, 0, &part.shape, err));
     leati_support_dense_steps(&part.shape, size, out_steps);
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
-                                   leati_support_row_of(in, row) + part.offset, part.steps,
-                                   part.shape.dims, part.shape.rank, size);
+    leati_moving_rows(call, &call->outputs[0], 0, out_steps, in, part.offset, part.steps,
+                      part.shape.dims, part.shape.rank, size);
     return leati_support_hold_strings(call, 0, err);
 }
 

@@ -2,11 +2,8 @@
  *
  * The gradient adds up the repetitions; it needs static shapes of at most half the largest rank.
  * Fails where there is not one number of 0 or more per dimension. No state, no locks. */
-#include "base/stop.h"
 #include "graph/known.h"
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 struct tile_args {
     leati_ints multiples;
@@ -55,43 +52,26 @@ static leat_status tile_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &out, NULL, err);
 }
 
-/* Writes dimension `d` on: what lies in it, then copies of that. Returns the bytes written. */
-static size_t tile_dim(char *to, const char **from, const leat_shape *in, const int64_t *multiples,
-                       int32_t d, size_t size) {
-    size_t bytes = 0;
-    /* Only a scalar comes here: else the last dimension ends the walk. */
-    if (d == in->rank) {
-        memcpy(to, *from, size);
-        *from += size;
-        return size;
-    }
-    if (d == in->rank - 1) {
-        bytes = (size_t)in->dims[d] * size;
-        memcpy(to, *from, bytes);
-        *from += bytes;
-    } else {
-        for (int64_t i = 0; i < in->dims[d] && !leati_stop_stopped(); i++)
-            bytes += tile_dim(to + bytes, from, in, multiples, d + 1, size);
-    }
-    /* Below the last dimension `bytes` counts repetitions inside, so this copies whole blocks. No
-     * number is 0 here, or the result would have no values. */
-    int64_t done = 0;
-    for (int64_t i = 1; i < multiples[d] && !leati_stop_look_after((int64_t)bytes / 4, &done); i++)
-        memcpy(to + (size_t)i * bytes, to, bytes);
-    return bytes * (size_t)multiples[d];
-}
-
 static leat_status tile_kernel(leati_kernel_call *call, leat_error *err) {
     const struct tile_args *args = call->args;
     const leati_operand *in = &call->inputs[0];
     leat_shape from = leati_support_operand_shape(in), shape = {0};
     LEATI_TRY(tiled(&args->multiples, &from, false, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *at = leati_support_row_of(in, row);
-        (void)tile_dim(leati_support_row_of(&call->outputs[0], row), &at, &from,
-                       args->multiples.values, 0, leat_dtype_size(in->dtype));
+    const leati_operand *out = &call->outputs[0];
+    size_t size = leat_dtype_size(in->dtype);
+    int64_t steps[LEAT_MAX_RANK], out_steps[LEAT_MAX_RANK];
+    leati_support_dense_steps(&from, size, steps);
+    leati_support_dense_steps(&shape, size, out_steps);
+    leati_moving_dim dims[2 * LEAT_MAX_RANK + 1] = {{call->n, out->row_stride, in->row_stride}};
+    /* Each dimension is two: of repetitions, which read the same again, and of places. */
+    for (int32_t d = 0; d < from.rank; d++) {
+        int64_t whole = from.dims[d] * out_steps[d];
+        dims[2 * d + 1] = (leati_moving_dim){args->multiples.values[d], whole, 0};
+        dims[2 * d + 2] = (leati_moving_dim){from.dims[d], out_steps[d], steps[d]};
     }
+    if (out->count > 0)
+        leati_moving_copy(out->data, in->data, dims, 2 * from.rank + 1, size);
     return leati_support_hold_strings(call, 0, err);
 }
 

@@ -1,7 +1,7 @@
 /* transpose: dimension i of the result is dimension perm[i] of the input (tf.transpose).
  *
  * Copies values by strides. Fails where perm is no permutation. No state, no locks. */
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 
 struct transpose_args {
     leati_ints perm;
@@ -71,10 +71,8 @@ static leat_status transpose_kernel(leati_kernel_call *call, leat_error *err) {
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_support_dense_steps(&shape, size, out_steps);
-    for (int64_t row = 0; row < call->n && in->count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), out_steps,
-                                   leati_support_row_of(in, row), steps, shape.dims, shape.rank,
-                                   size);
+    leati_moving_rows(call, &call->outputs[0], 0, out_steps, in, 0, steps, shape.dims, shape.rank,
+                      size);
     return leati_support_hold_strings(call, 0, err);
 }
 

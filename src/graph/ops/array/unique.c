@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/half.h"
+#include "core/tensor.h"
 #include "graph/support/text/texts.h"
 
 #include <math.h>
@@ -33,6 +34,9 @@ static leat_status infer(leati_infer_call *call, bool counts, leat_error *err) {
     const struct unique_args *args = call->args;
     leat_shape values = LEAT_SHAPE(LEAT_UNKNOWN_DIM), numbers = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
     LEATI_TRY(leati_support_want_values(call, 0, err));
+    if (leati_dtype_is_complex(call->inputs[0].dtype))
+        return leati_refuse(err, DTYPE, "the input is %s; expected real numbers, bool or strings",
+                            leat_dtype_name(call->inputs[0].dtype));
     LEATI_TRY(leati_support_want_rank(call, 0, 1, "the input", err));
     if (args->out_idx != LEAT_INT32 && args->out_idx != LEAT_INT64)
         return leati_refuse(err, DTYPE, "out_idx is %s; expected int32 or int64",
@@ -100,6 +104,70 @@ static int64_t find_unique(const leati_operand *in, int64_t *numbers, int64_t *p
     return count;
 }
 
+/* ---- numbers of up to 8 bytes ---- */
+
+/* Value i as bits that are equal for equal values; false: it is a NaN, which equals nothing. */
+static inline bool bits_of(const leati_operand *in, int64_t i, uint64_t *out) {
+    const char *at = in->data;
+    switch (in->dtype) {
+    case LEAT_FLOAT32: {
+        float x = ((const float *)(const void *)at)[i];
+        uint32_t bits = 0; /* of zeros of either sign */
+        if (x != 0)
+            memcpy(&bits, &x, sizeof bits);
+        *out = bits;
+        return !isnan(x);
+    }
+    case LEAT_FLOAT64: {
+        double x = ((const double *)(const void *)at)[i];
+        *out = 0;
+        if (x != 0)
+            memcpy(out, &x, sizeof x);
+        return !isnan(x);
+    }
+    case LEAT_INT32:
+    case LEAT_UINT32: *out = ((const uint32_t *)(const void *)at)[i]; return true;
+    default: *out = ((const uint64_t *)(const void *)at)[i]; return true;
+    }
+}
+
+static bool has_bits(leat_dtype dtype) {
+    return dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64 || dtype == LEAT_INT32 ||
+           dtype == LEAT_UINT32 || dtype == LEAT_INT64 || dtype == LEAT_UINT64;
+}
+
+/* The same as find_unique. Of 4 bytes a slot has the value as well, so that it is compared where it
+ * is found; there are less than 2^32 of them. NaNs need no slot. */
+static int64_t find_unique_bits(const leati_operand *in, int64_t *numbers, int64_t *places,
+                                int64_t *slots, uint64_t mask) {
+    bool narrow = leat_dtype_size(in->dtype) == 4 && in->count < UINT32_MAX;
+    uint64_t low = narrow ? UINT32_MAX : UINT64_MAX;
+    int64_t count = 0, done = 0;
+    for (int64_t i = 0; i < in->count && !leati_stop_look_after(8, &done); i++) {
+        uint64_t bits = 0, other = 0;
+        bool own = !bits_of(in, i, &bits);
+        /* The upper half of the product depends on all bits. */
+        uint64_t at = ((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 32 ^ bits) & mask;
+        for (; !own && slots[at] != 0; at = (at + 1) & mask) {
+            if (narrow)
+                other = (uint64_t)slots[at] >> 32;
+            else
+                (void)bits_of(in, places[slots[at] - 1], &other);
+            if (other == bits)
+                break;
+        }
+        if (own || slots[at] == 0) {
+            places[count++] = i;
+            if (!own)
+                slots[at] = (int64_t)((narrow ? bits << 32 : 0) | (uint64_t)count);
+            numbers[i] = count - 1;
+        } else {
+            numbers[i] = (int64_t)((uint64_t)slots[at] & low) - 1;
+        }
+    }
+    return count;
+}
+
 static void store(const leati_operand *out, int64_t i, int64_t number) {
     if (out->dtype == LEAT_INT32)
         ((int32_t *)(void *)out->data)[i] = (int32_t)number;
@@ -126,7 +194,9 @@ static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
         memset((char *)memory + at, 0, LEATI_MIN(bytes - at, (size_t)LEATI_STOP_WORK));
     LEATI_TRY(leati_stop_check(err)); /* else slots are not empty */
     int64_t *numbers = memory + slots, *places = numbers + in->count;
-    leat_shape found = LEAT_SHAPE(find_unique(in, numbers, places, memory, slots - 1));
+    int64_t (*find)(const leati_operand *, int64_t *, int64_t *, int64_t *, uint64_t) =
+        has_bits(in->dtype) ? find_unique_bits : find_unique;
+    leat_shape found = LEAT_SHAPE(find(in, numbers, places, memory, slots - 1));
     LEATI_TRY(leati_stop_check(err)); /* else places are missing */
     leat_shape all = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);

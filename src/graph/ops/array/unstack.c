@@ -2,9 +2,7 @@
  *
  * The number of outputs is the size of the dimension, which must be known while the function is
  * built, or given. Fails where a run finds another size. No state, no locks. */
-#include "graph/support/support.h"
-
-#include <string.h>
+#include "graph/support/array/moving.h"
 
 struct unstack_args {
     int64_t num, axis;
@@ -74,13 +72,20 @@ static leat_status unstack_kernel(leati_kernel_call *call, leat_error *err) {
     for (int32_t d = axis + 1; d < from.rank; d++)
         piece *= (size_t)from.dims[d];
     for (int k = 0; k < call->num_outputs; k++) {
+        /* One piece of the input is a view of it. */
+        if (outer == 1 && in->count > 0) {
+            LEATI_TRY(leati_op_kernel_view(call, k, shape.rank, shape.dims,
+                                           in->data + (size_t)k * piece, in->row_stride, in->owner,
+                                           err));
+            continue;
+        }
         LEATI_TRY(leati_support_output_like(call, k, &shape, err));
         const leati_operand *out = &call->outputs[k];
-        for (int64_t row = 0; row < call->n && out->count > 0; row++)
-            /* Slice k is one piece at each place before the axis. */
-            for (int64_t o = 0; o < outer; o++)
-                memcpy(leati_support_row_of(out, row) + (size_t)o * piece,
-                       leati_support_row_of(in, row) + (size_t)(o * dim + k) * piece, piece);
+        /* Slice k is one piece at each place before the axis. */
+        const leati_moving_dim dims[2] = {{call->n, out->row_stride, in->row_stride},
+                                          {outer, (int64_t)piece, dim * (int64_t)piece}};
+        if (out->count > 0)
+            leati_moving_copy(out->data, in->data + (size_t)k * piece, dims, 2, piece);
         if (in->dtype == LEAT_STRING)
             LEATI_TRY(leati_op_kernel_hold(call, k, 0, err));
     }

@@ -406,12 +406,12 @@ static leat_status computed_gradient(leati_gradient_call *call, leat_error *err)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_outputs; i++) {
         leat_value gradient = call->output_gradients[i];
-        if (leati_graph_dtype_is_floating(leat_value_dtype(call->outputs[i])))
+        if (leati_graph_dtype_is_trainable(leat_value_dtype(call->outputs[i])))
             inputs[count++] = gradient.id < 0 ? leat_op_zeros_like(call->outputs[i]) : gradient;
     }
     leat_value next = leati_computed_gradient_node(call->graph, args, own, inputs, count);
     for (int i = 0; i < own && next.id >= 0; i++)
-        if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+        if (leati_graph_dtype_is_trainable(leat_value_dtype(call->inputs[i]))) {
             call->input_gradients[i] = next;
             next.id++;
         }

@@ -40,7 +40,7 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
                             "%d inputs are not those of an operation with %d and their gradients",
                             call->num_inputs, (int)args->num_inputs);
     for (int i = 0; i < args->num_inputs; i++)
-        if (leati_graph_dtype_is_floating(call->inputs[i].dtype))
+        if (leati_graph_dtype_is_trainable(call->inputs[i].dtype))
             LEATI_TRY(leati_op_infer_output(call, call->inputs[i].dtype, &call->inputs[i].shape,
                                             NULL, err));
     return LEAT_OK;

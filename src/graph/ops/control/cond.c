@@ -148,7 +148,7 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     for (int i = 0; i < call->num_inputs; i++)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_outputs; i++) {
-        if (!leati_graph_dtype_is_floating(leat_value_dtype(call->outputs[i])))
+        if (!leati_graph_dtype_is_trainable(leat_value_dtype(call->outputs[i])))
             continue;
         leat_value gradient = call->output_gradients[i];
         /* The branches' gradients take one for each floating output; where nothing flows it is
@@ -182,7 +182,7 @@ static leat_status cond_gradient(leati_gradient_call *call, leat_error *err) {
         /* The outputs are gradients of the floating inputs, in order; without a node the graph
          * keeps the error. */
         for (int i = 1; i < call->num_inputs && next.id >= 0; i++)
-            if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+            if (leati_graph_dtype_is_trainable(leat_value_dtype(call->inputs[i]))) {
                 call->input_gradients[i] = next;
                 next.id++;
             }

@@ -70,7 +70,7 @@ static leat_status infer_gradients(leati_infer_call *call, int num_sources, leat
     int given = num_sources;
     for (int i = 0; i < num_sources; i++) {
         leati_type source = call->inputs[i];
-        if (!leati_graph_dtype_is_floating(source.dtype))
+        if (!leati_graph_dtype_is_trainable(source.dtype))
             continue;
         if (given >= call->num_inputs || call->inputs[given].dtype != source.dtype)
             return leati_refuse(err, DTYPE,
@@ -266,7 +266,7 @@ static leat_spec *reverse_input(const leat_function *body, leat_error *err) {
     for (int i = 0; i < arguments; i++) {
         bool variable = i < body->num_outputs;
         leati_type type = body->body.values[variable ? body->outputs[i] : i].type;
-        if (leati_graph_dtype_is_floating(type.dtype))
+        if (leati_graph_dtype_is_trainable(type.dtype))
             types[count++] = type;
     }
     leat_spec *spec = leati_function_spec_of_types(types, count, err);
@@ -285,7 +285,7 @@ static int build_reverse(leat_graph *graph, const leat_function *body,
     if (!leati_graph_inline(graph, gradient, values, results))
         return 0;
     for (int i = 0; i < arguments; i++) {
-        if (!leati_graph_dtype_is_floating(body->body.values[i].type.dtype))
+        if (!leati_graph_dtype_is_trainable(body->body.values[i].type.dtype))
             continue;
         /* A variable's gradient is passed on from iteration to iteration; an invariant is read in
          * each, so its parts are added up. */
@@ -329,7 +329,7 @@ static int gradient_inputs(const leati_gradient_call *call, leat_value *inputs) 
     for (int i = 0; i < call->num_inputs; i++)
         inputs[count++] = call->inputs[i];
     for (int i = 0; i < call->num_inputs; i++) {
-        if (!leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i])))
+        if (!leati_graph_dtype_is_trainable(leat_value_dtype(call->inputs[i])))
             continue;
         /* Sums of the invariants begin with zeros, as variables do that nothing used. */
         if (i >= call->num_outputs)
@@ -363,7 +363,7 @@ leat_status leati_while_differentiate(leati_gradient_call *call, leat_error *err
         leat_value next = leati_graph_node(call->graph, &leati_tensor_op_while_gradient, &gradient,
                                            inputs, count);
         for (int i = 0; i < call->num_inputs && next.id >= 0; i++)
-            if (leati_graph_dtype_is_floating(leat_value_dtype(call->inputs[i]))) {
+            if (leati_graph_dtype_is_trainable(leat_value_dtype(call->inputs[i]))) {
                 call->input_gradients[i] = next;
                 next.id++;
             }

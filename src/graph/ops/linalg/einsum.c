@@ -7,8 +7,9 @@
  * no locks. */
 #include "base/minmax.h"
 #include "base/stop.h"
+#include "core/complex.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/linalg/gemm.h"
-#include "graph/support/support.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -214,11 +215,8 @@ static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
     int64_t dims[LABELS];
     formula e;
     bool known = true;
-    if (dtype != LEAT_FLOAT32 && dtype != LEAT_FLOAT64 && dtype != LEAT_INT32 &&
-        dtype != LEAT_INT64)
-        return leati_refuse(err, DTYPE,
-                            "the operands are %s; expected float32, float64, int32 or int64",
-                            leat_dtype_name(dtype));
+    if (dtype != LEAT_INT32 && dtype != LEAT_INT64)
+        LEATI_TRY(leati_support_want_trainable(call, 0, "the first operand", err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++) {
@@ -283,47 +281,34 @@ static void copy_view(const machine *m, char *data, const view *to, const view *
                 steps[d] += from->steps[k];
     }
     if (count_of(to, 0) > 0)
-        leati_support_strided_copy(data, out, from->data, steps, to->dims, to->rank, m->size);
+        leati_moving_strided(data, out, from->data, steps, to->dims, to->rank, m->size);
 }
 
-/* A dense copy in the arena with the labels that `out` has. */
+/* Does the view lie as a dense array with the labels of `out` does? */
+static bool lies_as(const view *from, const view *out) {
+    bool same = from->rank == out->rank;
+    for (int d = 0; same && d < out->rank; d++)
+        same = from->labels[d] == out->labels[d] && from->dims[d] == out->dims[d] &&
+               from->steps[d] == out->steps[d];
+    return same;
+}
+
+/* What is viewed with the labels that `out` has, dense: a copy in the arena where it is not so. */
 static leat_status arrange(const machine *m, const view *from, view *out, leat_error *err) {
     size_t bytes = 0;
+    set_dense(m, out);
+    if (lies_as(from, out)) {
+        out->data = from->data;
+        return LEAT_OK;
+    }
     if (!leati_mul_size((size_t)count_of(out, 0), m->size, &bytes))
         return leati_no_memory(err);
     char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
     if (data == NULL)
         return leati_no_memory(err);
-    set_dense(m, out);
     copy_view(m, data, out, from);
     out->data = data;
     return LEAT_OK;
-}
-
-#define MULTIPLY_INTEGERS(TYPE, WIDE)                                                              \
-    static void multiply_##TYPE(int64_t rows, int64_t columns, int64_t depth, const TYPE *a,       \
-                                const TYPE *b, TYPE *out) {                                        \
-        for (int64_t i = 0, done = 0; i < rows; i++)                                               \
-            for (int64_t j = 0; j < columns && !leati_stop_look_after(depth, &done); j++) {        \
-                WIDE sum = 0;                                                                      \
-                for (int64_t k = 0; k < depth; k++)                                                \
-                    sum += (WIDE)a[i * depth + k] * (WIDE)b[k * columns + j];                      \
-                out[i * columns + j] = (TYPE)sum;                                                  \
-            }                                                                                      \
-    }
-MULTIPLY_INTEGERS(int32_t, uint32_t)
-MULTIPLY_INTEGERS(int64_t, uint64_t)
-
-static void multiply(const machine *m, int64_t rows, int64_t columns, int64_t depth, const char *a,
-                     const char *b, char *out) {
-    if (m->dtype == LEAT_INT32)
-        multiply_int32_t(rows, columns, depth, (const int32_t *)(const void *)a,
-                         (const int32_t *)(const void *)b, (int32_t *)(void *)out);
-    else if (m->dtype == LEAT_INT64)
-        multiply_int64_t(rows, columns, depth, (const int64_t *)(const void *)a,
-                         (const int64_t *)(const void *)b, (int64_t *)(void *)out);
-    else
-        leati_gemm(m->dtype, rows, columns, depth, a, depth, 1, b, out);
 }
 
 /* The products of a and b, each dense as [batch, rows, depth] and [batch, depth, columns]. */
@@ -331,14 +316,14 @@ static leat_status products(const machine *m, const view *a, const view *b, view
                             int64_t batch, int64_t depth, leat_error *err) {
     int64_t rows = batch * depth > 0 ? count_of(a, 0) / (batch * depth) : 0;
     int64_t columns = batch * depth > 0 ? count_of(b, 0) / (batch * depth) : 0;
-    size_t bytes = (size_t)count_of(out, 0) * m->size, each = (size_t)(rows * columns) * m->size;
+    size_t bytes = (size_t)count_of(out, 0) * m->size;
     char *data = leati_arena_alloc(m->arena, bytes > 0 ? bytes : 1);
     if (data == NULL)
         return leati_no_memory(err);
     memset(data, 0, bytes);
-    for (int64_t i = 0; i < batch && each > 0 && !leati_stop_look(); i++)
-        multiply(m, rows, columns, depth, a->data + (size_t)(i * rows * depth) * m->size,
-                 b->data + (size_t)(i * depth * columns) * m->size, data + (size_t)i * each);
+    leati_gemm_stack(m->dtype, batch, rows, columns, depth, (leati_gemm_matrix){a->data, depth, 1},
+                     rows * depth, (leati_gemm_matrix){b->data, columns, 1}, depth * columns, data,
+                     rows * columns);
     set_dense(m, out);
     out->data = data;
     return LEAT_OK;
@@ -393,15 +378,9 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
 /* One operand alone: a product with the number 1, which sums what does not stay. */
 static leat_status sum_alone(const machine *m, const view *a, const bool *kept, view *out,
                              leat_error *err) {
-    static const double one_float64 = 1;
-    static const float one_float32 = 1;
-    static const int64_t one_int64 = 1;
-    static const int32_t one_int32 = 1;
-    const void *one = m->dtype == LEAT_FLOAT64   ? (const void *)&one_float64
-                      : m->dtype == LEAT_FLOAT32 ? (const void *)&one_float32
-                      : m->dtype == LEAT_INT64   ? (const void *)&one_int64
-                                                 : (const void *)&one_int32;
-    view b = {.data = one, .rank = 0};
+    leati_complex128 one; /* room for a value of any of the dtypes */
+    (void)leati_support_store_number(m->dtype, 1, &one);
+    view b = {.data = (const char *)&one, .rank = 0};
     return contract(m, a, &b, kept, out, err);
 }
 
@@ -526,7 +505,7 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
             continue;
         *at++ = ',';
         at = write_subscript(&e->operands[i], at);
-        values[count++] = call->inputs[i];
+        values[count++] = leati_support_conjugate(call->inputs[i]);
     }
     for (int k = 0; k < mine->count; k++) {
         behind = behind || mine->labels[k] == ELLIPSIS;
@@ -590,6 +569,7 @@ const leati_tensor_op leati_tensor_op_einsum = {
     .outputs = "output",
     .halves = LEATI_HALVES_FLOAT,
     .checks = LEATI_CHECKS_IN_PYTHON,
+    .large = true,
     .rows = einsum_rows,
     .args_size = sizeof(struct einsum_args),
     .min_inputs = 1,

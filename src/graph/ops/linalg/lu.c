@@ -2,7 +2,6 @@
  * rows exchanged (tf.linalg.lu).
  *
  * Row i of L U is row p[i] of the matrix. Fails where a matrix is singular. No state, no locks. */
-#include "base/stop.h"
 #include "graph/support/linalg/matrices.h"
 
 struct lu_args {
@@ -31,37 +30,45 @@ static leat_status lu_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, args->output_idx_type, &order, NULL, err);
 }
 
+enum { SMALL = 16 };
+
+static leat_status factor(const leati_matrices_loop *loop, int64_t row, int64_t at) {
+    const leati_operand *in = &loop->call->inputs[0], *out = loop->call->outputs;
+    int64_t n = loop->rows, values = n * n;
+    void *order = leati_matrices_at(&out[1], row, at * n);
+    if (loop->by_lapack)
+        return leati_lapack_lu(in->dtype, leati_matrices_at(in, row, at * values), n,
+                               leati_matrices_at(&out[0], row, at * values), out[1].dtype, order);
+    /* An int64 is as large as a double, so the same memory serves. */
+    double *a = leati_matrices_doubles(values + n);
+    int64_t *places = (int64_t *)(void *)(a + values);
+    if (a == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leati_matrices_read_doubles(in, row, at * values, values, a);
+    if (leati_factor_lu(a, n, places) == 0 && n > 0)
+        return LEAT_INVALID_ARGUMENT;
+    leati_matrices_write_doubles(a, &out[0], row, at * values, values);
+    for (int64_t k = 0; k < n; k++)
+        if (out[1].dtype == LEAT_INT64)
+            ((int64_t *)order)[k] = places[k];
+        else
+            ((int32_t *)order)[k] = (int32_t)places[k];
+    return LEAT_OK;
+}
+
 static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
-    const struct lu_args *args = call->args;
-    const leati_operand *in = &call->inputs[0];
-    leat_shape from = leati_support_operand_shape(in);
+    leat_shape from = leati_support_operand_shape(&call->inputs[0]);
     LEATI_TRY(leati_matrices_check(&from, true, err));
     leat_shape shape = leati_matrices_stack_of(&from, &from.dims[from.rank - 1], 1);
     LEATI_TRY(leati_support_output_like(call, 0, &from, err));
     LEATI_TRY(leati_support_output_like(call, 1, &shape, err));
-    leati_matrices m = leati_matrices_of(in);
-    int64_t n = m.rows, values = n * n;
-    size_t size = leat_dtype_size(args->output_idx_type);
-    double *a = leati_matrices_doubles(call, values, err);
-    int64_t *order = a == NULL ? NULL : (int64_t *)leati_matrices_doubles(call, n, err);
-    if (order == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
-        int64_t row = i / m.count, at = i % m.count;
-        leati_matrices_read_doubles(in, row, at * values, values, a);
-        if (leati_factor_lu(a, n, order) == 0 && n > 0)
-            return leati_matrices_refuse(call, row, at, "Input is not invertible.", err);
-        leati_matrices_write_doubles(a, &call->outputs[0], row, at * values, values);
-        for (int64_t k = 0; k < n; k++)
-            /* Doubles hold all numbers of rows. */
-            (void)leati_support_store_number(args->output_idx_type, (double)order[k],
-                                             leati_support_row_of(&call->outputs[1], row) +
-                                                 (size_t)(at * n + k) * size);
-    }
-    return LEAT_OK;
+    leati_matrices_loop loop = leati_matrices_loop_of(call, factor);
+    loop.why = "Input is not invertible.";
+    LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
+    return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.1), err);
 }
 
-/* L^-T (the strict lower triangle of L^T g + the upper one of g U^T) U^-T, its rows put back. */
+/* L^-H (the strict lower triangle of L^H g + the upper one of g U^H) U^-H, its rows put back. */
 static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
     leat_value both = call->outputs[0], g = call->output_gradients[0];
     const leat_shape shape = leat_value_shape(call->outputs[1]);
@@ -72,24 +79,28 @@ static leat_status lu_gradient(leati_gradient_call *call, leat_error *err) {
                           "the gradient needs the sizes of the matrices; set them with "
                           "ensure_shape");
     /* Both triangles share a matrix, whose diagonal is that of U; L's is ones. */
-    leat_value none = leat_op_zeros_like(leat_op_diag_part(both, &(int64_t){0}, 1, 0, NULL)),
+    leat_value none = leat_op_zeros_like(leati_matrices_diagonal_of(both)),
                one = leat_op_add(none, leati_support_number(both.graph, leat_value_dtype(both), 1));
     leat_value lower =
         leat_op_set_diag(leat_op_band_part(both, -1, 0), one, &(int64_t){0}, 1, NULL);
     leat_value upper = leat_op_band_part(both, 0, -1);
     leat_value below = leat_op_set_diag(leat_op_band_part(g, -1, 0), none, &(int64_t){0}, 1, NULL);
-    below = leat_op_set_diag(leat_op_band_part(leat_op_matmul(lower, below, true, false), -1, 0),
-                             none, &(int64_t){0}, 1, NULL);
-    leat_value above = leat_op_matmul(leat_op_band_part(g, 0, -1), upper, false, true);
+    below = leat_op_set_diag(
+        leat_op_band_part(leati_matrices_product(lower, below, true, false), -1, 0), none,
+        &(int64_t){0}, 1, NULL);
+    leat_value above = leati_matrices_product(leat_op_band_part(g, 0, -1), upper, false, true);
     leat_value middle = leat_op_add(below, leat_op_band_part(above, 0, -1));
     /* Solving is more exact than multiplying with inverses. */
     middle = leat_op_matrix_triangular_solve(lower, middle, true, true);
-    middle = leati_matrices_transposed(
-        leat_op_matrix_triangular_solve(upper, leati_matrices_transposed(middle), false, false));
+    middle = leati_matrices_adjoint(
+        leat_op_matrix_triangular_solve(upper, leati_matrices_adjoint(middle), false, false));
     /* One line of zeros and a 1 for each p[i]: its transpose takes row i back to row p[i]. */
     leat_value rows = leat_op_one_hot(
         call->outputs[1], n,
-        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS, .dtype = leat_value_dtype(both)});
+        &(leat_op_one_hot_options){LEAT_OP_ONE_HOT_DEFAULTS,
+                                   .dtype = leati_dtype_part(leat_value_dtype(both))});
+    if (leati_dtype_is_complex(leat_value_dtype(both)))
+        rows = leat_op_cast(rows, leat_value_dtype(both));
     call->input_gradients[0] = leat_op_matmul(rows, middle, true, false);
     return LEAT_OK;
 }

@@ -50,7 +50,7 @@ static leat_status product(const struct matmul_args *args, const leat_shape *a, 
 static leat_status matmul_infer(leati_infer_call *call, leat_error *err) {
     const leat_shape *a = &call->inputs[0].shape, *b = &call->inputs[1].shape;
     leat_shape shape = {.rank = LEAT_UNKNOWN_RANK};
-    LEATI_TRY(leati_support_want_float(call, 0, "a", err));
+    LEATI_TRY(leati_support_want_trainable(call, 0, "a", err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     if (a->rank >= 0 && b->rank >= 0)
         LEATI_TRY(product(call->args, a, b, &shape, err));
@@ -63,45 +63,32 @@ static leat_status matmul_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape from = leati_support_operand_shape(a), to = leati_support_operand_shape(b), shape;
     LEATI_TRY(product(args, &from, &to, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    const int64_t *ma = &from.dims[from.rank - 2], *mb = &to.dims[to.rank - 2];
+    const int64_t *ma = &from.dims[from.rank - 2];
     int64_t m = shape.dims[shape.rank - 2], n = shape.dims[shape.rank - 1];
     int64_t k = args->transpose_a ? ma[0] : ma[1], matrices = 1;
     for (int32_t d = 0; d < shape.rank - 2; d++)
         matrices *= shape.dims[d];
-    size_t size = leat_dtype_size(a->dtype), b_bytes = (size_t)(mb[0] * mb[1]) * size;
-    /* gemm takes any steps of a, but dense rows of b. */
-    char *turned = args->transpose_b ? leati_arena_alloc(call->arena, b_bytes) : NULL;
-    if (args->transpose_b && turned == NULL)
-        return leati_no_memory(err);
-    /* Matrices that follow each other may be one, shared by all rows or by the stack: it is turned
-     * once. */
-    const char *turned_from = NULL;
-    int64_t done = 0;
-    for (int64_t i = 0; i < call->n * matrices; i++) {
-        if (leati_stop_look_after(m * n * k, &done))
+    leati_gemm_matrix left = {NULL, args->transpose_a ? 1 : k, args->transpose_a ? m : 1};
+    leati_gemm_matrix right = {NULL, args->transpose_b ? 1 : n, args->transpose_b ? k : 1};
+    for (int64_t row = 0; row < call->n; row++) {
+        left.data = leati_support_row_of(a, row);
+        right.data = leati_support_row_of(b, row);
+        leati_gemm_stack(a->dtype, matrices, m, n, k, left, m * k, right, to.rank > 2 ? k * n : 0,
+                         leati_support_row_of(out, row), m * n);
+        if (leati_stop_look())
             break;
-        int64_t row = i / matrices, matrix = i % matrices;
-        const char *pa = leati_support_row_of(a, row) + (size_t)(matrix * m * k) * size;
-        const char *pb =
-            leati_support_row_of(b, row) + (to.rank > 2 ? (size_t)matrix * b_bytes : 0);
-        if (turned != NULL && pb != turned_from) {
-            leati_gemm_transpose(a->dtype, mb[0], mb[1], pb, turned);
-            turned_from = pb;
-        }
-        leati_gemm(a->dtype, m, n, k, pa, args->transpose_a ? 1 : k, args->transpose_a ? m : 1,
-                   turned != NULL ? turned : pb,
-                   leati_support_row_of(out, row) + (size_t)(matrix * m * n) * size);
     }
     return LEAT_OK;
 }
 
 static leat_status matmul_gradient(leati_gradient_call *call, leat_error *err) {
     const struct matmul_args *args = call->args;
-    leat_value a = call->inputs[0], b = call->inputs[1], g = call->output_gradients[0];
+    leat_value a = leati_support_conjugate(call->inputs[0]), g = call->output_gradients[0];
+    leat_value b = leati_support_conjugate(call->inputs[1]);
     leat_shape stack = leat_value_shape(a), matrix = leat_value_shape(b);
     bool ta = args->transpose_a, tb = args->transpose_b;
-    /* g = dL/d(a b): what flows to a is g b^T, to b a^T g, and for a transposed operand the
-     * transpose of that. */
+    /* g = dL/d(a b): what flows to a is g b^T, to b a^T g (of conjugates, where they are complex),
+     * and for a transposed operand the transpose of that. */
     call->input_gradients[0] =
         ta ? leat_op_matmul(b, g, tb, true) : leat_op_matmul(g, b, false, !tb);
     /* The product above would need one matrix for all on the left, which matmul has on the right

@@ -1,9 +1,9 @@
 /* svd: the singular values of matrices in descending order, and, if asked, the U and V with
- * A = U diag(s) V^T (tf.linalg.svd).
+ * A = U diag(s) V^H (tf.linalg.svd).
  *
- * The signs of the columns of U and V are those that come out, as in TensorFlow, and other ones
- * than there. Fails where a matrix has values that are no numbers. No state, no locks. */
-#include "base/stop.h"
+ * The signs, or directions, of the columns of U and V are those that come out, as in TensorFlow,
+ * and other ones than there. Of a matrix with NaN or infinities all is NaN. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/linalg/matrices.h"
 
 struct svd_args {
@@ -41,8 +41,10 @@ static leat_status svd_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shapes[3];
     LEATI_TRY(leati_matrices_want(call, 0, false, err));
     shapes_of(args, &call->inputs[0].shape, shapes);
+    leat_dtype dtype = call->inputs[0].dtype;
     for (int i = 0; i < (args->compute_uv ? 3 : 1); i++)
-        LEATI_TRY(leati_op_infer_output(call, call->inputs[0].dtype, &shapes[i], NULL, err));
+        LEATI_TRY(leati_op_infer_output(call, i == 0 ? leati_dtype_part(dtype) : dtype, &shapes[i],
+                                        NULL, err));
     return LEAT_OK;
 }
 
@@ -53,69 +55,115 @@ static void write_columns(const double *a, int64_t rows, int64_t columns, int64_
         leati_matrices_write_doubles(a + k * columns, to, row, (at * rows + k) * kept, kept);
 }
 
+enum { SMALL = 12 };
+
+static leat_status by_lapack(const leati_matrices_loop *loop, int64_t row, int64_t at) {
+    const struct svd_args *args = loop->call->args;
+    const leati_operand *in = &loop->call->inputs[0], *out = loop->call->outputs;
+    int64_t rows = loop->rows, columns = loop->columns, inner = LEATI_MIN(rows, columns);
+    int64_t left = args->full_matrices ? rows : inner,
+            right = args->full_matrices ? columns : inner;
+    void *u = NULL, *v = NULL;
+    if (args->compute_uv) {
+        u = leati_matrices_at(&out[1], row, at * rows * left);
+        v = leati_matrices_at(&out[2], row, at * columns * right);
+    }
+    return leati_lapack_svd(in->dtype, leati_matrices_at(in, row, at * rows * columns), rows,
+                            columns, args->full_matrices,
+                            leati_matrices_at(&out[0], row, at * inner), u, v);
+}
+
+static leat_status plainly(const leati_matrices_loop *loop, int64_t row, int64_t at) {
+    const struct svd_args *args = loop->call->args;
+    const leati_operand *in = &loop->call->inputs[0], *out = loop->call->outputs;
+    bool wide = loop->columns > loop->rows; /* then its transpose is taken apart */
+    int64_t length = wide ? loop->columns : loop->rows, inner = wide ? loop->rows : loop->columns;
+    int64_t values = length * inner;
+    /* The matrix, the same as it was read where it is turned, the singular values, u with scratch
+     * behind it, and v. */
+    double *a =
+        leati_matrices_doubles(2 * values + inner + 2 * length * length + length + inner * inner);
+    double *s = a + 2 * values, *u = s + inner, *v = u + 2 * length * length + length;
+    if (a == NULL)
+        return LEAT_RESOURCE_EXHAUSTED;
+    leati_matrices_read_doubles(in, row, at * values, values, wide ? a + values : a);
+    if (wide)
+        leati_factor_transpose(a + values, loop->rows, loop->columns, a);
+    if (!leati_factor_svd(a, length, inner, s, u, v, u + length * length))
+        return LEAT_INVALID_ARGUMENT;
+    leati_matrices_write_doubles(s, &out[0], row, at * inner, inner);
+    if (!args->compute_uv)
+        return LEAT_OK;
+    /* If A^T = U S V^T, then A = V S U^T: both change places. */
+    write_columns(u, length, length, args->full_matrices ? length : inner, &out[wide ? 2 : 1], row,
+                  at);
+    write_columns(v, inner, inner, inner, &out[wide ? 1 : 2], row, at);
+    return LEAT_OK;
+}
+
+static leat_status take_apart(const leati_matrices_loop *loop, int64_t row, int64_t at) {
+    const struct svd_args *args = loop->call->args;
+    leat_status status = (loop->by_lapack ? by_lapack : plainly)(loop, row, at);
+    if (status != LEAT_INVALID_ARGUMENT)
+        return status;
+    for (int i = 0; i < (args->compute_uv ? 3 : 1); i++) {
+        const leati_operand *to = &loop->call->outputs[i];
+        int64_t values = to->dims[to->rank - 1] * (i == 0 ? 1 : to->dims[to->rank - 2]);
+        leati_matrices_write_nan(to, row, at * values, values);
+    }
+    return LEAT_OK;
+}
+
 static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
     const struct svd_args *args = call->args;
-    const leati_operand *in = &call->inputs[0], *out = call->outputs;
-    leat_shape from = leati_support_operand_shape(in), shapes[3];
+    leat_shape from = leati_support_operand_shape(&call->inputs[0]), shapes[3];
     LEATI_TRY(leati_matrices_check(&from, false, err));
     shapes_of(args, &from, shapes);
     for (int i = 0; i < (args->compute_uv ? 3 : 1); i++)
         LEATI_TRY(leati_support_output_like(call, i, &shapes[i], err));
-    leati_matrices m = leati_matrices_of(in);
-    bool wide = m.columns > m.rows; /* then its transpose is taken apart */
-    int64_t length = wide ? m.columns : m.rows, inner = wide ? m.rows : m.columns;
-    int64_t values = length * inner;
-    /* The matrix, the same as it was read where it is turned, and the singular values. */
-    double *a = leati_matrices_doubles(call, 2 * values + inner, err);
-    double *u = a == NULL ? NULL : leati_matrices_doubles(call, 2 * length * length + length, err);
-    double *v = u == NULL ? NULL : leati_matrices_doubles(call, inner * inner, err);
-    if (v == NULL)
-        return LEAT_RESOURCE_EXHAUSTED;
-    double *s = a + 2 * values;
-    for (int64_t i = 0; i < call->n * m.count && !leati_stop_look(); i++) {
-        int64_t row = i / m.count, at = i % m.count;
-        leati_matrices_read_doubles(in, row, at * values, values, wide ? a + values : a);
-        if (wide)
-            leati_factor_transpose(a + values, m.rows, m.columns, a);
-        if (!leati_factor_svd(a, length, inner, s, u, v, u + length * length))
-            return leati_matrices_refuse(
-                call, row, at, "it has values that are no numbers; SVD was not successful", err);
-        leati_matrices_write_doubles(s, &out[0], row, at * inner, inner);
-        if (!args->compute_uv)
-            continue;
-        /* If A^T = U S V^T, then A = V S U^T: both change places. */
-        write_columns(u, length, length, args->full_matrices ? length : inner, &out[wide ? 2 : 1],
-                      row, at);
-        write_columns(v, inner, inner, inner, &out[wide ? 1 : 2], row, at);
-    }
-    return LEAT_OK;
+    leati_matrices_loop loop = leati_matrices_loop_of(call, take_apart);
+    LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
+    return leati_matrices_run(&loop, leati_matrices_ns(&loop, 2), err);
 }
 
 /* The gradient of A with at most as many rows as columns, u square: what flows through u and the
  * part of v that u's columns belong to, and, where A has more columns, through the rest of v. */
 static leat_value wide_gradient(leat_value s, leat_value u, leat_value v, leat_value ds,
                                 leat_value du, leat_value dv, bool square) {
-    /* The columns of U are eigenvectors of A A^T, whose eigenvalues are the squares of s. */
+    /* The columns of U are eigenvectors of A A^H, whose eigenvalues are the squares of s. */
     leat_value gaps = leati_matrices_gaps(leat_op_square(s)), line = leat_op_expand_dims(s, -2);
-    leat_value fu = leat_op_multiply(gaps, leat_op_matmul(u, du, true, false));
-    leat_value fv = leat_op_multiply(gaps, leat_op_matmul(v, dv, true, false));
-    fu = leat_op_multiply(leat_op_add(fu, leati_matrices_transposed(fu)), line);
-    fv = leat_op_multiply(leat_op_expand_dims(s, -1),
-                          leat_op_add(fv, leati_matrices_transposed(fv)));
-    leat_value middle =
-        leat_op_add(leat_op_diag(ds, &(leat_op_diag_options){LEAT_OP_DIAG_DEFAULTS,
-                                                             .k = &(int64_t){0}, .num_k = 1}),
-                    leat_op_add(fu, fv));
-    leat_value whole = leat_op_matmul(u, leat_op_matmul(middle, v, false, true), false, false);
+    leat_value fu = leat_op_multiply(gaps, leati_matrices_product(u, du, true, false));
+    leat_value vdv = leati_matrices_product(v, dv, true, false);
+    leat_value fv = leat_op_multiply(gaps, vdv);
+    fu = leat_op_multiply(leat_op_add(fu, leati_matrices_adjoint(fu)), line);
+    fv = leat_op_multiply(leat_op_expand_dims(s, -1), leat_op_add(fv, leati_matrices_adjoint(fv)));
+    leat_value middle = leat_op_add(leati_matrices_diagonal(ds), leat_op_add(fu, fv));
+    leat_value scale = leati_matrices_safe_reciprocal(s);
+    if (!leati_support_value_failed(middle) && leati_dtype_is_complex(leat_value_dtype(middle))) {
+        /* U and V may turn together: only what is real of the diagonal of V^H dV is kept. */
+        leat_value turned = leati_matrices_diagonal_of(vdv);
+        turned = leat_op_subtract(leati_support_conjugate(turned), turned);
+        turned = leati_support_times(leat_op_multiply(scale, turned), 0.5);
+        middle = leat_op_add(middle, leati_matrices_diagonal(turned));
+    }
+    leat_value whole =
+        leat_op_matmul(u, leati_matrices_product(middle, v, false, true), false, false);
     if (square)
         return whole;
     /* Of dv only what leads out of the space of v's columns is left for the rest. */
-    leat_value inside = leat_op_matmul(dv, v, true, false);
-    leat_value rest =
-        leat_op_subtract(leati_matrices_transposed(dv), leat_op_matmul(inside, v, false, true));
-    leat_value scaled =
-        leat_op_multiply(u, leat_op_expand_dims(leati_matrices_safe_reciprocal(s), -2));
+    leat_value inside = leati_matrices_product(dv, v, true, false);
+    leat_value rest = leat_op_subtract(leati_matrices_adjoint(dv),
+                                       leati_matrices_product(inside, v, false, true));
+    leat_value scaled = leat_op_multiply(u, leat_op_expand_dims(scale, -2));
     return leat_op_add(whole, leat_op_matmul(scaled, rest, false, false));
+}
+
+/* Singular values, which are real, in the dtype of the matrices. */
+static leat_value as_matrix(leat_value s, leat_value matrix) {
+    return leati_support_value_failed(s) || leati_support_value_failed(matrix) ||
+                   leat_value_dtype(s) == leat_value_dtype(matrix)
+               ? s
+               : leat_op_cast(s, leat_value_dtype(matrix));
 }
 
 static leat_value or_zeros(leat_value gradient, leat_value like) {
@@ -130,9 +178,10 @@ static leat_status svd_gradient(leati_gradient_call *call, leat_error *err) {
         leat_value u = {s.graph, s.id + 1}, v = {s.graph, s.id + 2};
         if (leati_support_value_failed(s))
             return LEAT_OK;
-        leat_value line = leat_op_expand_dims(call->output_gradients[0], -2);
-        /* Of the singular values alone: U diag(ds) V^T. */
-        call->input_gradients[0] = leat_op_matmul(leat_op_multiply(u, line), v, false, true);
+        leat_value line = leat_op_expand_dims(as_matrix(call->output_gradients[0], u), -2);
+        /* Of the singular values alone: U diag(ds) V^H. */
+        call->input_gradients[0] =
+            leati_matrices_product(leat_op_multiply(u, line), v, false, true);
         return LEAT_OK;
     }
     int64_t rows = shape.rank < 2 ? LEAT_UNKNOWN_DIM : shape.dims[shape.rank - 2];
@@ -146,14 +195,14 @@ static leat_status svd_gradient(leati_gradient_call *call, leat_error *err) {
                           "no gradient of %lld x %lld matrices with full_matrices=True; leave it "
                           "False",
                           (long long)rows, (long long)columns);
-    leat_value s = call->outputs[0], u = call->outputs[1], v = call->outputs[2];
-    leat_value ds = or_zeros(call->output_gradients[0], s);
+    leat_value u = call->outputs[1], v = call->outputs[2], s = as_matrix(call->outputs[0], u);
+    leat_value ds = as_matrix(or_zeros(call->output_gradients[0], call->outputs[0]), u);
     leat_value du = or_zeros(call->output_gradients[1], u);
     leat_value dv = or_zeros(call->output_gradients[2], v);
     call->input_gradients[0] =
         /* A tall A is the transpose of a wide one, with U and V exchanged. */
         rows <= columns ? wide_gradient(s, u, v, ds, du, dv, rows == columns)
-                        : leati_matrices_transposed(wide_gradient(s, v, u, ds, dv, du, false));
+                        : leati_matrices_adjoint(wide_gradient(s, v, u, ds, dv, du, false));
     return LEAT_OK;
 }
 
@@ -162,7 +211,7 @@ const leati_tensor_op leati_tensor_op_svd = {
     .version = 1,
     .doc =
         "The singular values of matrices in descending order, and the U and V with A = U diag(s) "
-        "V^T (tf.linalg.svd).",
+        "V^H (tf.linalg.svd).",
     .names = "linalg.svd",
     .inputs = "tensor",
     .types = "T",

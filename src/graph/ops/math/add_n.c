@@ -1,15 +1,19 @@
 /* add_n: the sum of tensors of one shape (tf.math.add_n).
  *
- * Adds one after the other, in the order given. Fails where dtypes or shapes differ. No state, no
- * locks. */
+ * Adds one after the other, in the order given, a piece of all inputs at a time. Fails where dtypes
+ * or shapes differ. No state, no locks. */
+#include "base/minmax.h"
+#include "base/stop.h"
+#include "core/tensor.h"
 #include "graph/support/support.h"
+#include "run/crew.h"
 
 #include <string.h>
 
 static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
     leat_shape shape = call->inputs[0].shape;
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
-    if (call->inputs[0].dtype <= LEAT_BOOL || call->inputs[0].dtype > LEAT_FLOAT64)
+    if (!leati_dtype_is_number(call->inputs[0].dtype))
         return leati_refuse(err, DTYPE, "the inputs are %s; expected numbers",
                             leat_dtype_name(call->inputs[0].dtype));
     for (int i = 1; i < call->num_inputs; i++) {
@@ -28,14 +32,44 @@ static leat_status add_n_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-/* out += in, by the kernel of add. */
-static leat_status add_to(leati_kernel_call *call, const leati_operand *in, leat_error *err) {
-    /* The output is operand and result: add reads a value before it writes the sum there. */
-    leati_operand both[] = {call->outputs[0], *in};
+enum { PIECE = 1 << 14 }; /* values: those of a piece stay in a near cache for the next input */
+#define NS_PER_BYTE 0.1
+
+typedef struct adding {
+    const leati_kernel_call *call;
+    int64_t row, count;
+} adding;
+
+/* out = first + in, by the kernel of add: it reads a value before it writes the sum there. */
+static void add_to(const leati_kernel_call *call, leati_operand *out, const leati_operand *first,
+                   const leati_operand *in) {
+    leati_operand both[] = {*first, *in};
     leati_kernel_call inner = *call;
+    inner.n = 1;
     inner.inputs = both;
     inner.num_inputs = 2;
-    return leati_tensor_op_add.kernel(&inner, err);
+    inner.outputs = out;
+    /* It has no way to fail for vectors of one length whose result has memory. */
+    leat_error err = {0};
+    (void)!leati_tensor_op_add.kernel(&inner, &err);
+}
+
+static void add_piece(void *data, int64_t piece) {
+    const adding *all = data;
+    int64_t from = piece * PIECE, count = LEATI_MIN(all->count - from, PIECE);
+    leati_operand out = all->call->outputs[0], first = all->call->inputs[0];
+    size_t offset = (size_t)from * leat_dtype_size(out.dtype);
+    leati_operand *const parts[] = {&out, &first};
+    for (int k = 0; k < 2; k++) {
+        parts[k]->data = leati_support_row_of(parts[k], all->row) + offset;
+        parts[k]->rank = 1;
+        parts[k]->dims[0] = parts[k]->count = count;
+    }
+    for (int i = 1; i < all->call->num_inputs; i++) {
+        leati_operand in = first;
+        in.data = leati_support_row_of(&all->call->inputs[i], all->row) + offset;
+        add_to(all->call, &out, i == 1 ? &first : &out, &in);
+    }
 }
 
 static leat_status add_n_kernel(leati_kernel_call *call, leat_error *err) {
@@ -51,12 +85,14 @@ static leat_status add_n_kernel(leati_kernel_call *call, leat_error *err) {
     }
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)first->count * leat_dtype_size(first->dtype);
-    /* The first input is copied, so that the others can be added in place. */
-    for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(first, row),
-               bytes);
-    for (int i = 1; i < call->num_inputs; i++)
-        LEATI_TRY(add_to(call, &call->inputs[i], err));
+    adding all = {call, 0, first->count};
+    double ns = (double)(bytes * (size_t)call->num_inputs) * NS_PER_BYTE;
+    for (all.row = 0; all.row < call->n && bytes > 0 && !leati_stop_stopped(); all.row++)
+        if (call->num_inputs == 1)
+            memcpy(leati_support_row_of(&call->outputs[0], all.row),
+                   leati_support_row_of(first, all.row), bytes);
+        else
+            leati_crew_share(ns, (first->count + PIECE - 1) / PIECE, add_piece, &all);
     return LEAT_OK;
 }
 

@@ -1,10 +1,15 @@
 /* argmax, argmin: the index of the largest or smallest value along a dimension (tf.math.argmax,
  * tf.math.argmin). The first of equals is found; a NaN never wins over a number that came before.
  *
- * They fail where the dimension is empty or outside the input. No gradient, no state, no locks. */
+ * Of dtypes that many programs use, lines of neighbours are searched in runs, whose best is found
+ * first and then its place, and other lines side by side. The crew shares lines, and runs of a long
+ * one. They fail where the dimension is empty or outside the input. No gradient, no state, no
+ * locks. */
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "core/half.h"
 #include "graph/support/math/elementwise.h"
+#include "run/crew.h"
 
 struct arg_args {
     int64_t axis;
@@ -60,6 +65,113 @@ static const search_function searches[2][LEAT_NUM_DTYPES] = {
     {LEATI_TABLE_NUMBER(argmin), [LEAT_BOOL] = argmin_bool},
 };
 
+/* ---- fast searches ---- */
+enum { PIECE = 1 << 16, TILE = 256 }; /* values, lines */
+#define NS_PER_BYTE 0.08
+
+/* Lines of n values: each dense, `step` values behind the last, or side by side where `step` is 1
+ * and each line's next value is `next` values further. */
+typedef struct arg_lines {
+    const char *data;
+    int64_t n, step, next, lines;
+    int64_t *places;
+} arg_lines;
+
+/* In line_NAME, `start` is a number that came before: -1 where none is better. */
+#define FAST_SEARCH(NAME, TYPE, PLACE, BETTER)                                                     \
+    LEATI_ALWAYS_INLINE int64_t line_##NAME(const TYPE *x, int64_t n, TYPE start) {                \
+        enum { LANES = 128 / sizeof(TYPE), RUN = 1024 };                                           \
+        int64_t found = -1, i = 0;                                                                 \
+        TYPE best = start;                                                                         \
+        for (; n - i >= LANES; i += LEATI_MIN(n - i, RUN) / LANES * LANES) {                       \
+            int64_t run = LEATI_MIN(n - i, RUN) / LANES * LANES;                                   \
+            TYPE lanes[LANES];                                                                     \
+            for (int k = 0; k < LANES; k++)                                                        \
+                lanes[k] = best;                                                                   \
+            for (int64_t j = i; j < i + run; j += LANES)                                           \
+                for (int k = 0; k < LANES; k++)                                                    \
+                    lanes[k] = x[j + k] BETTER lanes[k] ? x[j + k] : lanes[k];                     \
+            for (int half = LANES / 2; half > 0; half /= 2)                                        \
+                for (int k = 0; k < half; k++)                                                     \
+                    lanes[k] = lanes[k + half] BETTER lanes[k] ? lanes[k + half] : lanes[k];       \
+            if (lanes[0] BETTER best) {                                                            \
+                best = lanes[0];                                                                   \
+                found = i;                                                                         \
+            }                                                                                      \
+        }                                                                                          \
+        /* Of the run only the best is known, not yet its place. */                                \
+        while (found >= 0 && !(x[found] == best))                                                  \
+            found++;                                                                               \
+        for (; i < n; i++)                                                                         \
+            if (x[i] BETTER best) {                                                                \
+                best = x[i];                                                                       \
+                found = i;                                                                         \
+            }                                                                                      \
+        return found;                                                                              \
+    }                                                                                              \
+    LEATI_ALWAYS_INLINE void dense_loop_##NAME(const arg_lines *l) {                               \
+        const TYPE *x = (const TYPE *)(const void *)l->data;                                       \
+        for (int64_t k = 0; k < l->lines; k++, x += l->step) {                                     \
+            int64_t place = line_##NAME(x, l->n, x[0]);                                            \
+            l->places[k] = place < 0 ? 0 : place;                                                  \
+        }                                                                                          \
+    }                                                                                              \
+    LEATI_ISA(dense_##NAME, dense_loop_##NAME, const arg_lines *)                                  \
+    LEATI_ALWAYS_INLINE void beside_loop_##NAME(const arg_lines *l) {                              \
+        const TYPE *x = (const TYPE *)(const void *)l->data;                                       \
+        TYPE best[TILE];                                                                           \
+        PLACE place[TILE];                                                                         \
+        int64_t lines = l->lines;                                                                  \
+        for (int64_t k = 0; k < lines; k++) {                                                      \
+            best[k] = x[k];                                                                        \
+            place[k] = 0;                                                                          \
+        }                                                                                          \
+        for (int64_t i = 1; i < l->n; i++) {                                                       \
+            x += l->next;                                                                          \
+            for (int64_t k = 0; k < lines; k++) {                                                  \
+                bool better = x[k] BETTER best[k];                                                 \
+                place[k] = better ? (PLACE)i : place[k];                                           \
+                best[k] = better ? x[k] : best[k];                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        for (int64_t k = 0; k < lines; k++)                                                        \
+            l->places[k] = place[k];                                                               \
+    }                                                                                              \
+    LEATI_ISA(beside_##NAME, beside_loop_##NAME, const arg_lines *)                                \
+    /* One run of a long line, which begins with `first`. */                                       \
+    static int64_t run_##NAME(const char *data, const char *first, int64_t n) {                    \
+        TYPE start = *(const TYPE *)(const void *)first;                                           \
+        return start != start ? -1 : line_##NAME((const TYPE *)(const void *)data, n, start);      \
+    }                                                                                              \
+    static bool better_##NAME(const char *data, int64_t i, int64_t best) {                         \
+        const TYPE *x = (const TYPE *)(const void *)data;                                          \
+        return x[i] BETTER x[best];                                                                \
+    }
+FAST_SEARCH(argmax_float32, float, int32_t, >)
+FAST_SEARCH(argmin_float32, float, int32_t, <)
+FAST_SEARCH(argmax_float64, double, int64_t, >)
+FAST_SEARCH(argmin_float64, double, int64_t, <)
+FAST_SEARCH(argmax_int32, int32_t, int32_t, >)
+FAST_SEARCH(argmin_int32, int32_t, int32_t, <)
+
+typedef struct fast_search {
+    void (*dense)(const arg_lines *lines);
+    void (*beside)(const arg_lines *lines);
+    int64_t (*run)(const char *data, const char *first, int64_t n);
+    bool (*better)(const char *data, int64_t i, int64_t best);
+} fast_search;
+
+#define FAST(NAME)                                                                                 \
+    { dense_##NAME, beside_##NAME, run_##NAME, better_##NAME }
+static const fast_search fast_searches[2][LEAT_NUM_DTYPES] = {
+    {[LEAT_FLOAT32] = FAST(argmax_float32),
+     [LEAT_FLOAT64] = FAST(argmax_float64),
+     [LEAT_INT32] = FAST(argmax_int32)},
+    {[LEAT_FLOAT32] = FAST(argmin_float32),
+     [LEAT_FLOAT64] = FAST(argmin_float64),
+     [LEAT_INT32] = FAST(argmin_int32)},
+};
+
 static leat_status without_axis(const struct arg_args *args, const leat_shape *in, int32_t *axis,
                                 leat_shape *out, leat_error *err) {
     LEATI_TRY(leati_support_normal_axis(args->axis, in->rank, axis, err));
@@ -97,32 +209,118 @@ static leat_status arg_infer(leati_infer_call *call, bool smallest, leat_error *
     return leati_op_infer_output(call, args->output_type, &shape, NULL, err);
 }
 
+/* ---- the walk ---- */
+typedef struct arg_run {
+    const leati_operand *in, *out;
+    search_function slow;
+    const fast_search *fast; /* without functions: slow */
+    int64_t dim, inner;      /* values of a line, how far they are apart */
+    int64_t tile, tiles;     /* lines of a tile, tiles of the neighbours that `inner` is */
+    int64_t each, all, part; /* tiles of a row, of all rows, of a piece */
+    const char *line;        /* a long one, and the best place of each run of it */
+    int64_t *places;
+} arg_run;
+
+static void store_place(const leati_operand *out, char *to, int64_t i, int64_t place) {
+    switch (out->dtype) {
+    case LEAT_INT32: ((int32_t *)(void *)to)[i] = (int32_t)place; break;
+    case LEAT_INT64: ((int64_t *)(void *)to)[i] = place; break;
+    /* int16 and uint16 have the same bits for the places that both can say. */
+    default: ((uint16_t *)(void *)to)[i] = (uint16_t)place;
+    }
+}
+
+/* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as many values.
+ */
+static void search_tile(const arg_run *run, int64_t index) {
+    int64_t row = index / run->each, tile = index % run->each, places[TILE];
+    int64_t size = (int64_t)leat_dtype_size(run->in->dtype);
+    int64_t outer = tile / run->tiles, first = tile % run->tiles * run->tile;
+    arg_lines lines = {.n = run->dim, .step = 1, .next = run->inner, .places = places};
+    int64_t from = outer * run->inner * run->dim + first, to = outer * run->inner + first;
+    lines.lines = LEATI_MIN(run->inner - first, run->tile);
+    if (run->inner == 1) {
+        /* Tiles are of lines one behind the other. */
+        to = tile * run->tile;
+        from = to * run->dim;
+        lines.step = run->dim;
+        lines.lines = LEATI_MIN(run->out->count - to, run->tile);
+    }
+    lines.data = leati_support_row_of(run->in, row) + from * size;
+    if (run->fast->dense == NULL || run->dim > INT32_MAX)
+        for (int64_t k = 0; k < lines.lines; k++)
+            places[k] = run->slow(lines.data + k * lines.step * size, run->dim, run->inner);
+    else
+        (run->inner == 1 ? run->fast->dense : run->fast->beside)(&lines);
+    for (int64_t k = 0; k < lines.lines; k++)
+        store_place(run->out, leati_support_row_of(run->out, row), to + k, places[k]);
+}
+
+static void search_piece(void *data, int64_t piece) {
+    const arg_run *run = data;
+    int64_t end = LEATI_MIN((piece + 1) * run->part, run->all), done = 0;
+    for (int64_t i = piece * run->part; i < end; i++) {
+        search_tile(run, i);
+        if (leati_stop_look_after(run->dim * run->tile, &done))
+            return;
+    }
+}
+
+static void search_run(void *data, int64_t piece) {
+    const arg_run *run = data;
+    int64_t from = piece * PIECE, size = (int64_t)leat_dtype_size(run->in->dtype);
+    int64_t place =
+        run->fast->run(run->line + from * size, run->line, LEATI_MIN(run->dim - from, PIECE));
+    run->places[piece] = place < 0 ? -1 : from + place;
+}
+
+/* Lines that are pieces by themselves. */
+static leat_status search_long(arg_run *run, leati_kernel_call *call, double ns, leat_error *err) {
+    int64_t pieces = (run->dim + PIECE - 1) / PIECE;
+    size_t bytes = (size_t)run->dim * leat_dtype_size(run->in->dtype);
+    run->places = leati_arena_alloc(call->arena, (size_t)pieces * sizeof(int64_t));
+    if (run->places == NULL)
+        return leati_no_memory(err);
+    for (int64_t k = 0; k < call->n * run->out->count && !leati_stop_stopped(); k++) {
+        int64_t row = k / run->out->count, i = k % run->out->count, best = 0;
+        run->line = leati_support_row_of(run->in, row) + (size_t)i * bytes;
+        leati_crew_share(ns, pieces, search_run, run);
+        for (int64_t p = 0; p < pieces && !leati_stop_stopped(); p++)
+            if (run->places[p] >= 0 && run->fast->better(run->line, run->places[p], best))
+                best = run->places[p];
+        store_place(run->out, leati_support_row_of(run->out, row), i, best);
+    }
+    return LEAT_OK;
+}
+
 static leat_status arg_kernel(leati_kernel_call *call, bool smallest, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape from = leati_support_operand_shape(in), shape = {0};
-    search_function search = searches[smallest][in->dtype];
     int32_t axis = 0;
     LEATI_TRY(without_axis(call->args, &from, &axis, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int64_t inner = 1, dim = from.dims[axis];
+    arg_run run = {.in = in, .out = out, .dim = from.dims[axis], .inner = 1, .tiles = 1};
+    run.slow = searches[smallest][in->dtype];
+    run.fast = &fast_searches[smallest][in->dtype];
     for (int32_t d = axis + 1; d < from.rank; d++)
-        inner *= from.dims[d];
-    int64_t size = (int64_t)leat_dtype_size(in->dtype);
-    int64_t done = 0;
-    for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < out->count && !leati_stop_look_after(dim, &done); i++) {
-            /* Lines along the axis stand side by side, `inner` of them; then follow `dim` times as
-             * many values. */
-            int64_t first = i / inner * inner * dim + i % inner;
-            int64_t best = search(leati_support_row_of(in, row) + first * size, dim, inner);
-            switch (out->dtype) {
-            case LEAT_INT32: ((int32_t *)leati_support_row_of(out, row))[i] = (int32_t)best; break;
-            case LEAT_INT64: ((int64_t *)leati_support_row_of(out, row))[i] = best; break;
-            /* int16 and uint16 have the same bits for the places that both can say. */
-            default: ((uint16_t *)leati_support_row_of(out, row))[i] = (uint16_t)best; break;
-            }
-        }
+        run.inner *= from.dims[d];
+    if (out->count == 0)
+        return LEAT_OK;
+    double ns = (double)run.dim * (double)leat_dtype_size(in->dtype) * NS_PER_BYTE;
+    if (run.inner == 1 && run.dim > 2 * PIECE && run.fast->dense != NULL)
+        return search_long(&run, call, ns, err);
+    if (run.inner == 1) {
+        run.tile = LEATI_MIN(LEATI_MAX(PIECE / run.dim, 1), TILE);
+        run.each = (out->count + run.tile - 1) / run.tile;
+    } else {
+        run.tile = TILE;
+        run.tiles = (run.inner + TILE - 1) / TILE;
+        run.each = out->count / run.inner * run.tiles;
     }
+    run.all = run.each * call->n;
+    run.part = LEATI_MAX(PIECE / (run.dim * LEATI_MIN(run.tile, out->count)), 1);
+    leati_crew_share(ns * (double)(out->count * call->n), (run.all + run.part - 1) / run.part,
+                     search_piece, &run);
     return LEAT_OK;
 }
 

@@ -9,33 +9,52 @@
  * inference on dtypes that they do not have, and where dtypes differ or shapes do not broadcast. No
  * state, no locks. */
 #include "base/minmax.h"
+#include "core/tensor.h"
 #include "graph/known.h"
-#include "graph/support/math/wide.h"
+#include "graph/support/math/elementwise.h"
 
 /* ---- kernels ---- */
-#define SIGNED_AND_FLOATS1(OP, INTEGER, FLOAT32, FLOAT64)                                          \
+/* A magnitude is real. */
+static leat_status infer_part(leati_infer_call *call, leat_error *err) {
+    const leati_type *in = &call->inputs[0];
+    return leati_op_infer_output(call, leati_dtype_part(in->dtype), &in->shape, NULL, err);
+}
+
+#define SIGNED1(OP, INTEGER, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128)                              \
     LEATI_LANES1_SIGNED(OP, INTEGER)                                                               \
     LEATI_LANES1_FLOAT(OP, FLOAT32, FLOAT64)                                                       \
+    LEATI_LANES1_COMPLEX(OP, COMPLEX64, COMPLEX128)                                                \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_SIGNED(OP),                 \
-                            LEATI_TABLE_FLOAT(OP))
+                            LEATI_TABLE_FLOAT(OP), LEATI_TABLE_COMPLEX(OP))
 /* The lowest integer has no opposite, so both count in unsigned numbers, which wrap. */
-SIGNED_AND_FLOATS1(abs, x < 0 ? (U)0 - (U)x : (U)x, fabsf(x), fabs(x))
-SIGNED_AND_FLOATS1(negate, (U)0 - (U)x, -x, -x)
+LEATI_LANES1_SIGNED(abs, x < 0 ? (U)0 - (U)x : (U)x)
+LEATI_LANES1_FLOAT(abs, fabsf(x), fabs(x))
+LEATI_LANE1_RARE(abs_complex64, leati_complex64, leati_complex64, float, cabsf(x))
+LEATI_LANE1_RARE(abs_complex128, leati_complex128, leati_complex128, double, cabs(x))
+LEATI_ELEMENTWISE_TABLE(abs, infer_part, NULL, LEATI_TABLE_SIGNED(abs), LEATI_TABLE_FLOAT(abs),
+                        LEATI_TABLE_COMPLEX(abs))
+SIGNED1(negate, (U)0 - (U)x, -x, -x, -x, -x)
 /* 0, minus zero and NaN are their own sign. */
-#define SIGN (x > 0 ? (T)1 : x < 0 ? (T)-1 : x)
-SIGNED_AND_FLOATS1(sign, (x > 0) - (x < 0), SIGN, SIGN)
+#define SIGN (x < 0 ? (T)-1 : (x > 0 ? (T)1 : x))
+SIGNED1(sign, (x > 0) - (x < 0), SIGN, SIGN, leati_complex_fsign(x), leati_complex_dsign(x))
 
 LEATI_LANES1_SIGNED(square, (U)x *(U)x)
 LEATI_LANES1_UNSIGNED(square, (U)x *(U)x)
 LEATI_LANES1_FLOAT(square, x *x, x *x)
-LEATI_ELEMENTWISE_TABLE(square, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(square))
+LEATI_LANES1_COMPLEX(square, x *x, x *x)
+LEATI_ELEMENTWISE_TABLE(square, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(square),
+                        LEATI_TABLE_COMPLEX(square))
 
-LEATI_FLOATS1(reciprocal, 1.0f / x, 1.0 / x)
-LEATI_FLOATS2(divide_no_nan, y == 0 ? 0 : x / y, y == 0 ? 0 : x / y)
-LEATI_FLOATS2(multiply_no_nan, y == 0 ? 0 : x * y, y == 0 ? 0 : x * y)
+LEATI_FLOATS1_COMPLEX(reciprocal, 1.0f / x, 1.0 / x, 1.0f / x, 1.0 / x)
+#define DIVIDED (y == 0 ? 0 : x / y)
+#define MULTIPLIED (y == 0 ? 0 : x * y)
+LEATI_FLOATS2_COMPLEX(divide_no_nan, DIVIDED, DIVIDED, DIVIDED, DIVIDED)
+LEATI_FLOATS2_COMPLEX(multiply_no_nan, MULTIPLIED, MULTIPLIED, MULTIPLIED, MULTIPLIED)
 
-LEATI_LANES2_FLOAT_WIDE(divide, LEATI_WIDE_DIVIDE, x / y, x / y)
-LEATI_ELEMENTWISE_TABLE(divide, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(divide))
+LEATI_LANES2_FLOAT(divide, x / y, x / y)
+LEATI_LANES2_COMPLEX(divide, x / y, x / y)
+LEATI_ELEMENTWISE_TABLE(divide, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(divide),
+                        LEATI_TABLE_COMPLEX(divide))
 
 LEATI_LANE2(nextafter_float32, float, float, float, nextafterf(x, y))
 LEATI_LANE2(nextafter_float64, double, double, double, nextafter(x, y))
@@ -43,25 +62,32 @@ LEATI_ELEMENTWISE_TABLE(
     nextafter, leati_op_infer_broadcast,
     NULL, [LEAT_FLOAT32] = nextafter_float32, [LEAT_FLOAT64] = nextafter_float64)
 
-/* FLOATS makes the lanes of floats. */
-#define NUMBERS2(OP, INTEGER, FLOATS)                                                              \
+/* FLOATS makes the lanes of floats; others stand at the end of the table. */
+#define NUMBERS2(OP, INTEGER, FLOATS, ...)                                                         \
     LEATI_LANES2_INTEGER(OP, INTEGER)                                                              \
     FLOATS                                                                                         \
-    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL, LEATI_TABLE_NUMBER(OP))
-NUMBERS2(add, (U)x + (U)y, LEATI_LANES2_FLOAT_WIDE(add, LEATI_WIDE_ADD, x + y, x + y))
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, NULL,                                    \
+                            LEATI_TABLE_NUMBER(OP) __VA_OPT__(, ) __VA_ARGS__)
+LEATI_LANES2_COMPLEX(add, x + y, x + y)
+LEATI_LANES2_COMPLEX(multiply, x *y, x *y)
+LEATI_LANES2_COMPLEX(subtract, x - y, x - y)
+NUMBERS2(add, (U)x + (U)y, LEATI_LANES2_FLOAT(add, x + y, x + y), LEATI_TABLE_COMPLEX(add))
 NUMBERS2(maximum, LEATI_MAX(x, y),
          LEATI_LANES2_FLOAT(maximum, (x > y || x != x) ? x : y, (x > y || x != x) ? x : y))
 NUMBERS2(minimum, LEATI_MIN(x, y),
          LEATI_LANES2_FLOAT(minimum, (x < y || x != x) ? x : y, (x < y || x != x) ? x : y))
-NUMBERS2(multiply, (U)x *(U)y, LEATI_LANES2_FLOAT_WIDE(multiply, LEATI_WIDE_MULTIPLY, x *y, x *y))
+NUMBERS2(multiply, (U)x *(U)y, LEATI_LANES2_FLOAT(multiply, x *y, x *y),
+         LEATI_TABLE_COMPLEX(multiply))
+/* The square of the distance, which is real. */
+LEATI_LANES2_COMPLEX(squared_difference, (x - y) * conjf(x - y), (x - y) * conj(x - y))
 NUMBERS2(squared_difference, ((U)x - (U)y) * ((U)x - (U)y),
-         LEATI_LANES2_STEPS(squared_difference, R(x - y) * R(x - y), (x - y) * (x - y),
-                            (x - y) * (x - y)))
-NUMBERS2(subtract, (U)x - (U)y,
-         LEATI_LANES2_FLOAT_WIDE(subtract, LEATI_WIDE_SUBTRACT, x - y, x - y))
+         LEATI_LANES2_STEPS(squared_difference, LEATI_R(x - y) * LEATI_R(x - y), (x - y) * (x - y),
+                            (x - y) * (x - y)),
+         LEATI_TABLE_COMPLEX(squared_difference))
+NUMBERS2(subtract, (U)x - (U)y, LEATI_LANES2_FLOAT(subtract, x - y, x - y),
+         LEATI_TABLE_COMPLEX(subtract))
 
 /* ---- gradients ---- */
-LEATI_GRADIENT1(abs, leat_op_multiply(g, leat_op_sign(x)))
 LEATI_GRADIENT1(negate, leat_op_negate(g))
 LEATI_GRADIENT1(reciprocal, leat_op_negate(leat_op_multiply(g, leat_op_square(y))))
 LEATI_GRADIENT1(sign, leat_op_zeros_like(x))
@@ -76,9 +102,19 @@ LEATI_GRADIENT2(multiply_no_nan, leat_op_multiply_no_nan(g, y), leat_op_multiply
 LEATI_GRADIENT2(nextafter, g, leat_op_zeros_like(g))
 LEATI_GRADIENT2(subtract, g, leat_op_negate(g))
 
+static leat_status abs_gradient(leati_gradient_call *call, leat_error *err) {
+    (void)err;
+    leat_value x = call->inputs[0], g = call->output_gradients[0];
+    /* In the direction of x: what flows is real where x is complex, too. */
+    call->input_gradients[0] =
+        leat_op_multiply(leat_op_cast(g, leat_value_dtype(x)), leat_op_sign(x));
+    return LEAT_OK;
+}
+
 static leat_status divide_no_nan_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
+    leat_value x = leati_support_conjugate(call->inputs[0]);
+    leat_value y = leati_support_conjugate(call->inputs[1]), g = call->output_gradients[0];
     leat_value slope = leat_op_divide_no_nan(g, y);
     leat_value turn = leat_op_divide_no_nan(leat_op_divide_no_nan(leat_op_negate(x), y), y);
     call->input_gradients[0] = leati_op_gradient_unbroadcast(slope, x);

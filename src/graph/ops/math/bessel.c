@@ -7,6 +7,7 @@
  * They fail in inference on other dtypes. No state, no locks. */
 #include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
+#include "graph/support/math/functions_special.h"
 
 #define PI 3.14159265358979323846
 #define EULER 0.57721566490153286061
@@ -75,10 +76,10 @@ static double library_y(int order, double x) {
 
 /* ---- kernels ---- */
 #define BESSEL(OP, EXPRESSION) LEATI_FLOATS1(OP, (float)(EXPRESSION), EXPRESSION)
-BESSEL(bessel_i0, scaled_i(0, (double)x) * exp(fabs((double)x)))
-BESSEL(bessel_i0e, scaled_i(0, (double)x))
-BESSEL(bessel_i1, scaled_i(1, (double)x) * exp(fabs((double)x)))
-BESSEL(bessel_i1e, scaled_i(1, (double)x))
+LEATI_FLOATS1(bessel_i0, leati_math_bessel_i0(x), scaled_i(0, x) * exp(fabs(x)))
+LEATI_FLOATS1(bessel_i0e, leati_math_bessel_i0e(x), scaled_i(0, x))
+LEATI_FLOATS1(bessel_i1, leati_math_bessel_i1(x), scaled_i(1, x) * exp(fabs(x)))
+LEATI_FLOATS1(bessel_i1e, leati_math_bessel_i1e(x), scaled_i(1, x))
 BESSEL(bessel_j0, j0((double)x))
 BESSEL(bessel_j1, j1((double)x))
 BESSEL(bessel_k0, scaled_k(0, (double)x) * exp(-(double)x))

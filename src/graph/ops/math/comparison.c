@@ -1,5 +1,6 @@
 /* equal, greater, greater_equal, less, less_equal, not_equal: two numbers compared, as bool,
- * broadcast (tf.math.equal and so on); equal and not_equal take booleans and strings too. Where one
+ * broadcast (tf.math.equal and so on); equal and not_equal take
+ * complex numbers, booleans and strings too. Where one
  * is NaN, not_equal alone holds. They fail in inference where dtypes differ or shapes do not
  * broadcast. No state, no locks. */
 #include "graph/support/math/elementwise.h"
@@ -29,9 +30,11 @@ COMPARED(less_equal, x <= y)
     }                                                                                              \
     LEATI_LANES2_COMPARE(OP, EXPRESSION)                                                           \
     LEATI_LANE2(OP##_bool, bool, bool, bool, EXPRESSION)                                           \
+    LEATI_LANE2(OP##_complex64, leati_complex64, float, bool, EXPRESSION)                          \
+    LEATI_LANE2(OP##_complex128, leati_complex128, double, bool, EXPRESSION)                       \
     LEATI_ELEMENTWISE_TABLE(                                                                       \
-        OP, leati_op_infer_compare, NULL,                                                          \
-        LEATI_TABLE_NUMBER(OP), [LEAT_BOOL] = OP##_bool, [LEAT_STRING] = OP##_string)
+        OP, leati_op_infer_compare, NULL, LEATI_TABLE_NUMBER(OP),                                  \
+        LEATI_TABLE_COMPLEX(OP), [LEAT_BOOL] = OP##_bool, [LEAT_STRING] = OP##_string)
 COMPARED_TOO(equal, x == y, same_bytes(x, y))
 COMPARED_TOO(not_equal, x != y, !same_bytes(x, y))
 

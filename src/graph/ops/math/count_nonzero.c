@@ -3,6 +3,7 @@
  *
  * NaN counts. The numbers are summed as int64 and then cast. Fails where an axis is outside the
  * input. No gradient, no state, no locks. */
+#include "core/tensor.h"
 #include "graph/support/math/reduce.h"
 #include "graph/support/text/texts.h"
 
@@ -41,9 +42,21 @@ static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) 
     return leati_reduce_infer_as(call, args->dtype, err);
 }
 
+/* A cast would look at the real part alone. */
+static leat_status either_part(leati_kernel_call *call, const leati_operand *in,
+                               leati_operand *truth, leat_error *err) {
+    static const double zero[2] = {0, 0};
+    leati_operand both[2] = {*in,
+                             {.data = (char *)(uintptr_t)zero, .dtype = in->dtype, .count = 1}};
+    return leati_support_inner_run(call, &leati_tensor_op_not_equal, NULL, both, 2, LEAT_BOOL,
+                                   truth, err);
+}
+
 /* Of each value of every row: is it anything? */
 static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
+    if (leati_dtype_is_complex(in->dtype))
+        return either_part(call, in, truth, err);
     if (in->dtype != LEAT_STRING)
         /* cast makes true of all numbers but 0, NaN included; it does not take strings. */
         return leati_support_inner_cast(call, in, LEAT_BOOL, truth, err);
@@ -63,48 +76,39 @@ static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, lea
     return LEAT_OK;
 }
 
-/* Adds a row's values to the numbers they count for. */
-static void add_row(const leati_operand *truth, const bool *mask, int64_t row, int64_t *to) {
-    const char *holds = leati_support_row_of(truth, row);
-    for (int64_t i = 0; i < truth->count; i++) {
-        /* From the last dimension back: masked ones are left out of the place in the result. */
-        int64_t rest = i, place = 0, step = 1;
-        if (!holds[i])
-            continue;
-        for (int32_t d = truth->rank - 1; d >= 0; d--) {
-            place += mask[d] ? 0 : rest % truth->dims[d] * step;
-            step *= mask[d] ? 1 : truth->dims[d];
-            rest /= truth->dims[d];
-        }
-        to[place]++;
-    }
+/* How many there are, as int64, over rows that lie one behind the other. */
+static leat_status count(leati_kernel_call *call, const leati_operand *in, const bool *mask,
+                         leati_operand *numbers, leat_error *err) {
+    LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_INT64, numbers, err));
+    leati_kernel_call inner = *call;
+    inner.inputs = in;
+    inner.outputs = numbers;
+    return leati_reduce(&inner, mask, LEATI_REDUCE_COUNT, err);
 }
 
 static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err) {
     const struct count_nonzero_args *args = call->args;
     leat_shape in = leati_support_operand_shape(&call->inputs[0]);
-    const leati_operand *out = &call->outputs[0];
-    leati_operand truth;
+    const leati_operand *out = &call->outputs[0], *from = &call->inputs[0];
+    leati_operand truth, numbers;
     bool mask[LEAT_MAX_RANK];
-    size_t bytes = 0;
     LEATI_TRY(leati_reduce_mask(&args->reduce.axis, in.rank, mask, err));
     leat_shape shape = leati_reduce_shape(&in, mask, args->reduce.keepdims);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    LEATI_TRY(find_truth(call, &truth, err));
-    if (!leati_mul_size((size_t)out->count, sizeof(int64_t), &bytes))
-        return leati_no_memory(err);
-    int64_t *numbers = leati_arena_alloc(call->arena, bytes);
-    if (numbers == NULL)
-        return leati_no_memory(err);
-    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
-        memset(numbers, 0, bytes);
-        add_row(&truth, mask, row, numbers);
-        for (int64_t i = 0; i < out->count; i++)
+    if (from->dtype != LEAT_BOOL && from->dtype != LEAT_INT32 && from->dtype != LEAT_FLOAT32) {
+        LEATI_TRY(find_truth(call, &truth, err));
+        from = &truth;
+    }
+    LEATI_TRY(count(call, from, mask, &numbers, err));
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < out->count; i++) {
+            int64_t number =
+                ((const int64_t *)(const void *)leati_support_row_of(&numbers, row))[i];
             /* A double counts exactly to 2^53, more values than memory holds. */
-            (void)leati_support_store_number(out->dtype, (double)numbers[i],
+            (void)leati_support_store_number(out->dtype, (double)number,
                                              leati_support_row_of(out, row) +
                                                  (size_t)i * leat_dtype_size(out->dtype));
-    }
+        }
     return LEAT_OK;
 }
 

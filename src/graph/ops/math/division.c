@@ -8,6 +8,8 @@
 #include "graph/known.h"
 #include "graph/support/math/elementwise.h"
 
+#include <float.h>
+
 /* The number of the only bit of a positive power of two; -1 for other values. */
 static int power_of_two(int64_t value) {
     /* An unsigned divisor of 2^63 or more comes as a negative number and takes the other loop. */
@@ -75,8 +77,19 @@ static double floor_remainder(double x, double y) {
     return r != 0 && (y < 0) != (r < 0) ? r + y : r;
 }
 
+/* fmodf, which divides bit by bit: where the quotient is small, quotient, product and difference of
+ * doubles are exact but for a quotient that was rounded up to the next integer. */
+static inline float remainderf_of(float x, float y) {
+    double q = (double)x / (double)y;
+    if (!(fabs(q) < 0x1p28 && fabsf(y) <= FLT_MAX))
+        return fmodf(x, y);
+    double r = (double)x - trunc(q) * (double)y;
+    r = r != 0 && (r < 0) != (x < 0) ? r + copysign((double)y, (double)x) : r;
+    return copysignf((float)r, x);
+}
+
 static float floor_remainderf(float x, float y) {
-    float r = fmodf(x, y);
+    float r = remainderf_of(x, y);
     return r != 0 && (y < 0) != (r < 0) ? r + y : r;
 }
 
@@ -89,7 +102,7 @@ LEATI_LANES2_FLOAT(floormod, floor_remainderf(x, y), floor_remainder(x, y))
 DIVISION_LANES(truncatediv, x / (__typeof__(x))(UINT64_C(1) << shift), q, q)
 LEATI_LANES2_FLOAT(truncatediv, truncf(x / y), trunc(x / y))
 DIVISION_LANES(truncatemod, x % (__typeof__(x))(UINT64_C(1) << shift), r, r)
-LEATI_LANES2_FLOAT(truncatemod, fmodf(x, y), fmod(x, y))
+LEATI_LANES2_FLOAT(truncatemod, remainderf_of(x, y), fmod(x, y))
 
 #define DIVIDED(OP, REFUSAL)                                                                       \
     LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast, REFUSAL, LEATI_TABLE_NUMBER(OP))
@@ -123,6 +136,6 @@ DIVISION(
         "The remainder of floordiv, with the sign of y, broadcast; Python's % (tf.math.floormod).",
     .names = "math.floormod math.mod", .gradient = floormod_gradient)
 DIVISION(truncatediv, .doc = "The quotient rounded towards zero, broadcast (tf.truncatediv).",
-         .names = "truncatediv")
+         .names = "truncatediv", .gradient = leati_op_gradient_none)
 DIVISION(truncatemod, .doc = "The remainder that has the sign of x, broadcast (tf.truncatemod).",
          .names = "truncatemod")

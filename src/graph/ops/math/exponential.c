@@ -3,18 +3,22 @@
  * operands broadcast. They fail in inference on other dtypes, and where dtypes differ or shapes do
  * not broadcast; pow in a run on a negative power of an integer. No state, no locks. */
 #include "graph/support/math/elementwise.h"
+#include "graph/support/math/functions_special.h"
 
-LEATI_FLOATS1(exp, expf(x), exp(x))
-LEATI_FLOATS1(expm1, expm1f(x), expm1(x))
-LEATI_FLOATS1(log, logf(x), log(x))
-LEATI_FLOATS1(log1p, log1pf(x), log1p(x))
-LEATI_FLOATS1(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x))
-LEATI_FLOATS1(sqrt, sqrtf(x), sqrt(x))
-LEATI_FLOATS2(xdivy, x == 0 ? 0 : x / y, x == 0 ? 0 : x / y)
-LEATI_FLOATS2_STEPS(xlog1py, x == 0 ? 0 : x * R(log1pf(y)), x == 0 ? 0 : x * log1pf(y),
-                    x == 0 ? 0 : x * log1p(y))
-LEATI_FLOATS2_STEPS(xlogy, x == 0 ? 0 : x * R(logf(y)), x == 0 ? 0 : x * logf(y),
-                    x == 0 ? 0 : x * log(y))
+LEATI_FLOATS1_COMPLEX(exp, leati_math_exp(x), leati_math_wide_exp(x), cexpf(x), cexp(x))
+LEATI_FLOATS1_COMPLEX(expm1, leati_math_expm1(x), leati_math_wide_expm1(x), leati_complex_fexpm1(x),
+                      leati_complex_dexpm1(x))
+LEATI_FLOATS1_COMPLEX(log, leati_math_log(x), leati_math_wide_log(x), clogf(x), clog(x))
+LEATI_FLOATS1_COMPLEX(log1p, leati_math_log1p(x), leati_math_wide_log1p(x), leati_complex_flog1p(x),
+                      leati_complex_dlog1p(x))
+LEATI_FLOATS1_COMPLEX(rsqrt, 1.0f / sqrtf(x), 1.0 / sqrt(x), 1.0f / csqrtf(x), 1.0 / csqrt(x))
+LEATI_FLOATS1_COMPLEX(sqrt, sqrtf(x), sqrt(x), csqrtf(x), csqrt(x))
+#define XDIVY (x == 0 ? 0 : x / y)
+LEATI_FLOATS2_COMPLEX(xdivy, XDIVY, XDIVY, XDIVY, XDIVY)
+LEATI_FLOATS2_STEPS(xlog1py, x == 0 ? 0 : x * LEATI_R(leati_math_log1p(y)),
+                    x == 0 ? 0 : x * leati_math_log1p(y), x == 0 ? 0 : x * leati_math_wide_log1p(y))
+LEATI_FLOATS2_STEPS(xlogy, x == 0 ? 0 : x * LEATI_R(leati_math_log(y)),
+                    x == 0 ? 0 : x * leati_math_log(y), x == 0 ? 0 : x * leati_math_wide_log(y))
 
 /* Integers by squaring, wrapping around; a negative exponent refuses the value. */
 #define POW_LANE(NAME, TYPE, UTYPE)                                                                \
@@ -38,10 +42,11 @@ POW_LANE(pow_int8, int8_t, uint32_t)
 POW_LANE(pow_int16, int16_t, uint32_t)
 POW_LANE(pow_int32, int32_t, uint32_t)
 POW_LANE(pow_int64, int64_t, uint64_t)
-LEATI_LANES2_FLOAT(pow, powf(x, y), pow(x, y))
+LEATI_LANES2_FLOAT(pow, leati_math_pow(x, y), pow(x, y))
+LEATI_LANES2_COMPLEX(pow, cpowf(x, y), cpow(x, y))
 LEATI_ELEMENTWISE_TABLE(pow, leati_op_infer_broadcast,
                         "a negative power of an integer is no integer; cast to floats first",
-                        LEATI_TABLE_SIGNED(pow), LEATI_TABLE_FLOAT(pow))
+                        LEATI_TABLE_SIGNED(pow), LEATI_TABLE_FLOAT(pow), LEATI_TABLE_COMPLEX(pow))
 
 static leat_value one_of(leat_value x) {
     return leati_support_number(x.graph, leat_value_dtype(x), 1);
@@ -69,11 +74,14 @@ LEATI_GRADIENT2(xlogy, leat_op_multiply(g, leat_op_xlogy(some(x), y)),
 
 static leat_status pow_gradient(leati_gradient_call *call, leat_error *err) {
     (void)err;
-    leat_value g = call->output_gradients[0], x = call->inputs[0], y = call->inputs[1];
-    leat_value z = call->outputs[0], none = leat_op_zeros_like(z);
+    leat_value x = leati_support_conjugate(call->inputs[0]), g = call->output_gradients[0];
+    leat_value y = leati_support_conjugate(call->inputs[1]);
+    leat_value z = leati_support_conjugate(call->outputs[0]), none = leat_op_zeros_like(z);
     leat_value one = leati_support_number(x.graph, leat_value_dtype(x), 1);
-    /* As TensorFlow, 0 stands for the logarithm where x is not positive: no NaN flows to y. */
-    leat_value positive = leat_op_greater(x, leat_op_zeros_like(x));
+    /* As TensorFlow, 0 stands for the logarithm where x is not positive, or complex and 0: no NaN
+     * flows to y. */
+    bool ordered = leati_graph_dtype_is_floating(leat_value_dtype(x));
+    leat_value positive = (ordered ? leat_op_greater : leat_op_not_equal)(x, leat_op_zeros_like(x));
     leat_value logarithm = leat_op_select(positive, leat_op_log(x), none);
     leat_value slope = leat_op_multiply(y, leat_op_pow(x, leat_op_subtract(y, one)));
     call->input_gradients[0] = leati_op_gradient_unbroadcast(leat_op_multiply(g, slope), x);

@@ -3,6 +3,8 @@
  *
  * Values below the range count for the first part, those above for the last. Fails where the
  * range is no pair of rising numbers. No gradient, no state, no locks. */
+#include "base/isa.h"
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
@@ -59,13 +61,70 @@ static leat_status histogram_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, args->dtype, &shape, NULL, err);
 }
 
-/* The number of the part in which a value lies. */
-static int64_t bin_of(double value, double low, double step, int64_t nbins) {
-    double place = (fmax(value, low) - low) / step;
-    /* Infinite steps make NaN of a place; those values count for the first part, too. */
-    if (!(place > 0))
-        return 0;
-    return place >= (double)nbins ? nbins - 1 : (int64_t)place;
+/* Some values and the numbers of the parts in which they lie; bounds and values are compared as
+ * doubles, whatever their dtype. */
+enum { AT_ONCE = 256 };
+typedef struct bins {
+    const void *values;
+    int64_t n;
+    double low, step, last;
+    int32_t places[AT_ONCE];
+    bool nan; /* one of them is */
+} bins;
+
+/* Infinite steps make NaN of a place; those values count for the first part, too. */
+#define BINS(NAME, TYPE)                                                                           \
+    LEATI_ALWAYS_INLINE void NAME##_loop(bins *b) {                                                \
+        const TYPE *x = b->values;                                                                 \
+        int32_t *places = b->places, nan = 0;                                                      \
+        double low = b->low, step = b->step, last = b->last;                                       \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < b->n; i++) {                                                       \
+            double v = (double)x[i], place = ((v > low ? v : low) - low) / step;                   \
+            nan |= v != v;                                                                         \
+            place = place > 0 ? place : 0;                                                         \
+            places[i] = (int32_t)(place < last ? place : last);                                    \
+        }                                                                                          \
+        b->nan = nan;                                                                              \
+    }                                                                                              \
+    LEATI_ISA(NAME, NAME##_loop, bins *)
+BINS(bins_int32, int32_t)
+BINS(bins_int64, int64_t)
+BINS(bins_float32, float)
+BINS(bins_float64, double)
+
+static void find_bins(leat_dtype dtype, bins *b) {
+    switch (dtype) {
+    case LEAT_INT32: bins_int32(b); break;
+    case LEAT_INT64: bins_int64(b); break;
+    case LEAT_FLOAT32: bins_float32(b); break;
+    default: bins_float64(b);
+    }
+}
+
+/* Counts the values of a row; the place of the first that is NaN, or how many there are. */
+static int64_t count_row(const leati_operand *values, int64_t row, leat_dtype dtype, bins *b,
+                         char *to) {
+    const char *from = leati_support_row_of(values, row);
+    size_t size = leat_dtype_size(values->dtype);
+    for (int64_t i = 0; i < values->count; i += AT_ONCE) {
+        b->values = from + (size_t)i * size;
+        b->n = LEATI_MIN(values->count - i, AT_ONCE);
+        find_bins(values->dtype, b);
+        if (b->nan) {
+            leat_tensor all = {.dtype = values->dtype, .data = leati_support_row_of(values, row)};
+            while (!isnan(leati_tensor_float_at(&all, i)))
+                i++;
+            return i;
+        }
+        for (int64_t k = 0; k < b->n && dtype == LEAT_INT32; k++)
+            ((int32_t *)(void *)to)[b->places[k]]++;
+        for (int64_t k = 0; k < b->n && dtype == LEAT_INT64; k++)
+            ((int64_t *)(void *)to)[b->places[k]]++;
+        if ((i & (LEATI_STOP_WORK - 1)) == LEATI_STOP_WORK - AT_ONCE && leati_stop_look())
+            break;
+    }
+    return values->count;
 }
 
 static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
@@ -77,7 +136,6 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
         leat_tensor bounds = {.dtype = range->dtype, .data = leati_support_row_of(range, row)};
-        leat_tensor all = {.dtype = values->dtype, .data = leati_support_row_of(values, row)};
         double low = leati_tensor_float_at(&bounds, 0), high = leati_tensor_float_at(&bounds, 1);
         char *to = leati_support_row_of(&call->outputs[0], row);
         if (!(low < high)) {
@@ -89,21 +147,13 @@ static leat_status histogram_kernel(leati_kernel_call *call, leat_error *err) {
                 low, high);
         }
         memset(to, 0, (size_t)args->nbins * leat_dtype_size(args->dtype));
-        /* Bounds and values are compared as doubles, whatever their dtype. */
-        double step = (high - low) / (double)args->nbins;
-        for (int64_t i = 0; i < values->count && !leati_stop_look_at(i); i++) {
-            double value = leati_tensor_float_at(&all, i);
-            if (value != value) {
-                call->failed_row = row;
-                return leati_refuse(err, VALUE,
-                                    "Histogram values must not contain NaN; value %lld is",
-                                    (long long)i);
-            }
-            int64_t bin = bin_of(value, low, step, args->nbins);
-            if (args->dtype == LEAT_INT32)
-                ((int32_t *)(void *)to)[bin]++;
-            else
-                ((int64_t *)(void *)to)[bin]++;
+        bins b = {.low = low, .step = (high - low) / (double)args->nbins};
+        b.last = (double)(args->nbins - 1);
+        int64_t i = count_row(values, row, args->dtype, &b, to);
+        if (i < values->count) {
+            call->failed_row = row;
+            return leati_refuse(err, VALUE, "Histogram values must not contain NaN; value %lld is",
+                                (long long)i);
         }
     }
     return LEAT_OK;

@@ -7,8 +7,6 @@
  * spence are NaN below 0. They fail in inference on other dtypes. No state, no locks. */
 #include "graph/support/math/elementwise.h"
 
-#include <complex.h>
-
 #define PI 3.14159265358979323846
 #define EULER 0.57721566490153286061
 
@@ -59,31 +57,31 @@ static double exponential_integral(double x) {
 }
 
 /* The integrals of cos and sin of pi t^2 / 2 up to x > 0, as one complex number. */
-static double complex fresnel(double x) {
+static leati_complex128 fresnel(double x) {
     double square = PI * x * x;
     if (x < 1.5) {
         /* Term by term of e^(i pi t^2 / 2). */
-        double complex term = x, sum = x;
+        leati_complex128 term = x, sum = x;
         for (int k = 1; k < 60 && cabs(term) > 1e-18; k++) {
-            term *= I * square / 2 / k;
+            term *= _Complex_I * square / 2 / k;
             sum += term / (2 * k + 1);
         }
         return sum;
     }
     /* Lentz' way through the continued fraction of the complement of the error function. */
-    double complex b = 1 - I * square, c = 1e300, d = 1 / b, h = d;
+    leati_complex128 b = 1 - _Complex_I * square, c = 1e300, d = 1 / b, h = d;
     for (int k = 2, n = 1; k < 200; k++, n += 2) {
         double a = -(double)n * (n + 1);
         b += 4;
         d = 1 / (a * d + b);
         c = b + a / c;
-        double complex change = c * d;
+        leati_complex128 change = c * d;
         h *= change;
         if (fabs(creal(change) - 1) + fabs(cimag(change)) < 1e-16)
             break;
     }
-    h *= x - I * x;
-    return (0.5 + 0.5 * I) * (1 - cexp(I * fmod(square / 2, 2 * PI)) * h);
+    h *= x - _Complex_I * x;
+    return (0.5 + 0.5 * _Complex_I) * (1 - cexp(_Complex_I * fmod(square / 2, 2 * PI)) * h);
 }
 
 static double fresnel_part(double x, bool sine) {
@@ -91,7 +89,7 @@ static double fresnel_part(double x, bool sine) {
     if (isnan(x))
         return x;
     if (size < 1e8) {
-        double complex both = fresnel(size);
+        leati_complex128 both = fresnel(size);
         part = sine ? cimag(both) : creal(both);
     }
     return copysign(part, x);

@@ -3,10 +3,11 @@
  * no locks. */
 #include "graph/support/math/elementwise.h"
 
-LEATI_LANE2(logical_and_bool, bool, bool, bool, x &y)
-LEATI_LANE1(logical_not_bool, bool, bool, bool, !x)
-LEATI_LANE2(logical_or_bool, bool, bool, bool, x | y)
-LEATI_LANE2(logical_xor_bool, bool, bool, bool, x != y)
+/* As bytes of 0 or 1, which every compiler knows as vector code. */
+LEATI_LANE2(logical_and_bool, uint8_t, uint8_t, uint8_t, x &y)
+LEATI_LANE1(logical_not_bool, uint8_t, uint8_t, uint8_t, x ^ 1)
+LEATI_LANE2(logical_or_bool, uint8_t, uint8_t, uint8_t, x | y)
+LEATI_LANE2(logical_xor_bool, uint8_t, uint8_t, uint8_t, x ^ y)
 
 #define BOOLEANS(OP, RULE) LEATI_ELEMENTWISE_TABLE(OP, RULE, NULL, [LEAT_BOOL] = OP##_bool)
 BOOLEANS(logical_and, leati_op_infer_compare)

@@ -1,10 +1,12 @@
 /* reduce_all, reduce_any, reduce_max, reduce_mean, reduce_min, reduce_prod, reduce_sum: all values
- * of the named dimensions, or of all, made one (tf.math.reduce_all and so on).
+ * of the named dimensions, or of all, made one (tf.math.reduce_all and so on). reduce_sum_squares:
+ * the sum of their squares, for norms.
  *
  * Floats are summed in double, and a NaN wins; integers wrap, and their means are rounded towards
  * zero. Of no values, all holds and any does not, the sum is 0, the product 1, the mean of floats
  * NaN, the maximum the dtype's lowest and the minimum its highest. They fail where an axis is
  * outside the input, and in inference on other dtypes. No state, no locks. */
+#include "core/tensor.h"
 #include "graph/support/math/reduce.h"
 
 static const leati_row reduce_rows[] = {
@@ -25,6 +27,18 @@ static leat_status reduce_infer(leati_infer_call *call, leat_error *err) {
     if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers (cast it)",
                             leat_dtype_name(dtype));
+    return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
+}
+
+/* Sums and products are of complex numbers, too. */
+static leat_status infer_summed(leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    return leati_dtype_is_complex(dtype) ? leati_reduce_infer_as(call, dtype, err)
+                                         : reduce_infer(call, err);
+}
+
+static leat_status infer_float(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
     return leati_reduce_infer_as(call, call->inputs[0].dtype, err);
 }
 
@@ -105,7 +119,7 @@ static leat_status reduce_mean_gradient(leati_gradient_call *call, leat_error *e
  * before and behind it, one dimension after the other, so that zeros divide nothing. */
 static leat_status reduce_prod_gradient(leati_gradient_call *call, leat_error *err) {
     const struct leati_reduce_args *args = call->args;
-    leat_value x = call->inputs[0], gradient, steps[LEAT_MAX_RANK];
+    leat_value x = leati_support_conjugate(call->inputs[0]), gradient, steps[LEAT_MAX_RANK];
     int32_t rank = leat_value_shape(x).rank, count = 0;
     bool mask[LEAT_MAX_RANK] = {false};
     if (rank < 0)
@@ -136,6 +150,13 @@ static leat_status reduce_sum_gradient(leati_gradient_call *call, leat_error *er
     return LEAT_OK;
 }
 
+static leat_status squares_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value g = call->output_gradients[0];
+    LEATI_TRY(reduce_expand(call, leat_op_add(g, g), &g, err));
+    call->input_gradients[0] = leat_op_multiply(call->inputs[0], g);
+    return LEAT_OK;
+}
+
 /* ---- kernel, builder and descriptor of each ---- */
 #define REDUCTION(OP, KIND, ...)                                                                   \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
@@ -156,6 +177,7 @@ static leat_status reduce_sum_gradient(leati_gradient_call *call, leat_error *er
     };
 #define REDUCE_BOOL .types = "bool", .halves = LEATI_HALVES_NONE, .infer = infer_bool
 #define REDUCE_NUMBER .types = "T", .halves = LEATI_HALVES_OWN, .infer = reduce_infer
+#define REDUCE_SUMMED .types = "T", .halves = LEATI_HALVES_OWN, .infer = infer_summed
 REDUCTION(
     reduce_all, LEATI_REDUCE_MIN, REDUCE_BOOL,
     .doc = "Whether all booleans hold over the named dimensions, or all (tf.math.reduce_all).",
@@ -167,15 +189,36 @@ REDUCTION(
 REDUCTION(reduce_max, LEATI_REDUCE_MAX, REDUCE_NUMBER,
           .doc = "The maximum over the named dimensions, or all (tf.math.reduce_max).",
           .names = "math.reduce_max reduce_max", .gradient = extreme_gradient)
-REDUCTION(reduce_mean, LEATI_REDUCE_MEAN, REDUCE_NUMBER,
+REDUCTION(reduce_mean, LEATI_REDUCE_MEAN, REDUCE_SUMMED,
           .doc = "The mean over the named dimensions, or all (tf.math.reduce_mean).",
           .names = "math.reduce_mean reduce_mean", .gradient = reduce_mean_gradient)
 REDUCTION(reduce_min, LEATI_REDUCE_MIN, REDUCE_NUMBER,
           .doc = "The minimum over the named dimensions, or all (tf.math.reduce_min).",
           .names = "math.reduce_min reduce_min", .gradient = extreme_gradient)
-REDUCTION(reduce_prod, LEATI_REDUCE_PROD, REDUCE_NUMBER,
+REDUCTION(reduce_prod, LEATI_REDUCE_PROD, REDUCE_SUMMED,
           .doc = "The product over the named dimensions, or all (tf.math.reduce_prod).",
           .names = "math.reduce_prod reduce_prod", .gradient = reduce_prod_gradient)
-REDUCTION(reduce_sum, LEATI_REDUCE_SUM, REDUCE_NUMBER,
+REDUCTION(reduce_sum, LEATI_REDUCE_SUM, REDUCE_SUMMED,
           .doc = "The sum over the named dimensions, or all (tf.math.reduce_sum).",
           .names = "math.reduce_sum reduce_sum", .gradient = reduce_sum_gradient)
+
+static leat_status squares_kernel(leati_kernel_call *call, leat_error *err) {
+    return reduce_kernel(call, LEATI_REDUCE_SQUARES, err);
+}
+
+const leati_tensor_op leati_tensor_op_reduce_sum_squares = {
+    .name = "reduce_sum_squares",
+    .version = 1,
+    .doc = "The sum of squares over the named dimensions, or all (for norms).",
+    .types = "T",
+    .outputs = "output",
+    .halves = LEATI_HALVES_FLOAT,
+    .checks = LEATI_CHECKS_IN_KERNEL,
+    .rows = reduce_rows,
+    .args_size = sizeof(struct leati_reduce_args),
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .infer = infer_float,
+    .kernel = squares_kernel,
+    .gradient = squares_gradient,
+};

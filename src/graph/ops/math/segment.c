@@ -58,15 +58,15 @@ static leat_status segment_shape(const leat_shape *data, const leat_shape *ids, 
     return LEAT_OK;
 }
 
-static leat_status want_inputs(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_combine_want_number(call, 0, "the data", err));
+static leat_status want_inputs(leati_infer_call *call, leati_combine_kind kind, leat_error *err) {
+    LEATI_TRY(leati_combine_want(call, kind, 0, "the data", err));
     LEATI_TRY(leati_support_want_index(call, 1, "segment_ids", err));
     return check_shapes(&call->inputs[0].shape, &call->inputs[1].shape, err);
 }
 
-static leat_status sorted_infer(leati_infer_call *call, leat_error *err) {
+static leat_status sorted_infer(leati_infer_call *call, leati_combine_kind kind, leat_error *err) {
     const leat_shape vector = LEAT_SHAPE(LEAT_UNKNOWN_DIM);
-    LEATI_TRY(want_inputs(call, err));
+    LEATI_TRY(want_inputs(call, kind, err));
     LEATI_TRY(leati_support_want_rank(call, 1, 1, "segment_ids", err));
     leat_shape shape = segments(&call->inputs[0].shape, &vector, LEAT_UNKNOWN_DIM);
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
@@ -95,7 +95,9 @@ static leat_status count_segments(const leati_operand *ids, int64_t *out, leat_e
 static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
     size_t size = leat_dtype_size(dtype);
     leat_tensor all = {.dtype = dtype, .data = to};
-    for (int64_t i = 0; i < n; i++, to += size) {
+    for (int64_t i = 0; i < n && dtype == LEAT_FLOAT32; i++)
+        ((float *)(void *)to)[i] /= (float)count;
+    for (int64_t i = 0; i < n && dtype != LEAT_FLOAT32; i++, to += size) {
         if (dtype == LEAT_UINT64) { /* some do not fit an int64 */
             *(uint64_t *)to /= (uint64_t)count;
         } else if (leati_dtype_is_integer(dtype)) {
@@ -114,7 +116,7 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
                                  leat_error *err) {
     const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1];
     leat_shape from = leati_support_operand_shape(data), numbers = leati_support_operand_shape(ids);
-    int64_t count = 0, last = -1, many = 0;
+    int64_t count = 0, last = -1, many = 0, done = 0;
     LEATI_TRY(check_shapes(&from, &numbers, err));
     if (ids->rank != 1)
         return leati_refuse(err, SHAPE, "segment_ids has rank %d; expected rank 1", (int)ids->rank);
@@ -133,7 +135,7 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
     else
         memset(out->data, 0, (size_t)out->count * size);
     leati_combine_function combine = leati_combine_of(kind, data->dtype);
-    for (int64_t i = 0; i < ids->count; i++) {
+    for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, &done); i++) {
         int64_t id = leati_support_index_at(ids, 0, i);
         char *to = out->data + (size_t)(id * values) * size;
         const char *slice = data->data + (size_t)(i * values) * size;
@@ -153,12 +155,75 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
     return LEAT_OK;
 }
 
-static leat_status unsorted_infer(leati_infer_call *call, leat_error *err) {
+static leat_status unsorted_infer(leati_infer_call *call, leati_combine_kind kind,
+                                  leat_error *err) {
     const struct leati_segment_args *args = call->args;
-    LEATI_TRY(want_inputs(call, err));
+    LEATI_TRY(want_inputs(call, kind, err));
     leat_shape shape = segments(&call->inputs[0].shape, &call->inputs[1].shape,
                                 call->unknown != 0 ? LEAT_UNKNOWN_DIM : args->num_segments);
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
+}
+
+/* Sums of slices of one value, as counts are: out[ids[i]] += data[i], to the first number that is
+ * no segment; its place, or n. */
+#define ADD_NUMBERS(NAME, ID, TYPE, SUM)                                                           \
+    static int64_t add_##NAME(const void *numbers, const void *data, void *to, int64_t n,          \
+                              int64_t segments) {                                                  \
+        const ID *ids = numbers;                                                                   \
+        const TYPE *x = data;                                                                      \
+        TYPE *out = to;                                                                            \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
+            if (ids[i] >= segments)                                                                \
+                return i;                                                                          \
+            if (ids[i] >= 0)                                                                       \
+                out[ids[i]] = (TYPE)((SUM)out[ids[i]] + (SUM)x[i]);                                \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+#define ADD_TYPES(ID, BITS)                                                                        \
+    ADD_NUMBERS(int32_##BITS, ID, int32_t, uint32_t)                                               \
+    ADD_NUMBERS(int64_##BITS, ID, int64_t, uint64_t)                                               \
+    ADD_NUMBERS(float32_##BITS, ID, float, float)                                                  \
+    ADD_NUMBERS(float64_##BITS, ID, double, double)
+ADD_TYPES(int32_t, 32)
+ADD_TYPES(int64_t, 64)
+
+typedef int64_t add_function(const void *ids, const void *data, void *to, int64_t n,
+                             int64_t segments);
+static add_function *const adders[2][LEAT_NUM_DTYPES] = {
+    {[LEAT_INT32] = add_int32_32,
+     [LEAT_INT64] = add_int64_32,
+     [LEAT_FLOAT32] = add_float32_32,
+     [LEAT_FLOAT64] = add_float64_32},
+    {[LEAT_INT32] = add_int32_64,
+     [LEAT_INT64] = add_int64_64,
+     [LEAT_FLOAT32] = add_float32_64,
+     [LEAT_FLOAT64] = add_float64_64},
+};
+
+/* One row of slices, combined into `to`; the place of the first number that is no segment, or how
+ * many there are. */
+static int64_t combine_row(leati_kernel_call *call, int64_t row, leati_combine_kind kind,
+                           int64_t segments, int64_t *done) {
+    const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1], *out = &call->outputs[0];
+    char *to = leati_support_row_of(out, row);
+    size_t size = leat_dtype_size(data->dtype);
+    int64_t values = segments > 0 ? out->count / segments : 0;
+    add_function *add = adders[ids->dtype == LEAT_INT64][data->dtype];
+    leati_combine_function combine = leati_combine_of(kind, data->dtype);
+    if (values == 1 && kind == LEATI_COMBINE_SUM && add != NULL)
+        return add(leati_support_row_of(ids, row), leati_support_row_of(data, row), to, ids->count,
+                   segments);
+    for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, done); i++) {
+        int64_t id = leati_support_index_at(ids, row, i);
+        if (id >= segments)
+            return i;
+        /* A negative number leaves its slice out. */
+        if (id >= 0 && values > 0)
+            combine(to + (size_t)(id * values) * size,
+                    leati_support_row_of(data, row) + (size_t)(i * values) * size, values);
+    }
+    return ids->count;
 }
 
 /* Segments without slices are what combining starts with. */
@@ -170,27 +235,17 @@ static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind k
     leat_shape shape;
     LEATI_TRY(segment_shape(&from, &numbers, args->num_segments, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t size = leat_dtype_size(data->dtype);
-    int64_t values = args->num_segments > 0 ? out->count / args->num_segments : 0;
-    leati_combine_function combine = leati_combine_of(kind, data->dtype);
     int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        char *to = leati_support_row_of(out, row);
         if (out->count > 0)
-            leati_combine_start(kind, data->dtype, to, out->count);
-        for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, &done); i++) {
-            int64_t id = leati_support_index_at(ids, row, i);
-            if (id >= args->num_segments) {
-                call->failed_row = row;
-                return leati_refuse(err, VALUE,
-                                    "segment_ids[%lld] = %lld is out of range [0, %lld)",
-                                    (long long)i, (long long)id, (long long)args->num_segments);
-            }
-            /* A negative number leaves its slice out. */
-            if (id >= 0 && values > 0)
-                combine(to + (size_t)(id * values) * size,
-                        leati_support_row_of(data, row) + (size_t)(i * values) * size, values);
-        }
+            leati_combine_start(kind, data->dtype, leati_support_row_of(out, row), out->count);
+        int64_t i = combine_row(call, row, kind, args->num_segments, &done);
+        if (i == ids->count)
+            continue;
+        call->failed_row = row;
+        return leati_refuse(err, VALUE, "segment_ids[%lld] = %lld is out of range [0, %lld)",
+                            (long long)i, (long long)leati_support_index_at(ids, row, i),
+                            (long long)args->num_segments);
     }
     return LEAT_OK;
 }
@@ -281,20 +336,27 @@ static leat_status unsorted_product_gradient(leati_gradient_call *call, leat_err
         .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
         .min_inputs = 2,                                                                           \
         .max_inputs = 2,                                                                           \
+        .infer = OP##_infer,                                                                       \
         .kernel = OP##_kernel,                                                                     \
         __VA_ARGS__,                                                                               \
     };
+/* Means are of real numbers alone. */
 #define SORTED(OP, KIND, MEAN, ...)                                                                \
+    static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
+        return sorted_infer(call, MEAN ? LEATI_COMBINE_MAXIMUM : KIND, err);                       \
+    }                                                                                              \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return sorted_kernel(call, KIND, MEAN, err);                                               \
     }                                                                                              \
-    SEGMENT(OP, .rows = leati_no_rows, .infer = sorted_infer, __VA_ARGS__)
+    SEGMENT(OP, .rows = leati_no_rows, __VA_ARGS__)
 #define UNSORTED(OP, KIND, ...)                                                                    \
+    static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
+        return unsorted_infer(call, KIND, err);                                                    \
+    }                                                                                              \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return unsorted_kernel(call, KIND, err);                                                   \
     }                                                                                              \
-    SEGMENT(OP, .rows = segment_rows, .args_size = sizeof(struct leati_segment_args),              \
-            .infer = unsorted_infer, __VA_ARGS__)
+    SEGMENT(OP, .rows = segment_rows, .args_size = sizeof(struct leati_segment_args), __VA_ARGS__)
 #define IN_SORTED " of the slices of each segment of a tensor, whose numbers are sorted "
 #define IN_UNSORTED " of the slices of each of num_segments segments of a tensor "
 SORTED(segment_max, LEATI_COMBINE_MAXIMUM, false,
@@ -326,7 +388,7 @@ UNSORTED(unsorted_segment_sum, LEATI_COMBINE_SUM,
 
 /* ---- segment_spread: inputs values, segment_ids, data ---- */
 static leat_status segment_spread_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_combine_want_number(call, 0, "the values", err));
+    LEATI_TRY(leati_combine_want(call, LEATI_COMBINE_SUM, 0, "the values", err));
     LEATI_TRY(leati_support_want_index(call, 1, "segment_ids", err));
     return leati_op_infer_output(call, call->inputs[0].dtype, &call->inputs[2].shape, NULL, err);
 }

@@ -4,6 +4,7 @@
  * computed in double. They fail in inference on other dtypes, and where dtypes differ or shapes do
  * not broadcast. No state, no locks. */
 #include "graph/support/math/elementwise.h"
+#include "graph/support/math/functions_special.h"
 
 #define PI 3.14159265358979323846
 #define ROOT_2 1.41421356237309504880
@@ -84,8 +85,9 @@ static double special_ndtri(double p) {
 }
 
 /* The sum of (q + k)^-x over k = 0, 1, ... (Hurwitz' zeta function); NaN for x < 1, and where terms
- * are no numbers. The first terms are added up, the others by the Euler-Maclaurin formula. */
-static double special_zeta(double x, double q) {
+ * are no numbers. The first terms are added up, the others by the Euler-Maclaurin formula, which
+ * is exact to `change` of the sum behind 14, or sooner for a float and small powers. */
+static double zeta_of(double x, double q, double change) {
     /* Bernoulli's number 2 j over (2 j)!. */
     static const double factors[8] = {1.0 / 12,
                                       -1.0 / 720,
@@ -95,7 +97,7 @@ static double special_zeta(double x, double q) {
                                       -691.0 / 1307674368000.0,
                                       1.0 / 74724249600.0,
                                       -3617.0 / 10670622842880000.0};
-    enum { LARGE = 14 };
+    double large = change > 1e-12 ? fmin(x + 4, 14) : 14;
     if (x == 1)
         return INFINITY;
     if (isnan(x) || isnan(q) || x < 1 || (q <= 0 && x != floor(x)))
@@ -104,49 +106,51 @@ static double special_zeta(double x, double q) {
     if (q <= 0 && q == floor(q))
         return fmod(x, 2) == 0 ? INFINITY : NAN;
     double sum = 0;
-    for (; q < LARGE; q++) {
+    for (; q < large; q++) {
         double term = pow(q, -x);
         sum += term;
         /* Large powers fall so fast that the first terms are all. */
-        if (q > 1 && term < sum * 1e-18)
+        if (q > 1 && term < sum * change)
             return sum;
     }
     double power = pow(q, -x);
     sum += q * power / (x - 1) + power / 2;
     /* x (x + 1) ... and q^-(x + 2 j + 1), both two factors further with each term. */
-    double rising = x, falling = power / q;
+    double rising = x, falling = power / q, square = 1 / (q * q);
     for (int j = 0; j < 8; j++) {
         sum += factors[j] * rising * falling;
         rising *= (x + 2.0 * j + 1) * (x + 2.0 * j + 2);
-        falling /= q * q;
+        falling *= square;
     }
     return sum;
 }
 
 /* Derivative n of digamma; NaN unless n is an integer of at least 0. */
-static double special_polygamma(double n, double x) {
+static double polygamma_of(double n, double x, double change) {
     if (!(n >= 0) || n != floor(n))
         return NAN;
     if (n == 0)
         return special_digamma(x);
     /* (-1)^(n + 1) n! zeta(n + 1, x). */
-    double size = exp(special_lgamma(n + 1)) * special_zeta(n + 1, x);
+    double factorial = 1;
+    for (double k = 2; k <= n && k <= 20; k++)
+        factorial *= k; /* exact */
+    double size = (n <= 20 ? factorial : exp(special_lgamma(n + 1))) * zeta_of(n + 1, x, change);
     return fmod(n, 2) == 0 ? -size : size;
 }
 
 /* ---- kernels ---- */
-LEATI_FLOATS1(digamma, (float)special_digamma(x), special_digamma(x))
-LEATI_FLOATS1(erf, erff(x), erf(x))
-LEATI_FLOATS1(erfc, erfcf(x), erfc(x))
-LEATI_FLOATS1(erfinv, (float)special_erfinv(x), special_erfinv(x))
-LEATI_FLOATS1(lgamma, (float)special_lgamma(x), special_lgamma(x))
-LEATI_FLOATS1(ndtri, (float)special_ndtri(x), special_ndtri(x))
+LEATI_FLOATS1(digamma, leati_math_digamma(x), special_digamma(x))
+LEATI_FLOATS1(erf, leati_math_erf(x), leati_math_wide_erf(x))
+LEATI_FLOATS1(erfc, leati_math_erfc(x), erfc(x))
+LEATI_FLOATS1(erfinv, leati_math_erfinv(x), special_erfinv(x))
+LEATI_FLOATS1(lgamma, leati_math_lgamma(x), special_lgamma(x))
+LEATI_FLOATS1(ndtri, leati_math_ndtri(x), special_ndtri(x))
 
 #define SPECIAL2(OP)                                                                               \
-    LEATI_LANE2(OP##_float32, float, float, float, (float)special_##OP((double)x, (double)y))      \
-    LEATI_LANE2(OP##_float64, double, double, double, special_##OP(x, y))                          \
-    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_broadcast,                                          \
-                            NULL, [LEAT_FLOAT32] = OP##_float32, [LEAT_FLOAT64] = OP##_float64)
+    LEATI_LANE2(OP##_float32, float, float, float, (float)OP##_of((double)x, (double)y, 1e-10))    \
+    LEATI_LANE2(OP##_float64, double, double, double, OP##_of(x, y, 1e-18))                        \
+    LEATI_ELEMENTWISE_SLOW(OP, 150, [LEAT_FLOAT32] = OP##_float32, [LEAT_FLOAT64] = OP##_float64)
 SPECIAL2(polygamma)
 SPECIAL2(zeta)
 

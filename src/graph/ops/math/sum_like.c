@@ -2,11 +2,12 @@
  * first's: the gradient of broadcasting.
  *
  * Fails where the second's shape does not broadcast to the first's. No state, no locks. */
+#include "core/tensor.h"
 #include "graph/support/math/reduce.h"
 
 static leat_status sum_like_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
-    if (dtype <= LEAT_BOOL || dtype > LEAT_FLOAT64)
+    if (!leati_dtype_is_number(dtype))
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers",
                             leat_dtype_name(dtype));
     return leati_op_infer_output(call, dtype, &call->inputs[1].shape, NULL, err);

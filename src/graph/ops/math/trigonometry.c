@@ -1,22 +1,58 @@
 /* acos, acosh, asin, asinh, atan, atan2, atanh, cos, cosh, sin, sinh, tan, tanh: circular and
- * hyperbolic functions and their inverses, of floats; angles are in radians (tf.math.acos and so
- * on). atan2 broadcasts. They fail in inference on other dtypes, and where dtypes differ or shapes
- * do not broadcast. No state, no locks. */
+ * hyperbolic functions and their inverses, of floats and, but for atan2, complex numbers; angles
+ * are in radians (tf.math.acos and so on). atan2 broadcasts. They fail in inference on other
+ * dtypes, and where dtypes differ or shapes do not broadcast. No state, no locks. */
 #include "graph/support/math/elementwise.h"
+#include "graph/support/math/functions_special.h"
 
-LEATI_FLOATS1(acos, acosf(x), acos(x))
-LEATI_FLOATS1(acosh, acoshf(x), acosh(x))
-LEATI_FLOATS1(asin, asinf(x), asin(x))
-LEATI_FLOATS1(asinh, asinhf(x), asinh(x))
-LEATI_FLOATS1(atan, atanf(x), atan(x))
-LEATI_FLOATS2(atan2, atan2f(x, y), atan2(x, y))
-LEATI_FLOATS1(atanh, atanhf(x), atanh(x))
-LEATI_FLOATS1(cos, cosf(x), cos(x))
-LEATI_FLOATS1(cosh, coshf(x), cosh(x))
-LEATI_FLOATS1(sin, sinf(x), sin(x))
-LEATI_FLOATS1(sinh, sinhf(x), sinh(x))
-LEATI_FLOATS1(tan, tanf(x), tan(x))
-LEATI_FLOATS1(tanh, tanhf(x), tanh(x))
+LEATI_FLOATS1_COMPLEX(acos, leati_math_acos(x), acos(x), cacosf(x), cacos(x))
+LEATI_FLOATS1_COMPLEX(acosh, leati_math_acosh(x), acosh(x), cacoshf(x), cacosh(x))
+LEATI_FLOATS1_COMPLEX(asin, leati_math_asin(x), asin(x), casinf(x), casin(x))
+LEATI_FLOATS1_COMPLEX(asinh, leati_math_asinh(x), asinh(x), casinhf(x), casinh(x))
+LEATI_FLOATS1_COMPLEX(atan, leati_math_atan(x), atan(x), catanf(x), catan(x))
+LEATI_FLOATS2(atan2, leati_math_atan2(x, y), atan2(x, y))
+LEATI_FLOATS1_COMPLEX(atanh, leati_math_atanh(x), atanh(x), catanhf(x), catanh(x))
+LEATI_FLOATS1_COMPLEX(cosh, leati_math_cosh(x), cosh(x), ccoshf(x), ccosh(x))
+LEATI_FLOATS1_COMPLEX(sinh, leati_math_sinh(x), sinh(x), csinhf(x), csinh(x))
+LEATI_FLOATS1_COMPLEX(tanh, leati_math_tanh(x), leati_math_wide_tanh(x), ctanhf(x), ctanh(x))
+
+/* Whether no value of a lane is too far from 0 for the fast functions; NaN is not. */
+#define IS_NEAR(TYPE, ABS, MOST)                                                                   \
+    static bool TYPE##_is_near(const leati_lane *lane) {                                           \
+        bool near = true;                                                                          \
+        for (int64_t i = 0; i < lane->n; i++)                                                      \
+            near &= !(ABS(*(const TYPE *)(lane->in[0] + i * lane->in_step[0])) > MOST);            \
+        return near;                                                                               \
+    }
+IS_NEAR(float, fabsf, LEATI_MATH_CIRCULAR_MOST)
+IS_NEAR(double, fabs, LEATI_MATH_WIDE_CIRCULAR_MOST)
+
+/* A value has the same bits whatever lies beside it. */
+#define CIRCULAR_LANE(NAME, TYPE, FAST, FAR, IS_FAR)                                               \
+    LEATI_LANE1(NAME##_near, TYPE, TYPE, TYPE, FAST(x))                                            \
+    LEATI_LANE1_RARE(NAME##_far, TYPE, TYPE, TYPE, IS_FAR ? FAR(x) : FAST(x))                      \
+    static void NAME(leati_lane *lane) {                                                           \
+        if (TYPE##_is_near(lane))                                                                  \
+            NAME##_near(lane);                                                                     \
+        else                                                                                       \
+            NAME##_far(lane);                                                                      \
+    }
+#define CIRCULAR(OP, COMPLEX64, COMPLEX128)                                                        \
+    CIRCULAR_LANE(OP##_float32, float, leati_math_##OP, OP##f,                                     \
+                  fabsf(x) > LEATI_MATH_CIRCULAR_MOST)                                             \
+    LEATI_LANES_OF_HALVES(OP, 1, sizeof(uint16_t))                                                 \
+    LEATI_LANES1_COMPLEX(OP, COMPLEX64(x), COMPLEX128(x))                                          \
+    LEATI_ELEMENTWISE_TABLE(OP, leati_op_infer_same, NULL, LEATI_TABLE_FLOAT(OP),                  \
+                            LEATI_TABLE_COMPLEX(OP))
+#define WIDE_CIRCULAR(OP)                                                                          \
+    CIRCULAR_LANE(OP##_float64, double, leati_math_wide_##OP, OP,                                  \
+                  fabs(x) > LEATI_MATH_WIDE_CIRCULAR_MOST)
+WIDE_CIRCULAR(cos)
+WIDE_CIRCULAR(sin)
+LEATI_LANE1_RARE(tan_float64, double, double, double, tan(x))
+CIRCULAR(cos, ccosf, ccos)
+CIRCULAR(sin, csinf, csin)
+CIRCULAR(tan, ctanf, ctan)
 
 /* 1 + x * x, or 1 - x * x. */
 static leat_value one_with_square(leat_value x, leat_value (*join)(leat_value, leat_value)) {

@@ -7,6 +7,7 @@
  * relu_grad where dtypes differ or shapes do not broadcast. No state, no locks. */
 #include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
+#include "graph/support/math/functions_wide.h"
 
 LEATI_LANES1_SIGNED(relu, LEATI_MAX(x, 0))
 LEATI_LANES1_UNSIGNED(relu, x)
@@ -27,18 +28,27 @@ LEATI_LANES1_FLOAT(relu6,
 LEATI_ELEMENTWISE_TABLE(relu6, leati_op_infer_same, NULL, LEATI_TABLE_NUMBER(relu6))
 
 /* expm1 keeps the digits of a small x, which exp(x) - 1 would cancel. */
-#define ELU_HALF (x < 0 ? R(expf(x)) - 1 : x)
-LEATI_FLOATS1_STEPS(elu, ELU_HALF, ELU_HALF, x < 0 ? expm1f(x) : x, x < 0 ? expm1(x) : x)
-#define SIGMOID (1.0f / (1.0f + expf(-x)))
-#define SIGMOID_HALF (expf(x) > 65504.0f ? 1 : R(expf(x)) / R(1 + R(expf(x))))
-LEATI_FLOATS1_STEPS(sigmoid, SIGMOID_HALF, SIGMOID, SIGMOID, 1.0 / (1.0 + exp(-x)))
+#define ELU_HALF (x < 0 ? LEATI_R(leati_math_exp(x)) - 1 : x)
+LEATI_FLOATS1_STEPS(elu, ELU_HALF, ELU_HALF, x < 0 ? leati_math_expm1(x) : x,
+                    x < 0 ? leati_math_wide_expm1(x) : x)
+#define SIGMOID leati_math_sigmoid(x)
+#define SIGMOID_HALF                                                                               \
+    (leati_math_exp(x) > 65504.0f                                                                  \
+         ? 1                                                                                       \
+         : LEATI_R(leati_math_exp(x)) / LEATI_R(1 + LEATI_R(leati_math_exp(x))))
+LEATI_LANES1_STEPS(sigmoid, SIGMOID_HALF, SIGMOID, SIGMOID, leati_math_wide_sigmoid(x))
+LEATI_LANES1_COMPLEX(sigmoid, 1.0f / (1.0f + cexpf(-x)), 1.0 / (1.0 + cexp(-x)))
+LEATI_ELEMENTWISE_TABLE(sigmoid, leati_op_infer_same, NULL, LEATI_TABLE_FLOAT(sigmoid),
+                        LEATI_TABLE_COMPLEX(sigmoid))
 /* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): no exponential is above 1. */
-#define SOFTPLUS (LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))))
+#define SOFTPLUS leati_math_softplus(x)
 /* Where float16 cannot tell the difference it is x or exp(x). */
-#define SOFTPLUS_HALF (x > SOFTPLUS_FAR ? x : x < -SOFTPLUS_FAR ? expf(x) : log1pf(R(expf(x))))
+#define SOFTPLUS_HALF                                                                              \
+    (x > SOFTPLUS_FAR    ? x                                                                       \
+     : x < -SOFTPLUS_FAR ? leati_math_exp(x)                                                       \
+                         : leati_math_log1p(LEATI_R(leati_math_exp(x))))
 #define SOFTPLUS_FAR 4.93f
-LEATI_FLOATS1_STEPS(softplus, SOFTPLUS_HALF, SOFTPLUS, SOFTPLUS,
-                    LEATI_MAX(x, 0) + log1p(exp(-fabs(x))))
+LEATI_FLOATS1_STEPS(softplus, SOFTPLUS_HALF, SOFTPLUS, SOFTPLUS, leati_math_wide_softplus(x))
 LEATI_FLOATS2(relu_grad, y > 0 ? x : (T)0, y > 0 ? x : (T)0)
 
 /* The gradient where x is between 0 and 6. */

@@ -11,6 +11,8 @@
  * with their product. A query that sees no key looks at all of them alike, as in Keras. Fails in
  * inference or in the kernel where shapes do not fit. No state, no locks. */
 #include "graph/support/nn/attention.h"
+#include "run/crew.h"
+#include <stdatomic.h>
 #include <string.h>
 
 struct attention_args {
@@ -250,12 +252,37 @@ static void set_inputs(const leati_kernel_call *call, const places *at, int64_t 
         a->mask.data = leati_support_row_of(&call->inputs[at->mask], row);
 }
 
+typedef void direction(const leati_attention *a, int64_t row, int64_t head, void *scratch);
+
+typedef struct over_heads {
+    const leati_attention *a;
+    direction *run;
+    atomic_bool failed; /* no memory */
+} over_heads;
+
+/* The heads of queries that share one of the keys, whose gradients grow. */
+static void run_heads(void *data, int64_t piece) {
+    over_heads *over = data;
+    const leati_attention *a = over->a;
+    int64_t together = a->heads / a->key_heads, first = piece % a->key_heads * together;
+    void *scratch = leati_alloc(1, leati_attention_scratch(a));
+    for (int64_t j = first; scratch != NULL && j < first + together; j++)
+        over->run(a, piece / a->key_heads, j, scratch);
+    if (scratch == NULL)
+        atomic_store(&over->failed, true);
+    leati_free(scratch);
+}
+
 /* Calls a direction for each head of each row of the batch. */
-static void over_heads(const leati_attention *a, void *scratch,
-                       void (*direction)(const leati_attention *, int64_t, int64_t, void *)) {
-    for (int64_t i = 0; i < a->batch; i++)
-        for (int64_t j = 0; j < a->heads; j++)
-            direction(a, i, j, scratch);
+static leat_status run_over_heads(const leati_attention *a, direction *run, leat_error *err) {
+    over_heads over = {.a = a, .run = run};
+    atomic_init(&over.failed, false);
+    double scores = (double)(a->batch * a->heads) * (double)a->queries * (double)a->keys;
+    /* What flows to a bias may come from all heads. */
+    leati_crew_share(a->bias_gradient != NULL ? 0
+                                              : scores * (double)(a->depth + a->width + 16) / 10,
+                     a->batch * a->key_heads, run_heads, &over);
+    return atomic_load(&over.failed) ? leati_no_memory(err) : LEAT_OK;
 }
 
 static leat_status dot_product_attention_kernel(leati_kernel_call *call, leat_error *err) {
@@ -266,14 +293,11 @@ static leat_status dot_product_attention_kernel(leati_kernel_call *call, leat_er
     leat_shape result = result_shape(&s), moments = moments_shape(&s);
     LEATI_TRY(leati_support_output_like(call, 0, &result, err));
     LEATI_TRY(leati_support_output_like(call, 1, &moments, err));
-    void *scratch = leati_arena_alloc(call->arena, leati_attention_scratch(&a));
-    if (scratch == NULL)
-        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         set_inputs(call, &at, row, &a);
         a.result = leati_support_row_of(&call->outputs[0], row);
         a.moments = leati_support_row_of(&call->outputs[1], row);
-        over_heads(&a, scratch, leati_attention_forward);
+        LEATI_TRY(run_over_heads(&a, leati_attention_forward, err));
     }
     return LEAT_OK;
 }
@@ -287,9 +311,6 @@ static leat_status dot_product_attention_grad_kernel(leati_kernel_call *call, le
         leat_shape shape = leati_support_operand_shape(&call->inputs[of[i]]);
         LEATI_TRY(leati_support_output_like(call, i, &shape, err));
     }
-    void *scratch = leati_arena_alloc(call->arena, leati_attention_scratch(&a));
-    if (scratch == NULL)
-        return leati_no_memory(err);
     for (int64_t row = 0; row < call->n; row++) {
         char *to[4] = {NULL};
         for (int i = 0; i < call->num_outputs; i++) {
@@ -305,7 +326,7 @@ static leat_status dot_product_attention_grad_kernel(leati_kernel_call *call, le
         a.key_gradient = to[1];
         a.value_gradient = to[2];
         a.bias_gradient = to[3];
-        over_heads(&a, scratch, leati_attention_backward);
+        LEATI_TRY(run_over_heads(&a, leati_attention_backward, err));
     }
     return LEAT_OK;
 }
@@ -349,6 +370,7 @@ const leati_tensor_op leati_tensor_op_dot_product_attention = {
     .types = "T T T Tfirst Tsecond",
     .outputs = "output moments",
     .halves = LEATI_HALVES_FLOAT,
+    .large = true,
     .rows = attention_rows,
     .args_size = sizeof(struct attention_args),
     .min_inputs = 3,

@@ -274,6 +274,7 @@ static leat_status conv2d_backprop_filter_gradient(leati_gradient_call *call, le
         .types = "T T T",                                                                          \
         .outputs = "output",                                                                       \
         .halves = LEATI_HALVES_FLOAT,                                                              \
+        .large = true,                                                                             \
         .rows = conv_rows,                                                                         \
         .args_size = sizeof(struct leati_conv_args),                                               \
         .min_inputs = 3,                                                                           \

@@ -135,8 +135,9 @@ static void gru_step(leati_recurrence *r, const leati_kernel_call *call, const s
     }
     if (!layer->after)
         leati_gemm(r->dtype, r->batch, r->units, r->units,
-                   leati_recurrence_at(r, layer->gates, 4, 0, t) + 3 * bytes,
-                   4 * r->steps * r->units, 1, layer->last, layer->projected);
+                   (leati_gemm_matrix){leati_recurrence_at(r, layer->gates, 4, 0, t) + 3 * bytes,
+                                       4 * r->steps * r->units, 1},
+                   (leati_gemm_matrix){layer->last, r->units, 1}, layer->projected, r->units);
     for (int64_t b = 0; b < r->batch; b++) {
         const struct cell cell = cell_of(r, layer, b, t, 1);
         if (leati_recurrence_is_out(r, call, row, b, t))
@@ -306,8 +307,9 @@ static void reset_back(leati_recurrence *r, const leati_kernel_call *call, int64
                        const struct layer *layer) {
     const struct back first = back_of(r, call, row, 0, t, layer->projected);
     const char *of_k = (const char *)first.of_x + 2 * (size_t)r->units * r->size;
-    leati_gemm(r->dtype, r->batch, r->units, r->units, of_k, 3 * r->steps * r->units, 1,
-               layer->last, layer->projected);
+    leati_gemm(r->dtype, r->batch, r->units, r->units,
+               (leati_gemm_matrix){of_k, 3 * r->steps * r->units, 1},
+               (leati_gemm_matrix){layer->last, r->units, 1}, layer->projected, r->units);
     for (int64_t b = 0; b < r->batch; b++) {
         const struct back back = back_of(r, call, row, b, t, layer->projected);
         if (leati_recurrence_is_out(r, call, row, b, t))
@@ -338,8 +340,9 @@ static void gru_back_step(leati_recurrence *r, const leati_kernel_call *call, in
     if (!layer->after)
         reset_back(r, call, row, t, layer);
     const struct back first = back_of(r, call, row, 0, t, layer->projected);
-    leati_gemm(r->dtype, r->batch, r->units, (layer->after ? 3 : 2) * r->units, first.of_p,
-               3 * r->steps * r->units, 1, layer->whole, layer->projected);
+    leati_gemm(r->dtype, r->batch, r->units, (layer->after ? 3 : 2) * r->units,
+               (leati_gemm_matrix){first.of_p, 3 * r->steps * r->units, 1},
+               (leati_gemm_matrix){layer->whole, r->units, 1}, layer->projected, r->units);
     /* Where the step is left out its row of the product is 0. */
     leati_recurrence_add(r, first.flows, layer->projected, r->batch * r->units);
 }

@@ -3,8 +3,11 @@
  * Inputs: targets [n], predictions [n, classes]. A target that ties with the k-th counts. A target
  * that is no class, or a line with a prediction that is not finite, is false. Fails where shapes do
  * not fit. No gradient, no state, no locks. */
-#include "graph/support/support.h"
+#include "base/isa.h"
+#include "base/minmax.h"
+#include "graph/support/array/moving.h"
 
+#include <float.h>
 #include <math.h>
 
 struct in_top_k_args {
@@ -37,18 +40,54 @@ static leat_status in_top_k_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, LEAT_BOOL, &shape, NULL, err);
 }
 
+typedef struct compared {
+    const float *line;
+    int64_t classes, larger;
+    float target;
+    bool finite;
+} compared;
+
+LEATI_ALWAYS_INLINE void compare_loop(compared *all) {
+    const float *line = all->line, target = all->target;
+    int64_t larger = 0;
+    bool finite = true;
+    /* In parts that an int32 counts, so that a vector of floats has one of counts. */
+    for (int64_t at = 0; at < all->classes; at += 1 << 20) {
+        int32_t n = (int32_t)LEATI_MIN(all->classes - at, 1 << 20), count = 0, others = 0;
+        for (int32_t c = 0; c < n; c++) {
+            count += line[at + c] > target;
+            others += !(fabsf(line[at + c]) <= FLT_MAX);
+        }
+        larger += count;
+        finite = finite && others == 0;
+    }
+    all->larger = larger;
+    all->finite = finite;
+}
+LEATI_ISA(compare, compare_loop, compared *)
+
 /* Counts what lies above the target instead of sorting: what ties with it does not push it out. */
 static bool is_in(const float *line, int64_t classes, int64_t target, int64_t k) {
-    int64_t larger = 0;
     if (target < 0 || target >= classes || !isfinite(line[target]))
         return false;
-    for (int64_t c = 0; c < classes; c++) {
-        /* As TensorFlow has it, a line that cannot be put in order is false for any target. */
-        if (!isfinite(line[c]))
-            return false;
-        larger += line[c] > line[target];
-    }
-    return larger < k;
+    compared all = {.line = line, .classes = classes, .target = line[target]};
+    compare(&all);
+    /* As TensorFlow has it, a line that cannot be put in order is false for any target. */
+    return all.finite && all.larger < k;
+}
+
+typedef struct in_top_work {
+    const leati_operand *targets, *lines, *out;
+    int64_t row, classes, k;
+} in_top_work;
+
+static void in_top_steps(void *data, int64_t begin, int64_t end) {
+    const in_top_work *w = data;
+    const float *line = (const float *)(const void *)leati_support_row_of(w->lines, w->row);
+    bool *to = (bool *)leati_support_row_of(w->out, w->row);
+    for (int64_t i = begin; i < end; i++)
+        to[i] = is_in(line + i * w->classes, w->classes,
+                      leati_support_index_at(w->targets, w->row, i), w->k);
 }
 
 static leat_status in_top_k_kernel(leati_kernel_call *call, leat_error *err) {
@@ -61,14 +100,13 @@ static leat_status in_top_k_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_equal_dims(targets->dims[0], lines->dims[0],
                                             "targets and lines of predictions", err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int64_t classes = lines->dims[1];
-    for (int64_t row = 0; row < call->n; row++) {
-        const float *line = (const float *)(const void *)leati_support_row_of(lines, row);
-        bool *to = (bool *)leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < targets->count; i++)
-            to[i] = is_in(line + i * classes, classes, leati_support_index_at(targets, row, i),
-                          args->k);
-    }
+    in_top_work work = {.targets = targets,
+                        .lines = lines,
+                        .out = &call->outputs[0],
+                        .classes = lines->dims[1],
+                        .k = args->k};
+    for (work.row = 0; work.row < call->n; work.row++)
+        leati_moving_share(targets->count, 4 * work.classes, in_top_steps, &work);
     return LEAT_OK;
 }
 

@@ -226,8 +226,10 @@ static void lstm_back_step(leati_recurrence *r, const leati_kernel_call *call, i
         else
             lstm_back_double(r, &back);
     }
-    leati_gemm(r->dtype, r->batch, r->units, 4 * r->units, leati_recurrence_at(r, of_x, 4, 0, t),
-               4 * r->steps * r->units, 1, turned, next);
+    leati_gemm(
+        r->dtype, r->batch, r->units, 4 * r->units,
+        (leati_gemm_matrix){leati_recurrence_at(r, of_x, 4, 0, t), 4 * r->steps * r->units, 1},
+        (leati_gemm_matrix){turned, r->units, 1}, next, r->units);
     for (int64_t b = 0; b < r->batch; b++)
         if (!leati_recurrence_is_out(r, call, row, b, t))
             memcpy(flows_h + (size_t)b * bytes, next + (size_t)b * bytes, bytes);

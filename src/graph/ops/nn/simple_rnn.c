@@ -131,8 +131,9 @@ static void simple_back_step(leati_recurrence *r, const leati_kernel_call *call,
         else
             simple_back(r, leati_recurrence_at(r, states, 1, b, t), flow, to);
     }
-    leati_gemm(r->dtype, r->batch, r->units, r->units, leati_recurrence_at(r, of_x, 1, 0, t),
-               r->steps * r->units, 1, turned, next);
+    leati_gemm(r->dtype, r->batch, r->units, r->units,
+               (leati_gemm_matrix){leati_recurrence_at(r, of_x, 1, 0, t), r->steps * r->units, 1},
+               (leati_gemm_matrix){turned, r->units, 1}, next, r->units);
     for (int64_t b = 0; b < r->batch; b++)
         if (!leati_recurrence_is_out(r, call, row, b, t))
             memcpy(flows + (size_t)b * bytes, next + (size_t)b * bytes, bytes);

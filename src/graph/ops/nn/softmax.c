@@ -8,25 +8,13 @@
  * dtypes, and in a run where a label is outside [0, C), naming label and row. No state, no locks.
  */
 #include "base/minmax.h"
-#include "base/stop.h"
-#include "graph/support/support.h"
-#include <math.h>
+#include "graph/support/nn/softmax_lines.h"
+#include "run/crew.h"
 
-/* Writes logits - max(logits) to `shifted` and returns log(sum(exp(shifted))); n > 0. */
-#define SHIFT_LOGITS(TYPE, EXP, LOG)                                                               \
-    static TYPE shift_logits_##TYPE(const TYPE *logits, TYPE *shifted, int64_t n) {                \
-        TYPE top = logits[0], sum = 0;                                                             \
-        for (int64_t i = 1; i < n; i++)                                                            \
-            top = LEATI_MAX(logits[i], top);                                                       \
-        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
-            shifted[i] = logits[i] - top;                                                          \
-            sum += EXP(shifted[i]);                                                                \
-        }                                                                                          \
-        return sum > 0 ? LOG(sum) : sum; /* it is 1 or more, or NaN */                             \
-    }
-/* LEATI_MAX passes over a NaN that is not the first, but the sum of exponentials is NaN then. */
-SHIFT_LOGITS(float, expf, logf)
-SHIFT_LOGITS(double, exp, log)
+#include <math.h>
+#include <stdatomic.h>
+
+enum { PIECE = 1 << 14, AT_ONCE = 256 }; /* values, lines */
 
 static leat_status softmax_infer(leati_infer_call *call, leat_error *err) {
     LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
@@ -35,49 +23,73 @@ static leat_status softmax_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_same(call, err);
 }
 
-/* Runs a line function over the last dimension of every row of input 0 into output 0. */
-typedef void (*line_function)(leat_dtype dtype, const char *in, char *out, int64_t n);
-static leat_status over_lines(leati_kernel_call *call, line_function function, leat_error *err) {
+/* Lines of all rows, one behind the other, and how many of them are a piece. */
+typedef struct lines_run {
+    leati_kernel_call *call;
+    const leati_operand *in, *out; /* the logits; where their softmax goes, or its logarithm */
+    bool log;
+    int64_t n, each, lines, part; /* `each`: lines of a row, `lines`: of all */
+    atomic_int_fast64_t failed;   /* the first line whose label is none */
+} lines_run;
+
+static void lines_begin(lines_run *run, leati_kernel_call *call, const leati_operand *in,
+                        const leati_operand *out) {
+    *run = (lines_run){.call = call, .in = in, .out = out, .n = in->dims[in->rank - 1]};
+    atomic_init(&run->failed, INT64_MAX);
+    /* Lines without values are none. */
+    run->each = run->n > 0 ? in->count / run->n : 0;
+    run->lines = run->each * call->n;
+    run->part = run->n > 0 ? LEATI_MAX(PIECE / run->n, 1) : 1;
+}
+
+static void lines_share(lines_run *run, leati_crew_piece *piece) {
+    double ns = leati_softmax_ns(run->in->dtype, (double)run->lines * (double)run->n);
+    leati_crew_share(ns, (run->lines + run->part - 1) / run->part, piece, run);
+}
+
+/* The next lines from `at` on that one call takes: of one row. */
+static leati_softmax_lines lines_next(const lines_run *run, int64_t at, int64_t end) {
+    int64_t row = at / run->each, first = at % run->each;
+    int64_t most = LEATI_MIN(leati_softmax_most(run->n), AT_ONCE);
+    size_t offset = (size_t)(first * run->n) * leat_dtype_size(run->in->dtype);
+    return (leati_softmax_lines){
+        .dtype = run->in->dtype,
+        .log = run->log,
+        .in = leati_support_row_of(run->in, row) + offset,
+        .out = leati_support_row_of(run->out, row) + offset,
+        .n = run->n,
+        .lines = LEATI_MIN(LEATI_MIN(run->each - first, end - at), most),
+    };
+}
+
+static void softmax_piece(void *data, int64_t piece) {
+    const lines_run *run = data;
+    int64_t at = piece * run->part, end = LEATI_MIN(at + run->part, run->lines);
+    double tops[AT_ONCE], sums[AT_ONCE];
+    while (at < end) {
+        leati_softmax_lines lines = lines_next(run, at, end);
+        lines.tops = tops;
+        lines.sums = sums;
+        leati_softmax_run(&lines);
+        at += lines.lines;
+    }
+}
+
+static leat_status over_lines(leati_kernel_call *call, bool log, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
+    lines_run run;
     if (shape.rank == 0)
         return leati_refuse(err, SHAPE, "the input is a scalar; expected at least one dimension");
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    /* Lines without values are none: the functions read in[0]. */
-    int64_t n = shape.dims[shape.rank - 1], lines = n > 0 ? in->count / n : 0;
-    size_t bytes = (size_t)n * leat_dtype_size(in->dtype);
-    int64_t done = 0;
-    for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < lines && !leati_stop_look_after(n, &done); i++)
-            function(in->dtype, leati_support_row_of(in, row) + (size_t)i * bytes,
-                     leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes, n);
+    lines_begin(&run, call, in, &call->outputs[0]);
+    run.log = log;
+    lines_share(&run, softmax_piece);
     return LEAT_OK;
 }
 
-#define SOFTMAX_LINE(TYPE, EXP)                                                                    \
-    static void softmax_##TYPE(const TYPE *in, TYPE *out, int64_t n) {                             \
-        TYPE top = in[0], sum = 0;                                                                 \
-        for (int64_t i = 1; i < n; i++)                                                            \
-            top = LEATI_MAX(in[i], top);                                                           \
-        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
-            out[i] = EXP(in[i] - top);                                                             \
-            sum += out[i];                                                                         \
-        }                                                                                          \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            out[i] /= sum;                                                                         \
-    }
-SOFTMAX_LINE(float, expf)
-SOFTMAX_LINE(double, exp)
-
-static void softmax_line(leat_dtype dtype, const char *in, char *out, int64_t n) {
-    if (dtype == LEAT_FLOAT32)
-        softmax_float((const float *)in, (float *)out, n);
-    else
-        softmax_double((const double *)in, (double *)out, n);
-}
-
 static leat_status softmax_kernel(leati_kernel_call *call, leat_error *err) {
-    return over_lines(call, softmax_line, err);
+    return over_lines(call, false, err);
 }
 
 static leat_status softmax_gradient(leati_gradient_call *call, leat_error *err) {
@@ -89,21 +101,8 @@ static leat_status softmax_gradient(leati_gradient_call *call, leat_error *err) 
     return LEAT_OK;
 }
 
-/* The output holds the shifted logits between the two passes, so no scratch is needed. */
-static void log_softmax_line(leat_dtype dtype, const char *in, char *out, int64_t n) {
-    if (dtype == LEAT_FLOAT32) {
-        float *to = (float *)out, log_sum = shift_logits_float((const float *)in, to, n);
-        for (int64_t i = 0; i < n; i++)
-            to[i] -= log_sum;
-    } else {
-        double *to = (double *)out, log_sum = shift_logits_double((const double *)in, to, n);
-        for (int64_t i = 0; i < n; i++)
-            to[i] -= log_sum;
-    }
-}
-
 static leat_status log_softmax_kernel(leati_kernel_call *call, leat_error *err) {
-    return over_lines(call, log_softmax_line, err);
+    return over_lines(call, true, err);
 }
 
 static leat_status log_softmax_gradient(leati_gradient_call *call, leat_error *err) {
@@ -147,47 +146,47 @@ static leat_status sparse_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[1].dtype, &call->inputs[1].shape, NULL, err);
 }
 
-#define CROSS_ENTROPY(TYPE, EXP)                                                                   \
-    static TYPE cross_entropy_##TYPE(const TYPE *logits, int64_t label, TYPE *gradient,            \
-                                     int64_t n) {                                                  \
-        TYPE log_sum = shift_logits_##TYPE(logits, gradient, n);                                   \
-        TYPE loss = log_sum - gradient[label];                                                     \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            gradient[i] = EXP(gradient[i] - log_sum);                                              \
-        gradient[label] -= 1;                                                                      \
-        return loss;                                                                               \
+static void refuse_line(lines_run *run, int64_t line) {
+    int64_t first = atomic_load(&run->failed);
+    while (line < first && !atomic_compare_exchange_weak(&run->failed, &first, line)) {
     }
-/* The gradient's memory holds the shifted logits until the loss is read from them. */
-CROSS_ENTROPY(float, expf)
-CROSS_ENTROPY(double, exp)
+}
 
-static leat_status sparse_row(leati_kernel_call *call, int64_t row, int64_t classes,
-                              leat_error *err) {
-    const leati_operand *labels = &call->inputs[0], *logits = &call->inputs[1];
-    char *loss = leati_support_row_of(&call->outputs[0], row),
-         *gradient = leati_support_row_of(&call->outputs[1], row);
-    int64_t done = 0;
-    for (int64_t i = 0; i < labels->count && !leati_stop_look_after(classes, &done); i++) {
-        int64_t label = leati_support_index_at(labels, row, i);
-        if (label < 0 || label >= classes) {
-            /* Lines before it are written already; the output is thrown away. */
-            call->failed_row = row;
-            return leati_refuse(err, VALUE,
-                                "label %lld of row %lld is outside [0, %lld), the classes of the "
-                                "logits",
-                                (long long)label, (long long)i, (long long)classes);
+/* The losses of some lines, and in the gradient's place, where softmax is, minus 1 at the label. */
+static void take_labels(lines_run *run, const leati_softmax_lines *lines, int64_t at) {
+    int64_t row = at / run->each, first = at % run->each;
+    char *losses = leati_support_row_of(&run->call->outputs[0], row);
+    for (int64_t k = 0; k < lines->lines; k++) {
+        int64_t label = leati_support_index_at(&run->call->inputs[0], row, first + k);
+        if (label < 0 || label >= run->n) {
+            refuse_line(run, at + k);
+            continue;
         }
-        int64_t at = i * classes;
-        if (logits->dtype == LEAT_FLOAT32)
-            ((float *)loss)[i] =
-                cross_entropy_float((const float *)leati_support_row_of(logits, row) + at, label,
-                                    (float *)gradient + at, classes);
-        else
-            ((double *)loss)[i] =
-                cross_entropy_double((const double *)leati_support_row_of(logits, row) + at, label,
-                                     (double *)gradient + at, classes);
+        int64_t place = k * run->n + label;
+        if (lines->dtype == LEAT_FLOAT32) {
+            float below = ((const float *)(const void *)lines->in)[place] - (float)lines->tops[k];
+            ((float *)(void *)losses)[first + k] = (float)log(lines->sums[k]) - below;
+            ((float *)(void *)lines->out)[place] -= 1;
+        } else {
+            double below = ((const double *)(const void *)lines->in)[place] - lines->tops[k];
+            ((double *)(void *)losses)[first + k] = log(lines->sums[k]) - below;
+            ((double *)(void *)lines->out)[place] -= 1;
+        }
     }
-    return LEAT_OK;
+}
+
+static void sparse_piece(void *data, int64_t piece) {
+    lines_run *run = data;
+    int64_t at = piece * run->part, end = LEATI_MIN(at + run->part, run->lines);
+    double tops[AT_ONCE], sums[AT_ONCE];
+    while (at < end) {
+        leati_softmax_lines lines = lines_next(run, at, end);
+        lines.tops = tops;
+        lines.sums = sums;
+        leati_softmax_run(&lines);
+        take_labels(run, &lines, at);
+        at += lines.lines;
+    }
 }
 
 static leat_status sparse_kernel(leati_kernel_call *call, leat_error *err) {
@@ -196,9 +195,22 @@ static leat_status sparse_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(label_shape(&labels, &logits, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 1, &logits, err));
-    for (int64_t row = 0; row < call->n; row++)
-        LEATI_TRY(sparse_row(call, row, logits.dims[logits.rank - 1], err));
-    return LEAT_OK;
+    lines_run run;
+    lines_begin(&run, call, &call->inputs[1], &call->outputs[1]);
+    lines_share(&run, sparse_piece);
+    if (run.n == 0 && call->n > 0 && call->inputs[0].count > 0) {
+        run.each = call->inputs[0].count;
+        refuse_line(&run, 0); /* there is no class that it could name */
+    }
+    int64_t failed = atomic_load(&run.failed);
+    if (failed == INT64_MAX)
+        return LEAT_OK;
+    /* What was written is thrown away. */
+    call->failed_row = failed / run.each;
+    return leati_refuse(
+        err, VALUE, "label %lld of row %lld is outside [0, %lld), the classes of the logits",
+        (long long)leati_support_index_at(&call->inputs[0], call->failed_row, failed % run.each),
+        (long long)(failed % run.each), (long long)run.n);
 }
 
 static leat_status sparse_gradient(leati_gradient_call *call, leat_error *err) {

@@ -4,10 +4,12 @@
  *
  * Grey is 0.2989 R + 0.587 G + 0.114 B; integers are scaled to [0, 1] and back. Hue, saturation and
  * value are in [0, 1]; these and YIQ and YUV are of floats, computed in float32. Fails on other
- * types and other numbers of channels. hsv_to_rgb has no gradient, nor has rgb_to_hsv_grad: of
- * equal channels red counts before green and green before blue as the largest, and the other way
- * round as the smallest; where nothing is largest, or a term is divided by 0, nothing flows, and
- * none of the saturation to a smallest channel of 0, as in TensorFlow. No state, no locks. */
+ * types and other numbers of channels. No gradient flows through hsv_to_rgb, and rgb_to_hsv_grad
+ * has none: of equal channels red counts before green and green before blue as the largest, and the
+ * other way round as the smallest; where nothing is largest, or a term is divided by 0, nothing
+ * flows, and none of the saturation to a smallest channel of 0, as in TensorFlow. No state, no
+ * locks. */
+#include "base/isa.h"
 #include "graph/support/picture/colour.h"
 #include "graph/support/support.h"
 #include <math.h>
@@ -214,21 +216,37 @@ static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *e
     return leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
-static float clip(float x) {
-    return fminf(fmaxf(x, 0.0F), 1.0F);
+/* A NaN is 0. */
+LEATI_ALWAYS_INLINE float clip(float x) {
+    float above = x > 0.0F ? x : 0.0F;
+    return above < 1.0F ? above : 1.0F;
 }
+
+typedef struct pixel_line {
+    const float *in;
+    float *out;
+    int64_t pixels;
+} pixel_line;
+
+LEATI_ALWAYS_INLINE void hsv_loop(const pixel_line *line) {
+    const float *in = line->in;
+    float *out = line->out;
+    LEATI_INDEPENDENT
+    for (int64_t i = 0; i < line->pixels; i++) {
+        float hue = in[3 * i], saturation = in[3 * i + 1], value = in[3 * i + 2];
+        /* Over the hue each channel is a trapezium: up, two sixths high, down. */
+        float sixth = hue * 6.0F, grey = 1.0F - saturation;
+        out[3 * i] = (grey + saturation * clip(fabsf(sixth - 3.0F) - 1.0F)) * value;
+        out[3 * i + 1] = (grey + saturation * clip(2.0F - fabsf(sixth - 2.0F))) * value;
+        out[3 * i + 2] = (grey + saturation * clip(2.0F - fabsf(sixth - 4.0F))) * value;
+    }
+}
+LEATI_ISA(hsv_line, hsv_loop, const pixel_line *)
 
 static void hsv_to_rgb(const float *in, float *out, const leati_frames *frames,
                        const void *context) {
-    int64_t pixels = frames->count * frames->height * frames->width;
     (void)context;
-    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
-        /* Over the hue each channel is a trapezium: up, two sixths high, down. */
-        float sixth = in[0] * 6.0F, grey = 1.0F - in[1];
-        out[0] = (grey + in[1] * clip(fabsf(sixth - 3.0F) - 1.0F)) * in[2];
-        out[1] = (grey + in[1] * clip(2.0F - fabsf(sixth - 2.0F))) * in[2];
-        out[2] = (grey + in[1] * clip(2.0F - fabsf(sixth - 4.0F))) * in[2];
-    }
+    hsv_line(&(const pixel_line){in, out, frames->count * frames->height * frames->width});
 }
 
 static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
@@ -295,7 +313,8 @@ COLOUR_OP(rgb_to_grayscale, "The brightness of colours, as one channel",
 COLOUR_OP(grayscale_to_rgb, "One channel, repeated as three", .gradient = grayscale_to_rgb_gradient)
 COLOUR_OP(rgb_to_hsv, "Hue, saturation and value of colours, all in [0, 1]",
           .gradient = rgb_to_hsv_gradient)
-COLOUR_OP(hsv_to_rgb, "Colours of a hue, saturation and value in [0, 1]", .gradient = NULL)
+COLOUR_OP(hsv_to_rgb, "Colours of a hue, saturation and value in [0, 1]",
+          .gradient = leati_op_gradient_none)
 
 const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {
     .name = "rgb_to_hsv_grad",

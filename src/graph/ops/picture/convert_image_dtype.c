@@ -5,6 +5,7 @@
  * maximum + 0.5 and truncation; integers change width by powers of two; floats are cast. The steps
  * run the kernels of cast, multiply, floordiv and clip_by_value on arrays in the arena. Fails in
  * inference on strings and bool. No gradient but between floats. No state, no locks. */
+#include "graph/support/math/elementwise.h"
 #include "graph/support/math/saturate.h"
 #include "graph/support/picture/pictures.h"
 
@@ -87,12 +88,32 @@ static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_e
     return args->saturate ? clip(call, x, to, x, err) : LEAT_OK;
 }
 
+/* ---- what most pictures are: bytes and float32, in one pass ---- */
+LEATI_LANE1(unit_of_byte, uint8_t, uint32_t, float, (float)x *(float)(1.0 / 255))
+
+/* As multiplied, clipped and cut off below; a NaN is 0. */
+LEATI_ALWAYS_INLINE uint8_t byte_of(float number) {
+    float above = number > 0.0F ? number : 0.0F;
+    return (uint8_t)(int32_t)(above < 255.0F ? above : 255.0F);
+}
+LEATI_LANE1(byte_of_unit, float, float, uint8_t, byte_of(x * 255.5F))
+
+static leati_lane_function lane_of(leat_dtype from, const struct leati_convert_args *args) {
+    if (from == LEAT_UINT8 && args->dtype == LEAT_FLOAT32)
+        return unit_of_byte;
+    return from == LEAT_FLOAT32 && args->dtype == LEAT_UINT8 && args->saturate ? byte_of_unit
+                                                                               : NULL;
+}
+
 static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
     const struct leati_convert_args *args = call->args;
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_operand x, cast;
+    leati_lane_function lane = lane_of(from, args);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    if (lane != NULL)
+        return leati_elementwise(call, lane, NULL, err);
     LEATI_TRY(before_cast(call, &x, err));
     double factor = 1;
     if (is_float(to) && !is_float(from))

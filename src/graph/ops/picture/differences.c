@@ -8,6 +8,7 @@
  * total_variation floats are summed in double. Beyond the borders Sobel's picture is mirrored
  * without its last row and column, so it has at least 2 x 2 pixels. Fails in inference on other
  * ranks and dtypes, and on smaller pictures. No state, no locks. */
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/frames.h"
 #include <string.h>
 
@@ -177,6 +178,22 @@ static void store(leat_dtype dtype, const void *picture, const leati_frames *f, 
     }
 }
 
+/* One row: each step is a picture. */
+typedef struct variation_work {
+    leat_dtype dtype;
+    const leati_frames *frames;
+    size_t picture; /* bytes */
+    const char *from;
+    char *to;
+} variation_work;
+
+static void variation_steps(void *data, int64_t begin, int64_t end) {
+    const variation_work *w = data;
+    for (int64_t k = begin; k < end; k++)
+        store(w->dtype, w->from == NULL ? NULL : w->from + (size_t)k * w->picture, w->frames,
+              w->to + (size_t)k * leat_dtype_size(w->dtype));
+}
+
 static leat_status total_variation_kernel(leati_kernel_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]), out = {0};
@@ -193,12 +210,13 @@ static leat_status total_variation_kernel(leati_kernel_call *call, leat_error *e
         (size_t)(frames.height * frames.width * frames.channels) * leat_dtype_size(in.dtype);
     if (in.count == 0)
         frames.height = 0; /* there may be no memory */
-    for (int64_t row = 0; row < call->n; row++)
-        for (int64_t k = 0; k < frames.count; k++)
-            store(dtype, in.count > 0 ? leati_support_row_of(&in, row) + (size_t)k * picture : NULL,
-                  &frames,
-                  leati_support_row_of(&call->outputs[0], row) +
-                      (size_t)k * leat_dtype_size(dtype));
+    variation_work work = {.dtype = dtype, .frames = &frames, .picture = picture};
+    for (int64_t row = 0; row < call->n; row++) {
+        work.from = in.count > 0 ? leati_support_row_of(&in, row) : NULL;
+        work.to = leati_support_row_of(&call->outputs[0], row);
+        /* Sums take longer than moves of their values. */
+        leati_moving_share(frames.count, (int64_t)picture * 4, variation_steps, &work);
+    }
     return LEAT_OK;
 }
 

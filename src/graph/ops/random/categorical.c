@@ -6,10 +6,12 @@
  * count nothing. All rows of a batch draw from one stream; see random.h and stateless.h. They fail
  * where the logits are no matrix with classes, and without memory. No gradient, no state, no locks.
  */
-#include "base/stop.h"
+#include "base/minmax.h"
 #include "graph/support/random/stateless.h"
+#include "run/crew.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 /* The rows that say what categorical draws. */
 #define CATEGORICAL_ROWS                                                                           \
@@ -76,6 +78,12 @@ static void sum_weights(const double *logits, int64_t count, double *sums) {
 /* The first class whose sum is above `wanted`: classes of weight 0 are never found. */
 static int64_t find_class(const double *sums, int64_t count, double wanted) {
     int64_t low = 0, high = count;
+    /* Of few classes all are asked, which needs no branches. */
+    if (count <= 16) {
+        for (int64_t i = 0; i < count; i++)
+            low += !(sums[i] > wanted);
+        return low;
+    }
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         /* `>`, not `>=`: u may be 0, and a first class of weight 0 must not be found then. */
@@ -87,37 +95,65 @@ static int64_t find_class(const double *sums, int64_t count, double wanted) {
     return low;
 }
 
+/* A row of the call: lines of logits, each of which is drawn for in parts. */
+typedef struct lines {
+    const double *values;
+    char *to;
+    leati_philox stream;
+    leat_dtype dtype;
+    int64_t classes, samples, parts; /* of a line */
+    atomic_bool out_of_memory;
+} lines;
+
+enum { AT_ONCE = 4096, TAKEN = 256 }; /* numbers of a part, and at once */
+#define NS_PER_NUMBER 20
+#define NS_PER_CLASS 10
+
+static void lines_piece(void *data, int64_t piece) {
+    lines *l = data;
+    int64_t line = piece / l->parts, begin = piece % l->parts * AT_ONCE;
+    int64_t end = LEATI_MIN(begin + AT_ONCE, l->samples), at = line * l->samples + begin;
+    double *sums = leati_crew_scratch((size_t)l->classes * sizeof *sums);
+    if (sums == NULL) {
+        atomic_store(&l->out_of_memory, true);
+        return;
+    }
+    sum_weights(l->values + line * l->classes, l->classes, sums);
+    leati_words words = {.philox = l->stream, .used = 4}; /* used 4: the first word takes a block */
+    leati_words_skip(&words, 2 * (uint64_t)at);
+    uint32_t room[2 * TAKEN];
+    for (int64_t i = begin, k = 0; i < end; i++, at++, k = (k + 1) % TAKEN) {
+        if (k == 0)
+            leati_words_take(&words, room, 2 * LEATI_MIN(end - i, TAKEN));
+        double u = leati_uniform_double(room[2 * k], room[2 * k + 1]);
+        int64_t found = find_class(sums, l->classes, u * sums[l->classes - 1]);
+        if (l->dtype == LEAT_INT32)
+            ((int32_t *)(void *)l->to)[at] = (int32_t)found;
+        else
+            ((int64_t *)(void *)l->to)[at] = found;
+    }
+}
+
 /* `logits` are float64, of all rows. */
 static leat_status categorical_row(leati_kernel_call *call, const leati_operand *logits,
                                    int64_t row, leati_philox stream, leat_error *err) {
     const struct leati_random_args *args = call->args;
-    int64_t classes = logits->dims[1];
-    char *to = leati_support_row_of(&call->outputs[0], row);
     /* Without lines there is no memory. */
     if (logits->count == 0 || args->num_samples == 0)
         return LEAT_OK;
-    const double *values = (const double *)(const void *)leati_support_row_of(logits, row);
-    double *sums = leati_arena_alloc(call->arena, (size_t)classes * sizeof *sums);
-    if (sums == NULL)
-        return leati_no_memory(err);
-    leati_words words = {.philox = stream, .used = 4}; /* used 4: the first word takes a block */
-    int64_t at = 0, done = 0;
-    for (int64_t line = 0; line < logits->dims[0]; line++) {
-        sum_weights(values + line * classes, classes, sums);
-        for (int64_t i = 0; i < args->num_samples; i++, at++) {
-            if (leati_stop_look_after(8, &done))
-                return LEAT_OK;
-            uint32_t first = leati_words_next(&words);
-            /* Two statements, as the order in which arguments are evaluated is not defined. */
-            double u = leati_uniform_double(first, leati_words_next(&words));
-            int64_t found = find_class(sums, classes, u * sums[classes - 1]);
-            if (args->dtype == LEAT_INT32)
-                ((int32_t *)(void *)to)[at] = (int32_t)found;
-            else
-                ((int64_t *)(void *)to)[at] = found;
-        }
-    }
-    return LEAT_OK;
+    lines l = {.values = (const double *)(const void *)leati_support_row_of(logits, row),
+               .to = leati_support_row_of(&call->outputs[0], row),
+               .stream = stream,
+               .dtype = args->dtype,
+               .classes = logits->dims[1],
+               .samples = args->num_samples,
+               .parts = (args->num_samples + AT_ONCE - 1) / AT_ONCE};
+    atomic_init(&l.out_of_memory, false);
+    int64_t numbers = call->outputs[0].count;
+    double ns =
+        (double)numbers * NS_PER_NUMBER + (double)logits->count * (double)l.parts * NS_PER_CLASS;
+    leati_crew_share(ns, logits->dims[0] * l.parts, lines_piece, &l);
+    return atomic_load(&l.out_of_memory) ? leati_no_memory(err) : LEAT_OK;
 }
 
 static const leati_row random_categorical_rows[] = {CATEGORICAL_ROWS, LEATI_SEED_ROWS};

@@ -5,8 +5,9 @@
  * output, and number i of parameter k is value k * num_samples + i of the stream, as in TensorFlow.
  * They fail in inference where a parameter is no vector of floats, and in the run where lengths
  * differ. Nothing flows through them. No state, no locks. */
-#include "base/stop.h"
+#include "base/minmax.h"
 #include "graph/support/random/stateless.h"
+#include "run/crew.h"
 
 static const leati_row random_rows[] = {{.name = "num_samples",
                                          .type = LEATI_ROW_INT,
@@ -77,18 +78,45 @@ static leat_status begin(leati_kernel_call *call, size_t first, size_t num, leat
     return leati_support_output_like(call, 0, &shape, err);
 }
 
+/* A row of the output, each value of which is drawn apart. */
+typedef struct drawing {
+    draw_function *function;
+    leati_philox stream;
+    const double *parameters[2];
+    size_t num;
+    double *to;
+    int64_t samples, length;
+} drawing;
+
+enum { AT_ONCE = 512 };
+#define NS_PER_VALUE 80
+
+static void draw_piece(void *data, int64_t piece) {
+    const drawing *d = data;
+    int64_t begin = piece * AT_ONCE, end = LEATI_MIN(begin + AT_ONCE, d->samples * d->length);
+    double parameters[2] = {0};
+    for (int64_t at = begin; at < end; at++) {
+        int64_t k = at / d->samples, i = at % d->samples;
+        for (size_t p = 0; p < d->num; p++)
+            parameters[p] = d->parameters[p][k];
+        d->to[i * d->length + k] = d->function(d->stream, (uint64_t)at, parameters);
+    }
+}
+
 static void draw(leati_kernel_call *call, size_t first, size_t num, int64_t row,
                  leati_philox stream, draw_function *function) {
     const leati_operand *out = &call->outputs[0];
-    int64_t samples = out->dims[0], length = out->dims[1], done = 0;
-    double *to = (double *)(void *)leati_support_row_of(out, row), parameters[2];
-    for (int64_t k = 0; k < length; k++) {
-        for (size_t p = 0; p < num; p++)
-            parameters[p] = ((const double *)(const void *)leati_support_row_of(
-                &call->inputs[first + p], row))[k];
-        for (int64_t i = 0; i < samples && !leati_stop_look_after(16, &done); i++)
-            to[i * length + k] = function(stream, (uint64_t)(k * samples + i), parameters);
-    }
+    drawing d = {.function = function,
+                 .stream = stream,
+                 .num = num,
+                 .to = (double *)(void *)leati_support_row_of(out, row),
+                 .samples = out->dims[0],
+                 .length = out->dims[1]};
+    for (size_t p = 0; p < num; p++)
+        d.parameters[p] =
+            (const double *)(const void *)leati_support_row_of(&call->inputs[first + p], row);
+    leati_crew_share((double)out->count * NS_PER_VALUE, (out->count + AT_ONCE - 1) / AT_ONCE,
+                     draw_piece, &d);
 }
 
 static leat_status run_random(leati_kernel_call *call, const leati_tensor_op *op,

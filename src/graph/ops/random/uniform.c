@@ -62,8 +62,8 @@ static leat_status random_uniform_kernel(leati_kernel_call *call, leat_error *er
         leati_philox stream;
         LEATI_TRY(leati_random_stream(call, &leati_tensor_op_random_uniform, row,
                                       (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE, &stream, err));
-        leati_draw_integers(args->dtype, stream, low, width, out->count,
-                            leati_support_row_of(out, row));
+        leati_random_draw_integers(args->dtype, stream, low, width, out->count,
+                                   leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
@@ -118,8 +118,8 @@ static leat_status stateless_uniform_kernel(leati_kernel_call *call, leat_error 
         leati_philox stream;
         call->failed_row = row;
         LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
-        leati_draw_integers(args->dtype, stream, low, width, out->count,
-                            leati_support_row_of(out, row));
+        leati_random_draw_integers(args->dtype, stream, low, width, out->count,
+                                   leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }
@@ -178,7 +178,8 @@ static leat_status stateless_integers_kernel(leati_kernel_call *call, leat_error
         call->failed_row = row;
         LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
         /* No range: all bits, which is why unsigned dtypes are allowed here alone. */
-        leati_draw_integers(args->dtype, stream, 0, 0, out->count, leati_support_row_of(out, row));
+        leati_random_draw_integers(args->dtype, stream, 0, 0, out->count,
+                                   leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }

@@ -9,6 +9,7 @@
 #include "core/number.h"
 #include "graph/support/text/texts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,6 +196,38 @@ static void put_string(const format *f, const char *fill, const leat_string *s, 
         leati_put_raw(out, " ", 1);
 }
 
+/* Six digits behind the point, as "%f" writes them: the number times a million is an integer and a
+ * rest, both exact, and a rest of one half goes to the even one. 0 where the number is too large or
+ * none; `to` has room for 24 bytes. */
+static size_t write_six(double value, char *to) {
+    uint64_t bits, whole;
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7FF);
+    uint64_t mantissa = (bits & 0xFFFFFFFFFFFFFu) | (exponent > 0 ? UINT64_C(1) << 52 : 0);
+    int shift = 1075 - (exponent > 0 ? exponent : 1);
+    if (!(fabs(value) < 9e12))
+        return 0;
+    unsigned __int128 scaled = (unsigned __int128)mantissa * 1000000, half = 1;
+    whole = 0;
+    if (shift < 100) { /* else it is below a half: 53 bits and 20 */
+        half <<= shift - 1;
+        unsigned __int128 rest = scaled & (2 * half - 1);
+        whole = (uint64_t)(scaled >> shift);
+        whole += rest > half || (rest == half && whole % 2 == 1);
+    }
+    size_t size = write_unsigned(whole / 1000000, bits >> 63 != 0, to);
+    uint64_t behind = whole % 1000000;
+    to[size] = '.';
+    for (size_t k = 6; k > 0; k--, behind /= 10)
+        to[size + k] = (char)('0' + behind % 10);
+    return size + 7;
+}
+
+static bool has_six(const struct as_string_args *args) {
+    return args->precision < 0 && !args->scientific && !args->shortest && args->width <= 0 &&
+           (args->fill == NULL || args->fill[0] == '\0');
+}
+
 static leat_status write_value(const leati_kernel_call *call, int64_t row, int64_t index,
                                void *context, leati_writer *out, leat_error *err) {
     const struct as_string_args *args = call->args;
@@ -207,7 +240,11 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
         put_string(f, args->fill, (const leat_string *)(const void *)at, out);
         return LEAT_OK;
     }
-    int size = print(f, in->dtype, at, text, sizeof text);
+    int size = 0;
+    if (in->dtype >= LEAT_FLOAT16 && in->dtype <= LEAT_FLOAT64 && has_six(args))
+        size = (int)write_six(float_of(in->dtype, at), text);
+    if (size == 0)
+        size = print(f, in->dtype, at, text, sizeof text);
     /* snprintf said how much it needs; a width or precision can ask for MOST_DIGITS. */
     if (size >= (int)sizeof text) {
         longer = leati_alloc(1, (size_t)size + 1);

@@ -50,7 +50,7 @@ static leat_status want_pattern(const leati_infer_call *call, leat_error *err) {
     const struct regex_args *args = call->args;
     LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_STRING, "the input", err));
     /* Compiled as a check alone: a regex is for one thread, so each kernel makes its own. */
-    leati_regex *regex = leati_regex_new(text_of(args->pattern), false, err);
+    leati_regex *regex = leati_regex_new(text_of(args->pattern), false, false, err);
     if (regex == NULL)
         return err->code;
     leati_regex_free(regex);
@@ -68,7 +68,7 @@ static bool has_long_text(const leati_kernel_call *call) {
 }
 
 /* Output 0 has input 0's shape; `run` fills it. */
-static leat_status with_regex(leati_kernel_call *call,
+static leat_status with_regex(leati_kernel_call *call, bool whole,
                               leat_status (*run)(leati_kernel_call *call, leati_regex *regex,
                                                  leat_error *err),
                               leat_error *err) {
@@ -77,7 +77,7 @@ static leat_status with_regex(leati_kernel_call *call,
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     /* Of few strings the time to prepare a regex for many would not come back. */
     bool often = call->inputs[0].count * call->n >= LEATI_REGEX_OFTEN || has_long_text(call);
-    leati_regex *regex = leati_regex_new(text_of(args->pattern), often, err);
+    leati_regex *regex = leati_regex_new(text_of(args->pattern), often, whole, err);
     if (regex == NULL)
         return err->code;
     leat_status status = run(call, regex, err);
@@ -96,7 +96,7 @@ static leat_status match_all(leati_kernel_call *call, leati_regex *regex, leat_e
     for (int64_t row = 0; row < call->n; row++) {
         bool *to = (bool *)leati_support_row_of(out, row);
         for (int64_t i = 0; i < in->count; i++) {
-            int found = leati_regex_search(regex, leati_text_strings_of(in, row)[i], 0, true, err);
+            int found = leati_regex_search(regex, leati_text_strings_of(in, row)[i], 0, err);
             if (found < 0) {
                 call->failed_row = row;
                 return err->code;
@@ -108,7 +108,7 @@ static leat_status match_all(leati_kernel_call *call, leati_regex *regex, leat_e
 }
 
 static leat_status regex_full_match_kernel(leati_kernel_call *call, leat_error *err) {
-    return with_regex(call, match_all, err);
+    return with_regex(call, true, match_all, err);
 }
 
 /* ---- regex_replace ---- */
@@ -173,7 +173,7 @@ static leat_status replace(const leati_kernel_call *call, int64_t row, int64_t i
     bool good, names = most_group(rewrite, &good) <= leati_regex_groups(regex);
     while (names && (good || args->replace_global) && at <= text.size) {
         size_t begin = 0, end = 0;
-        int found = leati_regex_search(regex, text, at, false, err);
+        int found = leati_regex_search(regex, text, at, err);
         if (found < 0)
             return err->code;
         if (found == 0 || !leati_regex_group(regex, 0, &begin, &end))
@@ -205,7 +205,7 @@ static leat_status replace_all(leati_kernel_call *call, leati_regex *regex, leat
 }
 
 static leat_status regex_replace_kernel(leati_kernel_call *call, leat_error *err) {
-    return with_regex(call, replace_all, err);
+    return with_regex(call, false, replace_all, err);
 }
 
 #define REGEX(OP, ...)                                                                             \

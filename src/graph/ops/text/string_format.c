@@ -113,6 +113,8 @@ static void put_value(leati_writer *out, leat_dtype dtype, const void *at) {
         (void)snprintf(text, sizeof text, "%llu", (unsigned long long)*(const uint64_t *)at);
         put(out, text);
         return;
+    case LEAT_COMPLEX64:
+    case LEAT_COMPLEX128: put(out, "?"); return; /* as TensorFlow has them */
     case LEAT_BOOL: number = *(const bool *)at; break;
     case LEAT_INT8: number = *(const int8_t *)at; break;
     case LEAT_INT16: number = *(const int16_t *)at; break;

@@ -87,8 +87,12 @@ static size_t joined_text(const leati_kernel_call *call, int64_t row, int64_t in
         return 0;
     /* Where the first string lies; the others are found from there, along the joined dimensions. */
     int64_t start = place_of(in, order + joined, in->rank - joined, index);
+    int64_t step = joined == 1 ? 1 : 0; /* along one dimension strings lie evenly */
+    for (int32_t d = joined == 1 ? order[0] + 1 : in->rank; d < in->rank; d++)
+        step *= in->dims[d];
     for (int64_t i = 0; i < count; i++) {
-        const leat_string *s = &strings[start + place_of(in, order, joined, i)];
+        const leat_string *s =
+            &strings[start + (joined == 1 ? i * step : place_of(in, order, joined, i))];
         if (to != NULL && i > 0 && between > 0)
             memcpy(to + at, separator, between);
         at += i > 0 ? between : 0;

@@ -155,15 +155,20 @@ static void store(const leati_sorting *s, const void *keys, size_t n, void *out)
 /* Puts n keys in order by their bits from `low` on; those below are in order among equal ones
  * already. The result is in `a` or in `b`, which have room for n; `counts` has room for COUNTS. */
 #define RADIX(NAME, KEY, BITS)                                                                     \
-    static void NAME##_count(const KEY *keys, size_t n, unsigned low, size_t *counts) {            \
+    static bool NAME##_count(const KEY *keys, size_t n, unsigned low, size_t *counts) {            \
         enum { BUCKETS = 1 << BITS };                                                              \
         const unsigned digits = ((unsigned)sizeof(KEY) * 8 - low + BITS - 1) / BITS;               \
         memset(counts, 0, digits * sizeof *counts * BUCKETS);                                      \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            KEY key = keys[i] >> low;                                                              \
-            for (unsigned d = 0; d < digits; d++, key >>= BITS)                                    \
-                counts[d * BUCKETS + (key & (BUCKETS - 1))]++;                                     \
+        for (size_t i = 0, end = 0; i < n;) {                                                      \
+            for (end = i + LEATI_MIN(n - i, (size_t)LEATI_STOP_WORK); i < end; i++) {              \
+                KEY key = keys[i] >> low;                                                          \
+                for (unsigned d = 0; d < digits; d++, key >>= BITS)                                \
+                    counts[d * BUCKETS + (key & (BUCKETS - 1))]++;                                 \
+            }                                                                                      \
+            if (i < n && leati_stop_look())                                                        \
+                return false;                                                                      \
         }                                                                                          \
+        return true;                                                                               \
     }                                                                                              \
     /* Each count becomes the place of the first key with that digit, then of the next one. */     \
     static bool NAME##_deal(const KEY *from, size_t n, unsigned shift, size_t *next, KEY *to) {    \
@@ -186,7 +191,8 @@ static void store(const leati_sorting *s, const void *keys, size_t n, void *out)
     }                                                                                              \
     static KEY *NAME(KEY *a, KEY *b, size_t n, unsigned low, size_t *counts) {                     \
         enum { BUCKETS = 1 << BITS };                                                              \
-        NAME##_count(a, n, low, counts);                                                           \
+        if (!NAME##_count(a, n, low, counts))                                                      \
+            return a;                                                                              \
         for (unsigned shift = low; shift < sizeof(KEY) * 8; shift += BITS, counts += BUCKETS) {    \
             if (counts[(a[0] >> shift) & (BUCKETS - 1)] == n)                                      \
                 continue; /* all have the same */                                                  \
@@ -456,10 +462,12 @@ leat_status leati_sorting_top_init(leati_sorting_top *top, leat_dtype dtype, int
 static uint64_t keep_first(leati_sorting_top *top, const char *line, int64_t count) {
     leati_sorting *s = &top->sorting;
     const size_t size = s->coding->bits / 8;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && !leati_stop_look_at(i); i++)
         memcpy(top->values + (size_t)i * size, line + (size_t)top->places[0][i] * size, size);
     s->n = (size_t)count;
     const uint64_t *order = leati_sorting_places(s, top->values);
+    if (leati_stop_stopped())
+        return 0; /* those that were there are as good */
     for (int64_t i = 0; i < top->k; i++)
         top->places[1][i] = top->places[0][(uint32_t)order[i]];
     uint64_t last = 0;

@@ -12,6 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The symbol of before glibc 2.35, so that a program runs with older ones. What changed is errno.
+ */
+#if defined(__GLIBC__) && defined(__x86_64__)
+__asm__(".symver hypot, hypot@GLIBC_2.2.5");
+#elif defined(__GLIBC__) && defined(__aarch64__)
+__asm__(".symver hypot, hypot@GLIBC_2.17");
+#endif
+
 enum {
     MAX_STEPS = 60,     /* of QR for a value, and of sweeps over all pairs; usual are 2 and 8 */
     SAFE_EXPONENT = 200 /* of values whose squares and their sums are far from both ends */
@@ -74,8 +82,8 @@ int leati_factor_lu(double *a, int64_t n, int64_t *order) {
             sign = -sign;
         }
         double value = a[c * n + c];
-        /* The largest is 0, so the whole column is. */
-        if (value == 0)
+        /* The largest is 0, so the whole column is; or it is NaN. */
+        if (!(fabs(value) > 0))
             return 0;
         for (int64_t r = c + 1; r < n && !leati_stop_look_after(n - c, &done); r++) {
             double factor = a[r * n + c] /= value;
@@ -426,4 +434,49 @@ bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, 
     for (int64_t i = 0; found && exponent != 0 && i < columns; i++)
         values[i] = ldexp(values[i], exponent);
     return found;
+}
+
+/* ---- square roots ---- */
+
+/* The inverse of a in `out`, by factors in `lu`; false: a is singular. */
+static bool invert(const double *a, int64_t n, double *lu, double *out, double *line,
+                   int64_t *order) {
+    memcpy(lu, a, (size_t)(n * n) * sizeof *a);
+    if (leati_factor_lu(lu, n, order) == 0)
+        return false;
+    identity(out, n);
+    leati_factor_solve_lu(lu, n, order, false, out, n, line);
+    return true;
+}
+
+/* a becomes the mean of both; how much that changes its largest value, and what that is. */
+static double take_mean(double *a, const double *other, int64_t n, double *most) {
+    double change = 0;
+    *most = 0;
+    for (int64_t i = 0; i < n * n; i++) {
+        double mean = (a[i] + other[i]) / 2, moved = fabs(mean - a[i]);
+        change = moved > change || moved != moved ? moved : change;
+        *most = fabs(mean) > *most ? fabs(mean) : *most;
+        a[i] = mean;
+    }
+    return change;
+}
+
+bool leati_factor_square_root(double *a, int64_t n, double *scratch, int64_t *order) {
+    /* Denman's and Beavers' steps: a goes to the root, b to its inverse. */
+    double *b = scratch, *lu = b + n * n, *kept = lu + n * n, *line = kept + n * n;
+    double change = INFINITY, most = 0, ignored;
+    identity(b, n);
+    for (int step = 0; step < MAX_STEPS && change > 2 * DBL_EPSILON * most; step++) {
+        if (leati_stop_stopped() || !invert(b, n, lu, kept, line, order))
+            return false;
+        memcpy(lu, a, (size_t)(n * n) * sizeof *a);
+        change = take_mean(a, kept, n, &most);
+        /* The inverse of what a was; its factors take the place of what b was. */
+        memcpy(kept, lu, (size_t)(n * n) * sizeof *a);
+        if (change != change || !invert(kept, n, lu, kept, line, order))
+            return false;
+        (void)take_mean(b, kept, n, &ignored);
+    }
+    return change <= 1e-9 * most;
 }

@@ -16,8 +16,8 @@ void leati_factor_product(const double *a, const double *b, int64_t m, int64_t k
                           double *out);
 
 /* a[n, n] becomes L below its diagonal and U from there on, with the largest pivot of each column;
- * row i of L U is row order[i] of a. The sign of that permutation, or 0 where a pivot is 0: the
- * matrix is singular. */
+ * row i of L U is row order[i] of a. The sign of that permutation, or 0 where a pivot is 0 or
+ * NaN: the matrix is singular. */
 int leati_factor_lu(double *a, int64_t n, int64_t *order);
 /* b[n, columns] becomes the x of a x = b, or of a^T x = b, by the factors of a. Takes n doubles. */
 void leati_factor_solve_lu(const double *lu, int64_t n, const int64_t *order, bool transposed,
@@ -41,5 +41,9 @@ bool leati_factor_eigen(double *a, int64_t n, double *values, double *scratch);
  * doubles. False: it did not converge (NaN or infinities). */
 bool leati_factor_svd(double *a, int64_t rows, int64_t columns, double *values, double *u,
                       double *v, double *scratch);
+
+/* A square a[n, n] becomes the root s with s s = a whose eigenvalues have positive real parts.
+ * Takes 3 n^2 + n doubles and n numbers. False: the steps meet no such root. */
+bool leati_factor_square_root(double *a, int64_t n, double *scratch, int64_t *order);
 
 #endif

@@ -1,8 +1,13 @@
 /* What the operations of linear algebra share; see matrices.h. No state, no locks. */
 #include "graph/support/linalg/matrices.h"
 #include "base/minmax.h"
+#include "base/stop.h"
+#include "core/complex.h"
+#include "run/crew.h"
 
 #include <string.h>
+
+enum { PIECE_NS = 50000 /* what matrices that a thread takes at once are worth */ };
 
 leat_status leati_matrices_check(const leat_shape *shape, bool square, leat_error *err) {
     char text[128];
@@ -21,7 +26,7 @@ leat_status leati_matrices_check(const leat_shape *shape, bool square, leat_erro
 
 leat_status leati_matrices_want(const leati_infer_call *call, int index, bool square,
                                 leat_error *err) {
-    LEATI_TRY(leati_support_want_float(call, index, "a matrix", err));
+    LEATI_TRY(leati_support_want_trainable(call, index, "a matrix", err));
     return leati_matrices_check(&call->inputs[index].shape, square, err);
 }
 
@@ -59,6 +64,41 @@ int64_t leati_matrices_smaller_dim(int64_t a, int64_t b) {
     return LEATI_MIN(a, b);
 }
 
+leat_status leati_matrices_broadcast_solution(const leat_shape *a, const leat_shape *b,
+                                              leat_shape *out, leat_error *err) {
+    LEATI_TRY(leati_matrices_check(a, true, err));
+    LEATI_TRY(leati_matrices_check(b, false, err));
+    *out = (leat_shape){.rank = LEAT_UNKNOWN_RANK};
+    if (a->rank < 0 || b->rank < 0)
+        return LEAT_OK;
+    leat_shape first = leati_matrices_stack_of(a, NULL, 0),
+               second = leati_matrices_stack_of(b, NULL, 0);
+    int64_t rows = a->dims[a->rank - 1], given = b->dims[b->rank - 2];
+    LEATI_TRY(leati_support_want_equal_dims(rows, given, "rows of matrices and right sides", err));
+    LEATI_TRY(leati_op_infer_broadcast_shape(&first, &second, out, err));
+    if (out->rank > LEAT_MAX_RANK - 2)
+        return leati_refuse(err, SHAPE, "more than %d dimensions", LEAT_MAX_RANK);
+    out->dims[out->rank++] = rows == LEAT_UNKNOWN_DIM ? given : rows;
+    out->dims[out->rank++] = b->dims[b->rank - 1];
+    return LEAT_OK;
+}
+
+int64_t leati_matrices_place(const leat_shape *of, const leat_shape *whole, int64_t at) {
+    int64_t place = 0, step = 1;
+    /* From the innermost dimension of the stack outwards. */
+    for (int32_t d = 1; d <= whole->rank - 2; d++) {
+        int64_t dim = whole->dims[whole->rank - 2 - d], index = at % dim;
+        at /= dim;
+        /* This stack lacks the outer dimensions: it is repeated along them. */
+        if (d > of->rank - 2)
+            continue;
+        int64_t own = of->dims[of->rank - 2 - d];
+        place += own == 1 ? 0 : index * step;
+        step *= own;
+    }
+    return place;
+}
+
 leati_matrices leati_matrices_of(const leati_operand *operand) {
     leati_matrices m = {1, operand->dims[operand->rank - 2], operand->dims[operand->rank - 1]};
     for (int32_t d = 0; d < operand->rank - 2; d++)
@@ -66,14 +106,15 @@ leati_matrices leati_matrices_of(const leati_operand *operand) {
     return m;
 }
 
-double *leati_matrices_doubles(leati_kernel_call *call, int64_t count, leat_error *err) {
+void *leati_matrices_at(const leati_operand *operand, int64_t row, int64_t first) {
+    return leati_support_row_of(operand, row) + (size_t)first * leat_dtype_size(operand->dtype);
+}
+
+double *leati_matrices_doubles(int64_t count) {
     size_t bytes = 0;
-    double *made = leati_mul_size((size_t)(count > 0 ? count : 1), sizeof *made, &bytes)
-                       ? leati_arena_alloc(call->arena, bytes)
-                       : NULL;
-    if (made == NULL)
-        (void)leati_no_memory(err);
-    return made;
+    return leati_mul_size((size_t)(count > 0 ? count : 1), sizeof(double), &bytes)
+               ? leati_crew_scratch(bytes)
+               : NULL;
 }
 
 void leati_matrices_read_doubles(const leati_operand *from, int64_t row, int64_t first,
@@ -94,16 +135,104 @@ void leati_matrices_write_doubles(const double *from, const leati_operand *to, i
         ((float *)data)[first + i] = (float)from[i];
 }
 
-leat_status leati_matrices_refuse(leati_kernel_call *call, int64_t row, int64_t matrix,
-                                  const char *why, leat_error *err) {
-    call->failed_row = row;
-    return leati_refuse(err, VALUE, "matrix %lld: %s", (long long)matrix, why);
+void leati_matrices_write_nan(const leati_operand *to, int64_t row, int64_t first, int64_t count) {
+    void *data = leati_matrices_at(to, row, first);
+    int64_t parts = count * (leati_dtype_is_complex(to->dtype) ? 2 : 1);
+    for (int64_t i = 0; i < parts; i++)
+        if (leati_dtype_part(to->dtype) == LEAT_FLOAT64)
+            ((double *)data)[i] = NAN;
+        else
+            ((float *)data)[i] = NAN;
+}
+
+/* ---- the loop ---- */
+leati_matrices_loop leati_matrices_loop_of(leati_kernel_call *call,
+                                           leat_status (*one)(const leati_matrices_loop *loop,
+                                                              int64_t row, int64_t at)) {
+    leati_matrices m = leati_matrices_of(&call->inputs[0]);
+    leati_matrices_loop loop = {
+        .call = call, .count = m.count, .rows = m.rows, .columns = m.columns, .one = one};
+    return loop;
+}
+
+double leati_matrices_ns(const leati_matrices_loop *loop, double each) {
+    double least = (double)LEATI_MIN(loop->rows, loop->columns);
+    return 100 + each * (double)loop->rows * (double)loop->columns * least;
+}
+
+leat_status leati_matrices_choose(leati_matrices_loop *loop, leat_dtype dtype, int64_t small,
+                                  leat_error *err) {
+    int64_t most = LEATI_MAX(loop->rows, loop->columns);
+    loop->by_lapack = false;
+    if (loop->rows == 0 || loop->columns == 0)
+        return LEAT_OK;
+    if (leati_dtype_is_complex(dtype)) {
+        LEATI_TRY(leati_lapack_load(most, err));
+        loop->by_lapack = true;
+    }
+    return loop->by_lapack || most <= small ? LEAT_OK
+                                            : leati_lapack_find(most, &loop->by_lapack, err);
+}
+
+static void run_piece(void *data, int64_t piece) {
+    leati_matrices_loop *loop = data;
+    int64_t first = piece * loop->grain, last = LEATI_MIN(loop->total, first + loop->grain);
+    for (int64_t i = first; i < last && !leati_stop_look(); i++) {
+        leat_status status = loop->one(loop, i / loop->count, i % loop->count);
+        if (status == LEAT_RESOURCE_EXHAUSTED)
+            atomic_store_explicit(&loop->no_memory, true, memory_order_relaxed);
+        int_fast64_t before = atomic_load_explicit(&loop->failed, memory_order_relaxed);
+        /* The first one is told, whichever thread came to it first. */
+        while (status == LEAT_INVALID_ARGUMENT && i < before &&
+               !atomic_compare_exchange_weak_explicit(&loop->failed, &before, i,
+                                                      memory_order_relaxed, memory_order_relaxed))
+            ;
+        if (status != LEAT_OK)
+            break;
+    }
+}
+
+leat_status leati_matrices_run(leati_matrices_loop *loop, double ns, leat_error *err) {
+    loop->total = loop->call->n * loop->count;
+    if (loop->total == 0)
+        return LEAT_OK;
+    loop->grain = LEATI_MAX((int64_t)(PIECE_NS / (ns + 1)), 1);
+    atomic_init(&loop->failed, INT64_MAX);
+    atomic_init(&loop->no_memory, false);
+    leati_crew_share(ns * (double)loop->total, (loop->total + loop->grain - 1) / loop->grain,
+                     run_piece, loop);
+    int64_t failed = atomic_load_explicit(&loop->failed, memory_order_relaxed);
+    if (atomic_load_explicit(&loop->no_memory, memory_order_relaxed))
+        return leati_no_memory(err);
+    if (failed == INT64_MAX)
+        return LEAT_OK;
+    loop->call->failed_row = failed / loop->count;
+    return leati_refuse(err, VALUE, "matrix %lld: %s", (long long)(failed % loop->count),
+                        loop->why);
 }
 
 /* ---- for gradients ---- */
 
 leat_value leati_matrices_transposed(leat_value x) {
     return leat_op_einsum(&x, 1, "...ij->...ji");
+}
+
+leat_value leati_matrices_adjoint(leat_value x) {
+    return leati_matrices_transposed(leati_support_conjugate(x));
+}
+
+leat_value leati_matrices_product(leat_value a, leat_value b, bool adjoint_a, bool adjoint_b) {
+    return leat_op_matmul(adjoint_a ? leati_support_conjugate(a) : a,
+                          adjoint_b ? leati_support_conjugate(b) : b, adjoint_a, adjoint_b);
+}
+
+leat_value leati_matrices_diagonal(leat_value vectors) {
+    return leat_op_diag(
+        vectors, &(leat_op_diag_options){LEAT_OP_DIAG_DEFAULTS, .k = &(int64_t){0}, .num_k = 1});
+}
+
+leat_value leati_matrices_diagonal_of(leat_value x) {
+    return leat_op_diag_part(x, &(int64_t){0}, 1, 0, NULL);
 }
 
 leat_value leati_matrices_safe_reciprocal(leat_value x) {
@@ -119,8 +248,7 @@ leat_value leati_matrices_gaps(leat_value v) {
 }
 
 leat_value leati_matrices_lower_half(leat_value x) {
-    leat_value both = leat_op_band_part(leat_op_add(x, leati_matrices_transposed(x)), -1, 0);
-    return leat_op_set_diag(
-        both, leati_support_times(leat_op_diag_part(both, &(int64_t){0}, 1, 0, NULL), 0.5),
-        &(int64_t){0}, 1, NULL);
+    leat_value both = leat_op_band_part(leat_op_add(x, leati_matrices_adjoint(x)), -1, 0);
+    return leat_op_set_diag(both, leati_support_times(leati_matrices_diagonal_of(both), 0.5),
+                            &(int64_t){0}, 1, NULL);
 }

@@ -1,8 +1,8 @@
 /* The engine of reductions: sums, means, products, maxima and minima over any set of dimensions,
  * rows apart.
  *
- * Sums of floats are kept in double and of integers in 64 bits that wrap, so the order of the walk
- * does not show in the result's last digits; values are visited in memory order. */
+ * Sums of floats are kept in double and of integers in 64 bits that wrap. The order in which values
+ * are joined is fixed by the shape: it depends neither on threads nor on instruction sets. */
 #ifndef LEATI_GRAPH_SUPPORT_MATH_REDUCE_H
 #define LEATI_GRAPH_SUPPORT_MATH_REDUCE_H
 
@@ -13,7 +13,9 @@ typedef enum leati_reduce_kind {
     LEATI_REDUCE_MEAN,
     LEATI_REDUCE_MAX,
     LEATI_REDUCE_MIN,
-    LEATI_REDUCE_PROD
+    LEATI_REDUCE_PROD,
+    LEATI_REDUCE_SQUARES, /* the sum of squares, of float32 and float64 */
+    LEATI_REDUCE_COUNT    /* how many are not 0, as int64: of bool, int32 and float32 */
 } leati_reduce_kind;
 
 struct leati_reduce_args {
@@ -32,5 +34,8 @@ LEAT_WARN_UNUSED leat_status leati_reduce_infer_as(leati_infer_call *call, leat_
 /* Input 0 reduced over the masked dimensions into output 0, which has its memory. */
 LEAT_WARN_UNUSED leat_status leati_reduce(leati_kernel_call *call, const bool *mask,
                                           leati_reduce_kind kind, leat_error *err);
+/* The same of complex numbers: sums, means and products. */
+LEAT_WARN_UNUSED leat_status leati_reduce_complex(leati_kernel_call *call, const bool *mask,
+                                                  leati_reduce_kind kind, leat_error *err);
 
 #endif

@@ -11,6 +11,8 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "graph/support/linalg/gemm.h"
+#include "graph/support/math/functions.h"
+#include "graph/support/nn/attention_lines.h"
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ typedef struct tile {
 
 /* What lies in the scratch. */
 typedef struct room {
-    char *turned;          /* keys or values, transposed: [depth or width, keys] */
+    char *product;         /* of a tile: [queries or keys, width or depth] */
     char *scores, *others; /* [queries, keys] */
     char *sums;            /* [queries, width or depth] */
     char *line;            /* [queries] */
@@ -48,8 +50,8 @@ size_t leati_attention_scratch(const leati_attention *a) {
 static room room_of(const leati_attention *a, void *scratch) {
     size_t size = leat_dtype_size(a->dtype), side = (size_t)TILE * (size_t)longest(a) * size;
     size_t square = (size_t)TILE * TILE * size;
-    room found = {.turned = scratch};
-    found.scores = found.turned + side;
+    room found = {.product = scratch};
+    found.scores = found.product + side;
     found.others = found.scores + square;
     found.sums = found.others + square;
     found.line = found.sums + side;
@@ -102,14 +104,15 @@ static bool is_hidden(const tile *t, const bool *mask, int64_t i, int64_t j) {
            (mask != NULL && !mask[i * steps[2] + j * steps[3]]);
 }
 
-/* Rows [keys, n] of a tile as [n, keys]. */
-#define TURN(TYPE)                                                                                 \
-    static void turn_##TYPE(const TYPE *from, int64_t from_row, int64_t keys, int64_t n,           \
-                            TYPE *to) {                                                            \
-        for (int64_t j = 0; j < keys; j++)                                                         \
-            for (int64_t d = 0; d < n; d++)                                                        \
-                to[d * keys + j] = from[j * from_row + d];                                         \
-    }
+/* to[m, n] += a b, by way of `product`; rows of `to` are `row` values apart. */
+static void add_product(leat_dtype dtype, int64_t m, int64_t n, int64_t k, leati_gemm_matrix a,
+                        leati_gemm_matrix b, void *product, void *to, int64_t row) {
+    leati_gemm(dtype, m, n, k, a, b, product, n);
+    const size_t size = leat_dtype_size(dtype);
+    for (int64_t i = 0; i < m; i++)
+        leati_gemm_add(dtype, n, (const char *)product + (size_t)(i * n) * size,
+                       (char *)to + (size_t)(i * row) * size);
+}
 
 /* Products of queries and keys as scores: scaled, moved and masked. */
 #define SCORES(TYPE)                                                                               \
@@ -140,9 +143,14 @@ static bool is_hidden(const tile *t, const bool *mask, int64_t i, int64_t j) {
         /* Nothing but -inf so far: the difference would be no number, also for later tiles. */    \
         bool none = isinf(top) && top < 0;                                                         \
         TYPE down = none ? 1 : EXP(moments[0] - top);                                              \
-        for (int64_t j = 0; j < keys; j++) {                                                       \
-            line[j] = none && line[j] <= top ? 0 : EXP(line[j] - top);                             \
-            sum += line[j];                                                                        \
+        if (none) {                                                                                \
+            /* A NaN stays one. */                                                                 \
+            for (int64_t j = 0; j < keys; j++) {                                                   \
+                line[j] = line[j] <= top ? 0 : EXP(line[j] - top);                                 \
+                sum += line[j];                                                                    \
+            }                                                                                      \
+        } else {                                                                                   \
+            sum = leati_attention_raise_##TYPE(line, keys, top);                                   \
         }                                                                                          \
         moments[0] = top;                                                                          \
         moments[1] = moments[1] * down + sum;                                                      \
@@ -154,15 +162,17 @@ static bool is_hidden(const tile *t, const bool *mask, int64_t i, int64_t j) {
     static void forward_##TYPE(const tile *t, const room *r, TYPE *moments) {                      \
         const leati_attention *a = t->a;                                                           \
         TYPE *scores = (TYPE *)(void *)r->scores, *sums = (TYPE *)(void *)r->sums;                 \
-        turn_##TYPE(t->k, t->k_row, t->keys, a->depth, (TYPE *)(void *)r->turned);                 \
-        leati_gemm(a->dtype, t->queries, t->keys, a->depth, t->q, t->q_row, 1, r->turned, scores); \
+        leati_gemm(a->dtype, t->queries, t->keys, a->depth,                                        \
+                   (leati_gemm_matrix){t->q, t->q_row, 1}, (leati_gemm_matrix){t->k, 1, t->k_row}, \
+                   scores, t->keys);                                                               \
         score_##TYPE(t, scores);                                                                   \
         for (int64_t i = 0; i < t->queries; i++) {                                                 \
             TYPE *line = scores + i * t->keys;                                                     \
             raise_##TYPE(line, t->keys, moments + 2 * i, sums + i * a->width, a->width);           \
-            leati_gemm_add_products(a->dtype, a->width, t->keys, line, 1, t->v, t->v_row,          \
-                                    sums + i * a->width);                                          \
         }                                                                                          \
+        add_product(a->dtype, t->queries, a->width, t->keys,                                       \
+                    (leati_gemm_matrix){scores, t->keys, 1},                                       \
+                    (leati_gemm_matrix){t->v, t->v_row, 1}, r->product, sums, a->width);           \
     }                                                                                              \
     static void begin_##TYPE(TYPE *moments, int64_t queries) {                                     \
         for (int64_t i = 0; i < queries; i++) {                                                    \
@@ -181,16 +191,18 @@ static bool is_hidden(const tile *t, const bool *mask, int64_t i, int64_t j) {
     }
 
 /* Scores as probabilities, and what reaches them as what reaches the scores. */
-#define BACKWARD(TYPE, EXP)                                                                        \
+#define BACKWARD(TYPE)                                                                             \
     static void slopes_##TYPE(const tile *t, const TYPE *moments, const TYPE *line, TYPE *scores,  \
                               TYPE *others) {                                                      \
         const bool *mask = extra_at(&t->a->mask, t, sizeof(bool));                                 \
-        for (int64_t i = 0; i < t->queries; i++)                                                   \
-            for (int64_t j = 0; j < t->keys; j++) {                                                \
-                int64_t n = i * t->keys + j;                                                       \
-                scores[n] = EXP(scores[n] - moments[2 * i]) / moments[2 * i + 1];                  \
-                others[n] = is_hidden(t, mask, i, j) ? 0 : scores[n] * (others[n] - line[i]);      \
-            }                                                                                      \
+        bool hides = mask != NULL || (t->a->causal && t->key + t->keys > t->query + 1);            \
+        for (int64_t i = 0; i < t->queries; i++) {                                                 \
+            TYPE *to = others + i * t->keys;                                                       \
+            leati_attention_slopes_##TYPE(scores + i * t->keys, to, t->keys, moments + 2 * i,      \
+                                          line[i]);                                                \
+            for (int64_t j = 0; hides && j < t->keys; j++)                                         \
+                to[j] = is_hidden(t, mask, i, j) ? 0 : to[j];                                      \
+        }                                                                                          \
     }                                                                                              \
     static void into_bias_##TYPE(const tile *t, const TYPE *slopes) {                              \
         const leati_attention *a = t->a;                                                           \
@@ -220,36 +232,33 @@ static bool is_hidden(const tile *t, const bool *mask, int64_t i, int64_t j) {
         const leati_attention *a = t->a;                                                           \
         int64_t g_row = a->heads * a->width, other = (t->row * a->keys + t->key) * a->key_heads;   \
         TYPE *p = (TYPE *)(void *)r->scores, *ds = (TYPE *)(void *)r->others;                      \
-        TYPE *turned = (TYPE *)(void *)r->turned, *dq = (TYPE *)(void *)r->sums;                   \
+        TYPE *dq = (TYPE *)(void *)r->sums;                                                        \
         TYPE *dk = (TYPE *)a->key_gradient + (other + t->key_head) * a->depth;                     \
         TYPE *dv = (TYPE *)a->value_gradient + (other + t->key_head) * a->width;                   \
-        turn_##TYPE(t->k, t->k_row, t->keys, a->depth, turned);                                    \
-        leati_gemm(a->dtype, t->queries, t->keys, a->depth, t->q, t->q_row, 1, turned, p);         \
+        leati_gemm(a->dtype, t->queries, t->keys, a->depth,                                        \
+                   (leati_gemm_matrix){t->q, t->q_row, 1}, (leati_gemm_matrix){t->k, 1, t->k_row}, \
+                   p, t->keys);                                                                    \
         score_##TYPE(t, p);                                                                        \
-        turn_##TYPE(t->v, t->v_row, t->keys, a->width, turned);                                    \
-        leati_gemm(a->dtype, t->queries, t->keys, a->width, g, g_row, 1, turned, ds);              \
+        leati_gemm(a->dtype, t->queries, t->keys, a->width, (leati_gemm_matrix){g, g_row, 1},      \
+                   (leati_gemm_matrix){t->v, 1, t->v_row}, ds, t->keys);                           \
         slopes_##TYPE(t, moments, (const TYPE *)(const void *)r->line, p, ds);                     \
         if (a->bias_gradient != NULL)                                                              \
             into_bias_##TYPE(t, ds);                                                               \
         scale_##TYPE(ds, t->queries * t->keys, (TYPE)a->scale);                                    \
-        for (int64_t i = 0; i < t->queries; i++)                                                   \
-            leati_gemm_add_products(a->dtype, a->depth, t->keys, ds + i * t->keys, 1, t->k,        \
-                                    t->k_row, dq + i * a->depth);                                  \
-        for (int64_t j = 0; j < t->keys; j++) {                                                    \
-            leati_gemm_add_products(a->dtype, a->depth, t->queries, ds + j, t->keys, t->q,         \
-                                    t->q_row, dk + j * t->k_row);                                  \
-            leati_gemm_add_products(a->dtype, a->width, t->queries, p + j, t->keys, g, g_row,      \
-                                    dv + j * t->v_row);                                            \
-        }                                                                                          \
+        add_product(a->dtype, t->queries, a->depth, t->keys, (leati_gemm_matrix){ds, t->keys, 1},  \
+                    (leati_gemm_matrix){t->k, t->k_row, 1}, r->product, dq, a->depth);             \
+        add_product(a->dtype, t->keys, a->depth, t->queries, (leati_gemm_matrix){ds, 1, t->keys},  \
+                    (leati_gemm_matrix){t->q, t->q_row, 1}, r->product, dk, t->k_row);             \
+        add_product(a->dtype, t->keys, a->width, t->queries, (leati_gemm_matrix){p, 1, t->keys},   \
+                    (leati_gemm_matrix){g, g_row, 1}, r->product, dv, t->v_row);                   \
     }
 
 #define BOTH_WAYS(TYPE, EXP)                                                                       \
-    TURN(TYPE)                                                                                     \
     SCORES(TYPE)                                                                                   \
     EXPONENTIALS(TYPE, EXP)                                                                        \
     FORWARD(TYPE)                                                                                  \
-    BACKWARD(TYPE, EXP)
-BOTH_WAYS(float, expf)
+    BACKWARD(TYPE)
+BOTH_WAYS(float, leati_math_exp)
 BOTH_WAYS(double, exp)
 
 static char *moments_of(const leati_attention *a, int64_t row, int64_t head, int64_t query) {

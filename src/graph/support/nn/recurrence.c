@@ -1,35 +1,59 @@
 /* What the recurrent operations share; see recurrence.h. */
 #include "graph/support/nn/recurrence.h"
 
+#include "base/isa.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "graph/support/linalg/gemm.h"
+#include "graph/support/math/functions.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- activations ---- */
 
+/* Values, and gradients that flow to them. */
+typedef struct activated {
+    void *values;
+    void *gradients;
+    int64_t n;
+} activated;
+
 /* VALUE is of x, SLOPE of the value y: all of these are monotonous, so the value is enough. */
-#define ACTIVATION_TYPE(NAME, T, TYPE, VALUE, SLOPE)                                               \
-    static void NAME##_apply_##TYPE(TYPE *values, int64_t n) {                                     \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+#define ACTIVATION_TYPE(NAME, TYPE, VALUE, SLOPE)                                                  \
+    LEATI_ALWAYS_INLINE void NAME##_values_##TYPE(const activated *a) {                            \
+        TYPE *values = a->values;                                                                  \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < a->n; i++) {                                                       \
             TYPE x = values[i];                                                                    \
             values[i] = (TYPE)(VALUE);                                                             \
         }                                                                                          \
     }                                                                                              \
-    static void NAME##_slope_##TYPE(const TYPE *values, TYPE *g, int64_t n) {                      \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+    LEATI_ALWAYS_INLINE void NAME##_slopes_##TYPE(const activated *a) {                            \
+        const TYPE *values = a->values;                                                            \
+        TYPE *g = a->gradients;                                                                    \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < a->n; i++) {                                                       \
             TYPE y = values[i];                                                                    \
             (void)y;                                                                               \
             g[i] *= (TYPE)(SLOPE);                                                                 \
         }                                                                                          \
+    }                                                                                              \
+    LEATI_ISA(NAME##_make_##TYPE, NAME##_values_##TYPE, const activated *)                         \
+    LEATI_ISA(NAME##_flow_##TYPE, NAME##_slopes_##TYPE, const activated *)                         \
+    static void NAME##_apply_##TYPE(TYPE *values, int64_t n) {                                     \
+        const activated a = {.values = values, .n = n};                                            \
+        NAME##_make_##TYPE(&a);                                                                    \
+    }                                                                                              \
+    static void NAME##_slope_##TYPE(const TYPE *values, TYPE *g, int64_t n) {                      \
+        const activated a = {(void *)(uintptr_t)values, g, n};                                     \
+        NAME##_flow_##TYPE(&a);                                                                    \
     }
 #define ACTIVATION(NAME, FLOAT, DOUBLE, SLOPE)                                                     \
-    ACTIVATION_TYPE(NAME, F, float, FLOAT, SLOPE)                                                  \
-    ACTIVATION_TYPE(NAME, D, double, DOUBLE, SLOPE)
+    ACTIVATION_TYPE(NAME, float, FLOAT, SLOPE)                                                     \
+    ACTIVATION_TYPE(NAME, double, DOUBLE, SLOPE)
 
-ACTIVATION(tanh, tanhf(x), tanh(x), 1 - y * y)
-ACTIVATION(sigmoid, 1.0f / (1.0f + expf(-x)), 1.0 / (1.0 + exp(-x)), y *(1 - y))
+ACTIVATION(tanh, leati_math_tanh(x), tanh(x), 1 - y * y)
+ACTIVATION(sigmoid, leati_math_sigmoid(x), 1.0 / (1.0 + exp(-x)), y *(1 - y))
 ACTIVATION(hard_sigmoid, LEATI_MIN(LEATI_MAX(x + 3, 0), 6) / 6,
            LEATI_MIN(LEATI_MAX(x + 3, 0), 6) / 6, y > 0 && y < 1 ? 1.0 / 6 : 0)
 ACTIVATION(hard_tanh, LEATI_MIN(LEATI_MAX(x, -1), 1), LEATI_MIN(LEATI_MAX(x, -1), 1),
@@ -37,14 +61,14 @@ ACTIVATION(hard_tanh, LEATI_MIN(LEATI_MAX(x, -1), 1), LEATI_MIN(LEATI_MAX(x, -1)
 ACTIVATION(relu, LEATI_MAX(x, 0), LEATI_MAX(x, 0), y > 0 ? 1 : 0)
 ACTIVATION(relu6, LEATI_MIN(LEATI_MAX(x, 0), 6), LEATI_MIN(LEATI_MAX(x, 0), 6),
            y > 0 && y < 6 ? 1 : 0)
-ACTIVATION(elu, x < 0 ? expm1f(x) : x, x < 0 ? expm1(x) : x, y < 0 ? y + 1 : 1)
+ACTIVATION(elu, x < 0 ? leati_math_expm1(x) : x, x < 0 ? expm1(x) : x, y < 0 ? y + 1 : 1)
 /* log(1 + exp(x)) = y, so the slope 1 / (1 + exp(-x)) is 1 - exp(-y). */
-ACTIVATION(softplus, LEATI_MAX(x, 0) + log1pf(expf(-fabsf(x))),
-           LEATI_MAX(x, 0) + log1p(exp(-fabs(x))), -expm1((double)-y))
+ACTIVATION(softplus, leati_math_softplus(x), LEATI_MAX(x, 0) + log1p(exp(-fabs(x))),
+           -expm1((double)-y))
 /* x / (1 + |x|) = y, so 1 / (1 + |x|) is 1 - |y|. */
 ACTIVATION(softsign, x / (1 + fabsf(x)), x / (1 + fabs(x)),
            (1 - fabs((double)y)) * (1 - fabs((double)y)))
-ACTIVATION(exponential, expf(x), exp(x), y)
+ACTIVATION(exponential, leati_math_exp(x), exp(x), y)
 ACTIVATION(linear, x, x, 1)
 
 #define LINE(NAME)                                                                                 \
@@ -240,19 +264,15 @@ bool leati_recurrence_is_out(const leati_recurrence *r, const leati_kernel_call 
 }
 
 void leati_recurrence_add(const leati_recurrence *r, void *to, const void *from, int64_t n) {
-    if (r->dtype == LEAT_FLOAT32)
-        for (int64_t i = 0; i < n; i++)
-            ((float *)to)[i] += ((const float *)from)[i];
-    else
-        for (int64_t i = 0; i < n; i++)
-            ((double *)to)[i] += ((const double *)from)[i];
+    leati_gemm_add(r->dtype, n, from, to);
 }
 
 void leati_recurrence_project(const leati_recurrence *r, const void *sequence, const void *first,
                               int64_t t, const void *kernel, int64_t columns, void *out) {
     const void *from = leati_recurrence_before(r, sequence, first, 0, t);
-    leati_gemm(r->dtype, r->batch, columns, r->units, from, t > 0 ? r->steps * r->units : r->units,
-               1, kernel, out);
+    leati_gemm(r->dtype, r->batch, columns, r->units,
+               (leati_gemm_matrix){from, t > 0 ? r->steps * r->units : r->units, 1},
+               (leati_gemm_matrix){kernel, columns, 1}, out, columns);
 }
 
 /* ---- gradients ---- */

@@ -8,6 +8,7 @@
 #include "graph/support/picture/augment.h"
 
 #include "graph/support/array/gather.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/colour.h"
 #include "graph/support/random/stateless.h"
 #include "image/flip.h"
@@ -263,9 +264,9 @@ static leat_status crop_apply(leati_kernel_call *call, int64_t row, leati_philox
         /* The crop is a view of the value with the value's own steps, from here on. */
         offset += begin[d] * steps[d];
     if (call->outputs[0].count > 0)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), to_steps,
-                                   leati_support_row_of(in, row) + offset, steps, shape.dims,
-                                   shape.rank, size);
+        leati_moving_strided(leati_support_row_of(&call->outputs[0], row), to_steps,
+                             leati_support_row_of(in, row) + offset, steps, shape.dims, shape.rank,
+                             size);
     return LEAT_OK;
 }
 

@@ -4,6 +4,7 @@
  * convert_image_dtype's kernel, by way of arrays in the arena. No state, no locks. */
 #include "graph/support/picture/colour.h"
 
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/pictures.h"
 
 /* ---- inference ---- */
@@ -85,6 +86,26 @@ leat_status leati_colour_floats(leati_kernel_call *call, const leati_operand *in
     return convert_into(call, in, out, false, err);
 }
 
+/* Pictures one by one, or pixels where they do not depend on others. */
+typedef struct parts {
+    const leati_colour *colour;
+    const void *context;
+    leati_frames frames; /* of all */
+    const float *from;
+    float *to;
+    int64_t in_step, out_step; /* numbers of one */
+} parts;
+
+enum { PER_NUMBER = 32 }; /* bytes that could be moved while a number is computed */
+
+static void run_part(void *data, int64_t begin, int64_t end) {
+    const parts *p = data;
+    leati_frames frames = p->frames;
+    *(p->colour->rank < 3 ? &frames.width : &frames.count) = end - begin;
+    p->colour->function(p->from + begin * p->in_step, p->to + begin * p->out_step, &frames,
+                        p->context);
+}
+
 leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *colour,
                                 const void *context, leat_error *err) {
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
@@ -105,9 +126,16 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     out = call->outputs[0];
     if (out.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
-    for (int64_t row = 0; row < call->n; row++)
-        colour->function((const float *)(const void *)leati_support_row_of(&in, row),
-                         (float *)(void *)leati_support_row_of(&out, row), &frames, context);
+    parts all = {.colour = colour, .context = context, .frames = frames};
+    bool pixels = colour->rank < 3;
+    int64_t count = pixels ? frames.width : frames.count;
+    for (int64_t row = 0; row < call->n; row++) {
+        all.from = (const float *)(const void *)leati_support_row_of(&in, row);
+        all.to = (float *)(void *)leati_support_row_of(&out, row);
+        all.in_step = in.count / count;
+        all.out_step = out.count / count;
+        leati_moving_share(count, all.in_step * PER_NUMBER, run_part, &all);
+    }
     if (out.dtype == call->outputs[0].dtype)
         return LEAT_OK;
     return convert_into(call, &out, &call->outputs[0], colour->saturate, err);

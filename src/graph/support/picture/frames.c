@@ -1,6 +1,7 @@
 /* What the operations on pictures share; see frames.h. No state, no locks. */
 #include "graph/support/picture/frames.h"
 #include "base/minmax.h"
+#include "graph/support/array/moving.h"
 
 #include <string.h>
 
@@ -93,10 +94,8 @@ leat_status leati_frames_walk(leati_kernel_call *call, int64_t height, int64_t w
     /* Of the result, dense; a pixel with all channels is moved as one value. */
     const int64_t steps[3] = {picture, width * pixel, pixel};
     const int64_t from_steps[3] = {picture, y_step * pixel, x_step * pixel};
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        leati_support_strided_copy(leati_support_row_of(&call->outputs[0], row), steps,
-                                   leati_support_row_of(&call->inputs[0], row) + first * pixel,
-                                   from_steps, dims, 3, (size_t)pixel);
+    leati_moving_rows(call, &call->outputs[0], 0, steps, &call->inputs[0], first * pixel,
+                      from_steps, dims, 3, (size_t)pixel);
     return LEAT_OK;
 }
 

@@ -3,7 +3,9 @@
 #include "graph/support/random/random.h"
 
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "graph/draws.h"
+#include "run/crew.h"
 
 #include <string.h>
 
@@ -57,6 +59,60 @@ leat_status leati_random_stream(const leati_kernel_call *call, const leati_tenso
     return LEAT_OK;
 }
 
+/* ---- parts ---- */
+enum { PART = 1 << 13 }; /* values: 30 us to 1 ms */
+
+typedef struct draw {
+    leati_distribution distribution;
+    leat_dtype dtype;
+    leati_philox stream;
+    double scale, offset;
+    int64_t low;
+    uint64_t width;
+    int64_t count;
+    char *to;
+} draw;
+
+static void draw_part(void *data, int64_t piece) {
+    const draw *d = data;
+    int64_t begin = piece * PART;
+    leati_draw(d->distribution, d->dtype,
+               leati_draw_part(d->distribution, d->dtype, d->stream, begin), d->scale, d->offset,
+               LEATI_MIN(d->count - begin, PART),
+               d->to + (size_t)begin * leat_dtype_size(d->dtype));
+}
+
+void leati_random_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                       double scale, double offset, int64_t count, char *to) {
+    draw d = {.distribution = distribution,
+              .dtype = dtype,
+              .stream = stream,
+              .scale = scale,
+              .offset = offset,
+              .count = count,
+              .to = to};
+    double ns = distribution == LEATI_UNIFORM ? 1 : 30;
+    if (count > 0)
+        leati_crew_share((double)count * ns, (count + PART - 1) / PART, draw_part, &d);
+}
+
+static void draw_integers_part(void *data, int64_t piece) {
+    const draw *d = data;
+    int64_t begin = piece * PART, size = (int64_t)leat_dtype_size(d->dtype);
+    leati_philox stream = d->stream;
+    leati_philox_skip(&stream, (uint64_t)(size == 4 ? begin / 4 : begin / 2));
+    leati_draw_integers(d->dtype, stream, d->low, d->width, LEATI_MIN(d->count - begin, PART),
+                        d->to + begin * size);
+}
+
+void leati_random_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
+                                int64_t count, char *to) {
+    draw d = {
+        .dtype = dtype, .stream = stream, .low = low, .width = width, .count = count, .to = to};
+    if (count > 0)
+        leati_crew_share((double)count * 3, (count + PART - 1) / PART, draw_integers_part, &d);
+}
+
 leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *op,
                                 leati_distribution distribution, leat_error *err) {
     const struct leati_random_args *args = call->args;
@@ -67,8 +123,8 @@ leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *
         leati_philox stream;
         LEATI_TRY(leati_random_stream(call, op, row, (uint64_t)out->count * LEATI_BLOCKS_PER_VALUE,
                                       &stream, err));
-        leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
-                   leati_support_row_of(out, row));
+        leati_random_draw(distribution, args->dtype, stream, scale, args->low, out->count,
+                          leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }

@@ -89,6 +89,11 @@ LEAT_WARN_UNUSED leat_status leati_random_stream(const leati_kernel_call *call,
  * the range, else the deviation. */
 LEAT_WARN_UNUSED leat_status leati_random_floats(leati_kernel_call *call, const leati_tensor_op *op,
                                                  leati_distribution distribution, leat_error *err);
+/* leati_draw and leati_draw_integers (core/draw.h), shared by the crew. */
+void leati_random_draw(leati_distribution distribution, leat_dtype dtype, leati_philox stream,
+                       double scale, double offset, int64_t count, char *to);
+void leati_random_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uint64_t width,
+                                int64_t count, char *to);
 /* What values of the distribution are multiplied by. */
 double leati_random_scale(leati_distribution distribution, leat_dtype dtype, double low,
                           double high);

@@ -76,8 +76,8 @@ leat_status leati_stateless_floats(leati_kernel_call *call, leati_distribution d
         call->failed_row = row;
         /* The seed alone says where the stream begins: calls and replicas change nothing. */
         LEATI_TRY(leati_stateless_stream(call, 0, true, row, &stream, err));
-        leati_draw(distribution, args->dtype, stream, scale, args->low, out->count,
-                   leati_support_row_of(out, row));
+        leati_random_draw(distribution, args->dtype, stream, scale, args->low, out->count,
+                          leati_support_row_of(out, row));
     }
     return LEAT_OK;
 }

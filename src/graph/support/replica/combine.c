@@ -35,19 +35,26 @@
     COMBINE_LOOP(KIND##_float32, float, float, PLAIN, PLAIN, UPDATE)                               \
     COMBINE_LOOP(KIND##_float64, double, double, PLAIN, PLAIN, UPDATE)
 
+#define COMBINE_COMPLEX(KIND, UPDATE)                                                              \
+    COMBINE_LOOP(KIND##_complex64, leati_complex64, leati_complex64, PLAIN, PLAIN, UPDATE)         \
+    COMBINE_LOOP(KIND##_complex128, leati_complex128, leati_complex128, PLAIN, PLAIN, UPDATE)
+
 /* Signed integers are added as unsigned ones, which wrap; a signed overflow would be undefined. */
 COMBINE_TYPES(sum, uint32_t, uint64_t, a + v)
 COMBINE_TYPES(difference, uint32_t, uint64_t, a - v)
 COMBINE_TYPES(product, uint32_t, uint64_t, a *v)
+COMBINE_COMPLEX(sum, a + v)
+COMBINE_COMPLEX(difference, a - v)
+COMBINE_COMPLEX(product, a *v)
 /* LEATI_MIN(v, a) keeps a where they cannot be compared: a NaN that is there stays, one that comes
  * is passed over. */
 COMBINE_TYPES(minimum, int32_t, int64_t, LEATI_MIN(v, a))
 COMBINE_TYPES(maximum, int32_t, int64_t, LEATI_MAX(v, a))
 
 static const leati_combine_function functions[][LEAT_NUM_DTYPES] = {
-    [LEATI_COMBINE_SUM] = {LEATI_TABLE_NUMBER(sum)},
-    [LEATI_COMBINE_DIFFERENCE] = {LEATI_TABLE_NUMBER(difference)},
-    [LEATI_COMBINE_PRODUCT] = {LEATI_TABLE_NUMBER(product)},
+    [LEATI_COMBINE_SUM] = {LEATI_TABLE_NUMBER(sum), LEATI_TABLE_COMPLEX(sum)},
+    [LEATI_COMBINE_DIFFERENCE] = {LEATI_TABLE_NUMBER(difference), LEATI_TABLE_COMPLEX(difference)},
+    [LEATI_COMBINE_PRODUCT] = {LEATI_TABLE_NUMBER(product), LEATI_TABLE_COMPLEX(product)},
     [LEATI_COMBINE_MINIMUM] = {LEATI_TABLE_NUMBER(minimum)},
     [LEATI_COMBINE_MAXIMUM] = {LEATI_TABLE_NUMBER(maximum)},
 };
@@ -56,12 +63,13 @@ leati_combine_function leati_combine_of(leati_combine_kind kind, leat_dtype dtyp
     return functions[kind][dtype];
 }
 
-leat_status leati_combine_want_number(const leati_infer_call *call, int index, const char *what,
-                                      leat_error *err) {
-    if (functions[0][call->inputs[index].dtype] != NULL)
+leat_status leati_combine_want(const leati_infer_call *call, leati_combine_kind kind, int index,
+                               const char *what, leat_error *err) {
+    leat_dtype dtype = call->inputs[index].dtype;
+    if (functions[kind][dtype] != NULL)
         return LEAT_OK;
-    return leati_refuse(err, DTYPE, "%s is %s; expected numbers (cast it)", what,
-                        leat_dtype_name(call->inputs[index].dtype));
+    return leati_refuse(err, DTYPE, "%s is %s; expected %s (cast it)", what, leat_dtype_name(dtype),
+                        functions[LEATI_COMBINE_SUM][dtype] != NULL ? "real numbers" : "numbers");
 }
 
 /* The highest or lowest number of an integer dtype, or of a float dtype. */

@@ -15,6 +15,7 @@ struct leati_regex {
     pcre2_match_data *match;
     pcre2_match_context *limits;
     uint32_t groups;
+    bool whole;
 };
 
 /* So PCRE2's memory counts as the library's own, and a test can make it fail. */
@@ -32,6 +33,8 @@ static void release(void *memory, void *context) {
  * a line, "$" is the end and "^" also behind the last newline. */
 static leat_status compile(leati_regex *r, const char *pattern, const leati_writer *text,
                            bool often, leat_error *err) {
+    /* Told to the compiler, as the machine code of a pattern cannot be told by a search. */
+    uint32_t anchors = r->whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
     int code = 0;
     PCRE2_SIZE at = 0;
     PCRE2_UCHAR reason[120];
@@ -42,7 +45,7 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
     r->code =
         pcre2_compile((PCRE2_SPTR)(text->size > 0 ? (const char *)text->data : ""), text->size,
                       PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_DOLLAR_ENDONLY |
-                          PCRE2_ALT_CIRCUMFLEX | PCRE2_NEVER_BACKSLASH_C,
+                          PCRE2_ALT_CIRCUMFLEX | PCRE2_NEVER_BACKSLASH_C | anchors,
                       &code, &at, options);
     pcre2_compile_context_free(options);
     if (r->code == NULL && code == PCRE2_ERROR_HEAP_FAILED)
@@ -62,13 +65,14 @@ static leat_status compile(leati_regex *r, const char *pattern, const leati_writ
     return LEAT_OK;
 }
 
-leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err) {
+leati_regex *leati_regex_new(const char *pattern, bool often, bool whole, leat_error *err) {
     leati_regex *r = leati_alloc_zero(1, sizeof *r);
     leati_writer text = {0};
     if (r == NULL) {
         (void)leati_no_memory(err);
         return NULL;
     }
+    r->whole = whole;
     leat_status status = leati_regex_translate(pattern, &text, err);
     r->memory = status == LEAT_OK ? pcre2_general_context_create(allocate, release, NULL) : NULL;
     if (status == LEAT_OK && r->memory == NULL)
@@ -97,20 +101,19 @@ int leati_regex_groups(const leati_regex *r) {
     return (int)r->groups;
 }
 
-int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole, leat_error *err) {
+int leati_regex_search(leati_regex *r, leat_string text, size_t from, leat_error *err) {
     /* Each search may be as long as its text, and a text may have as many as bytes. */
     if (leati_stop_look_often() && leati_stop_check(err) != LEAT_OK)
         return -1;
-    uint32_t options = whole ? PCRE2_ANCHORED | PCRE2_ENDANCHORED : 0;
     /* An empty text may have no address, and PCRE2 is given no NULL. */
     int found = pcre2_match(r->code, (PCRE2_SPTR)(text.size > 0 ? text.data : ""), text.size, from,
-                            options, r->match, r->limits);
+                            0, r->match, r->limits);
     if (found == PCRE2_ERROR_NOMATCH)
         return 0;
     if (found >= 0) { /* where bytes are no UTF-8, the ends of what lies between count as ends */
         const PCRE2_SIZE *places = pcre2_get_ovector_pointer(r->match);
         /* ENDANCHORED is also met before a wild byte, so the places are asked once more. */
-        return !whole || (places[0] == from && places[1] == text.size);
+        return !r->whole || (places[0] == from && places[1] == text.size);
     }
     if (found == PCRE2_ERROR_NOMEMORY)
         (void)leati_no_memory(err);
@@ -135,9 +138,10 @@ bool leati_regex_group(const leati_regex *r, int group, size_t *begin, size_t *e
 
 #else
 
-leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err) {
+leati_regex *leati_regex_new(const char *pattern, bool often, bool whole, leat_error *err) {
     (void)pattern;
     (void)often;
+    (void)whole;
     (void)leati_fail(err, LEAT_UNIMPLEMENTED,
                      "regular expressions need the library PCRE2, which this build lacks: install "
                      "libpcre2-dev and build again");
@@ -153,11 +157,10 @@ int leati_regex_groups(const leati_regex *r) {
     return 0;
 }
 
-int leati_regex_search(leati_regex *r, leat_string text, size_t from, bool whole, leat_error *err) {
+int leati_regex_search(leati_regex *r, leat_string text, size_t from, leat_error *err) {
     (void)r;
     (void)text;
     (void)from;
-    (void)whole;
     (void)err;
     return 0;
 }

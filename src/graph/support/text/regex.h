@@ -19,15 +19,14 @@
 typedef struct leati_regex leati_regex;
 
 /* INVALID_ARGUMENT with RE2's reason. Owned; NULL on failure. `often`: will there be many texts, or
- * long ones? */
-leati_regex *leati_regex_new(const char *pattern, bool often, leat_error *err);
+ * long ones? `whole`: searches are for a match of all of a text. */
+leati_regex *leati_regex_new(const char *pattern, bool often, bool whole, leat_error *err);
 void leati_regex_free(leati_regex *regex); /* NULL is allowed */
 int leati_regex_groups(const leati_regex *regex);
 
-/* Looks for the first match from byte `from` on, or with `whole` for one of all the text. 1 found,
- * 0 not, -1 with the error set. */
-int leati_regex_search(leati_regex *regex, leat_string text, size_t from, bool whole,
-                       leat_error *err);
+/* Looks for the first match from byte `from` on, or for one of all the text behind it. 1 found, 0
+ * not, -1 with the error set. */
+int leati_regex_search(leati_regex *regex, leat_string text, size_t from, leat_error *err);
 /* Group `group` of the last match (0: all of it) as [*begin, *end); false where it took no part. */
 bool leati_regex_group(const leati_regex *regex, int group, size_t *begin, size_t *end);
 

@@ -1,0 +1,165 @@
+"""leat.keras beside Keras 3.15: random numbers, renormalization, masks, paths of CTC; keras_rest.py records."""
+
+import json
+import pathlib
+
+import keras_rest
+import numpy as np
+import pytest
+
+import leat as tf
+from leat import keras
+
+RECORDED = json.loads((pathlib.Path(__file__).parent / "data/keras_rest.json").read_text())
+
+
+@pytest.fixture(autouse=True)
+def fresh_names():
+    keras.backend.clear_session()
+
+
+def same(found, expected):
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        found, expected = list(found.values()), list(expected.values())
+    if not isinstance(expected, list) or expected[:1] == ["text"]:
+        assert found == expected
+    elif len(expected) == 3 and isinstance(expected[0], str) and isinstance(expected[1], list):
+        assert found[:2] == expected[:2]
+        tolerance = 2e-3 if expected[0] == "float16" else 2e-5
+        np.testing.assert_allclose(found[2], expected[2], atol=tolerance, rtol=tolerance)
+    else:
+        assert isinstance(found, list) and len(found) == len(expected)
+        for one, other in zip(found, expected):
+            same(one, other)
+
+
+@pytest.mark.filterwarnings("ignore:Layer '")
+@pytest.mark.parametrize(("sort", "name"), [(sort, name) for sort, calls in RECORDED.items() for name in calls])
+def test_what_keras_gives(sort, name):
+    calls = keras_rest.SORTS[sort](keras)
+    assert list(calls) == list(RECORDED[sort])
+    same(keras_rest.called(calls[name]), RECORDED[sort][name])
+
+
+def test_renormalization_is_not_synchronized():
+    layer = keras.layers.BatchNormalization(renorm=True, synchronized=True)
+    with pytest.raises(NotImplementedError, match="renorm"):
+        layer(keras_rest.X, training=True)
+    again = keras.layers.BatchNormalization.from_config(layer.get_config())
+    assert again.renorm and again.renorm_clipping == {}
+
+
+# ---- feature spaces ----
+
+def test_feature_spaces_in_datasets_and_files(tmp_path):
+    space = keras.utils.FeatureSpace(keras_rest.kinds(keras.utils.FeatureSpace), crosses=[("b", "c")], crossing_dim=5)
+    rows = tf.data.Dataset.from_tensor_slices(keras_rest.COLUMNS)
+    space.adapt(rows.batch(3))
+    expected = space(keras_rest.COLUMNS).numpy()
+    same(keras_rest.plain(expected), RECORDED["spaces"]["all"])
+    np.testing.assert_array_equal(np.stack(list(rows.map(space).as_numpy_iterator())), expected)
+    model = keras.Sequential([keras.Input(expected.shape[1:]), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.fit(tf.data.Dataset.zip((rows, tf.data.Dataset.range(4))).batch(2).map(lambda x, y: (space(x), y)), verbose=0)
+    pytest.importorskip("h5py")
+    space.save(tmp_path / "space.keras")
+    again = keras.models.load_model(tmp_path / "space.keras")
+    np.testing.assert_array_equal(again(keras_rest.COLUMNS), expected)
+
+
+# ---- boxes ----
+
+def bounds(picture):
+    """The box around what is not 0."""
+    rows, columns = np.nonzero(picture.sum(-1) > 0.5)
+    return [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+
+
+@pytest.mark.parametrize("form", ["xyxy", "rel_yxyx"])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("make", [lambda **kw: keras.layers.RandomCrop(12, 20, seed=4, **kw),
+                                  lambda **kw: keras.layers.RandomCrop(30, 20, seed=4, **kw),
+                                  lambda **kw: keras.layers.RandomRotation((0.25, 0.25), seed=4, **kw),
+                                  lambda **kw: keras.layers.MixUp(seed=1, **kw)])
+def test_boxes_move_as_their_pictures(form, training, make):
+    """Where Keras moves boxes by the other side's start, takes any format for corners, or joins labels elsewhere."""
+    pictures = np.zeros((2, 24, 24, 1), "float32")
+    pictures[0, 8:16, 6:18], pictures[1, 10:14, 9:15] = 1, 1
+    given = np.array([[[6, 8, 18, 16]], [[9, 10, 15, 14]]], "float32")
+    convert = keras.utils.bounding_boxes.convert_format
+    layer = make(bounding_box_format=form)
+    out = layer({"images": pictures, "bounding_boxes": {
+        "boxes": convert(given, "xyxy", form, 24, 24), "labels": np.array([[1], [2]])}}, training=training)
+    size = out["images"].shape[1:3]
+    found = convert(out["bounding_boxes"]["boxes"], form, "xyxy", *size).numpy()
+    if isinstance(layer, keras.layers.MixUp):
+        assert out["bounding_boxes"]["labels"].shape == found.shape[:2] == (2, 2 if training else 1)
+        return
+    for picture, box in zip(out["images"].numpy(), found):
+        np.testing.assert_allclose(box[0], bounds(picture), atol=1.01)
+    assert out["bounding_boxes"]["labels"].numpy().tolist() == [[1], [2]]
+
+
+def test_boxes_in_datasets_ragged_and_wrong():
+    layer = keras.layers.RandomFlip("horizontal", seed=3, bounding_box_format="xyxy")
+    ragged = {"boxes": tf.ragged.constant([[[1., 2, 6, 7], [0, 0, 14, 10]], [[3., 1, 9, 9]], []], ragged_rank=1,
+                                          inner_shape=(4,)),
+              "labels": tf.ragged.constant([[1, 2], [3], []])}
+    found = layer({"images": keras_rest.PICTURES, "bounding_boxes": ragged})["bounding_boxes"]
+    assert found["boxes"].shape == (3, 2, 4) and found["labels"].numpy().tolist() == [[1, 2], [3, -1], [-1, -1]]
+    rows = tf.data.Dataset.from_tensors({"images": keras_rest.PICTURES, "bounding_boxes": {
+        "boxes": keras_rest.BOXES, "labels": keras_rest.BOX_LABELS}})
+    layer = keras.layers.RandomFlip("horizontal", seed=3, bounding_box_format="xyxy")
+    [mapped] = rows.map(layer)
+    same(keras_rest.plain([mapped["bounding_boxes"][name] for name in ("boxes", "labels")]), RECORDED["boxes"]["flip"])
+    for wrong in ({"boxes": keras_rest.BOXES}, [1], {"boxes": np.zeros(4), "labels": np.zeros(1)},
+                  {"boxes": ragged["boxes"], "labels": np.zeros((3, 2))}):
+        with pytest.raises(ValueError, match="bounding_boxes"):
+            layer({"images": keras_rest.PICTURES, "bounding_boxes": wrong})
+    with pytest.raises(ValueError, match="bounding_box_format"):
+        keras.layers.RandomFlip()({"images": keras_rest.PICTURES, "bounding_boxes": ragged})
+
+
+# What keras.initializers draws for the seed 1, shape [2, 2], by Keras.
+DRAWN = {
+    ("RandomNormal", "float64"): [-0.1266, 0.0432, -0.13529, -0.00569],
+    ("RandomNormal", "float16"): [0.00633, -0.02464, 0.03155, -0.03943],
+    ("RandomNormal", "bfloat16"): [0.00635, -0.02466, 0.03174, -0.03955],
+    ("RandomUniform", "float64"): [-0.04721, 0.03023, -0.04745, 0.02433],
+    ("RandomUniform", "float16"): [0.00751, -0.03418, 0.00861, -0.034],
+    ("RandomUniform", "bfloat16"): [0.01025, -0.02344, 0.0188, -0.02185],
+    ("TruncatedNormal", "float64"): [0.0432, -0.00569, -0.0721, 0.01154],
+    ("TruncatedNormal", "float16"): [0.00633, -0.02464, 0.03155, -0.03943],
+    ("TruncatedNormal", "bfloat16"): [0.00635, -0.02466, 0.03174, -0.03955],
+    ("VarianceScaling", "float64"): [-2.53209, 0.86392, -2.70583, -0.11385],
+    ("VarianceScaling", "float16"): [0.12671, -0.49292, 0.63135, -0.78906],
+    ("VarianceScaling", "bfloat16"): [0.12695, -0.49219, 0.63281, -0.78906],
+    ("GlorotUniform", "float64"): [-1.15639, 0.74056, -1.16217, 0.59598],
+    ("GlorotUniform", "float16"): [0.18457, -0.83691, 0.21094, -0.83203],
+    ("GlorotUniform", "bfloat16"): [0.25, -0.57422, 0.46094, -0.53516],
+    ("GlorotNormal", "float64"): [0.69448, -0.09152, -1.15916, 0.18547],
+    ("GlorotNormal", "float16"): [0.10187, -0.39624, 0.50732, -0.63428],
+    ("GlorotNormal", "bfloat16"): [0.10205, -0.39648, 0.50781, -0.63672],
+    ("HeNormal", "float64"): [0.98215, -0.12943, -1.63931, 0.2623],
+    ("HeNormal", "float16"): [0.14404, -0.56055, 0.71777, -0.89697],
+    ("HeNormal", "bfloat16"): [0.14453, -0.5625, 0.72266, -0.89844],
+    ("HeUniform", "float64"): [-1.63538, 1.0473, -1.64355, 0.84284],
+    ("HeUniform", "float16"): [0.26074, -1.18359, 0.29688, -1.17773],
+    ("HeUniform", "bfloat16"): [0.35938, -0.8125, 0.65625, -0.75781],
+    ("LecunNormal", "float64"): [0.69448, -0.09152, -1.15916, 0.18547],
+    ("LecunNormal", "float16"): [0.10187, -0.39624, 0.50732, -0.63428],
+    ("LecunNormal", "bfloat16"): [0.10205, -0.39648, 0.50781, -0.63672],
+    ("LecunUniform", "float64"): [-1.15639, 0.74056, -1.16217, 0.59598],
+    ("LecunUniform", "float16"): [0.18457, -0.83691, 0.21094, -0.83203],
+    ("LecunUniform", "bfloat16"): [0.25, -0.57422, 0.46094, -0.53516],
+}
+
+
+@pytest.mark.parametrize("name, dtype", DRAWN)
+def test_initializers_draw_in_their_dtype(name, dtype):
+    arguments = {"scale": 2.0, "mode": "fan_avg", "distribution": "untruncated_normal"}
+    made = getattr(keras.initializers, name)(seed=1, **(arguments if name == "VarianceScaling" else {}))
+    found = made([2, 2], dtype=dtype)
+    assert found.dtype.name == dtype
+    np.testing.assert_allclose(tf.cast(found, "float64").numpy().reshape(-1), DRAWN[name, dtype], atol=6e-6, rtol=0)

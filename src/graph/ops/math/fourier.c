@@ -1,0 +1,437 @@
+/* fft, rfft, irfft: discrete Fourier transforms of complex numbers along dimensions, of real
+ * numbers along the last one, and back from that to real numbers (tf.signal.fft, tf.signal.rfft and
+ * so on).
+ *
+ * A transform back is divided by its length. Of real numbers the first half is given, up to length
+ * / 2; irfft takes what follows to be its mirror image. Both cut their input, or take 0 for what it
+ * lacks, where a length is given. Computed in double, one line after the other, so the bits do not
+ * depend on threads. They fail on other dtypes, on scalars, on dimensions that are not there, and
+ * without kissfft. No state, no locks. */
+#include "graph/support/math/fourier.h"
+#include "base/minmax.h"
+#include "base/stop.h"
+#include "core/complex.h"
+#include "core/tensor.h"
+#include "graph/support/support.h"
+
+#include <string.h>
+
+struct fft_args {
+    leati_ints axes;
+    bool inverse;
+};
+
+static const leati_row fft_rows[] = {
+    {.name = "axes",
+     .type = LEATI_ROW_INTS,
+     .flags = LEATI_REQUIRED,
+     .offset = offsetof(struct fft_args, axes),
+     .doc = "The dimensions to transform, one after the other; negative ones count from the end."},
+    {.name = "inverse",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct fft_args, inverse),
+     .doc = "Transform back: turn the other way, and divide by the length."},
+    {0},
+};
+
+struct rfft_args {
+    int64_t length;
+};
+
+static const leati_row rfft_rows[] = {
+    {.name = "length",
+     .type = LEATI_ROW_INT,
+     .offset = offsetof(struct rfft_args, length),
+     .default_number = -1,
+     .doc = "How many real numbers a line has; -1: as the input says."},
+    {0},
+};
+
+/* ---- inference ---- */
+static leat_status fft_infer(leati_infer_call *call, leat_error *err) {
+    const struct fft_args *args = call->args;
+    const leat_shape *in = &call->inputs[0].shape;
+    bool mask[LEAT_MAX_RANK] = {false};
+    if (!leati_dtype_is_complex(call->inputs[0].dtype))
+        return leati_refuse(err, DTYPE, "the input is %s; expected complex64 or complex128",
+                            leat_dtype_name(call->inputs[0].dtype));
+    if (in->rank >= 0)
+        LEATI_TRY(leati_support_mark_axes(&args->axes, in->rank, mask, err));
+    return leati_op_infer_same(call, err);
+}
+
+/* The last dimension of rfft and irfft, the input's being `in`; unknown where that is. */
+static int64_t last_dim(int64_t length, int64_t in, bool back) {
+    if (length < 0 && in == LEAT_UNKNOWN_DIM)
+        return LEAT_UNKNOWN_DIM;
+    if (back)
+        return length >= 0 ? length : LEATI_MAX(2 * (in - 1), 0);
+    return (length >= 0 ? length : in) / 2 + 1;
+}
+
+static leat_status real_infer(leati_infer_call *call, leat_dtype dtype, bool back,
+                              leat_error *err) {
+    const struct rfft_args *args = call->args;
+    leat_shape shape = call->inputs[0].shape;
+    if (shape.rank == 0)
+        return leati_refuse(err, SHAPE, "the input is a scalar; expected a dimension to transform");
+    if (args->length == 0 || args->length < -1)
+        return leati_refuse(err, VALUE, "length is %lld; expected 1 or more, or -1",
+                            (long long)args->length);
+    if (shape.rank > 0)
+        shape.dims[shape.rank - 1] = last_dim(args->length, shape.dims[shape.rank - 1], back);
+    return leati_op_infer_output(call, dtype, &shape, NULL, err);
+}
+
+static leat_status rfft_infer(leati_infer_call *call, leat_error *err) {
+    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    bool wide = call->inputs[0].dtype == LEAT_FLOAT64;
+    return real_infer(call, wide ? LEAT_COMPLEX128 : LEAT_COMPLEX64, false, err);
+}
+
+static leat_status irfft_infer(leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (!leati_dtype_is_complex(dtype))
+        return leati_refuse(err, DTYPE, "the input is %s; expected complex64 or complex128",
+                            leat_dtype_name(dtype));
+    return real_infer(call, leati_dtype_part(dtype), true, err);
+}
+
+/* ---- lines ---- */
+/* What transforms lines of `n` numbers: scratch for one that goes in and one that comes out. */
+typedef struct fourier_line {
+    leati_fourier *plan;
+    double *in, *out;
+    int64_t n;
+} fourier_line;
+
+static leat_status line_open(fourier_line *line, leati_kernel_call *call, int64_t n, bool inverse,
+                             leat_error *err) {
+    size_t bytes = 0;
+    if (!leati_mul_size((size_t)n, 4 * sizeof(double), &bytes))
+        return leati_no_memory(err);
+    line->n = n;
+    line->in = leati_arena_alloc(call->arena, bytes);
+    if (line->in == NULL)
+        return leati_no_memory(err);
+    line->out = line->in + 2 * n;
+    line->plan = leati_fourier_new(n, inverse, err);
+    return line->plan != NULL ? LEAT_OK : err->code;
+}
+
+/* Numbers of a dtype, `step` of them apart, as doubles, and back: `parts` of each, `n` numbers. */
+#define PARTS(NAME, TYPE)                                                                          \
+    static void read_##NAME(const char *from, int64_t n, int64_t step, int parts, double *to) {    \
+        const TYPE *at = (const TYPE *)(const void *)from;                                         \
+        for (int64_t i = 0; i < n; i++, at += step * parts)                                        \
+            for (int p = 0; p < parts; p++)                                                        \
+                to[i * parts + p] = (double)at[p];                                                 \
+    }                                                                                              \
+    static void write_##NAME(const double *from, int64_t n, int64_t step, int parts, double scale, \
+                             char *to) {                                                           \
+        TYPE *at = (TYPE *)(void *)to;                                                             \
+        for (int64_t i = 0; i < n; i++, at += step * parts)                                        \
+            for (int p = 0; p < parts; p++)                                                        \
+                at[p] = (TYPE)(from[i * parts + p] * scale);                                       \
+    }
+PARTS(float32, float)
+PARTS(float64, double)
+
+static void read_parts(leat_dtype dtype, const char *from, int64_t n, int64_t step, double *to) {
+    int parts = leati_dtype_is_complex(dtype) ? 2 : 1;
+    (leati_dtype_part(dtype) == LEAT_FLOAT32 ? read_float32 : read_float64)(from, n, step, parts,
+                                                                            to);
+}
+
+static void write_parts(leat_dtype dtype, const double *from, int64_t n, int64_t step, double scale,
+                        char *to) {
+    int parts = leati_dtype_is_complex(dtype) ? 2 : 1;
+    (leati_dtype_part(dtype) == LEAT_FLOAT32 ? write_float32 : write_float64)(from, n, step, parts,
+                                                                              scale, to);
+}
+
+/* ---- fft ---- */
+/* Transforms one dimension of all rows in place. */
+static leat_status transform_axis(leati_kernel_call *call, int32_t axis, bool inverse,
+                                  leat_error *err) {
+    const leati_operand *out = &call->outputs[0];
+    int64_t inner = 1, n = out->dims[axis], done = 0;
+    size_t size = leat_dtype_size(out->dtype);
+    fourier_line line = {0};
+    for (int32_t d = axis + 1; d < out->rank; d++)
+        inner *= out->dims[d];
+    LEATI_TRY(line_open(&line, call, n, inverse, err));
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < out->count / n && !leati_stop_look_after(8 * n, &done); i++) {
+            char *at =
+                leati_support_row_of(out, row) + (size_t)(i / inner * n * inner + i % inner) * size;
+            read_parts(out->dtype, at, n, inner, line.in);
+            leati_fourier_run(line.plan, line.in, line.out);
+            write_parts(out->dtype, line.out, n, inner, inverse ? 1.0 / (double)n : 1, at);
+        }
+    leati_fourier_free(line.plan);
+    return LEAT_OK;
+}
+
+static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct fft_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    leat_shape shape = leati_support_operand_shape(in);
+    bool mask[LEAT_MAX_RANK] = {false};
+    LEATI_TRY(leati_support_mark_axes(&args->axes, in->rank, mask, err));
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype);
+    for (int64_t row = 0; row < call->n && bytes > 0; row++)
+        memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row), bytes);
+    for (int32_t d = in->rank - 1; d >= 0 && bytes > 0; d--)
+        if (mask[d])
+            LEATI_TRY(transform_axis(call, d, args->inverse, err));
+    return LEAT_OK;
+}
+
+/* ---- rfft, irfft ---- */
+/* A line of an even number of reals is half as many complex numbers; `turns` are the e^(sign 2 pi i
+ * k / length) that part what even and odd places gave. NULL: an odd number. */
+typedef struct real_line {
+    fourier_line line;
+    leati_complex128 *turns;
+    int64_t length;
+} real_line;
+
+static leat_status real_line_open(real_line *real, leati_kernel_call *call, int64_t length,
+                                  bool back, leat_error *err) {
+    const double pi = 3.14159265358979323846;
+    int64_t n = length % 2 == 0 ? length / 2 : length;
+    real->length = length;
+    real->turns = NULL;
+    if (length % 2 == 0) {
+        real->turns = leati_arena_alloc(call->arena, (size_t)n * sizeof *real->turns);
+        if (real->turns == NULL)
+            return leati_no_memory(err);
+        for (int64_t k = 0; k < n; k++) {
+            double angle = (back ? 2 : -2) * pi * (double)k / (double)length;
+            real->turns[k] = leati_complex128_of(cos(angle), sin(angle));
+        }
+    }
+    return line_open(&real->line, call, n, back, err);
+}
+
+/* From line.in, `length` reals, to the length / 2 + 1 numbers at line.out, where there is room for
+ * one more than n. */
+static void run_real(real_line *real, leati_complex128 *to) {
+    leati_complex128 *in = (leati_complex128 *)real->line.in;
+    leati_complex128 *out = (leati_complex128 *)real->line.out;
+    int64_t n = real->line.n, half = real->length / 2;
+    if (real->turns == NULL) {
+        for (int64_t j = n - 1; j >= 0; j--) /* from the end: the reals lie where the pairs will */
+            in[j] = real->line.in[j];
+        leati_fourier_run(real->line.plan, real->line.in, real->line.out);
+        memcpy(to, out, (size_t)(half + 1) * sizeof *to);
+        return;
+    }
+    leati_fourier_run(real->line.plan, real->line.in, real->line.out);
+    for (int64_t k = 0; k <= half; k++) {
+        leati_complex128 a = out[k % n], b = conj(out[(n - k) % n]);
+        leati_complex128 even = (a + b) / 2, odd = leati_complex128_of(0, -0.5) * (a - b);
+        to[k] = k < n ? even + real->turns[k] * odd : even - odd;
+    }
+}
+
+/* From `from`, the first length / 2 + 1 numbers, to line.out, `length` times the reals. */
+static void run_back(real_line *real, const leati_complex128 *from) {
+    leati_complex128 *in = (leati_complex128 *)real->line.in;
+    int64_t n = real->line.n, half = real->length / 2;
+    if (real->turns == NULL) {
+        in[0] = creal(from[0]);
+        for (int64_t k = 1; k <= half; k++) {
+            in[k] = from[k];
+            in[n - k] = conj(from[k]);
+        }
+        leati_fourier_run(real->line.plan, real->line.in, real->line.out);
+        for (int64_t j = 0; j < n; j++)
+            real->line.out[j] = real->line.out[2 * j];
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        leati_complex128 a = from[k], b = conj(from[n - k]);
+        if (k == 0) { /* both ends are real, whatever is given */
+            a = creal(a);
+            b = creal(b);
+        }
+        in[k] = a + b + leati_complex128_of(0, 1) * real->turns[k] * (a - b);
+    }
+    leati_fourier_run(real->line.plan, real->line.in, real->line.out);
+}
+
+/* The transforms of all lines of the last dimension, whose half is at `part`. */
+static void run_lines(leati_kernel_call *call, real_line *real, leati_complex128 *part, bool back) {
+    const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    int64_t from = in->dims[in->rank - 1], to = out->dims[out->rank - 1], done = 0;
+    size_t in_bytes = (size_t)from * leat_dtype_size(in->dtype);
+    size_t out_bytes = (size_t)to * leat_dtype_size(out->dtype);
+    int64_t wanted = back ? real->length / 2 + 1 : real->length, found = LEATI_MIN(from, wanted);
+    double *numbers = back ? (double *)part : real->line.in;
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < out->count / to && !leati_stop_look_after(8 * to, &done); i++) {
+            size_t each = back ? 2 : 1;
+            char *at = leati_support_row_of(out, row) + (size_t)i * out_bytes;
+            if (found > 0)
+                read_parts(in->dtype, leati_support_row_of(in, row) + (size_t)i * in_bytes, found,
+                           1, numbers);
+            memset(numbers + (size_t)found * each, 0,
+                   (size_t)(wanted - found) * each * sizeof(double));
+            if (back)
+                run_back(real, part);
+            else
+                run_real(real, part);
+            write_parts(out->dtype, back ? real->line.out : (const double *)part, to, 1,
+                        back ? 1.0 / (double)real->length : 1, at);
+        }
+}
+
+static leat_status real_kernel(leati_kernel_call *call, bool back, leat_error *err) {
+    const struct rfft_args *args = call->args;
+    leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
+    if (shape.rank == 0)
+        return leati_refuse(err, SHAPE, "the input is a scalar; expected a dimension to transform");
+    int64_t in = shape.dims[shape.rank - 1];
+    int64_t out = last_dim(args->length, in, back);
+    int64_t length = back ? out : args->length >= 0 ? args->length : in;
+    if (length < 1)
+        return leati_refuse(err, SHAPE,
+                            "lines of %lld real numbers; expected a dimension of 1 or more, or a "
+                            "length",
+                            (long long)length);
+    shape.dims[shape.rank - 1] = out;
+    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    if (call->outputs[0].count == 0)
+        return LEAT_OK;
+    real_line real = {0};
+    size_t bytes = 0;
+    if (!leati_mul_size((size_t)length / 2 + 1, sizeof(leati_complex128), &bytes))
+        return leati_no_memory(err);
+    leati_complex128 *part = leati_arena_alloc(call->arena, bytes);
+    if (part == NULL)
+        return leati_no_memory(err);
+    LEATI_TRY(real_line_open(&real, call, length, back, err));
+    run_lines(call, &real, part, back);
+    leati_fourier_free(real.line.plan);
+    return LEAT_OK;
+}
+
+static leat_status rfft_kernel(leati_kernel_call *call, leat_error *err) {
+    return real_kernel(call, false, err);
+}
+
+static leat_status irfft_kernel(leati_kernel_call *call, leat_error *err) {
+    return real_kernel(call, true, err);
+}
+
+/* ---- gradients ---- */
+/* The gradient of a transform is the other one, but for the division by the lengths. */
+static leat_status fft_gradient(leati_gradient_call *call, leat_error *err) {
+    const struct fft_args *args = call->args;
+    leat_value x = call->inputs[0], g = call->output_gradients[0];
+    leat_shape shape = leat_value_shape(x);
+    double lengths = 1;
+    for (int32_t i = 0; i < args->axes.count; i++) {
+        int64_t axis = args->axes.values[i];
+        int64_t dim =
+            shape.rank < 0 ? LEAT_UNKNOWN_DIM : shape.dims[axis < 0 ? axis + shape.rank : axis];
+        if (dim == LEAT_UNKNOWN_DIM)
+            return leati_fail(err, LEAT_UNIMPLEMENTED,
+                              "no gradient along a dimension of unknown size; set it with "
+                              "ensure_shape");
+        lengths *= (double)dim;
+    }
+    leat_value turned = leat_op_fft(g, args->axes.values, args->axes.count, !args->inverse);
+    call->input_gradients[0] = leati_support_times(turned, args->inverse ? 1 / lengths : lengths);
+    return LEAT_OK;
+}
+
+/* The line of a transform has twice what both halves of the whole one share: a factor for each of
+ * the length / 2 + 1 numbers, `ends` for the first and, of an even length, the last. */
+static leat_status weights(leat_graph *graph, leat_dtype dtype, int64_t length, double ends,
+                           double others, leat_value *out, leat_error *err) {
+    leat_tensor tensor;
+    int64_t count = length / 2 + 1;
+    LEATI_TRY(leat_tensor_new(dtype, LEAT_SHAPE(count), &tensor, err));
+    for (int64_t k = 0; k < count; k++)
+        (void)leati_support_store_number(dtype, k == 0 || 2 * k == length ? ends : others,
+                                         (char *)tensor.data + (size_t)k * leat_dtype_size(dtype));
+    *out = leat_graph_tensor(graph, &tensor);
+    leat_tensor_unref(&tensor);
+    return LEAT_OK;
+}
+
+/* `value`, whose last dimension is `from`, cut or filled up with zeros to `to`. */
+static leat_value resized(leat_value value, int64_t from, int64_t to) {
+    int32_t rank = leat_value_shape(value).rank;
+    int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK], paddings[2 * LEAT_MAX_RANK] = {0};
+    if (to == from)
+        return value;
+    for (int32_t d = 0; d < rank; d++)
+        size[d] = d == rank - 1 ? LEATI_MIN(from, to) : -1;
+    paddings[2 * rank - 1] = to - from;
+    if (to < from)
+        return leat_op_slice(value, begin, rank, size, rank);
+    return leat_op_pad(value, paddings, rank);
+}
+
+static leat_status real_gradient(leati_gradient_call *call, bool back, leat_error *err) {
+    const struct rfft_args *args = call->args;
+    leat_value x = call->inputs[0], g = call->output_gradients[0], factors;
+    leat_shape shape = leat_value_shape(x), given = leat_value_shape(g);
+    int64_t in = shape.rank > 0 ? shape.dims[shape.rank - 1] : LEAT_UNKNOWN_DIM;
+    int64_t out = given.rank > 0 ? given.dims[given.rank - 1] : LEAT_UNKNOWN_DIM;
+    if (in == LEAT_UNKNOWN_DIM || out == LEAT_UNKNOWN_DIM)
+        return leati_fail(err, LEAT_UNIMPLEMENTED,
+                          "no gradient along a dimension of unknown size; set it with "
+                          "ensure_shape");
+    int64_t length = back ? out : args->length >= 0 ? args->length : in;
+    double n = (double)length;
+    leat_dtype dtype = leat_value_dtype(back ? x : g);
+    LEATI_TRY(
+        weights(call->graph, dtype, length, back ? 1 / n : n, back ? 2 / n : n / 2, &factors, err));
+    leat_value turned = back ? leat_op_multiply(leat_op_rfft(g, length), factors)
+                             : leat_op_irfft(leat_op_multiply(g, factors), length);
+    call->input_gradients[0] = resized(turned, back ? length / 2 + 1 : length, in);
+    return LEAT_OK;
+}
+
+static leat_status rfft_gradient(leati_gradient_call *call, leat_error *err) {
+    return real_gradient(call, false, err);
+}
+
+static leat_status irfft_gradient(leati_gradient_call *call, leat_error *err) {
+    return real_gradient(call, true, err);
+}
+
+#define FOURIER_OP(OP, ROWS, ARGS, ...)                                                            \
+    const leati_tensor_op leati_tensor_op_##OP = {                                                 \
+        .name = #OP,                                                                               \
+        .version = 1,                                                                              \
+        .inputs = "input",                                                                         \
+        .types = "T",                                                                              \
+        .outputs = "output",                                                                       \
+        .halves = LEATI_HALVES_NONE,                                                               \
+        .large = true,                                                                             \
+        .rows = ROWS,                                                                              \
+        .args_size = sizeof(struct ARGS),                                                          \
+        .min_inputs = 1,                                                                           \
+        .max_inputs = 1,                                                                           \
+        .infer = OP##_infer,                                                                       \
+        .kernel = OP##_kernel,                                                                     \
+        .gradient = OP##_gradient,                                                                 \
+        __VA_ARGS__,                                                                               \
+    };
+FOURIER_OP(fft, fft_rows, fft_args,
+           .doc = "The Fourier transform of complex numbers along dimensions (tf.signal.fftnd).")
+FOURIER_OP(irfft, rfft_rows, rfft_args,
+           .doc =
+               "The real numbers whose Fourier transform begins with lines of the last dimension "
+               "(tf.signal.irfft).")
+FOURIER_OP(rfft, rfft_rows, rfft_args,
+           .doc =
+               "The first half of the Fourier transform of real numbers along the last dimension "
+               "(tf.signal.rfft).")

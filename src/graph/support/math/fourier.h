@@ -1,0 +1,18 @@
+/* The discrete Fourier transform of one line of complex numbers, in double whatever the dtype. */
+#ifndef LEATI_GRAPH_SUPPORT_MATH_FOURIER_H
+#define LEATI_GRAPH_SUPPORT_MATH_FOURIER_H
+
+#include "base/error.h"
+
+typedef struct leati_fourier leati_fourier;
+
+/* A plan for lines of n >= 1 numbers: out[k] is the sum over j of in[j] e^(-2 pi i jk / n), or of
+ * e^(+2 pi i jk / n) where `inverse`; nothing is divided. Of one thread: a thread keeps the plans
+ * that it used last, so that another call for them is quick. Owned; NULL with the error set without
+ * memory, and UNIMPLEMENTED where the build has no kissfft. */
+leati_fourier *leati_fourier_new(int64_t n, bool inverse, leat_error *err);
+/* `in` and `out` are n pairs of doubles each, and do not overlap. */
+void leati_fourier_run(leati_fourier *plan, const double *in, double *out);
+void leati_fourier_free(leati_fourier *plan);
+
+#endif

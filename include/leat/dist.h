@@ -183,7 +183,9 @@ typedef struct leat_strategy_distribute_options {
     .per_replica_buffer_size = 1
 
 /* Ends whatever its replicas wait for: a run in progress fails with ABORTED, now or at its next
- * exchange. Does nothing when there is no run. From any thread. */
+ * exchange, unless all replicas of it have begun to write what they write together: then it ends
+ * well, so that none of them is a step ahead. Does nothing when there is no run. From any thread.
+ */
 LEAT_API void leat_strategy_cancel(leat_strategy *strategy);
 
 /* Strategy.experimental_distribute_dataset: `dataset` (given; NULL passes through) yields global

@@ -50,6 +50,14 @@ leati_stop_scope leati_stop_enter(const atomic_bool *flag, void (*tell)(void *ow
     return before;
 }
 
+leati_stop_scope leati_stop_enter_team(leati_stop_team *team, void (*tell)(void *owner),
+                                       void *owner) {
+    leati_stop_scope before = leati_stop_enter(&team->stopping, tell, owner);
+    here.scope.team = team;
+    here.scope.committed = false;
+    return before;
+}
+
 leati_stop_scope leati_stop_enter_deaf(void) {
     leati_stop_scope before = here.scope;
     here.scope.listens = here.scope.stopped = false;
@@ -58,7 +66,34 @@ leati_stop_scope leati_stop_enter_deaf(void) {
 }
 
 void leati_stop_leave(leati_stop_scope before) {
+    const leati_stop_scope *left = &here.scope;
+    if (left->committed && (before.team != left->team || !before.committed))
+        atomic_fetch_sub(&left->team->committed, 1);
     here.scope = before;
+}
+
+leat_status leati_stop_commit(leat_error *err) {
+    LEATI_TRY(leati_stop_check(err));
+    leati_stop_scope *scope = &here.scope;
+    leati_stop_team *team = scope->committed ? NULL : scope->team;
+    if (team != NULL) {
+        /* Counted before the look: whoever stops the team sets the flag before it counts, so that
+         * one of the two sees the other. */
+        atomic_fetch_add(&team->committed, 1);
+        if (atomic_load(&team->stopping)) {
+            atomic_fetch_sub(&team->committed, 1);
+            scope->stopped = scope->listens;
+            return leati_fail(err, LEAT_CANCELLED, "interrupted before its end");
+        }
+        scope->committed = true;
+    }
+    (void)leati_stop_enter_deaf();
+    return LEAT_OK;
+}
+
+bool leati_stop_team_stop(leati_stop_team *team, int threads) {
+    atomic_store(&team->stopping, true);
+    return atomic_load(&team->committed) == threads;
 }
 
 /* Whoever answers may call leat again, with scopes of its own. */

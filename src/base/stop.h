@@ -10,22 +10,40 @@
 #include <leat/base.h>
 #include <stdatomic.h>
 
+/* Threads that do one thing together, which either all of them end or none does. Zero at first. */
+typedef struct leati_stop_team {
+    atomic_bool stopping; /* whoever has not committed shall stop */
+    atomic_int committed; /* threads of the team that go to their ends */
+} leati_stop_team;
+
 /* For whom a thread works now. A thread without a scope never stops. */
 typedef struct leati_stop_scope {
     const atomic_bool *flag;   /* set when it shall stop; borrowed; NULL: nobody sets one */
     void (*tell)(void *owner); /* sets the flag and wakes who waits; NULL with the flag */
     void *owner;               /* borrowed */
+    leati_stop_team *team;     /* borrowed; NULL: the thread works alone */
     bool listens;              /* looks may stop what runs */
     bool stopped;              /* one has */
     bool deaf;                 /* whatever is entered inside does not listen either */
+    bool committed;            /* counted by the team */
 } leati_stop_scope;
 
 /* The thread works for `owner` from now on; with a flag of NULL for whom it worked before, but it
  * listens. Returns the scope before, which leave puts back. They nest. */
 leati_stop_scope leati_stop_enter(const atomic_bool *flag, void (*tell)(void *owner), void *owner);
+/* The same as one thread of `team`, which `tell` stops by leati_stop_team_stop. */
+leati_stop_scope leati_stop_enter_team(leati_stop_team *team, void (*tell)(void *owner),
+                                       void *owner);
 /* What follows is done to its end: looks say false. */
 leati_stop_scope leati_stop_enter_deaf(void);
 void leati_stop_leave(leati_stop_scope before);
+
+/* From here on until the scope is left the thread goes to its end, because others see what it does:
+ * looks say false. CANCELLED, and nothing has changed, where it shall stop. */
+LEAT_WARN_UNUSED leat_status leati_stop_commit(leat_error *err);
+/* From now on no thread of the team commits. True: all `threads` of it had done so, and end by
+ * themselves; else those who wait for the others must be woken. From any thread. */
+bool leati_stop_team_stop(leati_stop_team *team, int threads);
 
 /* Shall the thread stop what it does? Once true it stays true until the scope is left. It costs
  * some 20 ns, so loops look every 0.1 to 5 ms; no lock is held, as the thread may be asked. A loop

@@ -9,8 +9,9 @@
  * cores of their own, and then sleep at a gate with the deadline.
  *
  * Failures: a deadline, unequal calls (another operation, count or dtype) and abort set the first
- * reason; every rank's present and later calls return it. Locks: the gate where ranks sleep and
- * that of the reason, both leaves. */
+ * reason; every rank's present and later calls return it, but a call that all have begun ends well
+ * on all of them: nobody goes on alone with sums that the others do not have. Locks: the gate where
+ * ranks sleep and that of the reason, both leaves. */
 #include "coll/threads.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -20,9 +21,10 @@
 #include "coll/reducer.h"
 #include "run/pool.h"
 #include "run/queue.h"
+#include <sched.h>
 #include <string.h>
 
-enum { SPINS = 4000, SMALL_BYTES = 1 << 15 };
+enum { SPINS = 4000, SMALL_BYTES = 1 << 15, RANK_BITS = 16 };
 
 typedef struct threads_collective {
     leati_collective base;
@@ -34,7 +36,7 @@ typedef struct threads_collective {
     /* Of the running call, one per rank; written before it arrives at the first barrier. */
     void **data, **out;
     char padding_a[64];
-    atomic_int arrived; /* at the present barrier */
+    _Atomic uint64_t arrived; /* ranks at the present barrier, with its generation above them */
     atomic_int sleepers;
     char padding_b[64];
     _Atomic uint64_t generation; /* barriers passed */
@@ -67,23 +69,54 @@ static leat_status report_missing(threads_collective *c, int rank, uint64_t gene
                       leati_call_kind_name(leati_call_present(&c->calls[rank])->kind), missing);
 }
 
-static leat_status sleep_at(threads_collective *c, int rank, uint64_t generation, leat_error *err) {
+/* `arrived` before anybody is there. The generation is part of it, so that who gives up at one
+ * barrier takes nobody away from the next. */
+static uint64_t nobody_at(uint64_t generation) {
+    return generation << RANK_BITS;
+}
+
+/* Takes a rank's arrival back, once it gives up. False: all have arrived, so the call is complete
+ * for everybody, and the last one is about to say so or has done so. */
+static bool withdraw(threads_collective *c, uint64_t generation) {
+    uint64_t arrived = atomic_load(&c->arrived);
+    uint64_t all = nobody_at(generation) + (uint64_t)c->base.num_ranks;
+    while (arrived >> RANK_BITS == nobody_at(generation) >> RANK_BITS && arrived != all)
+        if (atomic_compare_exchange_weak(&c->arrived, &arrived, arrived - 1))
+            return true;
+    return false;
+}
+
+/* Sleeps until the barrier is passed or, where there is a deadline, a failure comes. False: the
+ * deadline came before both. */
+static bool sleep_at(threads_collective *c, uint64_t generation, int64_t until) {
     leat_status status = LEAT_OK;
-    int64_t deadline = leati_now_ns() + c->timeout_ns;
-    leat_error local = {0};
+    leat_error ignored = {0};
     leati_queue_gate_lock(c->gate);
     /* Before looking: the last rank to arrive counts up the generation and then asks for
      * sleepers. */
     atomic_fetch_add(&c->sleepers, 1);
-    while (atomic_load(&c->generation) == generation && !leati_failure_happened(c->failure) &&
-           status == LEAT_OK)
-        status = leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, deadline, NULL, &local);
+    while (atomic_load(&c->generation) == generation && status == LEAT_OK &&
+           (until == LEATI_NO_DEADLINE || !leati_failure_happened(c->failure)))
+        status = leati_queue_gate_wait(c->gate, LEATI_WAIT_PEER, until, NULL, &ignored);
     atomic_fetch_sub(&c->sleepers, 1);
     leati_queue_gate_unlock(c->gate);
+    return status == LEAT_OK;
+}
+
+/* The rank has waited at the barrier until that was passed, a failure or the deadline came. */
+static leat_status leave_barrier(threads_collective *c, int rank, uint64_t generation, bool in_time,
+                                 leat_error *err) {
     /* Passed while the deadline or a failure came: this call is complete, the next one fails. */
     if (atomic_load(&c->generation) != generation)
         return LEAT_OK;
-    if (status != LEAT_OK && !leati_failure_happened(c->failure)) {
+    /* Else one that has looked for failures, and arrives only now, would be the only one to pass.
+     */
+    if (!withdraw(c, generation)) {
+        while (atomic_load(&c->generation) == generation)
+            (void)sched_yield();
+        return LEAT_OK;
+    }
+    if (!in_time && !leati_failure_happened(c->failure)) {
         leat_error reason = {0};
         report_missing(c, rank, generation, &reason);
         return fail_all(c, &reason, err);
@@ -132,32 +165,53 @@ static void act_for_all(const threads_collective *c, int rank) {
             act(c, r);
 }
 
+/* Arrives at barrier `generation`. False: others are still to come. */
+static bool arrive(threads_collective *c, int rank, uint64_t generation, bool small) {
+    uint64_t all = nobody_at(generation) + (uint64_t)c->base.num_ranks;
+    if (atomic_fetch_add(&c->arrived, 1) + 1 != all)
+        return false;
+    if (small)
+        act_for_all(c, rank);
+    /* Before the generation: whoever sees the new one may arrive at the next barrier at once. */
+    atomic_store(&c->arrived, nobody_at(generation + 1));
+    atomic_store(&c->generation, generation + 1);
+    if (atomic_load(&c->sleepers) > 0)
+        wake_all(c);
+    return true;
+}
+
+/* Spins for a while. True: all have arrived. Who is not patient ends it when a failure comes. */
+static bool spin_at(const threads_collective *c, uint64_t generation, bool patient) {
+    for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
+        if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation)
+            return true;
+        if (!patient && leati_failure_happened(c->failure))
+            return false;
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+    }
+    return false;
+}
+
+/* Meets all ranks that make the same call, unless the collective fails before all are there. */
 static leat_status meet(threads_collective *c, int rank, bool small, leat_error *err) {
     if (leati_failure_happened(c->failure))
         return leati_failure_refuse(c->failure, err);
     uint64_t generation = atomic_load(&c->generation);
     atomic_store(&c->calls[rank].reached[LEATI_STAGE_MET], generation + 1);
-    if (atomic_fetch_add(&c->arrived, 1) + 1 == c->base.num_ranks) {
-        if (small)
-            act_for_all(c, rank);
-        /* Before the generation: whoever sees the new one may arrive at the next barrier at
-         * once. */
-        atomic_store(&c->arrived, 0);
-        atomic_store(&c->generation, generation + 1);
-        if (atomic_load(&c->sleepers) > 0)
-            wake_all(c);
+    if (arrive(c, rank, generation, small) || spin_at(c, generation, false))
         return LEAT_OK;
-    }
-    for (int i = 0, spins = leati_coll_spins(c->spins); i < spins; i++) {
-        if (atomic_load_explicit(&c->generation, memory_order_acquire) != generation)
-            return LEAT_OK;
-        if (leati_failure_happened(c->failure))
-            break;
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#endif
-    }
-    return sleep_at(c, rank, generation, err);
+    bool in_time = sleep_at(c, generation, leati_now_ns() + c->timeout_ns);
+    return leave_barrier(c, rank, generation, in_time, err);
+}
+
+/* Meets all ranks once each has done its part: nobody may change or free its buffer while others
+ * use it. Nothing ends that before its time, as all of them are computing. */
+static void part(threads_collective *c, int rank) {
+    uint64_t generation = atomic_load(&c->generation);
+    if (!arrive(c, rank, generation, false) && !spin_at(c, generation, true))
+        (void)sleep_at(c, generation, LEATI_NO_DEADLINE);
 }
 
 /* One call of a rank: `data` is what it brings, `out` where the result goes if not there. */
@@ -183,8 +237,8 @@ static leat_status run_call(threads_collective *c, int rank, leati_collective_ca
     if (small)
         return LEAT_OK;
     act(c, rank);
-    /* Nobody may change or free its buffer while others still read it. */
-    return meet(c, rank, false, err);
+    part(c, rank);
+    return LEAT_OK;
 }
 
 // ---- calls ----
@@ -263,10 +317,12 @@ static const leati_collective_ops threads_ops = {
 };
 
 leati_collective *leati_threads_collective_new(int num_ranks, int64_t timeout_ms, leat_error *err) {
-    if (num_ranks < 1 || timeout_ms < 1) {
-        leati_refuse(err, VALUE,
-                     "a collective of %d ranks with a timeout of %lld ms; both must be positive",
-                     num_ranks, (long long)timeout_ms);
+    if (num_ranks < 1 || num_ranks >= 1 << RANK_BITS || timeout_ms < 1) {
+        leati_refuse(
+            err, VALUE,
+            "a collective of %d ranks with a timeout of %lld ms; both must be positive, and "
+            "ranks fewer than %d",
+            num_ranks, (long long)timeout_ms, 1 << RANK_BITS);
         return NULL;
     }
     threads_collective *c = leati_alloc_zero(1, sizeof(*c));

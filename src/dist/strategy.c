@@ -65,7 +65,7 @@ static void cancel(void *strategy) {
 
 /* Looks at whether to stop are told of leat_strategy_cancel. */
 static leati_stop_scope enter(leat_strategy *s) {
-    return leati_stop_enter(&s->cancelled, cancel, s);
+    return leati_stop_enter_team(&s->team, cancel, s);
 }
 
 static void run_job(leat_strategy *s, leati_replica *replica) {
@@ -175,7 +175,7 @@ static int reserve_cores(const leat_strategy *strategy, leati_pool *pool) {
 
 static leat_status begin_job(leat_strategy *s, leati_replica_function function, void *context,
                              leat_error *err) {
-    if (atomic_exchange(&s->cancelled, false) && renew_collective(s, err) != LEAT_OK)
+    if (atomic_exchange(&s->team.stopping, false) && renew_collective(s, err) != LEAT_OK)
         return LEAT_RESOURCE_EXHAUSTED;
     leati_strategy_note(s, LEATI_PHASE_COMPUTE);
     s->function = function;
@@ -240,19 +240,17 @@ void leat_strategy_cancel(leat_strategy *strategy) {
     leati_fail(&reason, LEAT_CANCELLED, "the run was cancelled");
     if (strategy == NULL)
         return;
-    if (strategy->num_replicas == 1 || strategy->workers != NULL)
-        atomic_store(&strategy->cancelled, true); /* else below, in step with the collective */
-    if (strategy->num_replicas == 1)
-        return;
-    if (strategy->workers != NULL) {
-        leati_workers_fail(strategy->workers, &reason);
+    if (strategy->num_replicas == 1 || strategy->workers != NULL) {
+        (void)leati_stop_team_stop(&strategy->team, strategy->num_local);
+        if (strategy->num_replicas > 1)
+            leati_workers_fail(strategy->workers, &reason);
         return;
     }
     /* The gate keeps renew_collective from closing the one that is aborted here, and from making a
      * new one between the flag and that. */
     leati_queue_gate_lock(strategy->gate);
-    atomic_store(&strategy->cancelled, true);
-    if (strategy->collective != NULL)
+    /* Replicas that have begun to write what all of them write do so to the end, all or none. */
+    if (!leati_stop_team_stop(&strategy->team, strategy->num_local) && strategy->collective != NULL)
         strategy->collective->ops->abort(strategy->collective, &reason);
     leati_queue_gate_unlock(strategy->gate);
 }
@@ -320,6 +318,12 @@ static leat_status start(leat_strategy *s, leat_error *err) {
     return status;
 }
 
+/* The others have met this worker already: they hear why it goes. */
+static void tell_why(leati_workers *workers, const leat_error *err) {
+    if (workers != NULL)
+        leati_workers_fail(workers, err);
+}
+
 leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error *err) {
     size_t count = (size_t)parts->num_devices;
     leat_strategy *s = leati_alloc_zero(1, sizeof(*s));
@@ -329,9 +333,10 @@ leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error 
         leati_free(own);
         for (size_t i = 0; i < count; i++)
             parts->devices[i]->ops->close(parts->devices[i]);
+        leati_no_memory(err);
+        tell_why(parts->workers, err);
         leati_workers_leave(parts->workers);
         leati_workers_free(parts->workers);
-        leati_no_memory(err);
         return NULL;
     }
     leati_object_init(&s->object, &strategy_type);
@@ -347,6 +352,7 @@ leat_strategy *leati_strategy_new(const leati_strategy_parts *parts, leat_error 
         s->first_replica = s->num_local * leati_workers_number(s->workers);
     }
     if (start(s, err) != LEAT_OK) {
+        tell_why(s->workers, err);
         leat_strategy_unref(s);
         return NULL;
     }

@@ -3,6 +3,7 @@
 #ifndef LEATI_DIST_STRATEGY_H
 #define LEATI_DIST_STRATEGY_H
 
+#include "base/stop.h"
 #include "coll/coll.h"
 #include "dist/workers.h"
 #include "exec/device.h"
@@ -43,9 +44,9 @@ struct leat_strategy {
     void *context;
     _Atomic uint64_t job; /* number of the running or last job */
     _Atomic bool stop;
-    _Atomic bool cancelled; /* since the last job began */
-    int64_t steps;          /* runs since the global seed was set: the key of random operations */
-    uint64_t seed_epoch;    /* of those runs; both belong to the thread that runs */
+    leati_stop_team team; /* the replicas; stopping: cancelled since the last job began */
+    int64_t steps;        /* runs since the global seed was set: the key of random operations */
+    uint64_t seed_epoch;  /* of those runs; both belong to the thread that runs */
 };
 
 /* A strategy is one file and one line in dist/strategies.def. */

@@ -181,33 +181,6 @@ static void test_run_functions(void **state) {
     leat_strategy_unref(strategy);
 }
 
-/* Replica 0 cancels while the other one waits for it. */
-static leat_status meet(void *context, int replica, leat_error *err) {
-    leat_strategy *strategy = context;
-    if (replica == 0) {
-        leat_strategy_cancel(strategy);
-        return LEAT_OK;
-    }
-    return strategy->collective->ops->barrier(strategy->collective, replica, err);
-}
-
-static void test_cancel(void **state) {
-    (void)state;
-    leat_error err = {0};
-    leat_strategy *strategy = open_strategy(2);
-    leat_per_replica out = {0};
-    leat_aggregation sum = LEAT_AGGREGATION_SUM;
-    leat_strategy_cancel(NULL);
-    leat_strategy_cancel(strategy);
-    run(strategy, trace_sum, &sum, &out);
-    assert_int_equal(leati_strategy_run_on_replicas(strategy, meet, strategy, &err), LEAT_ABORTED);
-    assert_refused(&err, LEAT_ABORTED, LEAT_REASON_AFTER_FAILURE, "collective");
-    run(strategy, trace_sum, &sum, &out);
-    assert_true(result_of(&out, 1) == 3);
-    leat_per_replica_fini(&out);
-    leat_strategy_unref(strategy);
-}
-
 typedef struct turns {
     pthread_t threads[DEVICES];
     int order[DEVICES], count;
@@ -583,7 +556,6 @@ int main(void) {
         cmocka_unit_test(test_run_functions),
         cmocka_unit_test(test_in_turn),
         cmocka_unit_test(test_many_runs),
-        cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_variable_made_outside),
         cmocka_unit_test(test_failure_of_one_replica),
         cmocka_unit_test(test_scopes),

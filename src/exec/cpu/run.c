@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "core/block.h"
 #include "graph/halves.h"
+#include "graph/support/array/moving.h"
 #include "run/cancel.h"
+#include "run/crew.h"
 #include "run/trace.h"
 #include <stdio.h>
 #include <string.h>
@@ -37,10 +39,17 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     (void)row_stride, (void)owner;
     leat_status status = host_output(call, index, rank, dims, err);
     const leati_operand *output = &call->outputs[index];
-    if (status == LEAT_OK && output->data != data && output->count > 0)
-        /* Nothing says that a view and the output's place are apart. */
-        memmove(output->data, data, leati_kernel_operand_row_bytes(output));
-    return status;
+    if (status != LEAT_OK || output->data == data || output->count == 0)
+        return status;
+    size_t bytes = leati_kernel_operand_row_bytes(output);
+    const leati_moving_dim dim = {(int64_t)bytes, 1, 1};
+    uintptr_t to = (uintptr_t)output->data, from = (uintptr_t)data;
+    /* Nothing says that a view and the output's place are apart. */
+    if (to + bytes <= from || from + bytes <= to)
+        leati_moving_copy(output->data, data, &dim, 1, 1);
+    else
+        memmove(output->data, data, bytes);
+    return LEAT_OK;
 }
 
 static char *host_text(leati_kernel_call *call, int index, size_t size, leat_error *err) {
@@ -153,7 +162,10 @@ static leat_status run_plain(leati_cpu_step *step, leati_cpu_task *task,
                               .context = context,
                               .arena = &step->arena,
                               .host = &host.host};
-    return leati_halves_run(node->source->op, &call, err);
+    int before = leati_crew_enter(task->threads);
+    leat_status status = leati_halves_run(node->source->op, &call, err);
+    leati_crew_leave(before);
+    return status;
 }
 
 /* The stage that a step is in, and its span in the trace. */
@@ -194,7 +206,7 @@ static leat_status run_tasks(leati_cpu_step *step, const leati_call_context *con
     int64_t before = leati_now_ns();
     for (int32_t t = 0; t < step->num_tasks; t++) {
         if (t == step->stops_before)
-            (void)leati_stop_enter_deaf();
+            LEATI_TRY(leati_stop_commit(err));
         leati_cpu_task *task = &step->tasks[t];
         enter_stage(step, &stage, t);
         if (leati_cpu_runs_nothing(step, task))
@@ -219,7 +231,7 @@ static leat_status run_in_scope(leati_cpu_step *step, const leati_call_context *
                                 leat_error *err) {
     leati_stop_scope before = leati_cancel_enter(context->cancel);
     leat_status status = run_tasks(step, context, err);
-    /* That of the tasks that may not be stopped goes with it. */
+    /* What it has committed goes with it. */
     leati_stop_leave(before);
     return status;
 }

@@ -106,14 +106,15 @@ void leati_cpu_find_stops(leati_cpu_step *step) {
     int32_t end = 0;
     while (end < step->num_tasks && !has_effects(&step->tasks[end]))
         end++;
-    /* Of the first all_reduce, whose sums other replicas could write once all of them are there. */
+    /* That hands over the last of the first all_reduce, whose sums others write once they have
+     * them. */
     int32_t whole = -1;
     for (int i = 0; i < packing->num_tensors; i++) {
         const leati_cpu_ready *ready = &step->sums.ready[i];
         if (packing->packs[packing->places[ready->tensor].pack].group == 0)
             whole = LEATI_MAX(ready->task, whole);
     }
-    step->stops_before = whole >= 0 ? LEATI_MIN(whole + 1, end) : end;
+    step->stops_before = whole >= 0 ? LEATI_MIN(whole, end) : end;
 }
 
 size_t leati_cpu_explain_stages(const leati_cpu_step *step, char *text, size_t size) {

@@ -15,6 +15,7 @@
 #include "base/stop.h"
 #include "coll/greeting.h"
 #include "coll/store.h"
+#include "run/hosts.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -293,8 +294,8 @@ int leati_wire_connect(const char *address, const char *who, int64_t deadline_ns
     int64_t notice_ns = leati_now_ns() + LEATI_WIRE_NOTICE_MS * INT64_C(1000000);
     for (;;) {
         /* Looked up at each try: a name may appear only when its container starts. */
-        struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-        int code = getaddrinfo(host, port, &hints, &found);
+        struct addrinfo *found = NULL;
+        int code = leati_hosts_find(host, port, &found);
         snprintf(why, sizeof why, "%s", code != 0 ? gai_strerror(code) : "");
         for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
             int connection = try_connect(at, deadline_ns);
@@ -353,17 +354,17 @@ void leati_wire_own_host(int connection, char *host, size_t size) {
 void leati_wire_host_towards(const char *address, const char *where, char *out, size_t size) {
     char host[300];
     const char *port = NULL;
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *found = NULL;
+    struct addrinfo *found = NULL;
     out[0] = '\0';
     if (split_address(address, host, sizeof host, &port, &(leat_error){0}) != LEAT_OK)
         return;
     if (where != NULL && strcmp(where, "all") != 0)
         snprintf(host, sizeof host, "%s", where);
-    if (getaddrinfo(host, port, &hints, &found) != 0)
+    if (leati_hosts_find(host, port, &found) != 0)
         return;
     for (const struct addrinfo *at = found; at != NULL && out[0] == '\0'; at = at->ai_next) {
         /* To connect it only chooses the way. */
-        int way = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
+        int way = socket(at->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
         if (way < 0)
             continue;
         int code;
@@ -400,7 +401,7 @@ static bool says_loopback(const char *host) {
 bool leati_wire_is_hidden(const char *address) {
     char host[256];
     const char *port = NULL;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
     struct addrinfo *found = NULL;
     leat_error err = {0};
     if (split_address(address, host, sizeof host, &port, &err) != LEAT_OK || says_loopback(host))
@@ -409,8 +410,7 @@ bool leati_wire_is_hidden(const char *address) {
     bool hidden = getaddrinfo(host, port, &hints, &found) != 0;
     if (!hidden)
         freeaddrinfo(found);
-    hints.ai_flags = 0;
-    if (!hidden || getaddrinfo(host, port, &hints, &found) != 0)
+    if (!hidden || leati_hosts_find(host, port, &found) != 0)
         return false;
     for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
         hidden = hidden && is_loopback(at->ai_addr);
@@ -501,11 +501,13 @@ bool leati_wire_has_descriptors(int wanted) {
 /* The addresses of a host of which the name may appear only when its container starts. */
 static struct addrinfo *find_addresses(const char *host, const char *port, int64_t deadline_ns,
                                        leat_error *err) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    struct addrinfo *found = NULL;
     for (;;) {
-        int code = getaddrinfo(host, port, &hints, &found);
+        int code = leati_hosts_find(host, port, &found);
         if (code == 0)
             return found;
+        if (leati_stop_check(err) != LEAT_OK)
+            return NULL;
         /* Names are in files. */
         if (leati_wire_lacks_descriptors("rank 0 looking up its own address", err))
             return NULL;

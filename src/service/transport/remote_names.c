@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "run/hosts.h"
 #include "service/transport/remote.h"
 
 #include <arpa/inet.h>
@@ -63,10 +64,9 @@ static void write_target(const struct addrinfo *found, int port, leati_text *out
 }
 
 static char *look_up(const leati_remote_channel *channel, leat_error *err) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     leati_text text = {0};
-    int failed = getaddrinfo(channel->host, NULL, &hints, &found);
+    int failed = leati_hosts_find(channel->host, "0", &found);
     if (failed != 0) {
         (void)leati_fail(err, LEAT_UNAVAILABLE, "cannot find the host %.200s: %s", channel->host,
                          gai_strerror(failed));

@@ -15,6 +15,8 @@
 #ifdef LEATI_HAVE_WEBP
 
 #include "base/alloc.h"
+#include "base/minmax.h"
+#include "base/stop.h"
 #include <string.h>
 #include <webp/decode.h>
 #include <webp/demux.h>
@@ -108,6 +110,25 @@ static leat_status begin(void *state, const uint8_t *data, size_t size,
 
 /* ---- pixels ---- */
 
+enum { LARGE_PICTURE = 1 << 20, STEPS = 64 };
+
+/* A large picture by and by, so that its thread may stop. */
+static VP8StatusCode decode(const struct decoder *decoder, WebPDecoderConfig *config) {
+    int64_t pixels = (int64_t)decoder->info.height * decoder->info.width;
+    if (pixels < LARGE_PICTURE || !leati_stop_may_come())
+        return WebPDecode(decoder->data, decoder->size, config);
+    WebPIDecoder *growing = WebPIDecode(NULL, 0, config);
+    if (growing == NULL)
+        return VP8_STATUS_OUT_OF_MEMORY;
+    VP8StatusCode code = VP8_STATUS_SUSPENDED;
+    for (size_t at = 0; at < decoder->size && code == VP8_STATUS_SUSPENDED && !leati_stop_look();) {
+        at += LEATI_MIN(decoder->size - at, decoder->size / STEPS + 1);
+        code = WebPIUpdate(growing, decoder->data, at);
+    }
+    WebPIDelete(growing);
+    return code;
+}
+
 static leat_status read_picture(const struct decoder *decoder, uint8_t *pixels, size_t stride,
                                 leat_error *err) {
     const leati_image_info *info = &decoder->info;
@@ -120,9 +141,11 @@ static leat_status read_picture(const struct decoder *decoder, uint8_t *pixels, 
     config.output.u.RGBA.rgba = pixels;
     config.output.u.RGBA.stride = (int)stride;
     config.output.u.RGBA.size = stride * (size_t)info->height;
-    VP8StatusCode code = WebPDecode(decoder->data, decoder->size, &config);
+    VP8StatusCode code = decode(decoder, &config);
     /* Frees what the library has, not the pixels. */
     WebPFreeDecBuffer(&config.output);
+    if (leati_stop_stopped())
+        return leati_stop_check(err);
     if (code == VP8_STATUS_OUT_OF_MEMORY)
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "out of memory while decoding a WebP of %zu bytes", decoder->size);
@@ -155,7 +178,7 @@ static leat_status read_frames(const struct decoder *decoder, uint8_t *pixels, s
         return leati_fail(err, LEAT_RESOURCE_EXHAUSTED,
                           "out of memory for the canvases of a WebP of %zu bytes", decoder->size);
     leat_status status = LEAT_OK;
-    for (int32_t i = 0; i < decoder->info.frames && status == LEAT_OK; i++) {
+    for (int32_t i = 0; i < decoder->info.frames && status == LEAT_OK && !leati_stop_look(); i++) {
         uint8_t *canvas = NULL;
         int time = 0;
         /* Borrowed: it is the library's until the next frame. */

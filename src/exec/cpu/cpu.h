@@ -14,7 +14,7 @@
 #include "exec/slab.h"
 #include "graph/kernel_host.h"
 
-#define LEATI_CPU_OPERANDS 12 /* of a fast kernel, extra values included */
+#define LEATI_CPU_OPERANDS 16 /* of a fast kernel, extra values included */
 
 typedef struct leati_cpu_build leati_cpu_build;
 typedef struct leati_cpu_step leati_cpu_step;
@@ -208,8 +208,10 @@ LEAT_WARN_UNUSED leat_status leati_cpu_sums_await(leati_cpu_step *step, int32_t 
 double leati_cpu_estimate_ns(const leati_cpu_step *step, const leati_simple_node *node);
 int leati_cpu_threads_for(const leati_cpu_step *step, const leati_simple_node *node);
 
-/* parts.c: how many of the task's `rows`, which are independent of each other, are done between two
+/* parts.c: in how many parts a task would best be done, a fraction where it is short; and how many
+ * of its `rows`, which are independent of each other, are done between two
  * looks whether to stop: all of them where that takes some 80 ms, else at least `least`. */
+double leati_cpu_parts_of(const leati_cpu_step *step, const leati_cpu_task *task);
 int64_t leati_cpu_part_of(const leati_cpu_step *step, const leati_cpu_task *task, int64_t rows,
                           int64_t least);
 /* For tests: what is compiled from now on is cut above so many nanoseconds; 0: as ever. */

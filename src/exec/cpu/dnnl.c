@@ -96,7 +96,8 @@ static leat_status open_stream(leati_cpu_step *step, leat_error *err) {
 
 /* ---- primitives ---- */
 
-static leat_status make_attributes(bool relu, dnnl_primitive_attr_t *out, leat_error *err) {
+static leat_status make_attributes(leati_dnnl_behind behind, dnnl_primitive_attr_t *out,
+                                   leat_error *err) {
     dnnl_primitive_attr_t attributes = NULL;
     dnnl_post_ops_t after = NULL;
     dnnl_status_t status = dnnl_primitive_attr_create(&attributes);
@@ -104,9 +105,11 @@ static leat_status make_attributes(bool relu, dnnl_primitive_attr_t *out, leat_e
         /* The step plans the scratch with its other memory; the library would allocate it in each
          * run. */
         status = dnnl_primitive_attr_set_scratchpad_mode(attributes, dnnl_scratchpad_mode_user);
-    if (!status && relu) {
+    if (!status && behind != LEATI_DNNL_NOTHING) {
         status = dnnl_post_ops_create(&after);
-        if (!status)
+        if (!status && behind == LEATI_DNNL_SUM)
+            status = dnnl_post_ops_append_sum(after, 1.0f);
+        else if (!status)
             status = dnnl_post_ops_append_eltwise(after, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
         if (!status)
             status = dnnl_primitive_attr_set_post_ops(attributes, after);
@@ -137,8 +140,9 @@ static leat_status check_room(leat_error *err) {
     return LEAT_OK;
 }
 
-leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation, bool relu,
-                              const_dnnl_primitive_desc_t hint, bool *refused, leat_error *err) {
+leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
+                              leati_dnnl_behind behind, const_dnnl_primitive_desc_t hint,
+                              bool *refused, leat_error *err) {
     static int logged;
     *op = (leati_dnnl_op){0};
     *refused = false;
@@ -147,7 +151,7 @@ leat_status leati_dnnl_create(leati_dnnl_op *op, const_dnnl_op_desc_t operation,
     if (status != LEAT_OK)
         return status;
     pthread_once(&once, make_engine);
-    status = make_attributes(relu, &attributes, err);
+    status = make_attributes(behind, &attributes, err);
     if (status != LEAT_OK)
         return status;
     dnnl_status_t made = dnnl_primitive_desc_create(&op->desc, operation, attributes, engine, hint);
@@ -205,19 +209,23 @@ leat_status leati_dnnl_start(leati_cpu_task *task, const leati_cpu_kernel *kerne
 leat_status leati_dnnl_task_run(leati_cpu_step *step, leati_cpu_task *task, leat_error *err) {
     leati_dnnl_state *state = task->state;
     int threads = leati_cpu_set_threads(task->threads);
-    leat_status status = leati_dnnl_run(step, &state->before, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_run(step, &state->main, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_run(step, &state->after, err);
+    leati_dnnl_op *const ops[] = {&state->before[0], &state->before[1], &state->before[2],
+                                  &state->top,       &state->main,      &state->bottom,
+                                  &state->after};
+    leat_status status = LEAT_OK;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops && status == LEAT_OK; i++)
+        status = leati_dnnl_run(step, ops[i], err);
     (void)leati_cpu_set_threads(threads);
     return status;
 }
 
 void leati_dnnl_task_release(void *memory) {
     leati_dnnl_state *state = memory;
-    leati_dnnl_fini(&state->before);
+    for (int i = 0; i < 3; i++)
+        leati_dnnl_fini(&state->before[i]);
+    leati_dnnl_fini(&state->top);
     leati_dnnl_fini(&state->main);
+    leati_dnnl_fini(&state->bottom);
     leati_dnnl_fini(&state->after);
     leati_free(state);
 }
@@ -252,6 +260,18 @@ leat_status leati_dnnl_bind_rows(leati_dnnl_op *op, int argument, const dnnl_mem
     return leati_dnnl_bind(op, argument, layout, v, err);
 }
 
+leat_status leati_dnnl_bind_summed(leati_dnnl_op *op, int argument,
+                                   const dnnl_memory_desc_t *layout, int32_t v, size_t bytes,
+                                   int64_t first, int64_t part, int64_t rows, leat_error *err) {
+    op->first = first;
+    op->behind = first > 0;
+    op->part = part;
+    op->rows = rows;
+    if (op->count < LEATI_DNNL_ARGS)
+        op->row_bytes[op->count] = bytes;
+    return leati_dnnl_bind(op, argument, layout, v, err);
+}
+
 /* An extra value of the task. */
 static leat_status add_extra(leati_cpu_build *build, leati_cpu_task *task, size_t bytes,
                              int32_t *out, leat_error *err) {
@@ -262,6 +282,16 @@ static leat_status add_extra(leati_cpu_build *build, leati_cpu_task *task, size_
         return leati_fail(err, LEAT_INTERNAL, "a task has more than %d operands",
                           LEATI_CPU_OPERANDS);
     return LEAT_OK;
+}
+
+leat_status leati_dnnl_bind_added(leati_cpu_build *build, leati_cpu_task *task, leati_dnnl_op *op,
+                                  int argument, const dnnl_memory_desc_t *layout, int32_t v,
+                                  leat_error *err) {
+    int32_t made;
+    size_t bytes = dnnl_memory_desc_get_size(layout);
+    LEATI_TRY(add_extra(build, task, bytes, &made, err));
+    op->sums[op->num_sums++] = (struct leati_dnnl_sum){made, v, bytes / sizeof(float)};
+    return leati_dnnl_bind(op, argument, layout, made, err);
 }
 
 leat_status leati_dnnl_scratch(leati_cpu_build *build, leati_cpu_task *task, leati_dnnl_op *op,
@@ -284,7 +314,7 @@ static leat_status make_reorder(leati_cpu_build *build, leati_cpu_task *task, le
     *op = (leati_dnnl_op){0};
     leat_status status = check_room(err);
     if (status == LEAT_OK)
-        status = make_attributes(false, &attributes, err);
+        status = make_attributes(LEATI_DNNL_NOTHING, &attributes, err);
     if (status != LEAT_OK)
         return status;
     status = leati_dnnl_check(dnnl_reorder_primitive_desc_create(&op->desc, from_layout, engine,
@@ -327,12 +357,14 @@ leat_status leati_dnnl_reorder_out(leati_cpu_build *build, leati_cpu_task *task,
 
 /* ---- running ---- */
 
-/* The part that begins with this row. */
-static leat_status run_part(leati_cpu_step *step, leati_dnnl_op *op, int64_t first,
+/* The part of a picture that begins with this row. */
+static leat_status run_part(leati_cpu_step *step, leati_dnnl_op *op, int64_t picture, int64_t row,
                             leat_error *err) {
     leat_status status = LEAT_OK;
     for (int i = 0; status == LEAT_OK && i < op->count; i++) {
-        void *now = NULL, *data = step->data[op->values[i]] + (size_t)first * op->row_bytes[i];
+        void *now = NULL, *data = step->data[op->values[i]] + op->base_bytes[i] +
+                                  (size_t)picture * op->picture_bytes[i] +
+                                  (size_t)row * op->row_bytes[i];
         (void)dnnl_memory_get_data_handle(op->args[i].memory, &now);
         /* Most stay from run to run, and setting one may cost a pass over the layout's padding. */
         if (now != data)
@@ -341,25 +373,41 @@ static leat_status run_part(leati_cpu_step *step, leati_dnnl_op *op, int64_t fir
     }
     if (status != LEAT_OK)
         return status;
-    return leati_dnnl_check(
-        dnnl_primitive_execute(op->primitive, step->stream, op->count, op->args), "run a primitive",
-        err);
+    LEATI_TRY(
+        leati_dnnl_check(dnnl_primitive_execute(op->primitive, step->stream, op->count, op->args),
+                         "run a primitive", err));
+    for (int i = 0; i < op->num_sums; i++) {
+        const float *from = (const float *)step->data[op->sums[i].from];
+        float *into = (float *)step->data[op->sums[i].into];
+        for (size_t k = 0; k < op->sums[i].count; k++)
+            into[k] += from[k];
+    }
+    return LEAT_OK;
+}
+
+static leat_status run_parts(leati_cpu_step *step, leati_dnnl_op *op, int64_t picture,
+                             leat_error *err) {
+    LEATI_TRY(run_part(step, op, picture, op->first, err));
+    /* The next part does the rows again that are behind the last whole block. */
+    int64_t way = op->block > 0 ? op->part - op->part % op->block : op->part;
+    for (int64_t row = op->first; row + op->part < op->rows && !leati_stop_look();) {
+        /* The last part ends where the rows do. */
+        row = LEATI_MIN(row + way, op->rows - op->part);
+        LEATI_TRY(run_part(step, op, picture, row, err));
+    }
+    return LEAT_OK;
 }
 
 leat_status leati_dnnl_run(leati_cpu_step *step, leati_dnnl_op *op, leat_error *err) {
-    if (op->primitive == NULL)
+    if (op->primitive == NULL || (op->behind && leati_stop_look()))
         return LEAT_OK;
-    leat_status status = open_stream(step, err);
-    if (status == LEAT_OK)
-        status = run_part(step, op, 0, err);
-    /* The next part does the rows again that are behind the last whole block. */
-    int64_t way = op->block > 0 ? op->part - op->part % op->block : op->part;
-    for (int64_t row = 0; status == LEAT_OK && row + op->part < op->rows && !leati_stop_look();) {
-        /* The last part ends where the rows do. */
-        row = LEATI_MIN(row + way, op->rows - op->part);
-        status = run_part(step, op, row, err);
-    }
-    return status;
+    LEATI_TRY(open_stream(step, err));
+    for (int i = 0; i < op->num_sums && op->clears; i++)
+        memset(step->data[op->sums[i].into], 0, op->sums[i].count * sizeof(float));
+    LEATI_TRY(run_parts(step, op, 0, err));
+    for (int64_t picture = 1; picture < op->pictures && !leati_stop_look(); picture++)
+        LEATI_TRY(run_parts(step, op, picture, err));
+    return LEAT_OK;
 }
 
 /* ---- shapes ---- */

@@ -29,13 +29,22 @@ static bool transpose(const leati_dnnl_conv *from, leati_dnnl_conv *to) {
            !dnnl_memory_desc_init_by_tag(&to->any_filter, 4, sizes, dnnl_f32, dnnl_format_tag_any);
 }
 
-static leat_status create(const leati_dnnl_conv *geometry, leati_dnnl_op *op, bool *refused,
-                          leat_error *err) {
+/* What a plan knows: `strips` where the pictures are cut. */
+typedef struct by_input {
+    leati_dnnl_conv geometry;
+    leati_dnnl_strips strips;
+    bool forward; /* by the transposed convolution, whose geometry it is */
+    bool in_strips;
+} by_input;
+
+static leat_status create(const leati_dnnl_conv *geometry, const void *context, leati_dnnl_op *op,
+                          bool *refused, leat_error *err) {
     dnnl_convolution_desc_t forward, backward;
     leati_dnnl_op hint = {0};
-    leat_status status = leati_dnnl_conv_forward(geometry, false, &forward, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_create(&hint, &forward, false, NULL, refused, err);
+    LEATI_TRY(leati_dnnl_conv_forward(geometry, false, &forward, err));
+    if (*(const bool *)context)
+        return leati_dnnl_create(op, &forward, LEATI_DNNL_NOTHING, NULL, refused, err);
+    leat_status status = leati_dnnl_create(&hint, &forward, LEATI_DNNL_NOTHING, NULL, refused, err);
     if (status != LEAT_OK || *refused)
         return status;
     status = leati_dnnl_check(dnnl_dilated_convolution_backward_data_desc_init(
@@ -44,64 +53,78 @@ static leat_status create(const leati_dnnl_conv *geometry, leati_dnnl_op *op, bo
                                   geometry->dilates, geometry->before, geometry->after),
                               "describe a convolution's gradient", err);
     if (status == LEAT_OK)
-        status = leati_dnnl_create(op, &backward, false, hint.desc, refused, err);
+        status = leati_dnnl_create(op, &backward, LEATI_DNNL_NOTHING, hint.desc, refused, err);
     leati_dnnl_fini(&hint);
     return status;
 }
 
-/* `forward`: by the transposed convolution. */
-static leat_status bind(leati_cpu_build *build, leati_cpu_task *task,
-                        const leati_dnnl_conv *geometry, bool forward, leat_error *err) {
-    leati_dnnl_state *state = task->state;
-    leati_dnnl_op *op = &state->main;
-    const leati_simple_node *node = task->node;
-    const dnnl_memory_desc_t *wanted = leati_dnnl_layout(op, DNNL_ARG_WEIGHTS);
-    int32_t filter;
-    leat_status status = leati_dnnl_reorder_in(build, task, &state->before, &geometry->filter,
-                                               wanted, node->inputs[1], &filter, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, filter, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_bind_rows(op, forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
-                                      forward ? &geometry->input : &geometry->output,
-                                      node->inputs[2], geometry->pictures, err);
-    if (status == LEAT_OK)
-        status = leati_dnnl_bind_rows(op, forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC,
-                                      forward ? &geometry->output : &geometry->input,
-                                      node->first_output, geometry->pictures, err);
-    return status != LEAT_OK ? status : leati_dnnl_scratch(build, task, op, err);
+/* Makes the primitives, and the task theirs; *state stays NULL where the kernel declines. */
+static leat_status start(leati_cpu_build *build, leati_cpu_task *task, by_input *c,
+                         leati_dnnl_state **state, leat_error *err) {
+    const leati_cpu_kernel *kernel = &leati_cpu_kernel_conv2d_backprop_input;
+    leati_dnnl_op op, ops[3];
+    bool refused = false;
+    /* Of a transposed one the output is what is made. */
+    if (leati_dnnl_strips_find(build, task, &c->geometry, !c->forward, &c->strips))
+        LEATI_TRY(
+            leati_dnnl_strips_create(&c->strips, create, &c->forward, 0, ops, &c->in_strips, err));
+    if (c->in_strips)
+        return leati_dnnl_strips_start(task, kernel, ops, state, err);
+    leati_dnnl_conv_cut(build, task, &c->geometry);
+    LEATI_TRY(create(&c->geometry, &c->forward, &op, &refused, err));
+    return refused ? LEAT_OK : leati_dnnl_start(task, kernel, &op, state, err);
 }
 
-static leat_status create_forward(const leati_dnnl_conv *geometry, leati_dnnl_op *op, bool *refused,
-                                  leat_error *err) {
-    dnnl_convolution_desc_t operation;
-    leat_status status = leati_dnnl_conv_forward(geometry, false, &operation, err);
-    return status != LEAT_OK ? status
-                             : leati_dnnl_create(op, &operation, false, NULL, refused, err);
+/* The gradient and the result of strip `which`, or of some pictures. */
+static leat_status bind_pictures(const by_input *c, const leati_cpu_task *task, leati_dnnl_op *op,
+                                 int which, leat_error *err) {
+    const int arguments[2] = {c->forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
+                              c->forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC};
+    const int32_t values[2] = {task->node->inputs[2], task->node->first_output};
+    for (int i = 0; i < 2; i++) {
+        bool input = c->forward == (i == 0);
+        LEATI_TRY(c->in_strips
+                      ? leati_dnnl_bind_strips(op, arguments[i], &c->geometry, &c->strips, which,
+                                               input, values[i], err)
+                      : leati_dnnl_bind_rows(op, arguments[i],
+                                             input ? &c->geometry.input : &c->geometry.output,
+                                             values[i], c->geometry.pictures, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_status bind(leati_cpu_build *build, leati_cpu_task *task, const by_input *c,
+                        leat_error *err) {
+    leati_dnnl_state *state = task->state;
+    int32_t made[3] = {-1, -1, -1};
+    for (int which = c->in_strips ? 0 : 1; which < (c->in_strips ? 3 : 2); which++) {
+        leati_dnnl_op *op = leati_dnnl_strip_op(state, which);
+        LEATI_TRY(leati_dnnl_bind_filter(build, task, &c->geometry, task->node->inputs[1], made,
+                                         which, err));
+        LEATI_TRY(bind_pictures(c, task, op, which, err));
+        LEATI_TRY(leati_dnnl_scratch(build, task, op, err));
+    }
+    return LEAT_OK;
 }
 
 static leat_status conv2d_backprop_input_plan(leati_cpu_build *build, leati_cpu_task *task,
                                               leat_error *err) {
     const leati_simple_node *node = task->node;
-    leati_dnnl_conv geometry, turned;
-    leati_dnnl_op op;
-    leati_dnnl_state *state;
-    bool refused = false;
-    if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &geometry))
+    leati_dnnl_conv turned;
+    leati_dnnl_state *state = NULL;
+    by_input c = {0};
+    if (!leati_dnnl_conv_init(build, node, node->inputs[0], node->inputs[1], &c.geometry))
         return LEAT_OK;
-    leati_dnnl_conv_cut(build, task, &geometry);
-    bool forward = is_pointwise(&geometry) && transpose(&geometry, &turned);
-    leat_status status = forward ? create_forward(&turned, &op, &refused, err)
-                                 : create(&geometry, &op, &refused, err);
-    if (status != LEAT_OK || refused)
-        return status;
-    status = leati_dnnl_start(task, &leati_cpu_kernel_conv2d_backprop_input, &op, &state, err);
-    if (status != LEAT_OK)
+    c.forward = is_pointwise(&c.geometry) && transpose(&c.geometry, &turned);
+    if (c.forward)
+        c.geometry = turned;
+    leat_status status = start(build, task, &c, &state, err);
+    if (status != LEAT_OK || state == NULL)
         return status;
     (void)leati_cpu_input(task, node->inputs[1]);
     (void)leati_cpu_input(task, node->inputs[2]);
     (void)leati_cpu_output(task, node->first_output);
-    return bind(build, task, forward ? &turned : &geometry, forward, err);
+    return bind(build, task, &c, err);
 }
 
 const leati_cpu_kernel leati_cpu_kernel_conv2d_backprop_input = {

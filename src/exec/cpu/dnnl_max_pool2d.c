@@ -75,7 +75,7 @@ static leat_status max_pool2d_plan(leati_cpu_build *build, leati_cpu_task *task,
                              pool.dilation, pool.before, pool.after),
                          "describe a pooling", err);
     if (status == LEAT_OK)
-        status = leati_dnnl_create(&op, &operation, false, NULL, &refused, err);
+        status = leati_dnnl_create(&op, &operation, LEATI_DNNL_NOTHING, NULL, &refused, err);
     if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_max_pool2d, &op, &state, err);

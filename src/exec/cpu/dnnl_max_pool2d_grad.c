@@ -40,7 +40,8 @@ static leat_status max_pool2d_grad_plan(leati_cpu_build *build, leati_cpu_task *
                              pool.kernel, pool.dilation, pool.before, pool.after),
                          "describe a pooling's gradient", err);
     if (status == LEAT_OK)
-        status = leati_dnnl_create(&op, &operation, false, forward->main.desc, &refused, err);
+        status = leati_dnnl_create(&op, &operation, LEATI_DNNL_NOTHING, forward->main.desc,
+                                   &refused, err);
     if (status != LEAT_OK || refused)
         return status;
     status = leati_dnnl_start(task, &leati_cpu_kernel_max_pool2d_grad, &op, &state, err);

@@ -28,6 +28,7 @@
     X(dnnl_pooling_v2_backward_desc_init)                                                          \
     X(dnnl_pooling_v2_forward_desc_init)                                                           \
     X(dnnl_post_ops_append_eltwise)                                                                \
+    X(dnnl_post_ops_append_sum)                                                                    \
     X(dnnl_post_ops_create)                                                                        \
     X(dnnl_post_ops_destroy)                                                                       \
     X(dnnl_primitive_attr_create)                                                                  \
@@ -76,6 +77,7 @@ extern leati_module leati_dnnl_module;
 #define dnnl_pooling_v2_backward_desc_init LEATI_DNNL->dnnl_pooling_v2_backward_desc_init
 #define dnnl_pooling_v2_forward_desc_init LEATI_DNNL->dnnl_pooling_v2_forward_desc_init
 #define dnnl_post_ops_append_eltwise LEATI_DNNL->dnnl_post_ops_append_eltwise
+#define dnnl_post_ops_append_sum LEATI_DNNL->dnnl_post_ops_append_sum
 #define dnnl_post_ops_create LEATI_DNNL->dnnl_post_ops_create
 #define dnnl_post_ops_destroy LEATI_DNNL->dnnl_post_ops_destroy
 #define dnnl_primitive_attr_create LEATI_DNNL->dnnl_primitive_attr_create

@@ -26,9 +26,13 @@ static int64_t part_of(int64_t rows, int64_t count, int64_t *twice) {
     return part;
 }
 
+double leati_cpu_parts_of(const leati_cpu_step *step, const leati_cpu_task *task) {
+    return leati_cpu_estimate_ns(step, task->node) / LEATI_MAX(task->threads, 1) / most_ns;
+}
+
 int64_t leati_cpu_part_of(const leati_cpu_step *step, const leati_cpu_task *task, int64_t rows,
                           int64_t least) {
-    double parts = leati_cpu_estimate_ns(step, task->node) / LEATI_MAX(task->threads, 1) / most_ns;
+    double parts = leati_cpu_parts_of(step, task);
     int64_t most = rows / least, twice;
     if (parts <= 1 || most < 2)
         return rows;

@@ -33,6 +33,7 @@ KINDS = {
     "while_loop": ("", "tf.while_loop(lambda i: i < 10**15, lambda i: i + 1, [tf.constant(0, tf.int64)])", ""),
     "map_fn": ("x = tf.zeros([10**8])", "tf.map_fn(lambda v: v * 2.0, x)", ""),
     "svd": ("x = big(1500, 1500)", "tf.linalg.svd(x)", "assert tf.linalg.svd(x[:3, :3])[0].shape == [3]"),
+    "eig": ("x = big(4000, 4000)", "tf.linalg.eig(x)", "assert tf.linalg.eig(x[:3, :3])[0].shape == [3]"),
     "conv2d": ("x, f = big(1, 600, 600, 64), big(41, 41, 64, 64)", "tf.nn.conv2d(x, f, 1, 'SAME')", ""),
     "einsum": ("x = tf.ones([6000, 6000], tf.int32)", "tf.einsum('ij,jk->ik', x, x)", ""),
     "variable": ("x = big(1500, 1500); v = tf.Variable(tf.zeros([1500]))", "v.assign(tf.linalg.svd(x)[0])",

@@ -125,7 +125,7 @@ static void sort_line(struct lines *lines, const char *line, char *to) {
     }
     const uint64_t *order = leati_sorting_places(&lines->sorting, line);
     int32_t *places = (int32_t *)(void *)to;
-    for (size_t i = 0; i < lines->dim; i++)
+    for (size_t i = 0; order != NULL && i < lines->dim; i++)
         places[i] = (int32_t)order[i];
 }
 
@@ -369,7 +369,7 @@ static void top_line(const top_work *w, leati_sorting_top *top, int64_t row, int
     char *values = leati_support_row_of(&out[0], row) + (size_t)(line * w->k) * size;
     char *places = leati_support_row_of(&out[1], row) + (size_t)(line * w->k) * place;
     const int64_t *order = leati_sorting_top_places(top, data);
-    for (int64_t i = 0; i < w->k; i++) {
+    for (int64_t i = 0; order != NULL && i < w->k && !leati_stop_look_at(i); i++) {
         memcpy(values + (size_t)i * size, data + (size_t)order[i] * size, size);
         (void)leati_support_store_number(out[1].dtype, (double)order[i],
                                          places + (size_t)i * place);

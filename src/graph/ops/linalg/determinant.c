@@ -64,7 +64,7 @@ static leat_status run(leati_kernel_call *call, int outputs,
     LEATI_TRY(leati_matrices_check(&from, true, err));
     for (int i = 0; i < outputs; i++)
         LEATI_TRY(leati_support_output_like(call, i, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, one);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, 0, one);
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.1), err);
 }

@@ -62,7 +62,7 @@ static leat_status lu_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = leati_matrices_stack_of(&from, &from.dims[from.rank - 1], 1);
     LEATI_TRY(leati_support_output_like(call, 0, &from, err));
     LEATI_TRY(leati_support_output_like(call, 1, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, factor);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, sizeof(struct lu_args), factor);
     loop.why = "Input is not invertible.";
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.1), err);

@@ -43,7 +43,7 @@ static leat_status run(leati_kernel_call *call,
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_matrices_check(&shape, true, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, one);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, 0, one);
     LEATI_TRY(leati_matrices_choose(&loop, in->dtype, 0, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 5), err);
 }

@@ -68,7 +68,7 @@ static leat_status qr_kernel(leati_kernel_call *call, leat_error *err) {
     shapes_of(call->args, &from, &left, &right);
     LEATI_TRY(leati_support_output_like(call, 0, &left, err));
     LEATI_TRY(leati_support_output_like(call, 1, &right, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, factor);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, sizeof(struct qr_args), factor);
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.3), err);
 }

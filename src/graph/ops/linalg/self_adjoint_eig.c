@@ -53,7 +53,7 @@ static leat_status run(leati_kernel_call *call, bool vectors, leat_error *err) {
     if (vectors)
         LEATI_TRY(leati_support_output_like(call, 1, &from, err));
     leati_matrices_loop loop =
-        leati_matrices_loop_of(call, vectors ? with_vectors : without_vectors);
+        leati_matrices_loop_of(call, 0, vectors ? with_vectors : without_vectors);
     loop.why = "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 1), err);

@@ -64,7 +64,7 @@ static leat_status matrix_inverse_kernel(leati_kernel_call *call, leat_error *er
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_matrices_check(&shape, true, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, invert);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, sizeof(struct solve_args), invert);
     loop.why = "Input is not invertible.";
     LEATI_TRY(leati_matrices_choose(&loop, in->dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.2), err);
@@ -142,10 +142,11 @@ static leat_status matrix_solve_kernel(leati_kernel_call *call, leat_error *err)
                other = leati_support_operand_shape(&call->inputs[1]), shape;
     LEATI_TRY(solution(&from, &other, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, solve);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, sizeof(struct solve_args), solve);
     loop.why = "Input matrix is not invertible.";
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
-    return leati_matrices_run(&loop, leati_matrices_ns(&loop, 0.1), err);
+    double n = (double)loop.rows, columns = (double)shape.dims[shape.rank - 1];
+    return leati_matrices_run(&loop, 100 + 0.1 * n * n * (n + columns), err);
 }
 
 static leat_status matrix_solve_gradient(leati_gradient_call *call, leat_error *err) {
@@ -204,7 +205,8 @@ static leat_status matrix_triangular_solve_kernel(leati_kernel_call *call, leat_
     LEATI_TRY(leati_matrices_broadcast_solution(&from, &other, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_matrices m = leati_matrices_of(&call->outputs[0]);
-    leati_matrices_loop loop = leati_matrices_loop_of(call, solve_triangle);
+    leati_matrices_loop loop =
+        leati_matrices_loop_of(call, sizeof(struct solve_args), solve_triangle);
     loop.count = m.count;
     loop.columns = m.columns;
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL_TRIANGLE, err));

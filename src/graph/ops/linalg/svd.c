@@ -121,7 +121,7 @@ static leat_status svd_kernel(leati_kernel_call *call, leat_error *err) {
     shapes_of(args, &from, shapes);
     for (int i = 0; i < (args->compute_uv ? 3 : 1); i++)
         LEATI_TRY(leati_support_output_like(call, i, &shapes[i], err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, take_apart);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, sizeof(struct svd_args), take_apart);
     LEATI_TRY(leati_matrices_choose(&loop, call->inputs[0].dtype, SMALL, err));
     return leati_matrices_run(&loop, leati_matrices_ns(&loop, 2), err);
 }

@@ -178,7 +178,7 @@ static leat_status tridiagonal_solve_kernel(leati_kernel_call *call, leat_error 
                other = leati_support_operand_shape(&call->inputs[1]), shape;
     LEATI_TRY(tridiagonal_shape(&from, &other, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    leati_matrices_loop loop = leati_matrices_loop_of(call, solve_three);
+    leati_matrices_loop loop = leati_matrices_loop_of(call, 0, solve_three);
     return leati_matrices_run(
         &loop, 100 + 5 * (double)(loop.columns * (4 + shape.dims[shape.rank - 1])), err);
 }
@@ -301,7 +301,8 @@ static leat_status banded_triangular_solve_kernel(leati_kernel_call *call, leat_
     LEATI_TRY(banded_shape(&from, &other, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_matrices m = leati_matrices_of(&call->outputs[0]);
-    leati_matrices_loop loop = leati_matrices_loop_of(call, solve_bands);
+    leati_matrices_loop loop =
+        leati_matrices_loop_of(call, sizeof(struct banded_args), solve_bands);
     loop.count = m.count;
     loop.rows = m.rows;
     loop.columns = m.columns;

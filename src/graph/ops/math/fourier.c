@@ -8,11 +8,13 @@
  * depend on threads. They fail on other dtypes, on scalars, on dimensions that are not there, and
  * without kissfft. No state, no locks. */
 #include "graph/support/math/fourier.h"
+#include "base/alloc.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/complex.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
+#include "run/apart.h"
 
 #include <string.h>
 
@@ -98,25 +100,59 @@ static leat_status irfft_infer(leati_infer_call *call, leat_error *err) {
 }
 
 /* ---- lines ---- */
-/* What transforms lines of `n` numbers: scratch for one that goes in and one that comes out. */
+enum { LONG_LINE = 1 << 20 /* from here on Ctrl-C is not to wait for one */ };
+
+/* What transforms lines of `n` numbers: a plan, one line that goes in and one that comes out. */
 typedef struct fourier_line {
-    leati_fourier *plan;
-    double *in, *out;
+    leati_fourier *plan; /* NULL: not made, if `status` is LEAT_OK */
     int64_t n;
+    bool inverse;
+    leat_status status; /* of making the plan */
+    leat_error error;
+    double *out;
+    double in[];
 } fourier_line;
 
-static leat_status line_open(fourier_line *line, leati_kernel_call *call, int64_t n, bool inverse,
-                             leat_error *err) {
+static void line_close(void *job) {
+    fourier_line *line = job;
+    if (line != NULL)
+        leati_fourier_free(line->plan);
+    leati_free(line);
+}
+
+static fourier_line *line_open(int64_t n, bool inverse, leat_error *err) {
     size_t bytes = 0;
-    if (!leati_mul_size((size_t)n, 4 * sizeof(double), &bytes))
-        return leati_no_memory(err);
-    line->n = n;
-    line->in = leati_arena_alloc(call->arena, bytes);
-    if (line->in == NULL)
-        return leati_no_memory(err);
-    line->out = line->in + 2 * n;
-    line->plan = leati_fourier_new(n, inverse, err);
-    return line->plan != NULL ? LEAT_OK : err->code;
+    fourier_line *line = NULL;
+    if (leati_mul_size((size_t)n, 4 * sizeof(double), &bytes) && bytes < SIZE_MAX - sizeof *line)
+        line = leati_alloc(sizeof *line + bytes, 1);
+    if (line == NULL) {
+        leati_no_memory(err);
+        return NULL;
+    }
+    *line = (fourier_line){.n = n, .inverse = inverse, .out = line->in + 2 * n};
+    return line;
+}
+
+/* The first time it makes the plan, which for a long line takes as long as the transform. */
+static void line_transform(void *job) {
+    fourier_line *line = job;
+    if (line->plan == NULL)
+        line->plan = leati_fourier_new(line->n, line->inverse, &line->error);
+    if (line->plan == NULL)
+        line->status = line->error.code;
+    else
+        leati_fourier_run(line->plan, line->in, line->out);
+}
+
+/* From line->in to line->out. Where it is stopped the line is gone, and *line NULL. */
+static leat_status line_run(fourier_line **line, leat_error *err) {
+    if ((*line)->n < LONG_LINE) {
+        line_transform(*line);
+    } else if (!leati_apart_run(line_transform, line_close, *line)) {
+        *line = NULL;
+        return leati_stop_check(err);
+    }
+    return (*line)->status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &(*line)->error);
 }
 
 /* Numbers of a dtype, `step` of them apart, as doubles, and back: `parts` of each, `n` numbers. */
@@ -137,40 +173,56 @@ static leat_status line_open(fourier_line *line, leati_kernel_call *call, int64_
 PARTS(float32, float)
 PARTS(float64, double)
 
+/* Both look now and then whether to stop, and leave out the rest. */
 static void read_parts(leat_dtype dtype, const char *from, int64_t n, int64_t step, double *to) {
     int parts = leati_dtype_is_complex(dtype) ? 2 : 1;
-    (leati_dtype_part(dtype) == LEAT_FLOAT32 ? read_float32 : read_float64)(from, n, step, parts,
-                                                                            to);
+    size_t apart = (size_t)step * leat_dtype_size(dtype);
+    for (int64_t i = 0; i < n && (i == 0 || !leati_stop_look()); i += LEATI_STOP_WORK)
+        (leati_dtype_part(dtype) == LEAT_FLOAT32 ? read_float32 : read_float64)(
+            from + (size_t)i * apart, LEATI_MIN(n - i, LEATI_STOP_WORK), step, parts,
+            to + i * parts);
 }
 
 static void write_parts(leat_dtype dtype, const double *from, int64_t n, int64_t step, double scale,
                         char *to) {
     int parts = leati_dtype_is_complex(dtype) ? 2 : 1;
-    (leati_dtype_part(dtype) == LEAT_FLOAT32 ? write_float32 : write_float64)(from, n, step, parts,
-                                                                              scale, to);
+    size_t apart = (size_t)step * leat_dtype_size(dtype);
+    for (int64_t i = 0; i < n && (i == 0 || !leati_stop_look()); i += LEATI_STOP_WORK)
+        (leati_dtype_part(dtype) == LEAT_FLOAT32 ? write_float32 : write_float64)(
+            from + i * parts, LEATI_MIN(n - i, LEATI_STOP_WORK), step, parts, scale,
+            to + (size_t)i * apart);
 }
 
 /* ---- fft ---- */
+/* One line of one dimension, whose numbers lie `step` apart. */
+static leat_status transform_line(fourier_line **line, leat_dtype dtype, int64_t step, char *at,
+                                  leat_error *err) {
+    int64_t n = (*line)->n;
+    read_parts(dtype, at, n, step, (*line)->in);
+    LEATI_TRY(line_run(line, err));
+    write_parts(dtype, (*line)->out, n, step, (*line)->inverse ? 1.0 / (double)n : 1, at);
+    return LEAT_OK;
+}
+
 /* Transforms one dimension of all rows in place. */
 static leat_status transform_axis(leati_kernel_call *call, int32_t axis, bool inverse,
                                   leat_error *err) {
     const leati_operand *out = &call->outputs[0];
     int64_t inner = 1, n = out->dims[axis], done = 0;
     size_t size = leat_dtype_size(out->dtype);
-    fourier_line line = {0};
     for (int32_t d = axis + 1; d < out->rank; d++)
         inner *= out->dims[d];
-    LEATI_TRY(line_open(&line, call, n, inverse, err));
-    for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < out->count / n && !leati_stop_look_after(8 * n, &done); i++) {
-            char *at =
-                leati_support_row_of(out, row) + (size_t)(i / inner * n * inner + i % inner) * size;
-            read_parts(out->dtype, at, n, inner, line.in);
-            leati_fourier_run(line.plan, line.in, line.out);
-            write_parts(out->dtype, line.out, n, inner, inverse ? 1.0 / (double)n : 1, at);
+    fourier_line *line = line_open(n, inverse, err);
+    leat_status status = line == NULL ? err->code : LEAT_OK;
+    for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
+        for (int64_t i = 0;
+             i < out->count / n && status == LEAT_OK && !leati_stop_look_after(8 * n, &done); i++) {
+            int64_t first = i / inner * n * inner + i % inner;
+            status = transform_line(&line, out->dtype, inner,
+                                    leati_support_row_of(out, row) + (size_t)first * size, err);
         }
-    leati_fourier_free(line.plan);
-    return LEAT_OK;
+    line_close(line);
+    return status;
 }
 
 static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
@@ -182,7 +234,8 @@ static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype);
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memcpy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row), bytes);
+        leati_stop_copy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row),
+                        bytes);
     for (int32_t d = in->rank - 1; d >= 0 && bytes > 0; d--)
         if (mask[d])
             LEATI_TRY(transform_axis(call, d, args->inverse, err));
@@ -193,8 +246,8 @@ static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
 /* A line of an even number of reals is half as many complex numbers; `turns` are the e^(sign 2 pi i
  * k / length) that part what even and odd places gave. NULL: an odd number. */
 typedef struct real_line {
-    fourier_line line;
-    leati_complex128 *turns;
+    fourier_line *line;
+    leati_complex128 *turns, *part; /* part: the first length / 2 + 1 complex numbers */
     int64_t length;
 } real_line;
 
@@ -202,57 +255,60 @@ static leat_status real_line_open(real_line *real, leati_kernel_call *call, int6
                                   bool back, leat_error *err) {
     const double pi = 3.14159265358979323846;
     int64_t n = length % 2 == 0 ? length / 2 : length;
-    real->length = length;
-    real->turns = NULL;
-    if (length % 2 == 0) {
+    size_t bytes = 0;
+    if (!leati_mul_size((size_t)length / 2 + 1, sizeof *real->part, &bytes))
+        return leati_no_memory(err);
+    *real = (real_line){.length = length, .part = leati_arena_alloc(call->arena, bytes)};
+    if (length % 2 == 0)
         real->turns = leati_arena_alloc(call->arena, (size_t)n * sizeof *real->turns);
-        if (real->turns == NULL)
-            return leati_no_memory(err);
-        for (int64_t k = 0; k < n; k++) {
-            double angle = (back ? 2 : -2) * pi * (double)k / (double)length;
-            real->turns[k] = leati_complex128_of(cos(angle), sin(angle));
-        }
+    if (real->part == NULL || (length % 2 == 0 && real->turns == NULL))
+        return leati_no_memory(err);
+    for (int64_t k = 0; k < n && real->turns != NULL && !leati_stop_look_at(k); k++) {
+        double angle = (back ? 2 : -2) * pi * (double)k / (double)length;
+        real->turns[k] = leati_complex128_of(cos(angle), sin(angle));
     }
-    return line_open(&real->line, call, n, back, err);
+    real->line = line_open(n, back, err);
+    return real->line == NULL ? err->code : LEAT_OK;
 }
 
-/* From line.in, `length` reals, to the length / 2 + 1 numbers at line.out, where there is room for
- * one more than n. */
-static void run_real(real_line *real, leati_complex128 *to) {
-    leati_complex128 *in = (leati_complex128 *)real->line.in;
-    leati_complex128 *out = (leati_complex128 *)real->line.out;
-    int64_t n = real->line.n, half = real->length / 2;
-    if (real->turns == NULL) {
+/* From line->in, `length` reals, to part. */
+static leat_status run_real(real_line *real, leat_error *err) {
+    leati_complex128 *in = (leati_complex128 *)real->line->in;
+    int64_t n = real->line->n, half = real->length / 2;
+    if (real->turns == NULL)
         for (int64_t j = n - 1; j >= 0; j--) /* from the end: the reals lie where the pairs will */
-            in[j] = real->line.in[j];
-        leati_fourier_run(real->line.plan, real->line.in, real->line.out);
-        memcpy(to, out, (size_t)(half + 1) * sizeof *to);
-        return;
+            in[j] = real->line->in[j];
+    LEATI_TRY(line_run(&real->line, err));
+    const leati_complex128 *out = (const leati_complex128 *)real->line->out;
+    if (real->turns == NULL) {
+        leati_stop_copy(real->part, out, (size_t)(half + 1) * sizeof *out);
+        return LEAT_OK;
     }
-    leati_fourier_run(real->line.plan, real->line.in, real->line.out);
-    for (int64_t k = 0; k <= half; k++) {
+    for (int64_t k = 0; k <= half && !leati_stop_look_at(k); k++) {
         leati_complex128 a = out[k % n], b = conj(out[(n - k) % n]);
         leati_complex128 even = (a + b) / 2, odd = leati_complex128_of(0, -0.5) * (a - b);
-        to[k] = k < n ? even + real->turns[k] * odd : even - odd;
+        real->part[k] = k < n ? even + real->turns[k] * odd : even - odd;
     }
+    return LEAT_OK;
 }
 
-/* From `from`, the first length / 2 + 1 numbers, to line.out, `length` times the reals. */
-static void run_back(real_line *real, const leati_complex128 *from) {
-    leati_complex128 *in = (leati_complex128 *)real->line.in;
-    int64_t n = real->line.n, half = real->length / 2;
+/* From part to line->out, `length` times the reals. */
+static leat_status run_back(real_line *real, leat_error *err) {
+    const leati_complex128 *from = real->part;
+    leati_complex128 *in = (leati_complex128 *)real->line->in;
+    int64_t n = real->line->n, half = real->length / 2;
     if (real->turns == NULL) {
         in[0] = creal(from[0]);
-        for (int64_t k = 1; k <= half; k++) {
+        for (int64_t k = 1; k <= half && !leati_stop_look_at(k); k++) {
             in[k] = from[k];
             in[n - k] = conj(from[k]);
         }
-        leati_fourier_run(real->line.plan, real->line.in, real->line.out);
-        for (int64_t j = 0; j < n; j++)
-            real->line.out[j] = real->line.out[2 * j];
-        return;
+        LEATI_TRY(line_run(&real->line, err));
+        for (int64_t j = 0; j < n && !leati_stop_look_at(j); j++)
+            real->line->out[j] = real->line->out[2 * j];
+        return LEAT_OK;
     }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !leati_stop_look_at(k); k++) {
         leati_complex128 a = from[k], b = conj(from[n - k]);
         if (k == 0) { /* both ends are real, whatever is given */
             a = creal(a);
@@ -260,33 +316,27 @@ static void run_back(real_line *real, const leati_complex128 *from) {
         }
         in[k] = a + b + leati_complex128_of(0, 1) * real->turns[k] * (a - b);
     }
-    leati_fourier_run(real->line.plan, real->line.in, real->line.out);
+    return line_run(&real->line, err);
 }
 
-/* The transforms of all lines of the last dimension, whose half is at `part`. */
-static void run_lines(leati_kernel_call *call, real_line *real, leati_complex128 *part, bool back) {
+/* Line i of the last dimension of a row. */
+static leat_status run_line(leati_kernel_call *call, real_line *real, bool back, int64_t row,
+                            int64_t i, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
-    int64_t from = in->dims[in->rank - 1], to = out->dims[out->rank - 1], done = 0;
-    size_t in_bytes = (size_t)from * leat_dtype_size(in->dtype);
-    size_t out_bytes = (size_t)to * leat_dtype_size(out->dtype);
+    int64_t from = in->dims[in->rank - 1], to = out->dims[out->rank - 1];
     int64_t wanted = back ? real->length / 2 + 1 : real->length, found = LEATI_MIN(from, wanted);
-    double *numbers = back ? (double *)part : real->line.in;
-    for (int64_t row = 0; row < call->n; row++)
-        for (int64_t i = 0; i < out->count / to && !leati_stop_look_after(8 * to, &done); i++) {
-            size_t each = back ? 2 : 1;
-            char *at = leati_support_row_of(out, row) + (size_t)i * out_bytes;
-            if (found > 0)
-                read_parts(in->dtype, leati_support_row_of(in, row) + (size_t)i * in_bytes, found,
-                           1, numbers);
-            memset(numbers + (size_t)found * each, 0,
-                   (size_t)(wanted - found) * each * sizeof(double));
-            if (back)
-                run_back(real, part);
-            else
-                run_real(real, part);
-            write_parts(out->dtype, back ? real->line.out : (const double *)part, to, 1,
-                        back ? 1.0 / (double)real->length : 1, at);
-        }
+    double *numbers = back ? (double *)real->part : real->line->in;
+    size_t each = back ? 2 : 1;
+    if (found > 0)
+        read_parts(in->dtype,
+                   leati_support_row_of(in, row) + (size_t)(i * from) * leat_dtype_size(in->dtype),
+                   found, 1, numbers);
+    memset(numbers + (size_t)found * each, 0, (size_t)(wanted - found) * each * sizeof(double));
+    LEATI_TRY((back ? run_back : run_real)(real, err));
+    write_parts(out->dtype, back ? real->line->out : (const double *)real->part, to, 1,
+                back ? 1.0 / (double)real->length : 1,
+                leati_support_row_of(out, row) + (size_t)(i * to) * leat_dtype_size(out->dtype));
+    return LEAT_OK;
 }
 
 static leat_status real_kernel(leati_kernel_call *call, bool back, leat_error *err) {
@@ -307,16 +357,14 @@ static leat_status real_kernel(leati_kernel_call *call, bool back, leat_error *e
     if (call->outputs[0].count == 0)
         return LEAT_OK;
     real_line real = {0};
-    size_t bytes = 0;
-    if (!leati_mul_size((size_t)length / 2 + 1, sizeof(leati_complex128), &bytes))
-        return leati_no_memory(err);
-    leati_complex128 *part = leati_arena_alloc(call->arena, bytes);
-    if (part == NULL)
-        return leati_no_memory(err);
-    LEATI_TRY(real_line_open(&real, call, length, back, err));
-    run_lines(call, &real, part, back);
-    leati_fourier_free(real.line.plan);
-    return LEAT_OK;
+    leat_status status = real_line_open(&real, call, length, back, err);
+    for (int64_t row = 0, done = 0; row < call->n; row++)
+        for (int64_t i = 0; i < call->outputs[0].count / out && status == LEAT_OK &&
+                            !leati_stop_look_after(8 * out, &done);
+             i++)
+            status = run_line(call, &real, back, row, i, err);
+    line_close(real.line);
+    return status;
 }
 
 static leat_status rfft_kernel(leati_kernel_call *call, leat_error *err) {

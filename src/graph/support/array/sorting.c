@@ -415,8 +415,11 @@ static void join_upper(const leati_sorting *s, const uint64_t *line, uint64_t *f
 
 static uint64_t *places_of(leati_sorting *s, const void *line) {
     uint64_t *a = s->keys[0], *b = s->keys[1];
+    int64_t done = 0;
     for (size_t at = 0; at < s->n; at += BLOCK) {
         size_t end = at + LEATI_MIN(s->n - at, (size_t)BLOCK);
+        if (leati_stop_look_after(BLOCK, &done))
+            return NULL;
         load_wide(s, line, at, end - at, a + at);
         for (size_t i = at; i < end; i++)
             a[i] = a[i] << 32 | i; /* of a key of 64 bits, the lower half */
@@ -466,9 +469,9 @@ static uint64_t keep_first(leati_sorting_top *top, const char *line, int64_t cou
         memcpy(top->values + (size_t)i * size, line + (size_t)top->places[0][i] * size, size);
     s->n = (size_t)count;
     const uint64_t *order = leati_sorting_places(s, top->values);
-    if (leati_stop_stopped())
-        return 0; /* those that were there are as good */
-    for (int64_t i = 0; i < top->k; i++)
+    if (order == NULL || leati_stop_stopped())
+        return 0;
+    for (int64_t i = 0; i < top->k && !leati_stop_look_at(i); i++)
         top->places[1][i] = top->places[0][(uint32_t)order[i]];
     uint64_t last = 0;
     load_wide(s, top->values, (uint32_t)order[top->k - 1], 1, &last);
@@ -483,16 +486,17 @@ const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line
     int64_t count = 0;
     if (top->room == 0) {
         uint64_t *order = places_of(&top->sorting, line);
-        for (int64_t i = 0; i < top->k; i++)
+        for (int64_t i = 0; order != NULL && i < top->k && !leati_stop_look_at(i); i++)
             order[i] = (uint32_t)order[i];
         return (const int64_t *)order;
     }
     if (top->k == 0)
         return top->places[0];
     int64_t done = 0;
-    for (int64_t at = 0; at < top->n && !(at >= top->room && leati_stop_look_after(BLOCK, &done));
-         at += BLOCK) {
+    for (int64_t at = 0; at < top->n; at += BLOCK) {
         int64_t n = LEATI_MIN(top->n - at, (int64_t)BLOCK);
+        if (leati_stop_look_after(BLOCK, &done))
+            return NULL;
         load_wide(&top->sorting, line, (size_t)at, (size_t)n, keys);
         for (int64_t i = 0; i < n; i++) {
             /* One that is equal to the last that stays comes after it. */
@@ -506,5 +510,5 @@ const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line
         }
     }
     (void)keep_first(top, line, count);
-    return top->places[0];
+    return leati_stop_stopped() ? NULL : top->places[0];
 }

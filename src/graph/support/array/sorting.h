@@ -35,7 +35,7 @@ LEAT_WARN_UNUSED leat_status leati_sorting_init(leati_sorting *s, leat_dtype dty
 /* Writes the values of a dense line in order to `out`, another dense line. */
 void leati_sorting_values(leati_sorting *s, const void *line, void *out);
 /* The places of the values in order are the low halves of the result, n numbers that are valid
- * until the next line (borrowed). Needs `places` of init. */
+ * until the next line (borrowed). NULL: a look said to stop. Needs `places` of init. */
 const uint64_t *leati_sorting_places(leati_sorting *s, const void *line);
 
 /* The k first places of a descending line of n, in one pass over it. One thread at a time. */
@@ -53,7 +53,7 @@ LEAT_WARN_UNUSED leat_status leati_sorting_top_init(leati_sorting_top *top, leat
                                                     int64_t n, int64_t k, leati_arena *arena,
                                                     leat_error *err);
 /* The places of the k largest values of a dense line in order, k numbers that are valid until the
- * next line (borrowed); of equal values the first are taken. */
+ * next line (borrowed); of equal values the first are taken. NULL: a look said to stop. */
 const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line);
 
 #endif

@@ -1,13 +1,18 @@
 /* What the operations of linear algebra share; see matrices.h. No state, no locks. */
 #include "graph/support/linalg/matrices.h"
+#include "base/alloc.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/complex.h"
+#include "run/apart.h"
 #include "run/crew.h"
 
 #include <string.h>
 
-enum { PIECE_NS = 50000 /* what matrices that a thread takes at once are worth */ };
+enum {
+    PIECE_NS = 50000,   /* what matrices that a thread takes at once are worth */
+    LONG_NS = 200000000 /* from here on Ctrl-C is not to wait for one; estimates are generous */
+};
 
 leat_status leati_matrices_check(const leat_shape *shape, bool square, leat_error *err) {
     char text[128];
@@ -146,12 +151,16 @@ void leati_matrices_write_nan(const leati_operand *to, int64_t row, int64_t firs
 }
 
 /* ---- the loop ---- */
-leati_matrices_loop leati_matrices_loop_of(leati_kernel_call *call,
+leati_matrices_loop leati_matrices_loop_of(leati_kernel_call *call, size_t args_size,
                                            leat_status (*one)(const leati_matrices_loop *loop,
                                                               int64_t row, int64_t at)) {
     leati_matrices m = leati_matrices_of(&call->inputs[0]);
-    leati_matrices_loop loop = {
-        .call = call, .count = m.count, .rows = m.rows, .columns = m.columns, .one = one};
+    leati_matrices_loop loop = {.call = call,
+                                .count = m.count,
+                                .rows = m.rows,
+                                .columns = m.columns,
+                                .one = one,
+                                .args_size = args_size};
     return loop;
 }
 
@@ -192,6 +201,102 @@ static void run_piece(void *data, int64_t piece) {
     }
 }
 
+static void run_all(leati_matrices_loop *loop, double ns) {
+    leati_crew_share(ns * (double)loop->total, (loop->total + loop->grain - 1) / loop->grain,
+                     run_piece, loop);
+}
+
+/* ---- a loop that may be left, with memory of its own ---- */
+typedef struct apart_loop {
+    leati_matrices_loop loop;
+    leati_kernel_call call;
+    leati_operand *operands; /* the call's inputs, then its outputs; their data is owned */
+    void *args;
+    double ns;
+    int threads;
+} apart_loop;
+
+static void apart_loop_free(void *job) {
+    apart_loop *apart = job;
+    int count = apart->call.num_inputs + apart->call.num_outputs;
+    for (int i = 0; apart->operands != NULL && i < count; i++)
+        leati_free(apart->operands[i].data);
+    leati_free(apart->operands);
+    leati_free(apart->args);
+    leati_free(apart);
+}
+
+static void apart_loop_run(void *job) {
+    apart_loop *apart = job;
+    int before = leati_crew_enter(apart->threads);
+    run_all(&apart->loop, apart->ns);
+    leati_crew_leave(before);
+}
+
+/* The operand, its rows one after the other in memory of its own. */
+static bool copy_operand(const leati_operand *from, int64_t rows, bool filled, leati_operand *to) {
+    size_t row = (size_t)from->count * leat_dtype_size(from->dtype), bytes = 0;
+    *to = *from;
+    to->owner = NULL;
+    to->row_stride = (int64_t)row;
+    to->data = leati_mul_size((size_t)rows, row, &bytes) ? leati_alloc(bytes + 1, 1) : NULL;
+    for (int64_t r = 0; r < rows && filled && to->data != NULL && row > 0; r++)
+        memcpy(to->data + (size_t)r * row, leati_support_row_of(from, r), row);
+    return to->data != NULL;
+}
+
+/* NULL without memory. */
+static apart_loop *apart_loop_of(const leati_matrices_loop *loop, double ns) {
+    const leati_kernel_call *call = loop->call;
+    size_t count = (size_t)(call->num_inputs + call->num_outputs);
+    apart_loop *apart = leati_alloc_zero(1, sizeof *apart);
+    if (apart == NULL)
+        return NULL;
+    apart->loop = *loop;
+    apart->call = *call;
+    apart->operands = leati_alloc_zero(count, sizeof *apart->operands);
+    apart->args = leati_alloc(loop->args_size + 1, 1);
+    apart->ns = ns;
+    apart->threads = leati_crew_size();
+    bool whole = apart->operands != NULL && apart->args != NULL;
+    for (int i = 0; whole && i < call->num_inputs; i++)
+        whole = copy_operand(&call->inputs[i], call->n, true, &apart->operands[i]);
+    for (int i = 0; whole && i < call->num_outputs; i++)
+        whole =
+            copy_operand(&call->outputs[i], call->n, false, &apart->operands[call->num_inputs + i]);
+    if (!whole) {
+        apart_loop_free(apart);
+        return NULL;
+    }
+    if (loop->args_size > 0)
+        memcpy(apart->args, call->args, loop->args_size);
+    apart->call.args = apart->args;
+    apart->call.inputs = apart->operands;
+    apart->call.outputs = apart->operands + call->num_inputs;
+    apart->loop.call = &apart->call;
+    return apart;
+}
+
+/* False: there is no memory for it. */
+static bool run_apart(leati_matrices_loop *loop, double ns) {
+    leati_kernel_call *call = loop->call;
+    apart_loop *apart = apart_loop_of(loop, ns);
+    if (apart == NULL)
+        return false;
+    if (!leati_apart_run(apart_loop_run, apart_loop_free, apart))
+        return true; /* stopped, so nobody looks at the results */
+    for (int i = 0; i < call->num_outputs; i++) {
+        const leati_operand *from = &apart->call.outputs[i], *to = &call->outputs[i];
+        for (int64_t r = 0; r < call->n && from->row_stride > 0; r++)
+            memcpy(leati_support_row_of(to, r), leati_support_row_of(from, r),
+                   (size_t)from->row_stride);
+    }
+    atomic_store(&loop->failed, atomic_load(&apart->loop.failed));
+    atomic_store(&loop->no_memory, atomic_load(&apart->loop.no_memory));
+    apart_loop_free(apart);
+    return true;
+}
+
 leat_status leati_matrices_run(leati_matrices_loop *loop, double ns, leat_error *err) {
     loop->total = loop->call->n * loop->count;
     if (loop->total == 0)
@@ -199,8 +304,8 @@ leat_status leati_matrices_run(leati_matrices_loop *loop, double ns, leat_error 
     loop->grain = LEATI_MAX((int64_t)(PIECE_NS / (ns + 1)), 1);
     atomic_init(&loop->failed, INT64_MAX);
     atomic_init(&loop->no_memory, false);
-    leati_crew_share(ns * (double)loop->total, (loop->total + loop->grain - 1) / loop->grain,
-                     run_piece, loop);
+    if (ns < LONG_NS || !leati_stop_may_come() || !run_apart(loop, ns))
+        run_all(loop, ns);
     int64_t failed = atomic_load_explicit(&loop->failed, memory_order_relaxed);
     if (atomic_load_explicit(&loop->no_memory, memory_order_relaxed))
         return leati_no_memory(err);

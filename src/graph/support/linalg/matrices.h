@@ -69,13 +69,15 @@ struct leati_matrices_loop {
     leat_status (*one)(const leati_matrices_loop *loop, int64_t row, int64_t at);
     const char *why; /* what is said where one cannot be used */
     /* The loop's own. */
+    size_t args_size;
     int64_t grain, total;
     atomic_int_fast64_t failed; /* the first one that cannot be used */
     atomic_bool no_memory;
 };
 
-/* Over the matrices of input 0. */
-leati_matrices_loop leati_matrices_loop_of(leati_kernel_call *call,
+/* Over the matrices of input 0. `one` reads the call's inputs and its arguments, `args_size` bytes
+ * without pointers, and writes its outputs; there may be copies of them. */
+leati_matrices_loop leati_matrices_loop_of(leati_kernel_call *call, size_t args_size,
                                            leat_status (*one)(const leati_matrices_loop *loop,
                                                               int64_t row, int64_t at));
 /* What one matrix takes, where each of rows * columns * the smaller of them takes so long. */
@@ -86,7 +88,8 @@ double leati_matrices_ns(const leati_matrices_loop *loop, double each);
 LEAT_WARN_UNUSED leat_status leati_matrices_choose(leati_matrices_loop *loop, leat_dtype dtype,
                                                    int64_t small, leat_error *err);
 /* Runs it; a matrix takes `ns` roughly. INVALID_ARGUMENT at the row of the first matrix that cannot
- * be used. Looks whether the work is stopped between matrices. */
+ * be used. Looks whether the work is stopped between matrices, and leaves one that takes long
+ * (run/apart.h). */
 LEAT_WARN_UNUSED leat_status leati_matrices_run(leati_matrices_loop *loop, double ns,
                                                 leat_error *err);
 

@@ -2,19 +2,29 @@
  *
  * What is row-major here is the transpose to LAPACK, whose columns lie one after the other. Where
  * that is as good (A X = B is X^T A^T = B^T) it is given as it lies. Failure modes: those of the
- * methods, and no memory. Locks: the modules' while OpenBLAS is loaded. */
+ * methods, and no memory. Locks: the modules' while OpenBLAS is loaded; whose turn it is, where it
+ * has memory that all calls share, as Debian's build without threads: two calls at a time give
+ * wrong numbers there. */
+#define _GNU_SOURCE
+#include "base/clock.h"
+#include "base/fork.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/linalg/lapack_private.h"
 #include "run/crew.h"
 
 #include <limits.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 enum {
     LARGEST_SIDE = 32000, /* the square of it, twice, is scratch whose size is an int */
-    TILE = 16,            /* a side of the squares that are turned at once */
+    FORK_WAIT_NS = 100000000,
+    TILE = 16, /* a side of the squares that are turned at once */
     ALIGNMENT = 64
 };
 
@@ -23,6 +33,79 @@ static leati_module module = {
     .file = "libleat_lapack.so", .library = "OpenBLAS", .size = sizeof(leati_lapack_table)};
 enum { UNKNOWN, THERE, ABSENT };
 static atomic_int found = UNKNOWN;
+
+static atomic_bool alone; /* it computes for one thread at a time */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int inside;   /* threads that it computes for */
+static atomic_bool forking; /* no further one comes in */
+
+/* A build with threads has locks of its own, which a child must not find taken. Short calls are
+ * waited for; a long one takes them seldom. */
+static void before_fork(void) {
+    int64_t most = leati_now_ns() + FORK_WAIT_NS;
+    atomic_store(&forking, true);
+    while (atomic_load(&inside) > 0 && leati_now_ns() < most)
+        (void)sched_yield();
+}
+
+static void after_fork(bool child) {
+    /* Of other threads there is none in the child. */
+    if (child) {
+        atomic_store(&inside, 0);
+        (void)pthread_mutex_init(&turn, NULL);
+    }
+    atomic_store(&forking, false);
+}
+LEATI_FORK_PART(lapack, before_fork, after_fork);
+
+static bool take_turn(void) {
+    bool stops = leati_stop_may_come();
+    for (;;) {
+        int64_t until = stops ? leati_now_ns() + LEATI_STOP_SLICE_NS : INT64_MAX / 2;
+        struct timespec at = {.tv_sec = until / 1000000000, .tv_nsec = until % 1000000000};
+        if (pthread_mutex_clocklock(&turn, CLOCK_MONOTONIC, &at) == 0)
+            return true;
+        if (leati_stop_look())
+            return false;
+    }
+}
+
+bool leati_lapack_enter(void) {
+    if (atomic_load_explicit(&alone, memory_order_relaxed) && !take_turn())
+        return false;
+    atomic_fetch_add(&inside, 1);
+    /* Counted before the look, so that who forks sees it, or is seen. */
+    while (atomic_load(&forking)) {
+        atomic_fetch_sub(&inside, 1);
+        (void)sched_yield();
+        atomic_fetch_add(&inside, 1);
+    }
+    return true;
+}
+
+void leati_lapack_leave(void) {
+    atomic_fetch_sub(&inside, 1);
+    if (atomic_load_explicit(&alone, memory_order_relaxed))
+        pthread_mutex_unlock(&turn);
+}
+
+#ifdef LEATI_HAVE_LAPACK
+/* OpenBLAS starts a thread for each core that who loads it may use, and leat needs none. */
+static leat_status load_for_one_core(leat_error *err) {
+    cpu_set_t mine, first;
+    bool known = pthread_getaffinity_np(pthread_self(), sizeof mine, &mine) == 0;
+    CPU_ZERO(&first);
+    for (int core = 0; known && core < CPU_SETSIZE && CPU_COUNT(&first) == 0; core++)
+        if (CPU_ISSET(core, &mine))
+            CPU_SET(core, &first);
+    if (known)
+        (void)pthread_setaffinity_np(pthread_self(), sizeof first, &first);
+    leat_status status = leati_module_load(&module, err);
+    if (known)
+        (void)pthread_setaffinity_np(pthread_self(), sizeof mine, &mine);
+    return status;
+}
+#endif
 
 leat_status leati_lapack_load(int64_t most, leat_error *err) {
     if (most > LARGEST_SIDE)
@@ -34,11 +117,12 @@ leat_status leati_lapack_load(int64_t most, leat_error *err) {
     if (atomic_load_explicit(&found, memory_order_acquire) == THERE)
         return LEAT_OK;
 #ifdef LEATI_HAVE_LAPACK
-    LEATI_TRY(leati_module_load(&module, err));
+    LEATI_TRY(load_for_one_core(err));
     const leati_lapack_table *table = module.table;
     /* A stack of matrices is shared out, and their own threads would spin beside the others. */
     if (table->parallel() != 0)
         table->set_threads(1);
+    atomic_store_explicit(&alone, table->parallel() == 0, memory_order_relaxed);
     atomic_store_explicit(&found, THERE, memory_order_release);
     return LEAT_OK;
 #else

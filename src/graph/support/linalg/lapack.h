@@ -2,9 +2,9 @@
  *
  * Matrices are row-major without gaps; inputs are not written to, and are not outputs. One call is
  * one thread's, whatever OpenBLAS could do, so the bits do not depend on how many threads there
- * are; scratch is that of leati_crew_scratch. No side is 0. Thread-safe. No call looks whether the
- * work is to stop. Each returns LEAT_OK, INVALID_ARGUMENT where its method fails on these values,
- * as said, or RESOURCE_EXHAUSTED without memory; no error is made. */
+ * are; scratch is that of leati_crew_scratch. No side is 0. Thread-safe as said. No call looks
+ * whether the work is to stop. Each returns LEAT_OK, INVALID_ARGUMENT where its method fails on
+ * these values, as said, or RESOURCE_EXHAUSTED without memory; no error is made. */
 #ifndef LEATI_GRAPH_SUPPORT_LINALG_LAPACK_H
 #define LEATI_GRAPH_SUPPORT_LINALG_LAPACK_H
 
@@ -19,6 +19,12 @@ LEAT_WARN_UNUSED leat_status leati_lapack_load(int64_t most, leat_error *err);
 /* Whether they are, for who can do without; it fails where that cannot be told for want of memory.
  */
 LEAT_WARN_UNUSED leat_status leati_lapack_find(int64_t most, bool *out, leat_error *err);
+
+/* Around each of the calls below: where OpenBLAS is built without threads it has memory that all
+ * calls share, and computes for one thread at a time. False, and nothing is to be left: a look said
+ * to stop while another thread computed. */
+bool leati_lapack_enter(void);
+void leati_lapack_leave(void);
 
 /* The L with L L^H = a, of which the lower triangle is read, with zeros above. It fails where a is
  * not positive definite; what `out` holds then is left over. */

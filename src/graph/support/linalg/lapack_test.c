@@ -6,6 +6,8 @@
 #include "graph/support/linalg/lapack_private.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 40, SIDES = 3 };
@@ -167,11 +169,56 @@ static void test_sizes_of_scratch(void **state) {
     assert_int_equal(leati_lapack_size(LEAT_FLOAT64, &wide, wanted + 1), wanted + 1);
 }
 
+/* As crews and parallel maps do: the same numbers as one after the other. */
+enum { THREADS = 4, CALLS = 500, WIDE = 120 };
+static double stack[THREADS][WIDE * WIDE], expected[THREADS][WIDE], expected_vectors[WIDE * WIDE];
+
+static void *decompose(void *context) {
+    int64_t which = *(const int64_t *)context;
+    double *of = calloc(WIDE + WIDE * WIDE, sizeof *of), *at = of + WIDE;
+    intptr_t wrong = 0;
+    assert_non_null(of);
+    for (int i = 0; i < CALLS; i++) {
+        assert_true(leati_lapack_enter());
+        leat_status status = leati_lapack_eigen(LEAT_FLOAT64, stack[which], WIDE, of, at);
+        leati_lapack_leave();
+        wrong += status != LEAT_OK || memcmp(of, expected[which], WIDE * sizeof *of) != 0;
+    }
+    free(of);
+    return (void *)wrong;
+}
+
+static void test_threads(void **state) {
+    (void)state;
+    wants_openblas();
+    pthread_t threads[THREADS];
+    int64_t which[THREADS];
+    for (int t = 0; t < THREADS; t++) {
+        which[t] = t;
+        for (int i = 0; i < WIDE * WIDE; i++)
+            stack[t][i] = number();
+        assert_int_equal(
+            leati_lapack_eigen(LEAT_FLOAT64, stack[t], WIDE, expected[t], expected_vectors),
+            LEAT_OK);
+    }
+    for (int t = 0; t < THREADS; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, decompose, &which[t]), 0);
+    for (int t = 0; t < THREADS; t++) {
+        void *wrong = NULL;
+        pthread_join(threads[t], &wrong);
+        assert_null(wrong);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equations), cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_values),    cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_failures),  cmocka_unit_test(test_sizes_of_scratch),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_equations),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_sizes_of_scratch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

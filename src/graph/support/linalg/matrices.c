@@ -187,7 +187,11 @@ static void run_piece(void *data, int64_t piece) {
     leati_matrices_loop *loop = data;
     int64_t first = piece * loop->grain, last = LEATI_MIN(loop->total, first + loop->grain);
     for (int64_t i = first; i < last && !leati_stop_look(); i++) {
+        if (loop->by_lapack && !leati_lapack_enter())
+            break;
         leat_status status = loop->one(loop, i / loop->count, i % loop->count);
+        if (loop->by_lapack)
+            leati_lapack_leave();
         if (status == LEAT_RESOURCE_EXHAUSTED)
             atomic_store_explicit(&loop->no_memory, true, memory_order_relaxed);
         int_fast64_t before = atomic_load_explicit(&loop->failed, memory_order_relaxed);

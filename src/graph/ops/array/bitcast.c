@@ -4,6 +4,7 @@
  * as many values as fill one. The kernel hands out a view, and copies where the bytes of a small
  * dtype do not lie where a larger one may. Fails on bool, strings and other dimensions. No
  * gradient, no locks. */
+#include "base/stop.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -73,7 +74,7 @@ static leat_status bitcast_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_support_view_as(call, &shape, err);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n && bytes > 0; row++)
-        memcpy(leati_support_row_of(out, row), leati_support_row_of(in, row), bytes);
+        leati_stop_copy(leati_support_row_of(out, row), leati_support_row_of(in, row), bytes);
     return LEAT_OK;
 }
 

@@ -8,6 +8,7 @@
  * where shapes do not fit, where an index lies outside of the shape, and without memory. No
  * gradient, no locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "core/tensor.h"
 #include "graph/support/support.h"
 #include "graph/support/text/texts.h"
@@ -398,7 +399,8 @@ static int64_t distance(const element *a, int64_t a_count, const element *b, int
                         int64_t *line) {
     for (int64_t k = 0; k <= b_count; k++)
         line[k] = k;
-    for (int64_t i = 0; i < a_count; i++) {
+    int64_t done = 0;
+    for (int64_t i = 0; i < a_count && !leati_stop_look_after(4 * b_count, &done); i++) {
         int64_t corner = line[0]++;
         for (int64_t k = 0; k < b_count; k++) {
             int64_t best = corner + (compare_values(&a[i], &b[k]) != 0);

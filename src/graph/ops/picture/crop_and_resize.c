@@ -9,6 +9,7 @@
  * fit, and in a run on a box of a picture that is not there. Gradients have none of their own. No
  * state, no locks.
  */
+#include "base/stop.h"
 #include "graph/support/support.h"
 #include <math.h>
 #include <string.h>
@@ -173,9 +174,9 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[IMAGES], LEAT_FLOAT32, &in, err));
     int64_t picture = in.dims[1] * in.dims[2] * in.dims[3];
     int64_t crop = shape.dims[1] * shape.dims[2] * shape.dims[3];
-    for (int64_t row = 0; row < call->n; row++) {
+    for (int64_t row = 0, done = 0; row < call->n; row++) {
         call->failed_row = row;
-        for (int64_t i = 0; i < boxes->dims[0]; i++) {
+        for (int64_t i = 0; i < boxes->dims[0] && !leati_stop_look_after(8 * crop, &done); i++) {
             int64_t index = leati_support_index_at(indices, row, i);
             /* A picture without pixels has nowhere to sample from. */
             if (index < 0 || index >= in.dims[0] || picture == 0)
@@ -280,7 +281,9 @@ static leat_status crop_walk(leati_kernel_call *call, int64_t row, crop_visit *v
     crop_sample sample = {.gradient = (const float *)(const void *)leati_support_row_of(
                               &call->inputs[GRADIENT], row)};
     LEATI_TRY(check_shapes(call, err));
-    for (sample.box = 0; sample.box < boxes->dims[0]; sample.box++) {
+    int64_t done = 0, crop = boxes->dims[0] > 0 ? call->inputs[GRADIENT].count / boxes->dims[0] : 0;
+    for (sample.box = 0; sample.box < boxes->dims[0] && !leati_stop_look_after(16 * crop, &done);
+         sample.box++) {
         const float *box =
             (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * sample.box;
         sample.image = leati_support_index_at(&call->inputs[BACK_INDICES], row, sample.box);

@@ -8,6 +8,7 @@
  * total_variation floats are summed in double. Beyond the borders Sobel's picture is mirrored
  * without its last row and column, so it has at least 2 x 2 pixels. Fails in inference on other
  * ranks and dtypes, and on smaller pictures. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/array/moving.h"
 #include "graph/support/picture/frames.h"
 #include <string.h>
@@ -77,8 +78,8 @@ static leat_status image_gradients_kernel(leati_kernel_call *call, leat_error *e
     size_t size = leat_dtype_size(in->dtype), bytes = (size_t)picture * size;
     for (int k = 0; k < 2; k++)
         LEATI_TRY(leati_support_output_like(call, k, &shape, err));
-    for (int64_t row = 0; row < call->n && in->count > 0; row++) {
-        for (int64_t i = 0; i < shape.dims[0]; i++) {
+    for (int64_t row = 0, done = 0; row < call->n && in->count > 0; row++) {
+        for (int64_t i = 0; i < shape.dims[0] && !leati_stop_look_after(4 * picture, &done); i++) {
             const char *from = leati_support_row_of(in, row) + (size_t)i * bytes;
             char *down = leati_support_row_of(&call->outputs[0], row) + (size_t)i * bytes;
             char *right = leati_support_row_of(&call->outputs[1], row) + (size_t)i * bytes;
@@ -301,9 +302,9 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     }
-    for (int64_t row = 0; row < call->n && in.count > 0; row++) {
+    for (int64_t row = 0, done = 0; row < call->n && in.count > 0; row++) {
         char *from = leati_support_row_of(&in, row), *to = leati_support_row_of(&out, row);
-        for (int64_t i = 0; i < pictures; i++) {
+        for (int64_t i = 0; i < pictures && !leati_stop_look_after(8 * values, &done); i++) {
             if (dtype == LEAT_FLOAT64)
                 edges_double((const double *)(const void *)from + i * values,
                              (double *)(void *)to + 2 * i * values, height, width, channels);

@@ -6,6 +6,7 @@
  * With SAME padding what lies outside of a picture is 0. Gradients are computed in float32, of
  * float64 in float64. Fails where sizes, strides and rates are not four numbers of which the first
  * and the last are 1, where no window fits, and where shapes do not fit. No state, no locks. */
+#include "base/stop.h"
 #include "graph/support/picture/window.h"
 #include <string.h>
 
@@ -114,11 +115,12 @@ static leat_status extract_patches_kernel(leati_kernel_call *call, leat_error *e
     size_t pixel = (size_t)plan.channels * leat_dtype_size(call->inputs[0].dtype);
     size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
     size_t patch = (size_t)(plan.y.kernel * plan.x.kernel) * pixel;
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+    const int64_t line = plan.x.out * plan.filters;
+    for (int64_t row = 0, done = 0; row < call->n && call->outputs[0].count > 0; row++) {
         const char *from = leati_support_row_of(&call->inputs[0], row);
         char *to = leati_support_row_of(&call->outputs[0], row);
         for (int64_t i = 0; i < plan.batch; i++, from += picture)
-            for (int64_t y = 0; y < plan.y.out; y++)
+            for (int64_t y = 0; y < plan.y.out && !leati_stop_look_after(line, &done); y++)
                 for (int64_t x = 0; x < plan.x.out; x++, to += patch)
                     extract_window(&plan, from, pixel, y, x, to);
     }

@@ -10,6 +10,7 @@
  * latest first: one that overlaps too much drops it, or with a sigma lowers its score, and then it
  * goes back to the heap. Fails with INVALID_ARGUMENT where shapes do not fit or the threshold is
  * not in [0, 1]. Scratch lies in the call's arena. No gradient, no state, no locks. */
+#include "base/stop.h"
 #include "graph/support/support.h"
 #include <math.h>
 
@@ -159,8 +160,11 @@ static void choose(choice *c) {
     /* Floyd's heap: parents from the last one up. */
     for (int64_t i = c->waiting / 2; i-- > 0;)
         sink_down(c->heap, c->waiting, i);
+    int64_t done = 0;
     while (c->chosen < most && c->waiting > 0) {
         candidate next = c->heap[0];
+        if (leati_stop_look_after(32 * (c->chosen - next.compared) + 1, &done))
+            return;
         float before = next.score;
         bool stays = survives(c, &next);
         /* A lower score may no longer be the best: the candidate sinks and waits again. */

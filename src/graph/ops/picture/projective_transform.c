@@ -7,6 +7,7 @@
  * the pictures is the gradient seen through the inverse, as in TensorFlow; projections have none.
  * Failures: other ranks, another number of projections. No state, no locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 #include <leat/ops.h>
 #include <math.h>
@@ -210,8 +211,8 @@ static leat_status projective_transform_kernel(leati_kernel_call *call, leat_err
     LEATI_TRY(check_args(args, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     int64_t picture = shape.dims[1] * shape.dims[2] * shape.dims[3];
-    for (int64_t row = 0; row < call->n && picture > 0; row++)
-        for (int64_t i = 0; i < shape.dims[0]; i++) {
+    for (int64_t row = 0, done = 0; row < call->n && picture > 0; row++)
+        for (int64_t i = 0; i < shape.dims[0] && !leati_stop_look_after(16 * picture, &done); i++) {
             /* One projection may serve all pictures. */
             const float *t = (const float *)(const void *)leati_support_row_of(transforms, row);
             const view v = {.pixels =

@@ -13,6 +13,7 @@
  * Fails where sizes differ or the window does not fit, also into the smallest scale. No state, no
  * locks. */
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/math/compare.h"
 #include <math.h>
 
@@ -78,9 +79,9 @@ static leat_status psnr_kernel(leati_kernel_call *call, leat_error *err) {
     LEATI_TRY(leati_compare_begin(call, args->max_val, &c, err));
     LEATI_TRY(leati_support_output_like(call, 0, &c.heads, err));
     int64_t values = c.height * c.width * c.channels;
-    for (int64_t row = 0; row < call->n; row++) {
+    for (int64_t row = 0, done = 0; row < call->n; row++) {
         float *out = (float *)(void *)leati_support_row_of(&call->outputs[0], row);
-        for (int64_t k = 0; k < c.count; k++) {
+        for (int64_t k = 0; k < c.count && !leati_stop_look_after(4 * values, &done); k++) {
             float error = (float)squared_error(leati_compare_row_a(&c, row, k),
                                                leati_compare_row_b(&c, row, k), values);
             /* 10 log10(range^2 / error); of equal pictures log(0) makes it infinite. */
@@ -148,9 +149,11 @@ static leat_status ssim_kernel(leati_kernel_call *call, leat_error *err) {
     double *means = leati_arena_alloc(call->arena, bytes);
     if (means == NULL)
         return leati_no_memory(err);
-    for (int64_t row = 0; row < call->n; row++) {
+    const int64_t work = 64 * c.height * c.width * c.channels;
+    for (int64_t row = 0, done = 0; row < call->n; row++) {
         float *out = (float *)(void *)leati_support_row_of(&call->outputs[0], row);
-        for (int64_t k = 0; k < c.count; k++, out += places) {
+        for (int64_t k = 0; k < c.count && !leati_stop_look_after(work, &done);
+             k++, out += places) {
             double sum = 0;
             leati_compare_ssim(&ssim, leati_compare_row_a(&c, row, k),
                                leati_compare_row_b(&c, row, k), args->return_index_map ? out : NULL,
@@ -290,8 +293,9 @@ static leat_status ssim_multiscale_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_compare_begin(call, args->max_val, &c, err));
     LEATI_TRY(prepare(call, &c, &s, err));
     LEATI_TRY(leati_support_output_like(call, 0, &c.heads, err));
-    for (int64_t row = 0; row < call->n; row++)
-        for (int64_t k = 0; k < c.count; k++)
+    const int64_t work = 64 * c.height * c.width * c.channels;
+    for (int64_t row = 0, done = 0; row < call->n; row++)
+        for (int64_t k = 0; k < c.count && !leati_stop_look_after(work, &done); k++)
             ((float *)(void *)leati_support_row_of(&call->outputs[0], row))[k] = compare_scales(
                 &s, leati_compare_row_a(&c, row, k), leati_compare_row_b(&c, row, k));
     return LEAT_OK;

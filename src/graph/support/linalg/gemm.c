@@ -271,7 +271,9 @@ static void run_piece(void *data, int64_t piece) {
     int64_t i = piece / c->across * c->rows, j = piece % c->across * c->columns;
     int64_t rows = LEATI_MIN(p->m - i, c->rows), columns = LEATI_MIN(p->n - j, c->columns);
     char *panels = new_panels(c, columns);
-    for (int64_t k = 0; panels != NULL && k < p->k; k += BLOCK)
+    int64_t done = 0, each = rows * columns * BLOCK / 16;
+    for (int64_t k = 0; panels != NULL && k < p->k && !leati_stop_look_after(each, &done);
+         k += BLOCK)
         run_block(c, i, rows, j, columns, k, LEATI_MIN(p->k - k, BLOCK), panels,
                   p->out + (size_t)(i * p->out_row + j) * leat_dtype_size(p->dtype), p->out_row,
                   k > 0);
@@ -356,7 +358,8 @@ typedef struct stack {
 static void run_some(void *data, int64_t piece) {
     const stack *s = data;
     const size_t size = leat_dtype_size(s->first.dtype);
-    for (int64_t i = piece * s->each; i < LEATI_MIN(s->count, (piece + 1) * s->each); i++) {
+    for (int64_t i = piece * s->each;
+         i < LEATI_MIN(s->count, (piece + 1) * s->each) && !leati_stop_stopped(); i++) {
         product p = s->first;
         p.a.data = element_of(p.a, 0, 0, size) + (size_t)(i * s->a_apart) * size;
         p.b.data = element_of(p.b, 0, 0, size) + (size_t)(i * s->b_apart) * size;

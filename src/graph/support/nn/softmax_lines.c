@@ -92,10 +92,10 @@ static inline double exp_below(double x) {
     }                                                                                              \
     /* Lines without their maximum. */                                                             \
     LEATI_ALWAYS_INLINE void shift_##TYPE(const leati_softmax_lines *s) {                          \
-        for (int64_t k = 0; k < s->lines; k++) {                                                   \
+        for (int64_t k = 0; k < s->lines && !(k > 0 && leati_stop_stopped()); k++) {               \
             const TYPE *x = (const TYPE *)(const void *)s->in + k * s->n;                          \
             TYPE *out = (TYPE *)(void *)s->out + k * s->n, top = x[0];                             \
-            for (int64_t i = 0; i < s->n; i += LOOK) {                                             \
+            for (int64_t i = 0; i < s->n && !(i > 0 && leati_stop_look()); i += LOOK) {            \
                 TYPE found = top_of_##TYPE(x + i, LEATI_MIN(s->n - i, LOOK));                      \
                 top = LEATI_MAX(found, top);                                                       \
             }                                                                                      \
@@ -113,13 +113,13 @@ static inline double exp_below(double x) {
         int64_t all = s->lines * s->n;                                                             \
         for (int64_t i = 0; s->n < LONG && i < all; i += LOOK)                                     \
             exp_of_##TYPE(out + i, 0, out + i, LEATI_MIN(all - i, LOOK));                          \
-        for (int64_t k = 0; s->n >= LONG && k < s->lines; k++) {                                   \
+        for (int64_t k = 0; s->n >= LONG && k < s->lines && !leati_stop_stopped(); k++) {          \
             const TYPE *x = (const TYPE *)(const void *)s->in + k * s->n;                          \
             for (int64_t i = 0; i < s->n && !(i > 0 && leati_stop_look()); i += LOOK)              \
                 exp_of_##TYPE(x + i, (TYPE)s->tops[k], out + k * s->n + i,                         \
                               LEATI_MIN(s->n - i, LOOK));                                          \
         }                                                                                          \
-        for (int64_t k = 0; k < s->lines; k++, out += s->n) {                                      \
+        for (int64_t k = 0; k < s->lines && !leati_stop_stopped(); k++, out += s->n) {             \
             s->sums[k] = 0;                                                                        \
             for (int64_t i = 0; i < s->n; i += LEATI_SOFTMAX_MOST)                                 \
                 s->sums[k] += sum_of_##TYPE(out + i, LEATI_MIN(s->n - i, LEATI_SOFTMAX_MOST));     \

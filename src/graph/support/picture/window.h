@@ -43,7 +43,9 @@ typedef struct leati_conv_plan {
 /* A look at whether to stop, for loops over windows; `done` counts from 0 (base/stop.h). */
 static inline bool leati_window_stops(const leati_conv_plan *plan, int64_t *done) {
     int64_t products = plan->channels * LEATI_MAX(plan->filters / plan->groups, 1);
-    return leati_stop_look_after(plan->y.kernel * plan->x.kernel * products, done);
+    /* A group is a product of its own, which takes as long as some 64. */
+    return leati_stop_look_after(
+        plan->y.kernel * plan->x.kernel * (products + 64 * (plan->groups - 1)), done);
 }
 
 /* The plan for shapes of rank 4, and the shape of the convolution's result. Dimensions may be

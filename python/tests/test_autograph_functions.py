@@ -582,3 +582,17 @@ def numpy_function(x):
 def test_programs(function, arguments, gives):
     traced = tf.function(function)
     assert [shown(traced(*values)) for values in arguments] == gives
+
+
+@pytest.mark.parametrize("value, dtype, expected", [
+    (np.float64(1.5), "float32", 1.5), (np.array([1.5, 2.5]), "int32", [1, 2]), (np.array([3]), "float64", [3.0]),
+    (np.array([True]), "int64", [1]), (np.array([3], np.int8), "bool", [True]), (np.float16(1.5), "bfloat16", 1.5)])
+def test_numbers_of_py_function(value, dtype, expected):
+    """As TensorFlow 2.21 converts what a py_function inside of a tf.function returns."""
+    result = tf.function(lambda: tf.py_function(lambda: value, [], dtype))()
+    assert result.dtype == dtype and result.numpy().tolist() == expected
+
+
+def test_texts_of_py_function_are_no_numbers():
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.function(lambda: tf.py_function(lambda: np.array(["a"]), [], "float32"))()

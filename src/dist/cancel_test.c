@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-enum { DEVICES = 3, VALUES = 12000 };
+enum { DEVICES = 3, VALUES = 12000, STEPS = 6 };
 
 static leat_strategy *open_strategy(int replicas) {
     static const char *const names[] = {"CPU:0", "CPU:1", "CPU:2"};
@@ -33,6 +33,22 @@ static int trace_sums(void *context, leat_graph *graph, leat_value *outputs, int
         own = leat_op_add(own, leat_op_sin(leat_op_cos(leat_op_tanh(seen))));
         leat_graph_assign_add(graph, variables[i], own);
     }
+    outputs[0] = leat_graph_read(graph, variables[1]);
+    return 1;
+}
+
+/* Counts, as layers with seeds do, before it computes anything; the results are written at last. */
+static int trace_counter(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
+    leat_variable **variables = context;
+    leat_value own = leat_graph_argument(graph, 0);
+    leat_graph_assign_add(graph, variables[0], own);
+    for (int i = 0; i < STEPS; i++)
+        own = leat_op_matmul(
+            leat_op_reshape(own, (int64_t[]){1, 1}, 2),
+            leat_op_reshape(leat_graph_read(graph, variables[1]), (int64_t[]){1, 1}, 2), false,
+            false);
+    own = leat_op_add(leat_op_reshape(own, NULL, 0), leat_graph_argument(graph, 0));
+    leat_graph_assign_add(graph, variables[1], own);
     outputs[0] = leat_graph_read(graph, variables[1]);
     return 1;
 }
@@ -134,6 +150,31 @@ static void test_each_look(void **state) {
         leati_stop_ask_always(false);
         end(&p);
     }
+}
+
+/* A step that writes a small variable early can be stopped all the same. */
+static void test_early_writes(void **state) {
+    (void)state;
+    leat_error err = {0};
+    program p = begin(1);
+    p.step = leat_step_new(trace_counter, p.variables, &err);
+    asking a = {0};
+    assert_int_equal(run(&p), LEAT_OK); /* compiles */
+    leat_interrupt_set(ask, &a);
+    leati_stop_ask_always(true);
+    assert_int_equal(run(&p), LEAT_OK);
+    int64_t looks = a.asks;
+    assert_true(looks >= STEPS);
+    int stopped = 0;
+    for (int64_t at = 1; at <= looks; at++) {
+        a = (asking){.last = at};
+        stopped += run(&p) != LEAT_OK;
+    }
+    assert_true(stopped >= STEPS);
+    leat_interrupt_set(NULL, NULL);
+    leati_stop_ask_always(false);
+    assert_int_equal(run(&p), LEAT_OK);
+    end(&p);
 }
 
 typedef struct canceller {
@@ -258,9 +299,8 @@ int main(void) {
     if (leat_device_set_logical_cpus(DEVICES, &err) != LEAT_OK)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_look),
-        cmocka_unit_test(test_any_moment),
-        cmocka_unit_test(test_one_that_waits),
+        cmocka_unit_test(test_each_look),   cmocka_unit_test(test_early_writes),
+        cmocka_unit_test(test_any_moment),  cmocka_unit_test(test_one_that_waits),
         cmocka_unit_test(test_all_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

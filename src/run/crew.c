@@ -45,6 +45,7 @@ struct sharing {
     int64_t count;
     atomic_int_fast64_t next;
     atomic_bool stopped;
+    bool listens; /* the caller may be told to stop */
     pthread_t caller;
     unsigned int mode; /* the caller's, for denormal numbers */
 };
@@ -72,6 +73,11 @@ static void take_pieces(void *context) {
 #endif
     /* Pieces share nothing themselves. */
     int members = leati_crew_enter(1);
+    /* The others hear of it in the middle of their pieces, once the caller has. */
+    leati_stop_scope scope = {0};
+    bool hears = !asked && sharing->listens;
+    if (hears)
+        scope = leati_stop_enter(&sharing->stopped, NULL, NULL);
     for (;;) {
         /* Relaxed: the team's start and end order all else. */
         int64_t piece = atomic_fetch_add_explicit(&sharing->next, 1, memory_order_relaxed);
@@ -82,6 +88,8 @@ static void take_pieces(void *context) {
         if (asked && leati_stop_look())
             atomic_store_explicit(&sharing->stopped, true, memory_order_relaxed);
     }
+    if (hears)
+        leati_stop_leave(scope);
     leati_crew_leave(members);
 #ifdef __SSE2__
     _mm_setcsr(before);
@@ -192,7 +200,11 @@ void leati_crew_share_among(int threads, int64_t count, leati_crew_piece *run, v
         run(data, 0);
         return;
     }
-    struct sharing sharing = {.run = run, .data = data, .count = count, .caller = pthread_self()};
+    struct sharing sharing = {.run = run,
+                              .data = data,
+                              .count = count,
+                              .listens = leati_stop_may_come(),
+                              .caller = pthread_self()};
 #ifdef __SSE2__
     sharing.mode = _mm_getcsr();
 #endif

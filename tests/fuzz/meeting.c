@@ -4,6 +4,7 @@
  * the job goes on, and whoever behaves well joins it afterwards. As a member's messages behind a
  * greeting. To a client: answers to a greeting, a barrier and a failed call. */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "coll/greeting.h"
 #include "coll/store_job.h"
 #include "fuzz.h"
@@ -15,6 +16,7 @@
 
 enum { STRANGER, WITH_SECRET, MEMBER, GREETING, VALUES, FAILURE, KINDS };
 enum { RANKS = 3, FAR_MS = 1000000000 };
+#define PATIENCE_NS INT64_C(20000000000)
 
 #define SECRET "a secret of the fuzzer"
 
@@ -94,6 +96,11 @@ static void serve(const uint8_t *data, size_t size, bool secret, bool member) {
     read_answers(stranger);
     /* A job that the stranger has not ended, as a member may, takes who comes next. */
     greet(s, good, 0);
+    /* Strangers wait in proportion to what they have cost, which is much where the machine is busy
+     * with others. */
+    for (int64_t end = leati_now_ns() + PATIENCE_NS;
+         !secret && !s->failed && s->members[0].name == NULL && leati_now_ns() < end;)
+        leati_store_server_turn(s, 1);
     if (!secret && !s->failed && s->members[0].name == NULL)
         fuzz_broken("rank 0 cannot join");
     read_answers(good);

@@ -139,10 +139,10 @@ def group(*inputs, **kwargs):
 def py_function(func=None, inp=None, Tout=None, name=None):
     """Calls a Python function on tensors (``tf.py_function``); in a traced function, for each run.
 
-    `Tout`: the dtype of its result, or a list of them, or TensorSpecs. Its exceptions arrive unchanged. Without `func`
-    and `inp` it is a decorator.
+    `Tout`: the dtype of its result, or a list of them, or TensorSpecs; in a traced function numbers of numpy's are
+    converted to it. Its exceptions arrive unchanged. Without `func` and `inp` it is a decorator.
     """
-    return _python_function("py_function", func, inp, Tout, lambda tensors: tensors, False)
+    return _python_function("py_function", func, inp, Tout, lambda tensors: tensors, False, True)
 
 
 def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
@@ -154,25 +154,25 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
                             not stateful)
 
 
-def _python_function(name, func, inp, declared, convert, pure):
+def _python_function(name, func, inp, declared, convert, pure, casts=False):
     """The call, or without `func` a decorator of functions that are called so whenever they are called."""
     if func is not None:
         if inp is None:
             raise TypeError(f"Missing argument `inp`: the arguments of the function, unless tf.{name} is a decorator "
                             "(`func=None`).")
-        return _python_call(func, inp, declared, convert, pure)
+        return _python_call(func, inp, declared, convert, pure, casts)
     if inp is not None:
         raise TypeError(f"Don't set the `inp` argument when using tf.{name} as a decorator (`func=None`).")
 
     def decorate(function):
         @functools.wraps(function)
         def call(*args):
-            return _python_call(function, args, declared, convert, pure)
+            return _python_call(function, args, declared, convert, pure, casts)
         return call
     return decorate
 
 
-def _python_call(func, inp, declared, convert, pure):
+def _python_call(func, inp, declared, convert, pure, casts):
     from leat import nest
     from leat._core import specs
     inputs = [value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value) for value in inp]
@@ -190,7 +190,7 @@ def _python_call(func, inp, declared, convert, pure):
         if len(result) != len(wanted):
             raise ValueError(f"the function returned {len(result)} values; Tout names {len(wanted)}")
         return [take(value) for value, take in zip(result, takers)]
-    takers = [_taker(one.dtype) for one in wanted]
+    takers = [_taker(one.dtype, casts) for one in wanted]
     graph = trace.current_graph()
     here = [trace.reach(graph, tensor) for tensor in inputs]
     file, line = trace._place(func)
@@ -213,13 +213,17 @@ def _tensor(value):
     return value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value)
 
 
-def _taker(dtype):
-    """A function from what a function returned to a tensor of a declared dtype, quick for arrays and numbers."""
+def _taker(dtype, casts):
+    """A function from what a function returned to a tensor of a declared dtype, quick for arrays and numbers. `casts`:
+    numpy's numbers may have any other one."""
     plain = None if dtype in (dtypes.string, dtypes.bfloat16) else np.dtype(dtype.as_numpy_dtype)
+    casts = casts and dtype != dtypes.string
 
     def take(value):
         if type(value) is np.ndarray and value.dtype is plain and value.flags.c_contiguous:
             return _native.TensorBase.copied(value, dtype.number)
+        if casts and isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biufc":
+            return ops.FUNCTIONS["cast"](convert_to_tensor(value), dtype)
         return _as_declared(value, dtype)
     return take
 

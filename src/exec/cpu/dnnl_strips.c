@@ -1,4 +1,5 @@
-/* Convolutions of pictures that take too long: in strips of rows.
+/* Convolutions of pictures that take too long: in strips of rows, and where there is one row alone,
+ * as in a convolution over one dimension, of its columns.
  *
  * A strip is a convolution of its own: some rows of what is made, the rows of the other side that
  * they touch, and the padding that is left of the picture's there. The first and the last strip
@@ -11,6 +12,8 @@
 
 /* Of lower strips oneDNN may have only the reference, and most of one would be padding. */
 enum { LEAST_HEIGHT = 8 };
+/* oneDNN makes code for all columns of a row: seconds where it is long. */
+enum { WIDEST = 4096 };
 
 /* How windows lie over rows. */
 typedef struct windows {
@@ -23,13 +26,20 @@ typedef struct rows {
     int64_t from, to, first, last;
 } rows;
 
+/* The dimension that is cut, behind those of pictures and channels: 0 is height, 1 width, of which
+ * only a picture of one row is dense. */
+static int axis_of(const leati_dnnl_conv *conv) {
+    return conv->input.dims[2] == 1 && conv->output.dims[2] == 1 ? 1 : 0;
+}
+
 static windows windows_of(const leati_dnnl_conv *conv) {
-    int64_t taps = conv->filter.dims[conv->filter.ndims - 2];
-    return (windows){.in = conv->input.dims[2],
-                     .out = conv->output.dims[2],
-                     .stride = conv->strides[0],
-                     .pad = conv->before[0],
-                     .reach = (taps - 1) * (conv->dilates[0] + 1) + 1};
+    int axis = axis_of(conv);
+    int64_t taps = conv->filter.dims[conv->filter.ndims - 2 + axis];
+    return (windows){.in = conv->input.dims[2 + axis],
+                     .out = conv->output.dims[2 + axis],
+                     .stride = conv->strides[axis],
+                     .pad = conv->before[axis],
+                     .reach = (taps - 1) * (conv->dilates[axis] + 1) + 1};
 }
 
 /* The output's rows [first, last), and what they read. */
@@ -52,13 +62,15 @@ static rows read_by(const windows *w, int64_t from, int64_t to) {
 
 static bool describe(const leati_dnnl_conv *conv, const windows *w, rows r, leati_dnnl_conv *out) {
     const dnnl_dim_t *in = conv->input.dims, *made = conv->output.dims;
-    const dnnl_dims_t input = {1, in[1], r.to - r.from, in[3]};
-    const dnnl_dims_t output = {1, made[1], r.last - r.first, made[3]};
+    int axis = axis_of(conv);
+    dnnl_dims_t input = {1, in[1], in[2], in[3]}, output = {1, made[1], made[2], made[3]};
+    input[2 + axis] = r.to - r.from;
+    output[2 + axis] = r.last - r.first;
     int64_t before = r.from + w->pad - r.first * w->stride;
     int64_t after = (r.last - r.first - 1) * w->stride + w->reach - (r.to - r.from) - before;
     *out = *conv;
-    out->before[0] = before;
-    out->after[0] = LEATI_MAX(after, 0);
+    out->before[axis] = before;
+    out->after[axis] = LEATI_MAX(after, 0);
     return r.to > r.from && r.last > r.first && before >= 0 &&
            !dnnl_memory_desc_init_by_tag(&out->input, 4, input, dnnl_f32, dnnl_nhwc) &&
            !dnnl_memory_desc_init_by_tag(&out->output, 4, output, dnnl_f32, dnnl_nhwc);
@@ -102,6 +114,8 @@ bool leati_dnnl_strips_find(const leati_cpu_build *build, const leati_cpu_task *
     double parts =
         leati_cpu_parts_of(leati_cpu_step_of(build), task) / (double)LEATI_MAX(conv->pictures, 1);
     int64_t made = of_input ? w.in : w.out;
+    if (axis_of(conv) == 1)
+        parts = LEATI_MAX((double)made / WIDEST, parts);
     if (parts <= 1)
         return false;
     int64_t height = LEATI_MAX((int64_t)((double)made / parts), w.reach + LEAST_HEIGHT);
@@ -179,7 +193,7 @@ leat_status leati_dnnl_bind_strips(leati_dnnl_op *op, int argument, const leati_
                                    int32_t v, leat_error *err) {
     const dnnl_memory_desc_t *whole = input ? &conv->input : &conv->output;
     const leati_dnnl_conv *strip = &strips->strips[which];
-    size_t row = (size_t)whole->format_desc.blocking.strides[2] * sizeof(float);
+    size_t row = (size_t)whole->format_desc.blocking.strides[2 + axis_of(conv)] * sizeof(float);
     int64_t first = input ? strips->input_row[which] : strips->output_row[which];
     op->rows = which == 1 ? strips->count : 1;
     op->part = 1;

@@ -2,7 +2,9 @@
  *
  * Tasks stay where the last of their nodes stood, which keeps the order of effects; a task that an
  * earlier one waits for, because a kernel took nodes from further behind, comes right before that.
- * Only what is pure is taken together, so it may move. Failure: no memory. */
+ * Only what is pure is taken together, so it may move. Small values, as counters and seeds, are
+ * written to their variables as late as nobody sees it: a run that has written goes to its end
+ * (stages.c). Failure: no memory. */
 #include "exec/cpu/build.h"
 
 #include "base/error.h"
@@ -75,6 +77,56 @@ static void find_makers(struct ordering *o) {
     }
 }
 
+/* ---- late writes ---- */
+
+enum { SMALL_BYTES = 4096 }; /* which live longer */
+
+/* The variable that the task does nothing but write; NULL: it is another task. */
+static const leat_object *written_by(const leati_cpu_step *step, const leati_cpu_task *task) {
+    const leati_simple_node *node = task->node;
+    const leati_tensor_op *op = node->source->op;
+    if (task->kernel != NULL || node->num_outputs > 0 || node->num_inputs != 1 ||
+        (op != &leati_tensor_op_assign_variable && op != &leati_tensor_op_assign_add_variable) ||
+        step->simple.values[node->inputs[0]].row_bytes > SMALL_BYTES)
+        return NULL;
+    for (const leati_row *row = op->rows; row->type != LEATI_ROW_END; row++)
+        if (row->type == LEATI_ROW_OBJECT)
+            return *(leat_object *const *)((const char *)node->source->args + row->offset);
+    return NULL;
+}
+
+/* May the task read or write the variable, or be seen from outside, as assertions are, behind which
+ * nothing is written? */
+static bool minds(const leati_cpu_task *task, const leat_object *variable) {
+    const leati_simple_node *node = task->node;
+    bool effects = (node->flags & (LEATI_IMPURE | LEATI_STATEFUL | LEATI_NO_EAGER)) != 0 &&
+                   node->source->op != &leati_tensor_op_replica_id;
+    for (const leati_row *row = node->source->op->rows; row != NULL && row->type != LEATI_ROW_END;
+         row++) {
+        const void *at = (const char *)node->source->args + row->offset;
+        if (row->type == LEATI_ROW_FUNCTION ||
+            (row->type == LEATI_ROW_OBJECT && *(leat_object *const *)at == variable))
+            return true;
+        /* Those of other variables. */
+        effects = effects && row->type != LEATI_ROW_OBJECT;
+    }
+    return effects || (node->flags & LEATI_IMPURE) != 0;
+}
+
+static void delay_writes(leati_cpu_step *step) {
+    leati_cpu_task *tasks = step->tasks;
+    for (int32_t t = step->num_tasks - 2; t >= 0; t--) {
+        const leati_cpu_task moved = tasks[t];
+        const leat_object *variable = written_by(step, &moved);
+        int32_t to = t;
+        while (variable != NULL && to + 1 < step->num_tasks && !minds(&tasks[to + 1], variable) &&
+               written_by(step, &tasks[to + 1]) == NULL)
+            to++;
+        memmove(&tasks[t], &tasks[t + 1], (size_t)(to - t) * sizeof *tasks);
+        tasks[to] = moved;
+    }
+}
+
 leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err) {
     leati_cpu_step *step = build->step;
     size_t nodes = (size_t)step->simple.num_nodes, tasks = (size_t)step->num_tasks;
@@ -97,6 +149,7 @@ leat_status leati_cpu_order(leati_cpu_build *build, leat_error *err) {
         leati_free(step->tasks);
         step->tasks = o.sorted;
         o.sorted = NULL;
+        delay_writes(step);
     }
     leati_free(o.maker);
     leati_free(o.at);

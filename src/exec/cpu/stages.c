@@ -96,9 +96,9 @@ leat_status leati_cpu_find_stages(leati_cpu_step *step, leat_error *err) {
 }
 
 static bool has_effects(const leati_cpu_task *task) {
-    return !is_op(task, &leati_tensor_op_read_variable) && task->group < 0 &&
-           (task->stage == LEATI_CPU_STAGE_UPDATE ||
-            (task->node->flags & (LEATI_STATEFUL | LEATI_NO_EAGER)) != 0);
+    return !is_op(task, &leati_tensor_op_read_variable) &&
+           !is_op(task, &leati_tensor_op_replica_id) && task->group < 0 &&
+           (task->node->flags & (LEATI_STATEFUL | LEATI_IMPURE | LEATI_NO_EAGER)) != 0;
 }
 
 void leati_cpu_find_stops(leati_cpu_step *step) {

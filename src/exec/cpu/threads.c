@@ -12,6 +12,7 @@
 #define LEAST_NS 100e3
 #define PRODUCTS_PER_NS 25.0 /* that are added up */
 #define BYTES_PER_NS 8.0     /* of operands and results */
+#define FEW_CHANNELS 8       /* of a group */
 
 /* How many products a convolution, its gradients and a product of matrices add up; 0: another
  * operation. */
@@ -27,7 +28,12 @@ static double count_products(const leati_simple *simple, const leati_simple_node
     if (node->num_inputs == 3) /* input, filter, gradient */
         out = &values[node->inputs[2]];
     const leat_shape *filter = &b->type->shape;
-    return (double)out->count * (double)b->count / (double)filter->dims[filter->rank - 1];
+    double products =
+        (double)out->count * (double)b->count / (double)filter->dims[filter->rank - 1];
+    /* Groups of few channels leave most of a register empty. */
+    int64_t own = filter->dims[filter->rank - 2];
+    bool groups = own < values[node->inputs[0]].type->shape.dims[filter->rank - 1];
+    return groups && own < FEW_CHANNELS ? products * FEW_CHANNELS / (double)own : products;
 }
 
 double leati_cpu_estimate_ns(const leati_cpu_step *step, const leati_simple_node *node) {

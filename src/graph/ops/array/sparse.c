@@ -9,6 +9,7 @@
  * memory. No gradient of places; no state, no locks. */
 #include "base/isa.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/support.h"
 #include "run/crew.h"
 
@@ -354,6 +355,7 @@ typedef struct product {
     LEATI_ALWAYS_INLINE void multiply_##TYPE##_loop(product *p) {                                  \
         int64_t n = p->columns, begin = p->at_once, end = p->lines;                                \
         const TYPE *values = (const TYPE *)(const void *)p->values;                                \
+        int64_t done = 0;                                                                          \
         for (int64_t i = 0; i < p->count; i++) {                                                   \
             int64_t line = p->indices[2 * i + p->row];                                             \
             if (line < begin || line >= end)                                                       \
@@ -363,6 +365,8 @@ typedef struct product {
             LEATI_INDEPENDENT                                                                      \
             for (int64_t c = 0; c < n; c++)                                                        \
                 out[c] += value * b[c];                                                            \
+            if (leati_stop_look_after(n, &done))                                                   \
+                return;                                                                            \
         }                                                                                          \
     }                                                                                              \
     LEATI_ISA(multiply_##TYPE, multiply_##TYPE##_loop, product *)                                  \

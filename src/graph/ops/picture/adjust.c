@@ -218,7 +218,7 @@ static void adjust_hue(const float *in, float *out, const leati_frames *frames,
 }
 
 static const leati_colour adjust_hue_colour = {
-    .function = adjust_hue, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
+    .function = adjust_hue, .rank = 3, .by_pixel = true, .in_channels = 3, .dtype = LEAT_BOOL};
 
 static leat_status hue_check(const struct leati_adjust_args *args, leat_error *err) {
     if (args->amount >= -1 && args->amount <= 1)
@@ -295,8 +295,11 @@ static void adjust_saturation(const float *in, float *out, const leati_frames *f
         saturate(in + 3 * i, factor, out + 3 * i);
 }
 
-static const leati_colour adjust_saturation_colour = {
-    .function = adjust_saturation, .rank = 3, .in_channels = 3, .dtype = LEAT_BOOL};
+static const leati_colour adjust_saturation_colour = {.function = adjust_saturation,
+                                                      .rank = 3,
+                                                      .by_pixel = true,
+                                                      .in_channels = 3,
+                                                      .dtype = LEAT_BOOL};
 
 SLOTS(adjust_saturation)
 

@@ -3,6 +3,8 @@
  * counter-clockwise by quarter turns (tf.image.flip_left_right and its like).
  *
  * The gradient is mirrored, or turned back. Fails on other ranks. No state, no locks. */
+#include "base/stop.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/frames.h"
 #include "graph/support/support.h"
 #include "image/flip.h"
@@ -21,6 +23,20 @@ static leat_status flip_left_right_infer(leati_infer_call *call, leat_error *err
     return leati_op_infer_same(call, err);
 }
 
+/* Lines of all pictures of a row: mirroring does not care which picture they belong to. */
+typedef struct mirrored {
+    const char *from;
+    char *to;
+    size_t stride, width, pixel;
+} mirrored;
+
+static void mirror_lines(void *data, int64_t begin, int64_t end) {
+    const mirrored *m = data;
+    size_t at = (size_t)begin * m->stride;
+    leati_flip_left_right(m->from + at, m->stride, m->to + at, m->stride, (size_t)(end - begin),
+                          m->width, m->pixel);
+}
+
 static leat_status flip_left_right_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leat_shape shape = leati_support_operand_shape(in);
@@ -30,12 +46,12 @@ static leat_status flip_left_right_kernel(leati_kernel_call *call, leat_error *e
         return leati_support_hold_strings(call, 0, err);
     size_t pixel = (size_t)in->dims[in->rank - 1] * leat_dtype_size(in->dtype);
     size_t width = (size_t)in->dims[in->rank - 2];
-    /* Lines of all pictures of a row: mirroring does not care which picture they belong to. */
     size_t lines = (size_t)in->count * leat_dtype_size(in->dtype) / (pixel * width);
     for (int64_t row = 0; row < call->n; row++)
-        leati_flip_left_right(leati_support_row_of(in, row), width * pixel,
-                              leati_support_row_of(&call->outputs[0], row), width * pixel, lines,
-                              width, pixel);
+        leati_moving_share((int64_t)lines, (int64_t)(width * pixel), mirror_lines,
+                           &(mirrored){leati_support_row_of(in, row),
+                                       leati_support_row_of(&call->outputs[0], row), width * pixel,
+                                       width, pixel});
     return leati_support_hold_strings(call, 0, err);
 }
 
@@ -54,8 +70,8 @@ static leat_status flip_up_down_kernel(leati_kernel_call *call, leat_error *err)
     LEATI_TRY(leati_frames_begin(call, LEATI_KEEP, LEATI_KEEP, &in, err));
     size_t pixel = (size_t)in.channels * leat_dtype_size(call->inputs[0].dtype);
     size_t stride = (size_t)in.width * pixel, picture = (size_t)in.height * stride;
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++)
-        for (int64_t i = 0; i < in.count; i++)
+    for (int64_t row = 0, done = 0; row < call->n && call->outputs[0].count > 0; row++)
+        for (int64_t i = 0; i < in.count && !leati_stop_look_after((int64_t)picture, &done); i++)
             leati_flip_up_down(leati_support_row_of(&call->inputs[0], row) + (size_t)i * picture,
                                stride,
                                leati_support_row_of(&call->outputs[0], row) + (size_t)i * picture,

@@ -343,6 +343,9 @@ void leati_moving_copy(char *to, const char *from, const leati_moving_dim *dims,
         m.size = whole > PIECE ? 1 : (size_t)whole;
         m.dims[m.rank - 1] = (leati_moving_dim){.size = whole, .to = 1, .from = 1};
         m.rank -= whole <= PIECE;
+    } else if (m.size > PIECE) {
+        m.dims[m.rank++] = (leati_moving_dim){.size = (int64_t)size, .to = 1, .from = 1};
+        m.size = 1;
     }
     if (m.rank == 0) {
         memcpy(to, from, m.size);

@@ -43,7 +43,7 @@ leat_status leati_colour_infer(leati_infer_call *call, const leati_colour *colou
 
 /* ---- kernels ---- */
 
-static leati_frames frames_of(const leat_shape *shape, int32_t rank) {
+static leati_frames frames_of(const leat_shape *shape, bool by_pixel) {
     leati_frames frames = {.count = 1, .height = 1, .width = 1, .channels = 1};
     for (int32_t d = 0; d < shape->rank; d++) {
         int32_t from_end = shape->rank - d;
@@ -57,7 +57,7 @@ static leati_frames frames_of(const leat_shape *shape, int32_t rank) {
             frames.count *= shape->dims[d];
     }
     /* Where only pixels count, all dimensions in front are one line of them. */
-    if (rank < 3) {
+    if (by_pixel) {
         frames.width *= frames.count * frames.height;
         frames.count = frames.height = 1;
     }
@@ -101,7 +101,7 @@ enum { PER_NUMBER = 32 }; /* bytes that could be moved while a number is compute
 static void run_part(void *data, int64_t begin, int64_t end) {
     const parts *p = data;
     leati_frames frames = p->frames;
-    *(p->colour->rank < 3 ? &frames.width : &frames.count) = end - begin;
+    *(p->colour->by_pixel || p->colour->rank < 3 ? &frames.width : &frames.count) = end - begin;
     p->colour->function(p->from + begin * p->in_step, p->to + begin * p->out_step, &frames,
                         p->context);
 }
@@ -111,7 +111,8 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leati_operand in = call->inputs[0], out;
     LEATI_TRY(check_shape(colour, &shape, err));
-    leati_frames frames = frames_of(&shape, colour->rank);
+    bool pixels = colour->by_pixel || colour->rank < 3;
+    leati_frames frames = frames_of(&shape, pixels);
     if (colour->out_channels > 0 && shape.rank > 0)
         shape.dims[shape.rank - 1] = colour->out_channels;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
@@ -127,7 +128,6 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     if (out.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     parts all = {.colour = colour, .context = context, .frames = frames};
-    bool pixels = colour->rank < 3;
     int64_t count = pixels ? frames.width : frames.count;
     for (int64_t row = 0; row < call->n; row++) {
         all.from = (const float *)(const void *)leati_support_row_of(&in, row);

@@ -11,7 +11,8 @@ typedef void leati_colour_function(const float *in, float *out, const leati_fram
 
 typedef struct leati_colour {
     leati_colour_function *function;
-    int32_t rank;         /* the least rank; below 3, height and width are counted together */
+    int32_t rank;         /* the least rank */
+    bool by_pixel;        /* no pixel depends on others: height and width are counted together */
     int64_t in_channels;  /* that must be; 0: any */
     int64_t out_channels; /* of the result; 0: the input's */
     leat_dtype dtype;     /* of the result; LEAT_BOOL: the input's */

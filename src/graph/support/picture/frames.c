@@ -1,6 +1,7 @@
 /* What the operations on pictures share; see frames.h. No state, no locks. */
 #include "graph/support/picture/frames.h"
 #include "base/minmax.h"
+#include "base/stop.h"
 #include "graph/support/array/moving.h"
 
 #include <string.h>
@@ -75,10 +76,11 @@ leat_status leati_frames_window(leati_kernel_call *call, const leati_window *win
     size_t pixel = (size_t)in.channels * leat_dtype_size(call->inputs[0].dtype);
     size_t step = (size_t)(in.height * in.width) * pixel;
     size_t out_step = (size_t)(window->height * window->width) * pixel;
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+    for (int64_t row = 0, done = 0; row < call->n && call->outputs[0].count > 0; row++) {
         const char *from = leati_support_row_of(&call->inputs[0], row);
         char *to = leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < in.count; i++)
+        for (int64_t i = 0; i < in.count && !leati_stop_look_after((int64_t)out_step / 4, &done);
+             i++)
             copy_window(window, pixel, &in, from + (size_t)i * step, to + (size_t)i * out_step);
     }
     return LEAT_OK;

@@ -3,6 +3,7 @@
 import collections
 import functools
 
+import numpy as np
 import pytest
 
 import leat as tf

@@ -127,7 +127,7 @@ leat_status leati_lapack_load(int64_t most, leat_error *err) {
     return LEAT_OK;
 #else
     return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "this build of leat has no OpenBLAS; install libopenblas-serial-dev, and "
+                      "this build of leat has no OpenBLAS; install libopenblas-pthread-dev, and "
                       "build again");
 #endif
 }

@@ -13,7 +13,7 @@
 /* Of lower strips oneDNN may have only the reference, and most of one would be padding. */
 enum { LEAST_HEIGHT = 8 };
 /* oneDNN makes code for all columns of a row: seconds where it is long. */
-enum { WIDEST = 4096 };
+enum { WIDEST = 16384 };
 
 /* How windows lie over rows. */
 typedef struct windows {

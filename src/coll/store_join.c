@@ -148,8 +148,8 @@ static leat_status join_job(leati_store *s, leat_error *err) {
     if (status == LEAT_OK)
         status = leati_store_barrier(s, "start", NULL, 0, left < 1 ? 1 : left, &all, err);
     leati_store_values_fini(&all);
-    /* The others would wait for one that they have seen; without memory it may not know that. Who is
-     * missing each of them says itself, at its own deadline. */
+    /* The others would wait for one that they have seen; without memory it may not know that. Who
+     * is missing each of them says itself, at its own deadline. */
     if (status == LEAT_RESOURCE_EXHAUSTED ||
         (greeted && status != LEAT_OK && status != LEAT_DEADLINE_EXCEEDED))
         leati_store_abort(s, err);

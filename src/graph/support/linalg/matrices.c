@@ -11,7 +11,7 @@
 
 enum {
     PIECE_NS = 50000,   /* what matrices that a thread takes at once are worth */
-    LONG_NS = 500000000 /* from here on Ctrl-C is not to wait for one; estimates are generous */
+    LONG_NS = 350000000 /* from here on Ctrl-C is not to wait for one; estimates are generous */
 };
 
 leat_status leati_matrices_check(const leat_shape *shape, bool square, leat_error *err) {

@@ -162,11 +162,13 @@ LEAT_WARN_UNUSED leat_status leati_dnnl_bind_filter(leati_cpu_build *build, leat
                                                     const leati_dnnl_conv *conv, int32_t filter,
                                                     int32_t made[3], int which, leat_error *err);
 /* leati_dnnl_bind of the `input` or the output of the whole `conv`, for the op that does the first
- * strip (0), those alike (1) or the last (2). */
-LEAT_WARN_UNUSED leat_status leati_dnnl_bind_strips(leati_dnnl_op *op, int argument,
-                                                    const leati_dnnl_conv *conv,
-                                                    const leati_dnnl_strips *strips, int which,
-                                                    bool input, int32_t v, leat_error *err);
+ * strip (0), those alike (1) or the last (2); without `strips` leati_dnnl_bind_rows of its
+ * pictures.
+ */
+LEAT_WARN_UNUSED leat_status leati_dnnl_bind_pictures(leati_dnnl_op *op, int argument,
+                                                      const leati_dnnl_conv *conv,
+                                                      const leati_dnnl_strips *strips, int which,
+                                                      bool input, int32_t v, leat_error *err);
 /* The forward operation of the geometry. */
 LEAT_WARN_UNUSED leat_status leati_dnnl_conv_forward(const leati_dnnl_conv *conv, bool bias,
                                                      dnnl_convolution_desc_t *out, leat_error *err);

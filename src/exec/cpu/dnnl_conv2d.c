@@ -44,12 +44,9 @@ static leat_status bind_pictures(const conv2d *c, const leati_cpu_task *task, le
     const int arguments[2] = {DNNL_ARG_SRC, DNNL_ARG_DST};
     const int32_t values[2] = {task->node->inputs[0], c->behind.result};
     for (int i = 0; i < 2; i++)
-        LEATI_TRY(c->in_strips
-                      ? leati_dnnl_bind_strips(op, arguments[i], &c->geometry, &c->strips, which,
-                                               i == 0, values[i], err)
-                      : leati_dnnl_bind_rows(op, arguments[i],
-                                             i == 0 ? &c->geometry.input : &c->geometry.output,
-                                             values[i], c->geometry.pictures, err));
+        LEATI_TRY(leati_dnnl_bind_pictures(op, arguments[i], &c->geometry,
+                                           c->in_strips ? &c->strips : NULL, which, i == 0,
+                                           values[i], err));
     return LEAT_OK;
 }
 

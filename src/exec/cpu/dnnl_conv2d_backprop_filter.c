@@ -149,10 +149,10 @@ static leat_status bind_strips(leati_cpu_build *build, leati_cpu_task *task, con
         if (bias >= 0)
             LEATI_TRY(leati_dnnl_bind_added(build, task, op, DNNL_ARG_DIFF_BIAS, &p->geometry.bias,
                                             bias, err));
-        LEATI_TRY(leati_dnnl_bind_strips(op, DNNL_ARG_SRC, &p->geometry, strips, which, true,
-                                         node->inputs[0], err));
-        LEATI_TRY(leati_dnnl_bind_strips(op, DNNL_ARG_DIFF_DST, &p->geometry, strips, which, false,
-                                         node->inputs[2], err));
+        LEATI_TRY(leati_dnnl_bind_pictures(op, DNNL_ARG_SRC, &p->geometry, strips, which, true,
+                                           node->inputs[0], err));
+        LEATI_TRY(leati_dnnl_bind_pictures(op, DNNL_ARG_DIFF_DST, &p->geometry, strips, which,
+                                           false, node->inputs[2], err));
         LEATI_TRY(leati_dnnl_scratch(build, task, op, err));
     }
     return LEAT_OK;

@@ -81,15 +81,10 @@ static leat_status bind_pictures(const by_input *c, const leati_cpu_task *task, 
     const int arguments[2] = {c->forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
                               c->forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC};
     const int32_t values[2] = {task->node->inputs[2], task->node->first_output};
-    for (int i = 0; i < 2; i++) {
-        bool input = c->forward == (i == 0);
-        LEATI_TRY(c->in_strips
-                      ? leati_dnnl_bind_strips(op, arguments[i], &c->geometry, &c->strips, which,
-                                               input, values[i], err)
-                      : leati_dnnl_bind_rows(op, arguments[i],
-                                             input ? &c->geometry.input : &c->geometry.output,
-                                             values[i], c->geometry.pictures, err));
-    }
+    for (int i = 0; i < 2; i++)
+        LEATI_TRY(leati_dnnl_bind_pictures(op, arguments[i], &c->geometry,
+                                           c->in_strips ? &c->strips : NULL, which,
+                                           c->forward == (i == 0), values[i], err));
     return LEAT_OK;
 }
 

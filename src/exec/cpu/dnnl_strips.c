@@ -188,10 +188,12 @@ leat_status leati_dnnl_bind_filter(leati_cpu_build *build, leati_cpu_task *task,
     return leati_dnnl_bind(op, DNNL_ARG_WEIGHTS, wanted, made[which], err);
 }
 
-leat_status leati_dnnl_bind_strips(leati_dnnl_op *op, int argument, const leati_dnnl_conv *conv,
-                                   const leati_dnnl_strips *strips, int which, bool input,
-                                   int32_t v, leat_error *err) {
+leat_status leati_dnnl_bind_pictures(leati_dnnl_op *op, int argument, const leati_dnnl_conv *conv,
+                                     const leati_dnnl_strips *strips, int which, bool input,
+                                     int32_t v, leat_error *err) {
     const dnnl_memory_desc_t *whole = input ? &conv->input : &conv->output;
+    if (strips == NULL)
+        return leati_dnnl_bind_rows(op, argument, whole, v, conv->pictures, err);
     const leati_dnnl_conv *strip = &strips->strips[which];
     size_t row = (size_t)whole->format_desc.blocking.strides[2 + axis_of(conv)] * sizeof(float);
     int64_t first = input ? strips->input_row[which] : strips->output_row[which];

@@ -81,6 +81,8 @@ static int socket_write(BIO *bio, const char *data, int size) {
     while (sent < 0 && errno == EINTR);
     if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         BIO_set_retry_write(bio);
+    else if (sent < 0 && errno == EPIPE)
+        t->closed = true;
     else if (sent < 0)
         t->problem = errno;
     return (int)sent;

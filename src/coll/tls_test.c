@@ -226,6 +226,8 @@ static void test_good(void **state) {
         (void)shutdown(p.client.socket, SHUT_WR);
         assert_int_equal(leati_tls_read(p.server.tls, found, 1, &p.server.err), -1);
         assert_refused(&p.server.err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "closed");
+        assert_int_equal(leati_tls_write(p.client.tls, found, 1, &p.client.err), -1);
+        assert_refused(&p.client.err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "closed");
         pair_free(&p);
     }
 }

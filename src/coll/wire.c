@@ -46,7 +46,8 @@ static leat_status send_parts(int socket, struct iovec *parts, size_t count, lea
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            return leati_fail(err, LEAT_UNAVAILABLE, "sending: %s", strerror(errno));
+            return leati_fail(err, LEAT_UNAVAILABLE, "sending: %s",
+                              errno == EPIPE ? "the connection was closed" : strerror(errno));
         /* The kernel may take less than all: parts that went are passed, and the next is cut. */
         while (message.msg_iovlen > 0 && (size_t)sent >= message.msg_iov->iov_len) {
             sent -= (ssize_t)message.msg_iov->iov_len;

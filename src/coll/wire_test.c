@@ -123,7 +123,7 @@ static void test_byte_by_byte(void **state) {
     close(pair[1]);
     assert_int_equal(leati_wire_send(pair[0], LEATI_MESSAGE_SET, 1, whole, 1, NULL, 0, &err),
                      LEAT_UNAVAILABLE);
-    assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "Broken");
+    assert_refused(&err, LEAT_UNAVAILABLE, LEAT_REASON_NONE, "closed");
     close(pair[0]);
     leati_wire_fini(&in);
     assert_true(in.bytes == NULL && in.used == 0);

@@ -128,7 +128,7 @@ def packages_of(names):
     """{file in the wheel: (Debian's package, its version, its source)} of what was copied in."""
     out = {}
     for name in sorted(names):
-        stem = re.sub(r"-[0-9a-f]{8}(?=\.so)", "", os.path.basename(name))
+        stem = re.sub(r"-[0-9a-f]{8}(?=\.)", "", os.path.basename(name))
         owners = [line.split(": ")[0].split(",")[0] for line in call("dpkg-query", "-S", "*/" + stem).splitlines()
                   if line.endswith("/" + stem) or "/" + stem in line]
         package = owners[0]

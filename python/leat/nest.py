@@ -83,12 +83,12 @@ def _kind_of(value):
 
 
 def _container_of(value):
+    if type(value) is tuple:
+        return 0, value, None
     if hasattr(type(value), "__tf_flatten__"):  # what the metadata are belongs to the kind
         metadata, children = value.__tf_flatten__()
         return _tag_of(type(value), _Metadata(metadata)), tuple(children), None
     if isinstance(value, tuple):
-        if type(value) is tuple:
-            return 0, value, None
         if hasattr(value, "_is_composite_value"):
             return None
         return _tag_of(type(value), None), tuple(value), None
@@ -227,6 +227,19 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
     rest = iter(flat)
     return _map_all(lambda leaf: spec_of_leaf(leaf)._put(rest) if expand_composites and hasattr(
         leaf, "_is_leaf_value") else next(rest), (structure,), True)
+
+
+def packer(structure):
+    """pack_sequence_as for one structure and many sequences: a function of an iterator over the leaves."""
+    return _packer(_children(structure), packer, next)
+
+
+def _packer(found, of_child, leaf):
+    if found is None:
+        return leaf
+    children, build = found
+    parts = [of_child(child) for child in children]
+    return lambda rest: build([part(rest) for part in parts])
 
 
 def _different(first, second, more):
@@ -427,4 +440,13 @@ def assembler(spec):
         return lambda tensors: tensors[0]
     if type(spec) is tuple and all(type(leaf) is specs.TensorSpec for leaf in spec):
         return tuple
-    return lambda tensors: assemble(spec, iter(tensors))
+    putter = _putter(spec)
+    return lambda tensors: putter(iter(tensors))
+
+
+def _putter(spec):
+    kind = _kind_of(spec)
+    if kind is None:
+        return spec._put
+    tag, children, keys = kind
+    return _packer((children, lambda made: _build(tag, made, keys)), _putter, None)

@@ -340,3 +340,33 @@ def test_callbacks_see_what_a_step_left_in_the_model():
         model.fit(x, x, batch_size=2, verbose=0, callbacks=[keras.callbacks.LambdaCallback(
             on_train_batch_end=lambda batch, logs: found.append(int(model.seen)))])
     assert found == [1, 2, 3, 4]
+
+
+def test_whoever_listens_to_batches_hears_each():
+    def listener(name, place):
+        one, heard = keras.callbacks.Callback(), []
+
+        def hear(batch, logs=None):
+            heard.append((batch, sorted(logs)))
+        if place == "attribute":
+            setattr(one, name, hear)
+            return one, heard
+        methods = {name: lambda self, batch, logs=None: hear(batch, logs)}
+        inner = type("Listening", (keras.callbacks.Callback,), methods)()
+        return (inner if place == "class" else keras.callbacks.CallbackList([inner])), heard
+    model = keras.Sequential([layers.Input((1,)), layers.Dense(1)])
+    model.compile("sgd", "mse")
+    x = np.ones((6, 1), np.float32)
+    calls = {"train": lambda given: model.fit(x, x, batch_size=2, verbose=0, callbacks=given),
+             "test": lambda given: model.evaluate(x, x, batch_size=2, verbose=0, callbacks=given),
+             "predict": lambda given: model.predict(x, batch_size=2, verbose=0, callbacks=given)}
+    logs = {"train": ["loss"], "test": ["loss"], "predict": ["outputs"]}
+    for place in ("attribute", "class", "list"):
+        for kind, call in calls.items():
+            for name in [f"on_{kind}_batch_", "on_batch_"][:1 + (kind == "train")]:
+                one, heard = listener(name + "begin", place)
+                call([one, keras.callbacks.Callback()])
+                assert heard == [(n, []) for n in range(3)], (place, name)
+                one, heard = listener(name + "end", place)
+                call([keras.callbacks.Callback(), one])
+                assert heard == [(n, logs[kind]) for n in range(3)], (place, name)

@@ -12,6 +12,9 @@
 #include <sys/mman.h>
 
 #define MIN_ALIGNMENT 16 /* what malloc gives on 64-bit machines, asked of a hook too */
+#define LARGE_PAGES_LEAST                                                                          \
+    ((size_t)4 << 20) /* bytes of a block that has two of them for certain                         \
+                       */
 
 static leat_allocator hook; /* all NULL: the C library; changed only while nothing is alive */
 static _Thread_local size_t refused; /* bytes; 0: nothing was refused */
@@ -117,7 +120,7 @@ void *leati_alloc_aligned(size_t size, size_t alignment) {
         if (!leati_kept_drop())
             break;
     }
-    if (memory != NULL && bytes >= LEATI_KEPT_LEAST)
+    if (memory != NULL && bytes >= LARGE_PAGES_LEAST)
         ask_for_large_pages(memory, bytes);
     return noted(memory, bytes);
 }

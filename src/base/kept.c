@@ -30,7 +30,7 @@
 #define KEEPS 0
 #endif
 
-enum { PLACES = 16 };
+enum { PLACES = 256 };
 #define MOST ((size_t)128 << 20)
 
 typedef struct block {

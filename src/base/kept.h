@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /* Bytes from which a block is kept. */
-#define LEATI_KEPT_LEAST ((size_t)4 << 20)
+#define LEATI_KEPT_LEAST ((size_t)128 << 10)
 
 /* A block of at least so many bytes, hardly more, at a multiple of `alignment`; what lies in it is
  * left over. NULL: there is none. Owned, for free or leati_kept_give. Thread-safe. */

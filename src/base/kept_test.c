@@ -50,6 +50,29 @@ static void test_takes_what_was_freed(void **state) {
     assert_int_equal(leati_kept_bytes(), 0);
 }
 
+/* The C library gives the pages of its heaps back as well, from 128 KiB on. */
+static void test_takes_small_ones(void **state) {
+    (void)state;
+    if (!keeps())
+        skip();
+    void *blocks[100];
+    for (size_t i = 0; i < 100; i++)
+        blocks[i] = leati_alloc_aligned(MIB / 4 + i, 64);
+    void *whole = large(8);
+    leati_free(whole);
+    for (size_t i = 0; i < 100; i++)
+        leati_free(blocks[i]);
+    assert_true(leati_kept_bytes() >= 8 * MIB + 100 * MIB / 4);
+    for (size_t i = 100; i-- > 0;)
+        assert_ptr_equal(leati_alloc_aligned(MIB / 4, 64), blocks[i]);
+    void *same = large(8);
+    assert_ptr_equal(same, whole);
+    leati_free(same);
+    for (size_t i = 0; i < 100; i++)
+        leati_free(blocks[i]);
+    leati_kept_drop();
+}
+
 static void test_keeps_no_more_than_the_limit(void **state) {
     (void)state;
     if (!keeps())
@@ -72,7 +95,7 @@ static void test_keeps_no_more_than_the_limit(void **state) {
     leati_free(large(8));
     assert_int_equal(leati_kept_bytes(), 0);
     leati_kept_set_limit(SIZE_MAX);
-    leati_free(large(2));
+    leati_free(leati_alloc_aligned(MIB / 16, 64));
     assert_int_equal(leati_kept_bytes(), 0);
 }
 
@@ -154,6 +177,7 @@ static void test_a_child_goes_on(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_takes_what_was_freed),
+        cmocka_unit_test(test_takes_small_ones),
         cmocka_unit_test(test_keeps_no_more_than_the_limit),
         cmocka_unit_test(test_an_allocator_of_the_user_sees_all),
         cmocka_unit_test(test_threads_never_share_a_block),

@@ -98,12 +98,14 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "has_customs",
-                 "is_random", "concrete", "step", "signature")
+                 "is_random", "concrete", "step", "signature", "_pack", "_is_plain")
 
     def __init__(self, native, structure, leaves, variables, graph_variables, graph):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
+        self._pack = None if structure is None else nest.packer(structure)
+        self._is_plain = all(type(leaf) is specs.TensorSpec for leaf in leaves)
         self.variables = variables  # those that it was given as its last arguments
         self.graph_variables = graph_variables  # all that it reads or writes
         self.has_effects, self.has_customs = graph.has_effects, graph.has_customs
@@ -117,7 +119,7 @@ class _Trace:
         rest = iter(tensors)
         if self.structure is None:
             return self.leaves[0]._put(rest)
-        return nest.pack_sequence_as(self.structure, [leaf._put(rest) for leaf in self.leaves])
+        return self._pack(rest if self._is_plain else iter([leaf._put(rest) for leaf in self.leaves]))
 
 
 class Function:

@@ -290,7 +290,7 @@ class Source:
             if self._steps is not None and count and self._seen >= count:
                 _warn_short()
                 break
-            batches = list(itertools.islice(self._rest(), together))
+            batches = self._at_most(together)
             self._seen += together
             if batches:
                 had_any = True
@@ -318,12 +318,14 @@ class Source:
         if self._steps is None and self._draws:
             iter(self._dataset)
 
-    def _rest(self):
-        while True:
-            try:
-                yield self._following()
-            except StopIteration:
-                return
+    def _at_most(self, count):
+        batches = []
+        try:
+            while len(batches) < count:
+                batches.append(self._following())
+        except StopIteration:
+            pass
+        return batches
 
 
 def _at_most(steps):

@@ -436,16 +436,17 @@ class Trainer:
 
     def _run_epoch(self, source, step, callbacks, kind, has_stopped):
         begin, end = getattr(callbacks, f"on_{kind}_batch_begin"), getattr(callbacks, f"on_{kind}_batch_end")
-        logs, together = {}, self.steps_per_execution
+        results, together, hears = None, self.steps_per_execution, callbacks._hears_batches(kind)
         for number, batches in source.epoch(together):
-            begin(number)
+            if hears:
+                begin(number)
             for place, batch in enumerate(batches):
-                logs = self._run_step(step, batch, number + place)
-            logs = self._logs(logs)
-            end(number + together - 1, logs)
+                results = self._run_step(step, batch, number + place)
+            if hears:
+                end(number + together - 1, self._logs(results))
             if has_stopped():
                 break
-        return logs
+        return self._logs(results)
 
     def evaluate(self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, steps=None, callbacks=None,
                  return_dict=False, **kwargs):
@@ -475,17 +476,19 @@ class Trainer:
         source = self._source(x, None, None, batch_size, steps)
         self._prepare(source.example, with_loss=False)
         callbacks = self._callbacks(callbacks, verbose, 1, source)
-        step, parts, structure = self.make_predict_function(), [], None
+        step, parts, structure, hears = self.make_predict_function(), [], None, callbacks._hears_batches("predict")
         self.stop_predicting = False
         callbacks.on_predict_begin()
         for number, batches in source.epoch(self.steps_per_execution):
-            callbacks.on_predict_batch_begin(number)
+            if hears:
+                callbacks.on_predict_batch_begin(number)
             first = len(parts)
             for batch in batches:
                 structure = step(batch)
                 parts.append([feeding.rows_of(strategy, leaf) for leaf in nest.flatten(structure)])
-            callbacks.on_predict_batch_end(number + self.steps_per_execution - 1,
-                                           {"outputs": feeding.joined(structure, parts[first:])})
+            if hears:
+                callbacks.on_predict_batch_end(number + self.steps_per_execution - 1,
+                                               {"outputs": feeding.joined(structure, parts[first:])})
             if self.stop_predicting:
                 break
         callbacks.on_predict_end()

@@ -139,6 +139,18 @@ class CallbackList(Callback):
             callback.set_model(model)
 
 
+    def _hears_batches(self, kind):
+        """Does anything happen at the batches of "train", "test" or "predict", if this is asked before an epoch?"""
+        parts = ("train_", "") if kind == "train" else (f"{kind}_",)
+        names = [f"on_{part}batch_{place}" for part in parts for place in ("begin", "end")]
+        return _overrides(self, CallbackList, names) or any(_overrides(one, Callback, names) for one in self.callbacks)
+
+
+def _overrides(callback, base, names):
+    own = getattr(callback, "__dict__", {})
+    return any(name in own or getattr(type(callback), name, None) is not getattr(base, name) for name in names)
+
+
 def _to_all(name, has_number):
     if has_number:
         def call(self, number, logs=None):

@@ -13,6 +13,7 @@
  * sum. */
 #include "coll/overlap.h"
 #include "base/alloc.h"
+#include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "coll/calls.h"
@@ -21,9 +22,6 @@
 #include "run/queue.h"
 #include "run/trace.h"
 #include <stdio.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 
 typedef struct sum {
     void *data;
@@ -67,28 +65,12 @@ static leat_status late_result(const lane *l, leat_error *err) {
     return l->reason.code;
 }
 
-static unsigned int arithmetic_mode(void) {
-#ifdef __SSE2__
-    return _mm_getcsr();
-#else
-    return 0;
-#endif
-}
-
-static void set_arithmetic_mode(unsigned int mode) {
-#ifdef __SSE2__
-    _mm_setcsr(mode);
-#else
-    (void)mode;
-#endif
-}
-
 // ---- the thread ----
 
 static leat_status do_sum(const lane *l, const sum *s, leat_error *err) {
     leati_span span = leati_trace_begin();
     /* Sums of denormal numbers must not depend on which thread adds them. */
-    set_arithmetic_mode(s->mode);
+    (void)leati_arithmetic_enter(s->mode);
     leat_status status = l->inner->ops->all_reduce(l->inner, l->rank, s->data, s->count, s->dtype,
                                                    s->reduction, err);
     if (span.start_ns != 0) {
@@ -154,7 +136,7 @@ static leat_status queue_sum(lane *l, sum next, uint64_t *ticket, leat_error *er
         return late_result(l, err);
     if (!make_room(l))
         return leati_no_memory(err);
-    next.mode = arithmetic_mode();
+    next.mode = leati_arithmetic_mode();
     l->sums[l->begun % l->capacity] = next;
     *ticket = ++l->begun;
     leati_queue_gate_wake(l->gate);

@@ -7,6 +7,7 @@
 #include "run/apart.h"
 
 #include "base/alloc.h"
+#include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/fork.h"
 #include "base/stop.h"
@@ -17,9 +18,6 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 
 typedef struct apart {
     void (*run)(void *job);
@@ -69,9 +67,7 @@ static void free_apart(apart *a) {
 
 static void run_apart(void *context) {
     apart *a = context;
-#ifdef __SSE2__
-    _mm_setcsr(a->mode);
-#endif
+    (void)leati_arithmetic_enter(a->mode);
     leati_stop_scope before = leati_stop_enter(&a->left, NULL, NULL);
     a->run(a->job);
     leati_stop_leave(before);
@@ -95,10 +91,7 @@ static apart *apart_new(void (*run)(void *job), void (*drop)(void *job), void *j
         leati_free(a);
         return NULL;
     }
-    *a = (apart){.run = run, .drop = drop, .job = job};
-#ifdef __SSE2__
-    a->mode = _mm_getcsr();
-#endif
+    *a = (apart){.run = run, .drop = drop, .job = job, .mode = leati_arithmetic_mode()};
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->ended, &attributes);

@@ -8,6 +8,7 @@
  * where it is asked to stop. */
 #include "run/crew.h"
 
+#include "base/arithmetic.h"
 #include "base/fork.h"
 #include "base/stop.h"
 #include <pthread.h>
@@ -15,9 +16,6 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 
 /* What a thread must have to do: a sleeping one takes some 50 us to come. */
 #define LEAST_NS 100e3
@@ -67,10 +65,7 @@ int leati_crew_size(void) {
 static void take_pieces(void *context) {
     struct sharing *sharing = context;
     bool asked = pthread_equal(sharing->caller, pthread_self());
-#ifdef __SSE2__
-    unsigned int before = _mm_getcsr();
-    _mm_setcsr(sharing->mode);
-#endif
+    unsigned int before = leati_arithmetic_enter(sharing->mode);
     /* Pieces share nothing themselves. */
     int members = leati_crew_enter(1);
     /* The others hear of it in the middle of their pieces, once the caller has. */
@@ -91,9 +86,7 @@ static void take_pieces(void *context) {
     if (hears)
         leati_stop_leave(scope);
     leati_crew_leave(members);
-#ifdef __SSE2__
-    _mm_setcsr(before);
-#endif
+    (void)leati_arithmetic_enter(before);
 }
 
 /* ---- scratch ---- */
@@ -204,10 +197,8 @@ void leati_crew_share_among(int threads, int64_t count, leati_crew_piece *run, v
                               .data = data,
                               .count = count,
                               .listens = leati_stop_may_come(),
-                              .caller = pthread_self()};
-#ifdef __SSE2__
-    sharing.mode = _mm_getcsr();
-#endif
+                              .caller = pthread_self(),
+                              .mode = leati_arithmetic_mode()};
     if (count < threads)
         threads = (int)count;
     if (threads > 1 && leati_crew_is_whole())

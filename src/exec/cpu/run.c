@@ -6,6 +6,7 @@
  * locks: one run at a time, on the replica's own thread. */
 #include "exec/cpu/cpu.h"
 
+#include "base/arithmetic.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "core/block.h"
@@ -16,9 +17,6 @@
 #include "run/trace.h"
 #include <stdio.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <xmmintrin.h>
-#endif
 
 struct step_host {
     struct leati_kernel_host host; /* first */
@@ -255,30 +253,12 @@ static void deliver(leati_cpu_step *step, leati_run_args *args) {
     }
 }
 
-/* Denormal numbers count as zero while a step runs, as in TensorFlow: moments of gradients decay
- * into them, where arithmetic is a hundred times slower. Returns the mode to go back to. */
-static unsigned int flush_denormals(void) {
-#ifdef __SSE2__
-    unsigned int before = _mm_getcsr();
-    _mm_setcsr(before | 0x8040); /* flush to zero, denormals are zero */
-    return before;
-#else
-    return 0;
-#endif
-}
-
-static void restore_denormals(unsigned int mode) {
-#ifdef __SSE2__
-    _mm_setcsr(mode);
-#else
-    (void)mode;
-#endif
-}
-
 leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, leat_error *err) {
     leati_cpu_step *step = (leati_cpu_step *)(void *)executable;
     leati_cpu_enter(step->base.device, args->brief);
-    unsigned int mode = flush_denormals();
+    /* Denormal numbers count as zero while a step runs, as in TensorFlow: moments of gradients
+     * decay into them, where arithmetic is a hundred times slower. */
+    unsigned int mode = leati_arithmetic_enter(leati_arithmetic_flushing(leati_arithmetic_mode()));
     leat_status status = check_args(step, args, err);
     if (status == LEAT_OK)
         status = bind(step, args, err);
@@ -290,7 +270,7 @@ leat_status leati_cpu_run(leati_executable *executable, leati_run_args *args, le
         leat_buffer_unref(step->results[i]);
         step->results[i] = NULL;
     }
-    restore_denormals(mode);
+    (void)leati_arithmetic_enter(mode);
     step->runs += status == LEAT_OK;
     return status;
 }

@@ -2,8 +2,8 @@
  *
  *     numbers                     range random counter
  *     from memory and functions   from_tensor_slices from_tensors from_list from_generator
- *     files                       list_files tf_record text_line fixed_length_record numpy tar csv
- *                                 sql load
+ *     files                       list_files files tf_record text_line fixed_length_record numpy
+ *                                 tar csv sql load
  *     whole pipelines from files  make_batched_features make_csv
  *
  * See leat/data.h for ownership, errors (NULL with `err`) and thread-safety. Options may be NULL.
@@ -232,6 +232,12 @@ typedef struct leat_dataset_tar_options {
 LEAT_API leat_dataset *leat_dataset_tar(const char *const *filenames, int num_filenames,
                                         const char *const *fields, int num_fields,
                                         const leat_dataset_tar_options *options, leat_error *err);
+
+/* The names themselves as string scalars (not in tf.data), for a map or flat_map that reads the
+ * files: policies that deal files out to workers deal these out. Nothing is opened. Names are
+ * borrowed and copied. */
+LEAT_API leat_dataset *leat_dataset_files(const char *const *filenames, int num_filenames,
+                                          leat_error *err);
 
 /* tf.data.experimental.CsvDataset: tuples of scalars, one per record of the files in order.
  * record_defaults (borrowed, copied) is a tuple with a tensor for each column, of float32, float64,

@@ -396,6 +396,11 @@ def lines(*texts_in_order):
 
 
 ONE, TWO = "files/text/one.txt", "files/text/two.txt"
+for name, files in (("zero", []), ("one", [ONE]), ("many", [TWO, "files/text/missing.txt", ONE])):
+    case(name, node("files_dataset", filenames=files), TWICE, expect={"elements": lines(*files)["elements"], "elements_epoch2": lines(*files)["elements"]})
+case("names_from_a_dataset", node("files_dataset", filenames=node("from_tensor_slices", tensors=literal("string", [2], [TWO, ONE]))),
+     expect=lines(TWO, ONE))
+
 case("zero", node("text_line_dataset", filenames="files/text/empty.txt"), expect=lines())
 case("one", node("text_line_dataset", filenames="files/text/newline.txt"), expect=lines(""))
 case("many", node("text_line_dataset", filenames=[ONE, "files/text/empty.txt", TWO]), TWICE,

@@ -1,15 +1,18 @@
 #!/bin/sh
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
 # those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead,
-# `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
+# `venv.sh formats` .venv-formats with python/requirements-formats.txt, `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
 # python/requirements-differ.txt, `venv.sh release` .venv-release, which makes wheels, with python/requirements-release.txt. Where they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
 
-# add FOLDER NAME: the packages of python/requirements-NAME.txt; what they were made of is kept beside them.
+# add FOLDER NAME: the packages of python/requirements-NAME.txt; what they were made of is kept beside them. Those of formats
+# are taken as they are listed: mosaicml-streaming asks for torch and clouds, which its files do not need.
 add() {
     rm -f "$1/made-of-$2.txt"
-    "$1/bin/python" -m pip install -q --disable-pip-version-check -r "python/requirements-$2.txt"
+    deps=
+    [ "$2" != formats ] || deps=--no-deps
+    "$1/bin/python" -m pip install -q --disable-pip-version-check $deps -r "python/requirements-$2.txt"
     cp "python/requirements-$2.txt" "$1/made-of-$2.txt"
 }
 
@@ -30,6 +33,10 @@ make() {
 
 if [ "${1:-}" = interop ]; then
     make .venv-interop interop 'numpy, pytest'
+    exit
+fi
+if [ "${1:-}" = formats ]; then
+    make .venv-formats formats 'numpy, pytest, pyarrow'
     exit
 fi
 if [ "${1:-}" = engines ]; then

@@ -185,6 +185,11 @@ static PyMethodDef methods[] = {
     {"give", native_give, METH_O, "give(tensor): itself, whose buffer may be written."},
     {"to_dlpack", native_to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned) -> capsule."},
     {"from_dlpack", native_from_dlpack, METH_O, "from_dlpack(capsule) -> tensor."},
+    {"strings_at", native_strings_at, METH_VARARGS,
+     "strings_at(addresses, sizes, owner, shape): views of strings that the owner keeps."},
+    {"strings_joined", native_strings_joined, METH_O, "strings_joined(tensor) -> offsets, bytes."},
+    {"arrow_stream", native_arrow_stream, METH_VARARGS,
+     "arrow_stream(schema, next) -> capsule of an Arrow stream."},
     {"watch_interrupts", native_watch_interrupts, METH_O,
      "watch_interrupts(here): the main thread's calls hear signals."},
     {"tool", native_tool, METH_VARARGS,
@@ -234,7 +239,7 @@ PyMODINIT_FUNC PyInit__native(void) {
         native_add_strategy(module) != 0 || native_add_distributed(module) != 0 ||
         native_add_records(module) != 0 || native_add_bundle(module) != 0 ||
         native_add_events(module) != 0 || native_add_train(module) != 0 ||
-        native_add_server(module) != 0) {
+        native_add_server(module) != 0 || native_add_arrow(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

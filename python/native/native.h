@@ -179,6 +179,20 @@ PyObject *native_from_dlpack(PyObject *module, PyObject *capsule);
 /* give(tensor): itself, which nobody else has; whoever asks for its buffer may write it. */
 PyObject *native_give(PyObject *module, PyObject *tensor);
 
+/* ---- strings.c ---- */
+
+/* strings_at(addresses, sizes, owner, shape): a tensor of strings that lie at these places (arrays
+ * of int64) as long as the owner lives, which the tensor keeps. */
+PyObject *native_strings_at(PyObject *module, PyObject *args);
+/* strings_joined(tensor): (offsets of all and the end as int64, the bytes of all in a row). */
+PyObject *native_strings_joined(PyObject *module, PyObject *tensor);
+
+/* ---- arrow_in.c, arrow_out.c ---- */
+
+int native_add_arrow(PyObject *module);
+/* arrow_stream(schema, next): a capsule of a stream whose batches next() gives; None ends it. */
+PyObject *native_arrow_stream(PyObject *module, PyObject *args);
+
 /* ---- dataset.c, generator.c, iterator.c ---- */
 
 /* The tensors of an element (borrowed) as a list. */

@@ -131,59 +131,6 @@ def test_pandas():
         tf.data.from_pandas([1])
 
 
-def table(pyarrow):
-    return pyarrow.table({
-        "i": pyarrow.chunked_array([[1, 2], [3]], type=pyarrow.int32()), "f": pyarrow.array([.5, 1.5, 2.5]),
-        "s": ["a", "bé", ""], "b": [True, False, True], "l": [[1], [], [2, 3]],
-        "v": pyarrow.array([[1., 2.], [3., 4.], [5., 6.]], type=pyarrow.list_(pyarrow.float32(), 2)),
-        "d": pyarrow.array(["x", "y", "x"]).dictionary_encode(),
-        "t": pyarrow.array([0, 1, 2], type=pyarrow.timestamp("ms"))})
-
-
-def check_rows(rows):
-    assert [row["i"] for row in rows] == [1, 2, 3] and rows[0]["i"].dtype == np.int32
-    assert [row["f"] for row in rows] == [.5, 1.5, 2.5] and [row["s"] for row in rows] == [b"a", "bé".encode(), b""]
-    assert [row["b"] for row in rows] == [True, False, True] and [row["t"] for row in rows] == [0, 1, 2]
-    assert [row["v"].tolist() for row in rows] == [[1, 2], [3, 4], [5, 6]]
-    assert [row["d"] for row in rows] == [b"x", b"y", b"x"]
-    assert [np.asarray(row["l"]).tolist() for row in rows] == [[1], [], [2, 3]]
-
-
-def test_arrow_tables_and_files(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    made = table(pyarrow)
-    check_rows(values(tf.data.from_arrow(made)))
-    check_rows(values(tf.data.from_arrow(pyarrow.concat_tables([made.slice(2), made]).slice(1))))
-    check_rows(values(tf.data.from_arrow(made.combine_chunks().to_batches()[0])))
-    assert values(tf.data.from_arrow(pyarrow.array([4, 5]))) == [4, 5]
-    assert list(values(tf.data.from_arrow(made, ["s"]))[0]) == ["s"]
-    dense = made.drop_columns(["l"])
-    reader = tf.data.from_arrow(pyarrow.RecordBatchReader.from_batches(dense.schema, dense.to_batches()))
-    assert [row["i"] for row in values(reader)] == [1, 2, 3]
-    with pytest.raises(ValueError, match="once"):
-        values(reader)
-    parquet = pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(dense, tmp_path / "a.parquet")
-    rows = tf.data.from_arrow(parquet.ParquetFile(tmp_path / "a.parquet"), ["i", "s"], batch_size=2)
-    assert [(row["i"], row["s"]) for row in values(rows)] == [(1, b"a"), (2, "bé".encode()), (3, b"")]
-    assert len(values(rows)) == 3
-    dataset = pytest.importorskip("pyarrow.dataset")
-    rows = tf.data.from_arrow(dataset.dataset(tmp_path / "a.parquet"), batch_size=2)
-    assert [row["f"] for row in values(rows)] == [.5, 1.5, 2.5]
-
-
-def test_arrow_refuses():
-    pyarrow = pytest.importorskip("pyarrow")
-    with pytest.raises(ValueError, match="'x'"):
-        tf.data.from_arrow(pyarrow.table({"x": [1, None]}))
-    with pytest.raises(TypeError, match="'x'"):
-        tf.data.from_arrow(pyarrow.table({"x": [{"a": 1}]}))
-    with pytest.raises(ValueError, match="'y'"):
-        tf.data.from_arrow(pyarrow.table({"x": [1]}), ["y"])
-    with pytest.raises(TypeError, match="list"):
-        tf.data.from_arrow([1])
-
-
 # ---- torch ----
 
 class FakeTorch(types.ModuleType):

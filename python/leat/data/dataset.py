@@ -20,6 +20,7 @@ from leat.errors import InvalidArgumentError, NotFoundError
 from leat._graph.graphs import refused
 from leat._graph.ops import plain_value
 from leat._core.element_specs import DatasetSpec
+from leat._core.later import Hook
 from leat._core.shapes import TensorShape
 from leat._core.signatures import REQUIRED, function
 from leat._core.tensor import Tensor, convert_to_tensor
@@ -28,6 +29,7 @@ AUTOTUNE = -1
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 _POLL_SECONDS = 0.05
+arrow_stream = Hook()  # (dataset): a capsule of its elements as an Arrow stream; leat.data.formats.arrow
 
 
 class Dataset:
@@ -161,6 +163,9 @@ class Dataset:
         """Writes the elements to files that ``Dataset.load`` reads (``tf.data.Dataset.save``)."""
         from leat.data.functions import save
         return save(self, path, compression, shard_func, checkpoint_args)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return arrow_stream(self)
 
     def explain(self, elements=1000):
         """Runs `elements` elements; prints and returns what each operator did: rates, waits, bytes, the bottleneck.

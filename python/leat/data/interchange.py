@@ -1,4 +1,4 @@
-"""Datasets of what other packages hold: sequences, iterables, pandas and pyarrow tables (leat's own).
+"""Datasets of what other packages hold: sequences, iterables and pandas tables (leat's own); formats/ has the rest.
 
 The packages themselves are not imported: their objects are recognised by what they can do.
 """
@@ -9,7 +9,6 @@ from leat import dtypes, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
-from leat._structures.ragged import RaggedTensor
 from leat.data.dataset import Dataset
 
 
@@ -161,89 +160,3 @@ def _texts(values):
     out = np.empty(len(values), object)
     out[:] = values
     return convert_to_tensor(out)
-
-
-def from_arrow(data, columns=None, batch_size=65536, name=None):
-    """The rows of a pyarrow Table, RecordBatch, ChunkedArray or Array; or of what is read batch by batch: a
-    RecordBatchReader, a pyarrow.dataset.Dataset, a ParquetFile.
-
-    Rows are dictionaries by column, those of arrays values. columns: names of those that are wanted. batch_size: rows
-    that a dataset or file is read by. Lists become ragged, lists of fixed size dense, times int64 in their own unit.
-    ValueError, naming the column, where one lacks values.
-    """
-    if hasattr(data, "schema") and hasattr(data, "column") and hasattr(data, "num_rows"):
-        return Dataset.from_tensor_slices(_arrow_rows(data, columns), name=name)
-    if hasattr(data, "type") and hasattr(data, "null_count"):
-        return Dataset.from_tensor_slices(_arrow_column(data, "value"), name=name)
-    if not any(hasattr(data, method) for method in ("to_batches", "iter_batches", "read_next_batch")):
-        raise TypeError("from_arrow: expected a pyarrow table, batch, array, reader, dataset or file, found "
-                        f"{type(data).__name__}")
-    once = hasattr(data, "read_next_batch")
-    schema = data.schema_arrow if hasattr(data, "schema_arrow") else data.schema
-    wanted = schema.names if columns is None else list(columns)
-    empty = {key: _arrow_column(_no_values(schema.field(key).type), key) for key in wanted}
-    signature = nest.map_structure(_any_rows, nest.spec_of(empty))
-    started = []
-
-    def batches():
-        if once and started:
-            raise ValueError("from_arrow: a RecordBatchReader can be read once only; give a table or a dataset")
-        started.append(True)
-        if once:
-            found = iter(data)
-        elif hasattr(data, "iter_batches"):
-            found = data.iter_batches(batch_size=batch_size, columns=wanted)
-        else:
-            found = data.to_batches(batch_size=batch_size, columns=wanted)
-        for batch in found:
-            if batch.num_rows:
-                yield _arrow_rows(batch, wanted)
-    return Dataset.from_generator(batches, output_signature=signature).unbatch(name=name)
-
-
-def _no_values(kind):
-    import pyarrow
-    return pyarrow.array([], type=kind)
-
-
-def _any_rows(spec):
-    return spec._with_shape([None, *list(spec.shape)[1:]])
-
-
-def _arrow_rows(data, columns):
-    names = data.schema.names if columns is None else columns
-    for key in names:
-        if key not in data.schema.names:
-            raise ValueError(f"from_arrow: there is no column {key!r}; found {', '.join(data.schema.names)}")
-    return {key: _arrow_column(data.column(key), key) for key in names}
-
-
-def _arrow_column(column, key):
-    if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-        if hasattr(column, "num_chunks"):  # older versions give chunks for large texts
-            column = column.chunk(0) if column.num_chunks else _no_values(column.type)
-    kind = str(column.type)
-    if column.null_count:
-        raise ValueError(f"from_arrow: column {key!r} ({kind}) lacks values in {column.null_count} rows; fill them "
-                         "(fill_null) or drop the rows (drop_null)")
-    if kind.startswith("dictionary"):
-        column = column.dictionary_decode()
-        kind = str(column.type)
-    if kind.startswith("fixed_size_list"):
-        inner = _arrow_column(column.flatten(), key).numpy()
-        return convert_to_tensor(inner.reshape((len(column), column.type.list_size, *inner.shape[1:])))
-    if kind.startswith(("list", "large_list")):
-        offsets = np.asarray(column.offsets)
-        splits = (offsets - offsets[0]).astype(np.int64)
-        return RaggedTensor.from_row_splits(_arrow_column(column.flatten(), key), splits)
-    if kind.startswith(("timestamp", "date", "time", "duration")):
-        import pyarrow
-        if column.type.bit_width == 32:
-            column = column.cast(pyarrow.int32())
-        return _arrow_column(column.cast(pyarrow.int64()), key)
-    if kind in ("string", "large_string", "binary", "large_binary", "string_view", "binary_view"):
-        return _texts(column.to_numpy(zero_copy_only=False))
-    if kind == "bool" or kind.rstrip("0123456789") in ("int", "uint", "float", "double", "halffloat"):
-        return convert_to_tensor(column.to_numpy(zero_copy_only=False))
-    raise TypeError(f"from_arrow: column {key!r} is of {kind}; expected numbers, texts, times or lists of them")

@@ -1,0 +1,119 @@
+"""Files made of parts that can be read one by one (row groups, record batches, shards), as datasets of their rows.
+
+The plan begins with files_dataset, so that strategies and the data service deal out files. Functions over it list the
+parts of a file and read one, in parallel where that is asked for; both give the same for the same file, so that a
+saved iterator is a position.
+"""
+
+import glob
+import os
+
+from leat import dtypes, errors
+from leat._core import specs
+from leat.data import experimental
+from leat.data.dataset import AUTOTUNE
+from leat.data.interchange import Fetch
+
+_MOST_SHUFFLED = 1 << 16  # parts that one buffer holds
+
+
+def paths_of(paths, function, endings=()):
+    """The files of one path, folder or pattern, or of a list of them, as texts; a pattern's and folder's are sorted."""
+    if isinstance(paths, (str, bytes, os.PathLike)):
+        paths = [paths]
+    out = []
+    for path in map(os.fsdecode, paths):
+        path = path.removeprefix("file://")
+        if "://" in path:
+            raise errors.UnimplementedError(None, None, f"{function}: {path} is no file of this machine; copy or mount "
+                                            "it first")
+        if os.path.isdir(path):
+            found = sorted(name for ending in endings for name in glob.glob(
+                os.path.join(glob.escape(path), "**", "*" + ending), recursive=True))
+        elif any(letter in path for letter in "*?[") and not os.path.exists(path):
+            found = sorted(glob.glob(path, recursive=True))
+        else:
+            found = [path]
+        if not found:
+            raise errors.NotFoundError(None, None, f"{function}: there is no file for {path}" + (
+                f"; in folders files end in {' or '.join(endings)}" if os.path.isdir(path) else ""))
+        out.extend(found)
+    if not out:
+        raise ValueError(f"{function}: no paths were given")
+    return out
+
+
+class Failure:
+    """A context in which what goes wrong with a file is an exception of leat.errors that names it."""
+
+    def __init__(self, function, path, part=""):
+        self.where = f"{function}: {path}{part}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if error is None or isinstance(error, errors.OpError) or not isinstance(error, Exception) or isinstance(
+                error, (ImportError, MemoryError)):
+            return
+        text = f"{self.where}: {error}"
+        if isinstance(error, FileNotFoundError):
+            raise errors.NotFoundError(None, None, text) from error
+        if isinstance(error, PermissionError):
+            raise errors.PermissionDeniedError(None, None, text) from error
+        if isinstance(error, NotImplementedError):
+            raise errors.UnimplementedError(None, None, text) from error
+        is_ours = type(error) in (ValueError, TypeError)  # those of packages have classes of their own
+        raise (errors.InvalidArgumentError if is_ours else errors.DataLossError)(None, None, text) from error
+
+
+def of_files(paths, count_parts, read, signature, *, num_parallel_calls=AUTOTUNE, deterministic=None, shuffle=False,
+             seed=None, batch_size=None, name=None):
+    """Rows, or batches of `batch_size` rows, of the parts of files.
+
+    count_parts: (path) -> the numbers of its parts. read: (path, number) -> a batch of `signature`. shuffle: parts are
+    in an order of their own in each epoch.
+    """
+    def list_parts(path):
+        path = os.fsdecode(path.numpy())
+        numbers = list(count_parts(path))
+        return [path] * len(numbers), numbers
+
+    def read_part(path, number):
+        return read(os.fsdecode(path.numpy()), int(number))
+    list_parts.__name__, read_part.__name__ = count_parts.__name__, read.__name__
+    parts = experimental.files_dataset(paths).map(
+        Fetch(_columns(list_parts), (specs.TensorSpec([None], dtypes.string), specs.TensorSpec([None], dtypes.int64)))
+    ).unbatch()
+    if shuffle:
+        parts = parts.shuffle(_MOST_SHUFFLED, seed)
+    batches = parts.map(Fetch(read_part, signature), num_parallel_calls=num_parallel_calls,
+                        deterministic=deterministic)
+    return batches.unbatch(name=name) if batch_size is None else batches.rebatch(batch_size, name=name)
+
+
+def _columns(list_parts):
+    """`list_parts` with its lists as tensors, also where these are empty."""
+    import numpy as np
+
+    from leat._core.tensor import convert_to_tensor
+
+    def listed(path):
+        names, numbers = list_parts(path)
+        return convert_to_tensor(np.array(names, object)), convert_to_tensor(np.array(numbers, np.int64))
+    listed.__name__ = list_parts.__name__
+    return listed
+
+
+def written(path, function, write):
+    """``write(temporary path)``, and then the file under its name; nothing is left where that fails."""
+    path = os.fsdecode(path)
+    temporary = f"{path}.{os.getpid()}.partial"
+    try:
+        result = write(temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    return result

@@ -17,5 +17,6 @@ _dataset.arrow_stream.at("leat.data.formats.arrow", "stream_of")
 _later.module(__name__, {}, {
     "leat.data.formats.arrow": "from_arrow to_arrow",
     "leat.data.formats.huggingface": "from_huggingface",
+    "leat.data.formats.json_lines": "json_lines",
     "leat.data.formats.parquet": "from_arrow_files from_parquet to_arrow_file to_parquet",
 })

@@ -18,5 +18,6 @@ _later.module(__name__, {}, {
     "leat.data.formats.arrow": "from_arrow to_arrow",
     "leat.data.formats.huggingface": "from_huggingface",
     "leat.data.formats.json_lines": "json_lines",
+    "leat.data.formats.mds": "from_mds to_mds",
     "leat.data.formats.parquet": "from_arrow_files from_parquet to_arrow_file to_parquet",
 })

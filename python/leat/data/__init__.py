@@ -20,5 +20,6 @@ _later.module(__name__, {}, {
     "leat.data.formats.json_lines": "json_lines",
     "leat.data.formats.mds": "from_mds to_mds",
     "leat.data.formats.parquet": "from_arrow_files from_parquet to_arrow_file to_parquet",
+    "leat.data.formats.tfds": "tfds",
     "leat.data.formats.webdataset": "from_webdataset to_webdataset",
 })

@@ -159,6 +159,11 @@ def python(part, floor=1.0):
     return lambda c: {"leat": ["python_speed.py", c.build, c.seconds, part], "floor": lambda limit: floor}
 
 
+def formats(part, floor):
+    """Files of other projects, beside their own readers."""
+    return lambda c: {"leat": ["python_formats.py", c.build, c.seconds, part], "floor": lambda limit: floor}
+
+
 def python_map(c):
     return {"limit": ["leat_chain_8", c.seconds, "1", "65536"], "leat": ["python_speed.py", c.build, c.seconds, "map"],
             "floor": lambda limit: 0.9}
@@ -240,6 +245,11 @@ CASES = {
     "python_map": (python_map, "chain_8 in batches of 65,536 through Python, beside the same in C"),
     "python_add": (python("add"), "an eager sum of two tensors of ten numbers; the limit is numpy's time for it and 1 us"),
     "python_call": (python("call"), "a call of a traced function of nothing; the limit is 3 us of processor time"),
+    "parquet": (formats("parquet", 0.8), "Parquet files in batches of 1,024 rows; the limit is pyarrow's scan"),
+    "parquet_rows": (formats("parquet_rows", 0.8), "the same by rows that are batched"),
+    "mds": (formats("mds", 1.5), "MDS shards; the limit is MosaicML's reader"),
+    "webdataset": (formats("webdataset", 1.5), "bytes out of tar shards; the limit is WebDataset's reader"),
+    "webdataset_pictures": (formats("pictures", 1.5), "PNG pictures out of tar shards, decoded; the limit is WebDataset's"),
     "python_callback": (python("callback", 1 / 1.2), "a map called in Python, about 50 us of numpy, beside a bare loop"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }
@@ -270,11 +280,16 @@ class Context:
         return self.__dict__[name]
 
 
+def _python_of(name):
+    """What others' files are read beside them by has an interpreter of its own."""
+    return os.path.join(ROOT, ".venv-formats/bin/python" if name == "python_formats.py" else ".venv/bin/python")
+
+
 def program(build, name):
     """The command of a program; one in Python runs with the interpreter of the tests where there is one."""
     if not name.endswith(".py"):
         return [os.path.join(build, "bench", name)]
-    python = os.path.join(ROOT, ".venv/bin/python")
+    python = _python_of(name)
     return [python if os.path.exists(python) else sys.executable, os.path.join(ROOT, "bench", name)]
 
 
@@ -282,6 +297,8 @@ def missing(build, name):
     """Why a program cannot run; None: it can."""
     if name.endswith(".py") and not os.path.exists(os.path.join(build, "python/leat/_native.abi3.so")):
         return "the Python package is not built"
+    if name == "python_formats.py" and not os.path.exists(_python_of(name)):
+        return "there is no .venv-formats; sh tools/venv.sh formats makes it"
     return None if os.path.exists(program(build, name)[-1]) else "bench/%s is not built" % name
 
 

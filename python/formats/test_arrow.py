@@ -129,6 +129,14 @@ def test_numbers_and_texts_are_not_copied():
     assert pyarrow.total_allocated_bytes() <= before
 
 
+def test_tables_in_thousands_of_pieces():
+    chunks = pyarrow.chunked_array([[i, i] for i in range(3000)])
+    dataset = tf.data.from_arrow(chunks)
+    assert len(dataset) == 6000 and [int(i) for i in dataset] == [i // 2 for i in range(6000)]
+    series = polars.concat([polars.Series([i]) for i in range(1500)], rechunk=False)
+    assert [int(i) for i in tf.data.from_arrow(series)] == list(range(1500))
+
+
 def test_columns_are_chosen():
     table = pyarrow.table({"a": [1, 2], "b": ["x", "y"], "c": [{"d": 1}, {"d": 2}]})
     assert list(values(tf.data.from_arrow(table, ["b", "a"]))[0]) == ["b", "a"]

@@ -205,7 +205,10 @@ def test_refusals(tmp_path, folder):
     with pytest.raises(tf.errors.InvalidArgumentError, match="'x'"):
         tf.data.to_mds(D.from_generator(lambda: iter([{"x": np.zeros(0, np.int32)}]), output_signature={
             "x": tf.TensorSpec([None], tf.int32)}), tmp_path / "new")
-    assert not os.path.exists(tmp_path / "new" / "index.json")
+    fails = D.range(50).map(lambda i: {"x": 8 // (40 - i)})
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.data.to_mds(fails, tmp_path / "new", size_limit=400)
+    assert os.listdir(tmp_path / "new") == []
 
 
 def test_random_damage_ends_in_an_exception_of_its_own(tmp_path):

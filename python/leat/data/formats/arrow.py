@@ -11,6 +11,7 @@ from leat._core.tensor import Tensor
 from leat.data.dataset import Dataset
 from leat.data.formats import columns as layouts
 
+_MOST_CHUNKS = 1000  # of a table that is taken as it is; a plan of more is slow
 _IN_MEMORY = ("num_rows", "null_count", "iloc")  # what tables and arrays have, and queries and streams have not
 
 
@@ -19,7 +20,8 @@ def from_arrow(data, columns=None, batch_size=65536, name=None, nulls="refuse"):
     a stream; or of what pyarrow reads batch by batch: a pyarrow.dataset.Dataset, a ParquetFile.
 
     Rows are dictionaries by column, those of arrays values; structs are dictionaries in them. Tables and arrays are
-    taken as they are, and numbers and texts of theirs without a copy: elements have numbers then. Queries are run anew
+    taken as they are, and numbers and texts of theirs without a copy (but where they lie in more than 1,000 pieces):
+    elements have numbers then. Queries are run anew
     by each iterator, and a stream that can be read once only is refused the second time.
 
     columns: names of those that are wanted. batch_size: rows that a dataset or file is read by. Lists become ragged,
@@ -31,7 +33,11 @@ def from_arrow(data, columns=None, batch_size=65536, name=None, nulls="refuse"):
     nulls = layouts.Nulls(nulls, "from_arrow")
     speaks = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
     if speaks and any(hasattr(data, what) for what in _IN_MEMORY):
-        return _in_memory(list(layouts.reader_of(data, nulls, columns)), data, nulls, columns, name)
+        batches = list(layouts.reader_of(data, nulls, columns))
+        joined = getattr(data, "combine_chunks", None) or getattr(data, "rechunk", None)
+        if len(batches) > _MOST_CHUNKS and joined is not None:
+            batches = list(layouts.reader_of(joined(), nulls, columns))
+        return _in_memory(batches, data, nulls, columns, name)
     if not speaks and not any(hasattr(data, method) for method in ("to_batches", "iter_batches", "read_next_batch")):
         raise TypeError("from_arrow: expected a table, batch, array, query, stream, dataset or file that speaks Arrow "
                         f"(__arrow_c_stream__), found {type(data).__name__}")

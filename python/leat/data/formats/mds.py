@@ -365,7 +365,7 @@ def to_mds(dataset, folder, columns=None, compression=None, hashes=(), size_limi
     they are), whole numbers and floats their dtypes, truth values "uint8", arrays "ndarray:dtype:shape", or
     "ndarray:dtype" where dimensions differ. compression: None, "zstd" or "zstd:7" (needs the package zstandard), "gz",
     "bz2". hashes: names of hashlib's, in order. size_limit: bytes of a shard. The folder must not be there, or empty;
-    index.json is written last.
+    index.json is written last, and after a failure nothing stays.
     """
     spec = dataset.element_spec
     if not isinstance(spec, dict) or not spec or any(nest._kind_of(one) is not None for one in spec.values()):
@@ -376,9 +376,13 @@ def to_mds(dataset, folder, columns=None, compression=None, hashes=(), size_limi
             raise ValueError(f"to_mds: there is no component {name!r}; found {', '.join(encodings)}")
         encodings[name] = encoding
     writer = _Writer(os.fsdecode(folder), encodings, compression, list(hashes), size_limit)
-    for element in dataset.as_numpy_iterator():
-        writer.write(element)
-    return writer.finish()
+    try:
+        for element in dataset.as_numpy_iterator():
+            writer.write(element)
+        return writer.finish()
+    except BaseException:
+        writer.discard()
+        raise
 
 
 def _encoding(name, spec):
@@ -445,7 +449,7 @@ class _Writer:
             "column_names": self._names, "column_encodings": [encodings[name] for name in self._names],
             "column_sizes": self._sizes}
         self._text = json.dumps(self._config, sort_keys=True).encode()
-        self._shards, self._samples, self._total = [], [], 0
+        self._shards, self._stored, self._samples, self._total = [], [], [], 0
         self._size = 8 + len(self._text)
 
     def write(self, element):
@@ -472,7 +476,8 @@ class _Writer:
         name = f"shard.{len(self._shards):05}.mds"
         packed = None if self._pack is None else self._pack(raw)
         stored = name if packed is None else f"{name}.{self._ending}"
-        with open(os.path.join(self._folder, stored), "wb") as file:
+        self._stored.append(os.path.join(self._folder, stored))
+        with open(self._stored[-1], "wb") as file:
             file.write(raw if packed is None else packed)
         self._shards.append({
             "samples": len(self._samples), "raw_data": self._info(raw, name),
@@ -483,6 +488,12 @@ class _Writer:
         import hashlib
         return {"basename": name, "bytes": len(data),
                 "hashes": {kind: hashlib.new(kind, data).hexdigest() for kind in self._hashes}}
+
+    def discard(self):
+        """Removes the shards, which nothing lists."""
+        for path in self._stored:
+            if os.path.exists(path):
+                os.unlink(path)
 
     def finish(self):
         if self._samples:

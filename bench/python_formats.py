@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files of other projects beside their own readers: python_formats.py BUILD SECONDS parquet|parquet_rows|mds|webdataset|pictures.
 
-Each takes turns, and the fastest counts. The interpreter is that of `make test-formats`, which has these projects.
+Processor time of all threads; each takes turns, and the fastest counts. The interpreter is that of `make test-formats`, which has these projects.
 
 parquet       batches of 1,024 rows of numbers, vectors and texts; the limit is pyarrow's scan of the same files
 parquet_rows  the same by rows that are batched
@@ -26,15 +26,15 @@ D = tf.data.Dataset
 
 
 def fastest(functions, seconds):
-    """Units per second of each function, which returns how many units it did: the best of turns."""
+    """Units per second of the processor's time of each function, which returns how many units it did: the best of turns."""
     best = [0.0] * len(functions)
     end, turns = time.monotonic() + seconds, 0
     while time.monotonic() < end or turns < 3:
         turns += 1
         for number, function in enumerate(functions):
-            start = time.perf_counter()
+            start = time.process_time()
             units = function()
-            best[number] = max(best[number], units / (time.perf_counter() - start))
+            best[number] = max(best[number], units / (time.process_time() - start))
     return best
 
 
@@ -57,7 +57,7 @@ def parquet(folder, by_rows=False):
 
     def theirs():
         return sum(batch.num_rows for batch in pyarrow.dataset.dataset(folder).to_batches(batch_size=1024))
-    return ours, theirs, "rows/s"
+    return ours, theirs, "rows/CPU s"
 
 
 def mds(folder):
@@ -75,7 +75,7 @@ def mds(folder):
 
     def theirs():
         return sum(1 for reader in readers for i in range(reader.samples) if reader.get_item(i))
-    return ours, theirs, "samples/s"
+    return ours, theirs, "samples/CPU s"
 
 
 def webdataset(folder, decode=None):
@@ -96,7 +96,7 @@ def webdataset(folder, decode=None):
     def theirs():
         dataset = real.WebDataset(paths, shardshuffle=False)
         return sum(1 for _ in (dataset.decode(decode) if decode else dataset))
-    return ours, theirs, "samples/s"
+    return ours, theirs, "samples/CPU s"
 
 
 def main(seconds, name):

@@ -21,6 +21,18 @@ _WAYS_OUT = {"d": "cast them to float64 or to whole numbers first", "n": "leave 
              "+u": "take the unions apart first", "+r": "decode the runs first", "ti": "cast them to whole numbers",
              "+v": "cast the list views to lists first"}
 
+_NAMES = _NUMBERS | {
+    "b": "bool", "u": "string", "U": "large_string", "vu": "string_view", "z": "binary", "Z": "large_binary",
+    "vz": "binary_view", "w:": "fixed_size_binary", "td": "date", "tt": "time", "ts": "timestamp", "tD": "duration",
+    "ti": "interval", "d:": "decimal", "n": "null", "+l": "list", "+L": "large_list", "+w:": "fixed_size_list",
+    "+s": "struct", "+m": "map", "+vl": "list_view", "+vL": "large_list_view", "+ud": "dense_union",
+    "+us": "sparse_union", "+r": "run_end_encoded"}
+
+
+def _shown(kind):
+    """The name of a type that its format stands for."""
+    return next((_NAMES[kind[:size]] for size in range(len(kind), 0, -1) if kind[:size] in _NAMES), kind)
+
 
 class Nulls:
     """What becomes of values that are missing: refused, told by a mask beside the column, or filled."""
@@ -113,9 +125,9 @@ class _Column:
         """ValueError where rows lack values and nothing was said of it."""
         if valid is None or self.masked or self.path in self.nulls.fills:
             return
-        raise ValueError(f"{self.nulls.function}: column {self.path!r} ({self.kind}) lacks values in "
-                         f"{int((~valid).sum())} rows; fill them or drop the rows, or say nulls='mask' or nulls="
-                         f"{{{self.path!r}: value}}")
+        raise ValueError(f"{self.nulls.function}: column {self.path or 'value'!r} ({_shown(self.kind)}) lacks "
+                         f"values in {int((~valid).sum())} rows; fill them or drop the rows, or say nulls='mask' or "
+                         f"nulls={{{self.path!r}: value}}")
 
     def filled(self, values, valid):
         """Dense values with zeros, or the value that was given, in the place of those that are missing."""
@@ -135,8 +147,8 @@ class _Column:
 
     def dense(self, batch, node, first, n):
         """n rows from row `first` on."""
-        raise TypeError(f"{self.nulls.function}: column {self.path!r} has lists of fixed size of {self.kind}; expected "
-                        "numbers, texts or times in them")
+        raise TypeError(f"{self.nulls.function}: column {self.path!r} has lists of fixed size of {_shown(self.kind)}; "
+                        "expected numbers, texts or times in them")
 
     def read(self, batch, node, first, n):
         """n rows from row `first` on, as tensors in the structure of `spec`."""
@@ -216,8 +228,8 @@ class _Dictionary(_Column):
         self.stored, self.values = stored, values
         self.dtype, self.shape = values.dtype, values.shape
         if self.dtype is None:
-            raise TypeError(f"{self.nulls.function}: column {self.path!r} is a dictionary of {values.kind}; expected "
-                            "one of numbers, texts or times")
+            raise TypeError(f"{self.nulls.function}: column {self.path!r} is a dictionary of {_shown(values.kind)}; "
+                            "expected one of numbers, texts or times")
 
     def dense(self, batch, node, first, n):
         _, _, offset, buffers, _, dictionary = node
@@ -369,7 +381,8 @@ def column_of(schema, nulls, path="", names=None):
     if kind == "+s":
         return _struct(common, children, names)
     advice = next((text for start, text in _WAYS_OUT.items() if kind.startswith(start)), "cast the column first")
-    raise TypeError(f"{nulls.function}: column {path!r} is of Arrow's type {kind!r}, which has no tensor; {advice}")
+    raise TypeError(f"{nulls.function}: column {path!r} is of Arrow's type {_shown(kind)}, which has no tensor; "
+                    f"{advice}")
 
 
 def _struct(common, children, names):

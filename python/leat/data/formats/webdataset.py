@@ -187,8 +187,8 @@ def to_webdataset(dataset, pattern, maxcount=100000, maxsize=3e9, mtime=None):
     pattern: names of shards, "train-%06d.tar"; those that end in "gz" are compressed. "__key__" names a sample, else
     its number does. Strings are members' bytes; other components are encoded by their extension: whole numbers for
     cls, index and id, any array for npy, pictures (uint8) for png, jpg and jpeg. maxcount, maxsize: of samples and
-    bytes in a shard. mtime: the time of the members, now if None; give one for the same bytes each time. A shard has its
-    name when it is whole.
+    bytes in a shard. mtime: the time of the members, now if None; give one for the same bytes each time. A shard has
+    its name when it is whole.
     """
     spec = dataset.element_spec
     if not isinstance(spec, dict) or any(nest._kind_of(one) is not None for one in spec.values()):

@@ -58,10 +58,10 @@ typedef struct making {
     PyObject *held;
 } making;
 
-/* leat asks for a function: callable(number, operator, argument, spec) gives a native function. */
-static leat_function *make_function(void *context, int64_t number, const char *op,
-                                    const char *argument, const leat_spec *input, leat_error *err) {
-    making *self = context;
+/* callable(number, operator, argument, spec) gives a native function. */
+static leat_function *ask_for_function(making *self, int64_t number, const char *op,
+                                       const char *argument, const leat_spec *input,
+                                       leat_error *err) {
     PyObject *spec = native_spec_json(input), *made = NULL;
     if (spec != NULL)
         made = PyObject_CallFunction(self->callable, "LssO", (long long)number, op, argument, spec);
@@ -73,6 +73,15 @@ static leat_function *make_function(void *context, int64_t number, const char *o
     Py_XDECREF(made);
     if (function == NULL)
         native_catch(err);
+    return function;
+}
+
+/* leat asks for a function, without the GIL. */
+static leat_function *make_function(void *context, int64_t number, const char *op,
+                                    const char *argument, const leat_spec *input, leat_error *err) {
+    PyGILState_STATE state = PyGILState_Ensure();
+    leat_function *function = ask_for_function(context, number, op, argument, input, err);
+    PyGILState_Release(state);
     return function;
 }
 
@@ -146,12 +155,31 @@ static PyObject *dataset_build(PyObject *class, PyObject *args) {
     bindings.function = make_function;
     bindings.context = &all;
     if (read_bindings(datasets, elements, &bindings, &all.held) == 0) {
-        leat_dataset *made = leat_dataset_build(plan, &bindings, &err);
+        leat_dataset *made = NULL;
+        /* An operator may look at files, for which others are not to wait. */
+        Py_BEGIN_ALLOW_THREADS;
+        made = leat_dataset_build(plan, &bindings, &err);
+        Py_END_ALLOW_THREADS;
         result = native_dataset_new(made, all.held, &err);
     }
     bindings_fini(&bindings);
     Py_XDECREF(all.held);
     return result;
+}
+
+/* from_json(text, remote) */
+static PyObject *dataset_from_json(PyObject *class, PyObject *args) {
+    (void)class;
+    const char *text = NULL;
+    int remote = 0;
+    leat_error err = {0};
+    leat_dataset *made = NULL;
+    if (!PyArg_ParseTuple(args, "sp", &text, &remote))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    made = remote ? leat_dataset_from_trusted_json(text, &err) : leat_dataset_from_json(text, &err);
+    Py_END_ALLOW_THREADS;
+    return native_dataset_new(made, NULL, &err);
 }
 
 /* ---- reading ---- */
@@ -319,6 +347,8 @@ static PyObject *dataset_value(PyObject *self, PyObject *unused) {
 static PyMethodDef dataset_methods[] = {
     {"build", dataset_build, METH_VARARGS | METH_STATIC,
      "build(plan, datasets, elements, function) -> Dataset."},
+    {"from_json", dataset_from_json, METH_VARARGS | METH_STATIC,
+     "from_json(text, remote) -> Dataset."},
     {"generator", native_dataset_generator, METH_VARARGS | METH_STATIC,
      "generator(start, spec, (args' spec, args)) -> Dataset."},
     {"spec", dataset_spec, METH_NOARGS, "JSON of the elements' spec."},

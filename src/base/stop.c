@@ -65,6 +65,16 @@ leati_stop_scope leati_stop_enter_deaf(void) {
     return before;
 }
 
+leati_stop_scope leati_stop_enter_local(void) {
+    leati_stop_scope before = here.scope;
+    here.scope.is_local = true;
+    return before;
+}
+
+bool leati_stop_is_local(void) {
+    return here.scope.is_local;
+}
+
 void leati_stop_leave(leati_stop_scope before) {
     const leati_stop_scope *left = &here.scope;
     if (left->committed && (before.team != left->team || !before.committed))

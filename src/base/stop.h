@@ -26,6 +26,7 @@ typedef struct leati_stop_scope {
     bool stopped;              /* one has */
     bool deaf;                 /* whatever is entered inside does not listen either */
     bool committed;            /* counted by the team */
+    bool is_local;             /* files of other machines are refused; inside of it, too */
 } leati_stop_scope;
 
 /* The thread works for `owner` from now on; with a flag of NULL for whom it worked before, but it
@@ -37,6 +38,11 @@ leati_stop_scope leati_stop_enter_team(leati_stop_team *team, void (*tell)(void 
 /* What follows is done to its end: looks say false. */
 leati_stop_scope leati_stop_enter_deaf(void);
 void leati_stop_leave(leati_stop_scope before);
+
+/* The thread works for who it worked for, on a stranger's behalf: whatever it opens is a file of
+ * this machine (file/fs.h), until the scope is left. */
+leati_stop_scope leati_stop_enter_local(void);
+bool leati_stop_is_local(void);
 
 /* From here on until the scope is left the thread goes to its end, because others see what it does:
  * looks say false. CANCELLED, and nothing has changed, where it shall stop. */

@@ -15,11 +15,11 @@
 
 #define MAX_PLAN ((size_t)256 << 20)
 
-static leat_status read_plan(const char *path, leat_dataset **out, leat_error *err) {
+static leat_status read_plan(const char *path, bool remote, leat_dataset **out, leat_error *err) {
     char *text = leati_print_read_text(path, MAX_PLAN, err);
     if (text == NULL)
         return err->code;
-    *out = leat_dataset_from_json(text, err);
+    *out = remote ? leat_dataset_from_trusted_json(text, err) : leat_dataset_from_json(text, err);
     leati_free(text);
     return *out != NULL ? LEAT_OK
                         : leati_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard input" : path);
@@ -68,7 +68,7 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
     /* Before the plan is read: operators without a seed of their own draw theirs then. */
     if (options->seed.given)
         leat_seed_set(options->seed.value);
-    leat_status status = read_plan(path, &dataset, err);
+    leat_status status = read_plan(path, options->remote, &dataset, err);
     if (status != LEAT_OK)
         return status;
     if (options->limit == 0 && !options->watched &&

@@ -9,6 +9,7 @@ typedef struct leati_pipeline_options {
     int64_t threads; /* 0: the shared pool */
     leat_seed seed;  /* the global seed */
     bool no_rewrites;
+    bool remote;  /* it may open files of other machines */
     bool watched; /* a web page shows it, at `port` */
     int64_t port;
 } leati_pipeline_options;
@@ -35,6 +36,10 @@ typedef struct leati_pipeline_options {
          .minimum = 1,                                                                             \
          .maximum = 1024,                                                                          \
          .doc = "A pool of N threads; without it all cores."},                                     \
+        {.name = "remote",                                                                         \
+         .type = LEATI_OPTION_FLAG,                                                                \
+         .offset = offsetof(s, m.remote),                                                          \
+         .doc = "The plan is yours: it may open http://, https:// and s3:// files."},              \
     {                                                                                              \
         .name = "no-rewrites", .type = LEATI_OPTION_FLAG, .offset = offsetof(s, m.no_rewrites),    \
         .doc = "Run the plan as written, without fusions."                                         \

@@ -15,6 +15,7 @@ struct leat_cancel {
     atomic_bool fired;
     pthread_mutex_t lock;
     leati_cancel_watch *watches; /* lock */
+    bool is_local;               /* constant once it is used */
     leat_cancel *parent;         /* borrowed */
     leati_cancel_watch of_parent;
 };
@@ -33,10 +34,15 @@ leat_cancel *leati_cancel_new(leat_cancel *parent, leat_error *err) {
     atomic_init(&cancel->fired, false);
     pthread_mutex_init(&cancel->lock, NULL);
     cancel->parent = parent;
+    cancel->is_local = parent != NULL && parent->is_local;
     cancel->of_parent.fired = parent_fired;
     if (parent != NULL)
         leati_cancel_watch_add(parent, &cancel->of_parent);
     return cancel;
+}
+
+void leati_cancel_keep_local(leat_cancel *cancel) {
+    cancel->is_local = true;
 }
 
 leat_cancel *leati_cancel_ref(leat_cancel *cancel) {
@@ -106,6 +112,10 @@ static void fire(void *owner) {
 }
 
 leati_stop_scope leati_cancel_enter(leat_cancel *cancel) {
-    return cancel == NULL ? leati_stop_enter(NULL, NULL, NULL)
-                          : leati_stop_enter(&cancel->fired, fire, cancel);
+    if (cancel == NULL)
+        return leati_stop_enter(NULL, NULL, NULL);
+    leati_stop_scope before = leati_stop_enter(&cancel->fired, fire, cancel);
+    if (cancel->is_local)
+        (void)leati_stop_enter_local();
+    return before;
 }

@@ -10,6 +10,9 @@ typedef struct leat_cancel leat_cancel;
 
 /* A child is cancelled with its parent (NULL: none; borrowed, must outlive it). Owned. */
 leat_cancel *leati_cancel_new(leat_cancel *parent, leat_error *err);
+/* Who works for it, or for a child that is made from now on, opens files of this machine alone
+ * (leati_stop_enter_local). Before any thread works for it. */
+void leati_cancel_keep_local(leat_cancel *cancel);
 void leati_cancel_unref(leat_cancel *cancel);
 leat_cancel *leati_cancel_ref(leat_cancel *cancel);
 /* Sets the flag and wakes the waiters. Idempotent, any thread, not a signal handler, and not with a

@@ -7,7 +7,17 @@
 
 struct leati_driver {
     leati_thread thread;
+    void (*main)(void *context);
+    void *context;
+    bool is_local; /* whoever started it works for a stranger's plan, and so does it */
 };
+
+static void run_driver(void *context) {
+    leati_driver *driver = context;
+    if (driver->is_local)
+        (void)leati_stop_enter_local();
+    driver->main(driver->context);
+}
 
 leati_driver *leati_driver_start(const char *name, void (*main)(void *context), void *context,
                                  leat_error *err) {
@@ -16,7 +26,8 @@ leati_driver *leati_driver_start(const char *name, void (*main)(void *context), 
         (void)leati_no_memory(err);
         return NULL;
     }
-    if (leati_thread_start(&driver->thread, name, main, context, err) != LEAT_OK) {
+    *driver = (leati_driver){.main = main, .context = context, .is_local = leati_stop_is_local()};
+    if (leati_thread_start(&driver->thread, name, run_driver, driver, err) != LEAT_OK) {
         leati_free(driver);
         return NULL;
     }

@@ -113,9 +113,13 @@ class Dataset:
         return self._plan("to_json()").to_json()
 
     @staticmethod
-    def from_json(text):
-        """The dataset of a plan's JSON text."""
-        return Dataset._of(_native.Dataset.build(text, [], [], None), name="Plan")
+    def from_json(text, remote=False):
+        """The dataset of a plan's JSON text.
+
+        remote: may it open files of other machines (``http://``, ``https://``, ``s3://``)? Only for plans of your own:
+        others could have this machine ask for whatever they name. PermissionDeniedError where it may not.
+        """
+        return Dataset._of(_native.Dataset.from_json(text, bool(remote)), name="Plan")
 
     def _plan(self, what):
         if self._native is None:

@@ -48,7 +48,10 @@ leat_accessor *leat_accessor_open(leat_dataset *dataset, leat_error *err) {
     accessor->dataset = leat_dataset_ref(dataset);
     /* Not the caller's record, which may hold an earlier failure. */
     leat_error fresh = {0};
-    if (open_accessor(accessor, &fresh) != LEAT_OK) {
+    leati_stop_scope before = leati_dataset_enter(dataset);
+    leat_status status = open_accessor(accessor, &fresh);
+    leati_stop_leave(before);
+    if (status != LEAT_OK) {
         *err = fresh;
         leat_accessor_close(accessor);
         return NULL;
@@ -77,7 +80,9 @@ leat_status leat_accessor_get(leat_accessor *accessor, int64_t index, leat_eleme
     leat_error local = {0};
     /* A failure leaves it empty. */
     leat_element_clear(out);
+    leati_stop_scope before = leati_dataset_enter(accessor->dataset);
     leat_status status = leati_access_get(accessor->access, &index, 1, &accessor->block, &local);
+    leati_stop_leave(before);
     if (status == LEAT_OK)
         status = leati_block_element(&accessor->block, accessor->dataset->spec, 0, out, &local);
     leati_block_clear(&accessor->block);

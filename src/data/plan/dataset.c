@@ -208,6 +208,10 @@ static leat_status describe(leat_dataset *dataset, leat_error *err) {
     return LEAT_OK;
 }
 
+leati_stop_scope leati_dataset_enter(const leat_dataset *dataset) {
+    return dataset->is_local ? leati_stop_enter_local() : leati_stop_enter(NULL, NULL, NULL);
+}
+
 /* Releases given inputs and reports the first failure that led here. */
 leat_dataset *leati_dataset_give_up(leat_dataset *const *inputs, int num_inputs) {
     for (int i = 0; i < num_inputs; i++)
@@ -241,8 +245,11 @@ static leat_dataset *dataset_alloc(const leati_dataset_op *op, leat_dataset *con
         leat_dataset_unref(dataset);
         return leati_dataset_give_up(inputs, num_inputs);
     }
-    for (int i = 0; i < num_inputs; i++)
+    dataset->is_local = leati_stop_is_local();
+    for (int i = 0; i < num_inputs; i++) {
         dataset->inputs[i] = inputs[i];
+        dataset->is_local = dataset->is_local || inputs[i]->is_local;
+    }
     dataset->num_inputs = num_inputs;
     return dataset;
 }
@@ -292,6 +299,7 @@ leat_dataset *leati_dataset_with(const leat_dataset *dataset, const void *args,
                                            dataset->num_inputs, err);
     if (copy == NULL)
         return NULL;
+    copy->is_local = copy->is_local || dataset->is_local;
     if (dataset->label != NULL) {
         copy->label = leati_strdup(dataset->label);
         if (copy->label == NULL) {

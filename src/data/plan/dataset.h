@@ -19,7 +19,8 @@ struct leat_dataset {
     bool pure; /* this node and all below: nobody sees that more was asked for than used */
     /* This node and all below: computing again from a saved state gives the same. */
     bool replayable;
-    char *label;                  /* NULL: none */
+    bool is_local; /* this node or one below is of a stranger's plan: leat_dataset_from_json */
+    char *label;   /* NULL: none */
     _Atomic uint64_t fingerprint; /* 0: not asked for yet */
     /* The node that owns the shared state; itself unless this is a rewritten copy, which borrows
      * (and references) its origin's. */
@@ -31,6 +32,10 @@ struct leat_dataset {
  * NULL among them passes through (the others are released, err is kept). Owned. */
 leat_dataset *leati_dataset_new(const leati_dataset_op *op, const void *args,
                                 leat_dataset *const *inputs, int num_inputs, leat_error *err);
+
+/* The thread works on the plan: what a stranger's opens lies on this machine. For leati_stop_leave.
+ */
+leati_stop_scope leati_dataset_enter(const leat_dataset *dataset);
 
 /* Releases what a builder was given, as leati_dataset_new does where it fails; NULL. */
 leat_dataset *leati_dataset_give_up(leat_dataset *const *inputs, int num_inputs);

@@ -473,8 +473,16 @@ char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err) {
 
 leat_dataset *leat_dataset_from_json(const char *text, leat_error *err) {
     LEATI_ERROR_DOOR(err);
+    leati_stop_scope before = leati_stop_enter_local();
+    leat_dataset *dataset = leat_dataset_from_trusted_json(text, err);
+    leati_stop_leave(before);
+    return dataset;
+}
+
+leat_dataset *leat_dataset_from_trusted_json(const char *text, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
     if (text == NULL) {
-        leati_refuse(err, VALUE, "leat_dataset_from_json: text is NULL");
+        leati_refuse(err, VALUE, "a plan's text is NULL");
         return NULL;
     }
     json_t *json = leati_json_parse(text, strlen(text), err);

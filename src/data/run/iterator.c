@@ -64,6 +64,8 @@ static leat_status open_iteration(leat_iterator *iterator, const leat_iterator_o
     iterator->cancel = leati_cancel_new(around, err);
     if (iterator->cancel == NULL)
         return err->code;
+    if (iterator->dataset->is_local)
+        leati_cancel_keep_local(iterator->cancel);
     int64_t cpus = leati_plan_number(iterator->dataset, "autotune.cpu_budget");
     int most = leati_pool_size(iteration->pool);
     iteration->budget = leati_budget_new((size_t)LEATI_MAX(0, options->memory_limit),
@@ -81,8 +83,10 @@ leat_status leati_iterator_open_tree(leat_iterator *iterator, leat_error *err) {
         return err->code;
     if (iteration->autotune)
         LEATI_TRY(leati_autotune_start(iteration, err));
+    leati_stop_scope before = leati_dataset_enter(iterator->dataset);
     leat_status status = leati_input_open_dataset(&iterator->input, &iterator->top,
                                                   iterator->rewritten, iteration, err);
+    leati_stop_leave(before);
     iterator->input.snapshots = iterator->snapshots;
     return status;
 }

@@ -6,9 +6,9 @@ DIR ?= tests/golden/data
 BUILD_PACKAGES = gcc g++ cmake ninja-build pkgconf libc6-dev libjpeg62-turbo-dev libspng-dev \
 	libisal-dev zlib1g-dev librandom123-dev libjansson-dev libxxhash-dev libsqlite3-dev libzstd-dev \
 	liblz4-dev libsnappy-dev libcmocka-dev libdnnl-dev libicu-dev \
-	libpcre2-dev libwebp-dev libgloo-dev libkissfft-dev libopenblas-pthread-dev libgrpc++-dev libmicrohttpd-dev libssl-dev
+	libpcre2-dev libwebp-dev libgloo-dev libkissfft-dev libopenblas-pthread-dev libgrpc++-dev libmicrohttpd-dev libssl-dev libcurl4-openssl-dev
 MPI_PACKAGES = libopenmpi-dev openmpi-bin
-TEST_PACKAGES = abigail-tools openssl clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
+TEST_PACKAGES = abigail-tools openssl nginx-light clang lld libclang-rt-dev clang-format clang-tidy cppcheck chromium chromium-driver
 PYTHON_PACKAGES = python3 python3-dev python3-venv
 WHEEL_PACKAGES = icu-devtools
 DEB_PACKAGES = debhelper dh-python dpkg-dev fakeroot lintian python3-dev python3-numpy

@@ -1,4 +1,4 @@
-# What leat is built on. oneDNN, gloo, gRPC, MPI, NCCL, kissfft, OpenBLAS, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy and libmicrohttpd may be missing. oneDNN's own CMake package is never
+# What leat is built on. oneDNN, gloo, gRPC, MPI, NCCL, kissfft, OpenBLAS, OpenSSL, SQLite, ICU, PCRE2, libwebp, zstd, lz4, snappy, libmicrohttpd and libcurl may be missing. oneDNN's own CMake package is never
 # asked: it ends the configuration where OpenCL is missing.
 
 find_package(PkgConfig REQUIRED)
@@ -11,11 +11,11 @@ if(NOT LEAT_DEPS_FOUND OR NOT LEAT_RANDOM123_INCLUDE)
         "libjansson-dev libxxhash-dev librandom123-dev; elsewhere their packages, which PKG_CONFIG_PATH leads to.")
 endif()
 
-set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+set(LEAT_WITHOUT "" CACHE STRING "Optional libraries to do without, even where they are installed: curl gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
 separate_arguments(without UNIX_COMMAND "${LEAT_WITHOUT}")
 foreach(word IN LISTS without)
-    if(NOT word MATCHES "^(gloo|grpc|icu|kissfft|lapack|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
-        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
+    if(NOT word MATCHES "^(curl|gloo|grpc|icu|kissfft|lapack|lz4|microhttpd|openssl|pcre2|snappy|sqlite|webp|zstd)$")
+        message(FATAL_ERROR "LEAT_WITHOUT names \"${word}\"; expected some of curl gloo grpc icu kissfft lapack lz4 microhttpd openssl pcre2 snappy sqlite webp zstd")
     endif()
 endforeach()
 # Looks for the modules of an optional library; sets LEAT_<name>_FOUND.
@@ -67,7 +67,7 @@ if(CMAKE_CXX_COMPILER AND NOT "kissfft" IN_LIST without)
         list(APPEND LEAT_LINK_NAMES stdc++)
     endif()
 endif()
-# Without gRPC a data service stays within a process. It, oneDNN, OpenSSL and libmicrohttpd are linked to modules of their own
+# Without gRPC a data service stays within a process. It, oneDNN, OpenSSL, libcurl and libmicrohttpd are linked to modules of their own
 # (src/base/module.h), which the library loads when they are first used. The thread sanitizer does not see into gRPC.
 set(LEAT_HAVE_GRPC FALSE)
 if(CMAKE_CXX_COMPILER AND NOT LEAT_SANITIZE STREQUAL "thread")
@@ -106,6 +106,8 @@ else()
 endif()
 # Without OpenSSL a job that asks for TLS is refused.
 leat_find_library(OPENSSL openssl>=3.0)
+# Without libcurl files of web servers and of S3 are refused. Before 7.88 it does not sign what S3 wants signed.
+leat_find_library(CURL libcurl>=7.88)
 # Without SQLite sql_dataset is refused at construction, and a dispatcher when it starts.
 leat_find_library(SQLITE sqlite3)
 if(LEAT_SQLITE_FOUND)
@@ -145,6 +147,7 @@ endforeach()
 message(STATUS "Text and pictures: ${LEAT_FORMAT_LIBRARIES}")
 message(STATUS "Codecs: ${LEAT_CODECS}")
 message(STATUS "OpenSSL: ${LEAT_OPENSSL_FOUND}")
+message(STATUS "libcurl: ${LEAT_CURL_FOUND}")
 message(STATUS "SQLite: ${LEAT_SQLITE_FOUND}")
 message(STATUS "libmicrohttpd: ${LEAT_MICROHTTPD_FOUND}")
 message(STATUS "oneDNN: ${LEAT_HAVE_ONEDNN}")
@@ -188,6 +191,10 @@ target_include_directories(leati_build INTERFACE
 if(LEAT_OPENSSL_FOUND)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_OPENSSL)
     target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_OPENSSL_INCLUDE_DIRS})
+endif()
+if(LEAT_CURL_FOUND)
+    target_compile_definitions(leati_build INTERFACE LEATI_HAVE_CURL)
+    target_include_directories(leati_build SYSTEM INTERFACE ${LEAT_CURL_INCLUDE_DIRS})
 endif()
 if(LEAT_SQLITE_FOUND)
     target_compile_definitions(leati_build INTERFACE LEATI_HAVE_SQLITE)

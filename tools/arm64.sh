@@ -37,7 +37,7 @@ PKG_CONFIG_LIBDIR=$build/root/usr/lib/aarch64-linux-gnu/pkgconfig
 PKG_CONFIG_SYSROOT_DIR=$build/root
 export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
 cmake -G Ninja -S "$source" -B "$build/cmake" -DCMAKE_TOOLCHAIN_FILE="$source/cmake/arm64.cmake" -DLEAT_ARM64_ROOT="$build/root" \
-    -DLEAT_WERROR=ON -DLEAT_ONEDNN=OFF -DLEAT_MPI=OFF -DLEAT_NCCL=OFF -DLEAT_WITHOUT="gloo grpc microhttpd"
+    -DLEAT_WERROR=ON -DLEAT_ONEDNN=OFF -DLEAT_MPI=OFF -DLEAT_NCCL=OFF -DLEAT_WITHOUT="curl gloo grpc microhttpd"
 ninja -C "$build/cmake" units/image units/graph units/exec tests/conform_test tests/golden
 ctest --test-dir "$build/cmake" --output-on-failure \
     -R '^image/|^graph/.*/(wide|resize|stream)_test|^exec/chain_test|^conform/ops'

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
 # those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead,
-# `venv.sh formats` .venv-formats with python/requirements-formats.txt, `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
+# `venv.sh formats` .venv-formats with python/requirements-formats.txt, `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh remote` .venv-remote, moto's S3, with
+# python/requirements-remote.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
 # python/requirements-differ.txt, `venv.sh release` .venv-release, which makes wheels, with python/requirements-release.txt. Where they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
 cd "$(dirname "$0")/.."
@@ -41,6 +42,10 @@ if [ "${1:-}" = formats ]; then
 fi
 if [ "${1:-}" = engines ]; then
     make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate'
+    exit
+fi
+if [ "${1:-}" = remote ]; then
+    make .venv-remote remote 'moto, flask'
     exit
 fi
 if [ "${1:-}" = release ]; then

@@ -2,8 +2,8 @@
  * record file; checkpoints in TensorFlow's format.
  *
  * Objects here belong to one thread at a time; different objects may be used at once. Every call
- * blocks for as long as the file system does. A path is a local path or "file://" and a local path;
- * errors always name it. */
+ * blocks for as long as the file system does. A path is a local path, "file://" and a local path,
+ * or one of http://, https:// and s3:// (docs/REMOTE.md); errors always name it. */
 #ifndef LEAT_FILE_H
 #define LEAT_FILE_H
 
@@ -221,6 +221,75 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_files_replace(const leat_file_content
  * from several threads. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_folder_replace(const char *written, const char *path,
                                                           leat_error *err);
+
+/* ---- files by path ---- */
+
+/* What is at a path (tf.io.gfile.stat). */
+typedef struct leat_path_info {
+    bool is_folder;
+    int64_t size;    /* bytes; -1 where unknown, and of a folder */
+    int64_t changed; /* seconds since 1970; -1 where unknown */
+} leat_path_info;
+
+/* Looks a path up. NOT_FOUND where nothing is there. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_stat(const char *path, leat_path_info *out,
+                                                     leat_error *err);
+
+/* Receives one name; a failure ends the list. */
+typedef leat_status (*leat_path_function)(void *context, const char *name, leat_error *err);
+
+/* Gives the names in a folder to `function`, in no order (tf.io.gfile.listdir). UNIMPLEMENTED for
+ * what cannot be listed, as web servers. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_list(const char *path, leat_path_function function,
+                                                     void *context, leat_error *err);
+
+/* Gives the paths that match a pattern to `function`, sorted (tf.io.gfile.glob). */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_glob(const char *pattern,
+                                                     leat_path_function function, void *context,
+                                                     leat_error *err);
+
+/* Makes a folder and those above it; one that is there is OK (tf.io.gfile.makedirs). In s3:// there
+ * are none, and nothing is done. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_make_folders(const char *path, leat_error *err);
+
+/* Removes a file or an empty folder (tf.io.gfile.remove). */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_remove(const char *path, leat_error *err);
+
+/* A file open for reading. */
+typedef struct leat_file_reader leat_file_reader;
+
+/* Opens a file. Owned: leat_file_reader_free. NULL on failure. */
+LEAT_API leat_file_reader *leat_file_reader_open(const char *path, leat_error *err);
+
+/* Releases a reader; NULL is allowed. */
+LEAT_API void leat_file_reader_free(leat_file_reader *reader);
+
+/* Its size in bytes when it was opened; -1 where unknown, as of a pipe. */
+LEAT_API int64_t leat_file_reader_size(const leat_file_reader *reader);
+
+/* Reads up to `size` bytes from byte `offset` on; *got is less only at the end. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_file_reader_read(leat_file_reader *reader,
+                                                            int64_t offset, void *data, size_t size,
+                                                            size_t *got, leat_error *err);
+
+/* A file being written, which appears whole or not at all. */
+typedef struct leat_file_writer leat_file_writer;
+
+/* Starts a file. Owned: release it with close or discard. NULL on failure. */
+LEAT_API leat_file_writer *leat_file_writer_open(const char *path, leat_error *err);
+
+/* Appends bytes. After a failure every further write and close fails in the same way. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_file_writer_write(leat_file_writer *writer,
+                                                             const void *data, size_t size,
+                                                             leat_error *err);
+
+/* Puts the file in its place. The writer is given, also on failure; what was there is then
+ * unchanged. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_file_writer_close(leat_file_writer *writer,
+                                                             leat_error *err);
+
+/* Gives the file up. The writer is given; NULL is allowed. */
+LEAT_API void leat_file_writer_discard(leat_file_writer *writer);
 
 /* ---- checkpoints ---- */
 

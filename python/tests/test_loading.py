@@ -1,5 +1,5 @@
 """Foreign libraries that are loaded when they are first used: oneDNN for convolutions, libmicrohttpd for a web page,
-OpenSSL for TLS, gRPC."""
+OpenSSL for TLS, gRPC, libcurl for remote files, which brings some of what the others need and so comes last."""
 import json
 import pathlib
 import subprocess
@@ -12,9 +12,10 @@ import leat as tf
 PACKAGE = pathlib.Path(tf._native.__file__).parent
 # What each module of this build maps.
 MODULES = {name: libraries for name, libraries in {
-    "dnnl": ["libdnnl"], "http": ["libmicrohttpd", "libgnutls"], "tls": ["libssl"], "grpc": ["libgrpc"]}.items()
+    "dnnl": ["libdnnl"], "http": ["libmicrohttpd", "libgnutls"], "tls": ["libssl"], "grpc": ["libgrpc"],
+    "curl": ["libcurl"]}.items()
            if (PACKAGE / f"libleat_{name}.so").exists()}
-# A convolution in a step; a page; a context, which finds no certificate; a server.
+# A convolution in a step; a page; a context, which finds no certificate; a server; a file that is nowhere.
 USES = {
     "dnnl": """
 step = tf.function(lambda x: tf.reduce_sum(tf.nn.conv2d(x, tf.ones([3, 3, 1, 1]), 1, "VALID")))
@@ -37,6 +38,15 @@ except tf.errors.OpError as failure:
     "grpc": """
 try:
     tf.data.experimental.service.DispatchServer()
+except tf.errors.OpError as failure:
+    print(type(failure).__name__, failure)
+""",
+    "curl": """
+os.environ["LEAT_REMOTE_RETRIES"] = "0"
+try:
+    tf.io.read_file("http://127.0.0.1:1/file")
+except tf.errors.UnavailableError:
+    pass
 except tf.errors.OpError as failure:
     print(type(failure).__name__, failure)
 """,

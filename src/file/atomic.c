@@ -1,7 +1,7 @@
 /* The atomic writer.
  *
  * Happy path: a new file beside the target, buffered writes, fsync, rename over the target, fsync
- * of the folder, close.
+ * of the folder, close. In an object store: what its sink was given appears at the put.
  * Temporary files have one of a few names for each target, so that what a killed process left is
  * found by its name: to list folders of many files at every save would cost more than the save.
  * Who opens looks at all of these names and takes the first that is free (fs.h, claim and sweep,
@@ -35,7 +35,8 @@
 struct leati_output {
     const leati_fs *fs;
     char *target;          /* behind links, without scheme */
-    char *temporary;       /* NULL: in place */
+    char *shown;           /* in errors; NULL: the target */
+    char *temporary;       /* NULL: in place, or in an object store */
     leati_file_sink *sink; /* open as long as the output, and with it the lock */
     size_t used;
     bool is_put;
@@ -106,10 +107,17 @@ static leat_status open_temporary(leati_output *output, leat_error *err) {
     }
 }
 
+static bool is_store(const leati_output *output) {
+    return output->fs->claim == NULL;
+}
+
 /* Decides between a temporary file and the path itself, and opens it. */
 static leat_status open_sink(leati_output *output, leati_atomic_mode mode, leat_error *err) {
     leati_stat st;
     leat_error ignored = {0};
+    /* What an object store is given appears at its put, without a file beside it. */
+    if (is_store(output))
+        return output->fs->create(output->fs, output->target, false, &output->sink, err);
     leat_status status = output->fs->stat(output->fs, output->target, &st, &ignored);
     if (status == LEAT_OK && st.kind == LEATI_PATH_FOLDER) {
         errno = EISDIR;
@@ -123,6 +131,7 @@ static leat_status open_sink(leati_output *output, leati_atomic_mode mode, leat_
 }
 
 static void free_output(leati_output *output) {
+    leati_free(output->shown);
     leati_free(output->temporary);
     leati_free(output->target);
     leati_free(output);
@@ -135,12 +144,18 @@ leat_status leati_atomic_open(const char *path, leati_atomic_mode mode, leati_ou
     leat_status status = leati_fs_of(path, &fs, &rest, err);
     if (status != LEAT_OK)
         return status;
+    if (fs->create == NULL)
+        return leati_fs_refuse(err, fs, rest, "written", "write to a folder and copy from there");
     leati_output *output = leati_alloc_zero(1, sizeof *output);
     if (output == NULL)
         return leati_no_memory(err);
     output->fs = fs;
     /* Where links are followed, the file behind them is replaced, not the link. */
-    status = fs->resolve(fs, rest, mode != LEATI_ATOMIC_PART, &output->target, err);
+    if (fs->resolve != NULL)
+        status = fs->resolve(fs, rest, mode != LEATI_ATOMIC_PART, &output->target, err);
+    else if ((output->target = leati_strdup(rest)) == NULL ||
+             (output->shown = leati_strdup(path)) == NULL)
+        status = leati_no_memory(err);
     if (status == LEAT_OK)
         status = open_sink(output, mode, err);
     if (status != LEAT_OK)
@@ -155,7 +170,8 @@ static leat_status keep_failure(leati_output *output, leat_status status, const 
                                 leat_error *err) {
     if (output->failure.code == LEAT_OK) {
         output->number = errno;
-        leati_fail_in_file(&output->failure, status, output->target, -1, false,
+        leati_fail_in_file(&output->failure, status,
+                           output->shown != NULL ? output->shown : output->target, -1, false,
                            "writing failed: %s", cause->text);
     }
     errno = output->number;
@@ -207,7 +223,7 @@ leat_status leati_atomic_settle(leati_output *output, leat_error *err) {
 leat_status leati_atomic_put(leati_output *output, leat_error *err) {
     leat_error cause = {0};
     leat_status status = LEAT_OK;
-    if (output->temporary != NULL)
+    if (output->temporary != NULL || is_store(output))
         status = output->fs->put(output->sink, output->target, &cause);
     if (status != LEAT_OK)
         return keep_failure(output, status, &cause, err);
@@ -216,14 +232,14 @@ leat_status leati_atomic_put(leati_output *output, leat_error *err) {
 }
 
 void leati_atomic_sync_folder(const leati_output *output) {
-    if (output->temporary != NULL)
+    if (output->temporary != NULL && output->fs->sync_folder != NULL)
         output->fs->sync_folder(output->fs, output->target);
 }
 
 void leati_atomic_take_back(const leati_output *output) {
     leat_error ignored = {0};
     int number = errno;
-    if (output->is_put && output->temporary != NULL)
+    if (output->is_put && (output->temporary != NULL || is_store(output)))
         (void)(output->fs->remove(output->fs, output->target, &ignored) == LEAT_OK);
     errno = number;
 }

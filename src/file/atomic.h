@@ -20,7 +20,10 @@ typedef enum leati_atomic_mode {
     LEATI_ATOMIC_IN_PLACE, /* no temporary file; a link is followed */
 } leati_atomic_mode;
 
-/* Starts a file. Folders on the way may be links in every mode. A path that exists and is no plain
+/* In an object store (fs.h) every mode is the same: nothing is there before the commit, and then
+ * all of it; a flush shows nothing. A web server's files are UNIMPLEMENTED.
+ *
+ * Starts a file. Folders on the way may be links in every mode. A path that exists and is no plain
  * file (a pipe, a device) is written in place in every mode; a folder is FAILED_PRECONDITION.
  * Owned. */
 LEAT_WARN_UNUSED leat_status leati_atomic_open(const char *path, leati_atomic_mode mode,

@@ -1,17 +1,22 @@
 /* Dispatch of paths to file systems, and what is the same for all of them.
  *
  * Happy path: leati_fs_of looks at the text before "://", the call goes through that row's vtable.
- * Failures: an unknown scheme is UNIMPLEMENTED; whatever else an implementation reports passes
- * unchanged. No locks: the table is constant. */
+ * Failures: an unknown scheme and a slot that a file system lacks are UNIMPLEMENTED; whatever else
+ * an implementation reports passes unchanged. No locks: the table is constant. */
 #include "file/fs.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "file/fs_local.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define X(name) extern const leati_fs leati_fs_##name;
+#include "file/fs.def"
+#undef X
 
 static const leati_fs *const fs_table[] = {
 #define X(name) &leati_fs_##name,
@@ -45,6 +50,14 @@ static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
     return status;
 }
 
+/* Whoever wrote a plan shall not have this machine ask others for them. */
+static leat_status not_here(const char *path, leat_error *err) {
+    return leati_fail_in_file(err, LEAT_PERMISSION_DENIED, path, -1, false,
+                              "a plan that was read from a text opens files of this machine alone; "
+                              "if it is your own, read it with remote=True (in C "
+                              "leat_dataset_from_trusted_json; in the tool --remote)");
+}
+
 leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
                         leat_error *err) {
     if (path == NULL || !*path)
@@ -63,12 +76,25 @@ leat_status leati_fs_of(const char *path, const leati_fs **out, const char **res
     }
     for (size_t i = 0; i < NUM_FS; i++) {
         if (strlen(fs_table[i]->scheme) == n && memcmp(fs_table[i]->scheme, path, n) == 0) {
+            if (i > 0 && leati_stop_is_local())
+                return not_here(path, err);
             *out = fs_table[i];
             *rest = path + n + 3;
             return LEAT_OK;
         }
     }
     return unknown_scheme(path, n, err);
+}
+
+bool leati_fs_is_remote(const char *path) {
+    size_t n = path != NULL ? scheme_length(path) : 0;
+    return n > 0 && (strlen(fs_table[0]->scheme) != n || memcmp(fs_table[0]->scheme, path, n) != 0);
+}
+
+leat_status leati_fs_refuse(leat_error *err, const leati_fs *fs, const char *rest, const char *what,
+                            const char *advice) {
+    return leati_fail(err, LEAT_UNIMPLEMENTED, "%s://%.400s: files of %s:// cannot be %s; %s",
+                      fs->scheme, rest, fs->scheme, what, advice);
 }
 
 leat_status leati_file_open(const char *path, leati_file **out, leat_error *err) {
@@ -106,15 +132,19 @@ leat_status leati_fs_list(const char *path, leati_list_function function, void *
                           leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status != LEAT_OK ? status : fs->list(fs, rest, function, context, err);
+    LEATI_TRY(leati_fs_of(path, &fs, &rest, err));
+    if (fs->list == NULL)
+        return leati_fs_refuse(err, fs, rest, "listed", "name each of them");
+    return fs->list(fs, rest, function, context, err);
 }
 
 leat_status leati_fs_mkdir(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status != LEAT_OK ? status : fs->mkdir(fs, rest, err);
+    LEATI_TRY(leati_fs_of(path, &fs, &rest, err));
+    if (fs->mkdir == NULL)
+        return leati_fs_refuse(err, fs, rest, "written", "write to a folder and copy from there");
+    return fs->mkdir(fs, rest, err);
 }
 
 char *leati_fs_whole(const char *path) {
@@ -153,8 +183,10 @@ leat_status leati_fs_mkdirs(const char *path, leat_error *err) {
 leat_status leati_fs_remove(const char *path, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status != LEAT_OK ? status : fs->remove(fs, rest, err);
+    LEATI_TRY(leati_fs_of(path, &fs, &rest, err));
+    if (fs->remove == NULL)
+        return leati_fs_refuse(err, fs, rest, "removed", "remove it where it lies");
+    return fs->remove(fs, rest, err);
 }
 
 /* The file system of two paths, which is one, and what they are there. */
@@ -173,6 +205,8 @@ leat_status leati_fs_move(const char *from, const char *to, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL, *target = NULL;
     LEATI_TRY(of_both(from, to, &fs, &rest, &target, err));
+    if (fs->move == NULL)
+        return leati_fs_refuse(err, fs, rest, "given other names", "copy it, then remove it");
     LEATI_TRY(fs->move(fs, rest, target, err));
     fs->sync_folder(fs, target);
     return LEAT_OK;
@@ -182,6 +216,9 @@ leat_status leati_fs_exchange(const char *one, const char *other, leat_error *er
     const leati_fs *fs = NULL;
     const char *rest = NULL, *target = NULL;
     LEATI_TRY(of_both(one, other, &fs, &rest, &target, err));
+    if (fs->exchange == NULL)
+        return leati_fs_refuse(err, fs, rest, "given other names",
+                               "write to a folder and copy from there");
     LEATI_TRY(fs->exchange(fs, rest, target, err));
     fs->sync_folder(fs, rest);
     fs->sync_folder(fs, target);
@@ -191,15 +228,17 @@ leat_status leati_fs_exchange(const char *one, const char *other, leat_error *er
 void leati_fs_sweep(const char *path) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    if (leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK)
+    if (leati_fs_of(path, &fs, &rest, &(leat_error){0}) == LEAT_OK && fs->sweep != NULL)
         fs->sweep(fs, rest);
 }
 
 leat_status leati_fs_append(const char *path, const void *data, size_t size, leat_error *err) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leat_status status = leati_fs_of(path, &fs, &rest, err);
-    return status != LEAT_OK ? status : fs->append(fs, rest, data, size, err);
+    LEATI_TRY(leati_fs_of(path, &fs, &rest, err));
+    if (fs->append == NULL)
+        return leati_fs_refuse(err, fs, rest, "made longer", "name a file of a folder");
+    return fs->append(fs, rest, data, size, err);
 }
 
 static leat_status too_large(const leati_file *file, uint64_t most, leat_error *err) {

@@ -21,6 +21,7 @@ typedef enum leati_path_kind {
 typedef struct leati_stat {
     leati_path_kind kind; /* never UNKNOWN; links are followed */
     int64_t size;         /* -1 where unknown */
+    int64_t changed;      /* seconds since 1970; -1 where unknown */
 } leati_stat;
 
 /* A growing list of texts. {0} is empty. */
@@ -51,6 +52,14 @@ typedef leat_status (*leati_list_function)(void *context, const char *name, leat
 /* What is done with a file while it is open; the file is not kept. */
 typedef leat_status (*leati_file_user)(void *context, leati_file *file, leat_error *err);
 
+/* Slots may be NULL, but those for reading: the calls by path below then refuse it by name. There
+ * are three kinds:
+ *
+ *   a disk           has names that move: a file is written under another name (claim) and put in
+ *                    its place; folders are made, locks and atomic exchanges are there
+ *   an object store  has none, no folders and no locks: what `create` begins is seen by nobody
+ *                    before `put`, and then whole (claim is NULL)
+ *   a web server     can only be read (create is NULL), and lists nothing */
 struct leati_fs {
     const char *scheme; /* "file" also serves paths without a scheme */
     const char *doc;
@@ -66,10 +75,10 @@ struct leati_fs {
     leat_status (*list)(const leati_fs *fs, const char *path, leati_list_function function,
                         void *context, leat_error *err);
     /* The name behind links, for the part of the path that exists; `last`: also of the last name,
-     * else of its folder alone. *out owned. */
+     * else of its folder alone. *out owned. NULL where there are no links. */
     leat_status (*resolve)(const leati_fs *fs, const char *path, bool last, char **out,
                            leat_error *err);
-    /* Writing. `exclusive`: ALREADY_EXISTS if it is there. */
+    /* Writing. `exclusive`: ALREADY_EXISTS if it is there; UNIMPLEMENTED in an object store. */
     leat_status (*create)(const leati_fs *fs, const char *path, bool exclusive,
                           leati_file_sink **out, leat_error *err);
     leat_status (*write)(leati_file_sink *sink, const void *data, size_t size, leat_error *err);
@@ -84,7 +93,8 @@ struct leati_fs {
     /* Brings what was written to the disk, and reports what closing would report. */
     leat_status (*settle)(leati_file_sink *sink, leat_error *err);
     /* Gives the file of `sink` the name `to`, replacing what has it; ABORTED where the file is no
-     * longer under its own name. The sink stays open. */
+     * longer under its own name. In an object store `to` is its own name, by which it is seen from
+     * now on. The sink stays open; one that is closed without it was never there. */
     leat_status (*put)(leati_file_sink *sink, const char *to, leat_error *err);
     /* Brings the names of the folder of `path` to the disk, where the file system can. */
     void (*sync_folder)(const leati_fs *fs, const char *path);
@@ -105,9 +115,16 @@ struct leati_fs {
 };
 
 /* The file system of a path and the path as that file system wants it (a view of `path`). An
- * unknown scheme is UNIMPLEMENTED, naming the ones there are. */
+ * unknown scheme is UNIMPLEMENTED, naming the ones there are; another machine's is
+ * PERMISSION_DENIED where the thread works for a stranger's plan (leati_stop_enter_local). */
 LEAT_WARN_UNUSED leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
                                          leat_error *err);
+
+/* Is the path one of another machine, whose every look costs a message? */
+bool leati_fs_is_remote(const char *path);
+/* UNIMPLEMENTED: "PATH: files of http:// cannot be WHAT; ADVICE". */
+leat_status leati_fs_refuse(leat_error *err, const leati_fs *fs, const char *rest, const char *what,
+                            const char *advice);
 
 /* The calls of the vtable by path. */
 LEAT_WARN_UNUSED leat_status leati_file_open(const char *path, leati_file **out, leat_error *err);

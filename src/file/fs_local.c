@@ -167,6 +167,7 @@ static leat_status local_stat(const leati_fs *fs, const char *path, leati_stat *
         return leati_fs_local_fail(err, errno, path, "find it");
     out->kind = kind_of_mode(st.st_mode);
     out->size = out->kind == LEATI_PATH_FILE ? (int64_t)st.st_size : -1;
+    out->changed = (int64_t)st.st_mtime;
     return LEAT_OK;
 }
 

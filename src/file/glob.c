@@ -4,8 +4,8 @@
  * level keeps the matching names below every folder kept so far. A level without wildcards is
  * looked up instead of listed. One level is done for all folders before the next, so memory is
  * bounded by the two longest neighbouring levels and the recursion by nothing.
- * Failures: missing and forbidden folders match nothing (several users' data often lie side by
- * side); everything else that the file system reports ends the call. No locks. */
+ * Failures: missing folders, and forbidden ones of this machine, match nothing (several users' data
+ * often lie side by side); everything else that the file system reports ends the call. No locks. */
 #include "file/glob.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -20,10 +20,19 @@ static bool is_wild(const char *text, size_t size) {
     return false;
 }
 
-/* Statuses of a folder (or a name in it) that make it match nothing. */
-static bool is_no_match(leat_status status) {
-    return status == LEAT_NOT_FOUND || status == LEAT_PERMISSION_DENIED ||
-           status == LEAT_FAILED_PRECONDITION;
+/* Has it wildcards? What cannot be listed has names alone, in which only '*' has no place. */
+static bool is_pattern(const char *text) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    bool lists = leati_fs_of(text, &fs, &rest, &(leat_error){0}) != LEAT_OK || fs->list != NULL;
+    return lists ? is_wild(text, strlen(text)) : strchr(text, '*') != NULL;
+}
+
+/* Statuses of a folder (or a name in it) that make it match nothing. Who may not see another
+ * machine's files is told. */
+static bool is_no_match(const char *path, leat_status status) {
+    return status == LEAT_NOT_FOUND || status == LEAT_FAILED_PRECONDITION ||
+           (status == LEAT_PERMISSION_DENIED && !leati_fs_is_remote(path));
 }
 
 /* One level being matched below one folder. */
@@ -56,7 +65,7 @@ static leat_status keep(level *lv, const char *name, leati_path_kind kind, bool 
         leati_stat st;
         leat_error ignored = {0};
         status = leati_fs_stat(lv->path.data, &st, &ignored);
-        if (is_no_match(status))
+        if (is_no_match(lv->path.data, status))
             return LEAT_OK;
         if (status != LEAT_OK)
             return leati_error_pass(err, &ignored);
@@ -90,7 +99,7 @@ static leat_status match_level(const leati_paths *from, const char *pattern, boo
         /* A record of its own: a folder without a match must leave no error behind. */
         leat_error listing = {0};
         status = leati_fs_list(lv.folder, keep_match, &lv, &listing);
-        if (is_no_match(status))
+        if (is_no_match(lv.folder, status))
             status = LEAT_OK;
         else if (status != LEAT_OK)
             leati_error_pass(err, &listing);
@@ -104,7 +113,7 @@ static leat_status match_name(const char *name, leati_paths *out, leat_error *er
     leati_stat st;
     leat_error ignored = {0};
     leat_status status = leati_fs_stat(name, &st, &ignored);
-    if (is_no_match(status))
+    if (is_no_match(name, status))
         return LEAT_OK;
     if (status != LEAT_OK)
         return leati_error_pass(err, &ignored);
@@ -154,7 +163,7 @@ static leat_status match_pattern(const char *pattern, leati_paths *out, leat_err
         return leati_refuse(err, VALUE, "a file pattern is NULL; expected text");
     if (!*pattern)
         return LEAT_OK;
-    if (!is_wild(pattern, strlen(pattern)))
+    if (!is_pattern(pattern))
         return match_name(pattern, out, err);
     leati_paths folders = {0};
     const char *rest = NULL;

@@ -10,6 +10,7 @@
 #include "file/atomic.h"
 #include "file/compress.h"
 #include "file/crc.h"
+#include "file/fs.h"
 #include "file/tfrecord.h"
 #include "file/wire.h"
 
@@ -42,6 +43,8 @@ leat_tfrecord_writer *leat_tfrecord_writer_open(const char *path,
             leati_compress_packer_new(chosen.compression, chosen.level, write_through, writer, err);
         good = writer->packer != NULL;
     }
+    /* The network is waited for, which nobody can do for ever. */
+    writer->heeds_stops = leati_fs_is_remote(path);
     leati_atomic_mode mode = chosen.in_place ? LEATI_ATOMIC_IN_PLACE : LEATI_ATOMIC_FILE;
     if (!good || leati_atomic_open(path, mode, &writer->output, err) != LEAT_OK) {
         /* It takes a writer of which parts are missing. */

@@ -46,9 +46,10 @@ static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     leati_stat stat = {0};
     if (outcome == LEATI_FILE_MORE) {
         /* Pipes and the like are not read ahead: there a read may wait for ever and hold a pool's
-         * thread. */
-        slot->plain = leati_fs_stat(slot->path, &stat, &(leat_error){0}) == LEAT_OK &&
-                      stat.kind == LEATI_PATH_FILE;
+         * thread. Of another machine's file nothing is asked a second time. */
+        slot->plain = leati_fs_is_remote(slot->path) ||
+                      (leati_fs_stat(slot->path, &stat, &(leat_error){0}) == LEAT_OK &&
+                       stat.kind == LEATI_PATH_FILE);
         outcome = pass(slot, err);
     }
     if (outcome != LEATI_FILE_MORE) {
@@ -122,6 +123,15 @@ static leati_file_block *block_behind(leati_file_slot *slot, int distance) {
     return &slot->ring[(slot->now - slot->ring + distance) % LEATI_SLOT_BLOCKS];
 }
 
+/* Fills a block on a thread of the pool, for the iterator: until the slot has no use for it. */
+static void fill_for(leati_file_slot *slot, leati_file_block *block) {
+    leati_stop_scope outer = leati_cancel_enter(slot->files->node->iteration->cancel);
+    leati_stop_scope inner = leati_stop_enter(&slot->leaving, NULL, NULL);
+    fill(slot, block);
+    leati_stop_leave(inner);
+    leati_stop_leave(outer);
+}
+
 /* Reads blocks while there is room for them, as many as fill an empty ring. */
 static void run_task(leati_task *task, int worker) {
     (void)worker;
@@ -134,7 +144,7 @@ static void run_task(leati_task *task, int worker) {
         leati_file_block *block = block_behind(slot, slot->ready + 1);
         slot->reading = true;
         leati_queue_gate_unlock(gate);
-        fill(slot, block);
+        fill_for(slot, block);
         leati_queue_gate_lock(gate);
         slot->reading = false;
         slot->ready++;
@@ -178,10 +188,14 @@ static void read_ahead(leati_file_slot *slot) {
         leati_pool_submit(files->node->iteration->pool, &slot->task, false);
 }
 
-/* The gate has neither a cancellation nor a deadline, so the wait cannot fail. */
-static bool wait_for_task(leati_gate *gate) {
-    return leati_queue_gate_wait(gate, LEATI_WAIT_IO, LEATI_NO_DEADLINE, NULL, &(leat_error){0}) ==
-           LEAT_OK;
+/* Waits for a task that reads, or a moment; one whose iterator was cancelled is stopped. */
+static void wait_for_task(leati_file_slot *slot) {
+    int64_t deadline = leati_now_ns() + LEATI_STOP_SLICE_NS;
+    leat_status waited =
+        leati_queue_gate_wait(slot->files->gate, LEATI_WAIT_IO, deadline, NULL, &(leat_error){0});
+    (void)waited; /* the caller looks again in either case */
+    if (leati_stop_stopped() || leati_cancel_fired(slot->files->node->iteration->cancel))
+        atomic_store(&slot->leaving, true);
 }
 
 /* Takes the next block from the ring; false: the consumer is to read it, and no task does. *ahead:
@@ -189,8 +203,8 @@ static bool wait_for_task(leati_gate *gate) {
 static bool take_block(leati_file_slot *slot, int *ahead) {
     leati_gate *gate = slot->files->gate;
     leati_queue_gate_lock(gate);
-    while (slot->ready == 0 && slot->reading && wait_for_task(gate)) {
-    }
+    while (slot->ready == 0 && slot->reading)
+        wait_for_task(slot);
     bool ready = slot->ready > 0;
     if (ready) {
         slot->now = block_behind(slot, 1);
@@ -231,8 +245,10 @@ static void settle(leati_file_slot *slot, bool forgotten) {
     if (gate != NULL) {
         leati_queue_gate_lock(gate);
         slot->wanted = false;
-        while ((slot->reading || (forgotten && slot->queued)) && wait_for_task(gate)) {
-        }
+        atomic_store(&slot->leaving, true);
+        while (slot->reading || (forgotten && slot->queued))
+            wait_for_task(slot);
+        atomic_store(&slot->leaving, false);
         slot->ready = 0;
         slot->stopped = false;
         leati_queue_gate_unlock(gate);

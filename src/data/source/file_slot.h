@@ -8,6 +8,7 @@
 #include "data/source/files.h"
 #include "run/pool.h"
 #include "run/queue.h"
+#include <stdatomic.h>
 
 /* DONE: the file ended or was lost, and at its next turn the slot gets another one. */
 typedef enum leati_file_place { LEATI_VACANT = 0, LEATI_BUSY, LEATI_DONE } leati_file_place;
@@ -52,6 +53,7 @@ typedef struct leati_file_slot {
     int ready;                                /* blocks behind `now` that were read */
     bool stopped;                             /* the last of them says why none follows */
     bool wanted;                              /* a task may read */
+    atomic_bool leaving; /* a task that reads shall stop, wherever it waits; without the gate */
     bool reading; /* a task does, or the consumer; the block behind the ready ones is its own */
     bool queued;  /* the pool has the task */
 } leati_file_slot;

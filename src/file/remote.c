@@ -1,0 +1,313 @@
+/* Files read by ranges; see remote.h.
+ *
+ * Happy path: opening asks for the first megabyte, whose answer says how large the file is and
+ * which version. Who then reads on where they stopped has pieces of four megabytes asked for ahead,
+ * one more each time up to as many as there may be connections; who reads elsewhere gets what they
+ * ask for. Every later answer must be of the same version and size.
+ * Where the server gives no ranges the first answer is the whole file, which is kept.
+ * Failures: those of the request, whose piece is then forgotten, so that another read asks anew.
+ * Memory: pieces of all files together hold MOST_BYTES, beyond which nothing is asked for ahead.
+ *
+ * Locks: the file's, for its pieces; requests have their own (net.h). Nobody waits with it held. */
+#include "file/remote.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/minmax.h"
+#include "base/text.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { FIRST_BYTES = 1 << 20, PIECE_BYTES = 4 << 20, LEAST_BYTES = 256 << 10, SPARE_PIECES = 4 };
+#define MOST_BYTES (INT64_C(256) << 20)
+
+static atomic_llong bytes_together; /* of the pieces of all files */
+
+/* [from, from + size) of the file. */
+typedef struct piece {
+    leati_net_request *request; /* NULL: the place is free */
+    int64_t from, size;
+    uint64_t used; /* when it was last */
+} piece;
+
+typedef struct remote_file {
+    leati_file base;
+    char *url;
+    leati_net_signer signer; /* owned texts; key NULL: none */
+    char version[LEATI_NET_VERSION_BYTES];
+    pthread_mutex_t lock; /* guards what follows */
+    int64_t next;         /* where who reads on goes on */
+    int ahead;            /* pieces that are asked for ahead */
+    uint64_t uses;
+    int num_pieces;
+    piece *pieces;
+} remote_file;
+
+char *leati_remote_path(const leati_fs *fs, const char *rest) {
+    leati_text text = {0};
+    leati_text_addf(&text, "%s://%s", fs->scheme, rest);
+    return leati_text_take(&text);
+}
+
+/* ---- pieces; with the lock held ---- */
+
+static void drop_piece(piece *p) {
+    if (p->request == NULL)
+        return;
+    atomic_fetch_sub(&bytes_together, p->size);
+    leati_net_unref(p->request);
+    p->request = NULL;
+}
+
+static piece *find_piece(remote_file *file, int64_t offset) {
+    for (int i = 0; i < file->num_pieces; i++) {
+        piece *p = &file->pieces[i];
+        /* What the parent of a fork had asked for does not come to its child. */
+        if (p->request != NULL && leati_net_is_lost(p->request))
+            drop_piece(p);
+        if (p->request != NULL && offset >= p->from && offset < p->from + p->size)
+            return p;
+    }
+    return NULL;
+}
+
+/* A free place, or that of what was used longest ago. */
+static piece *take_place(remote_file *file) {
+    piece *oldest = &file->pieces[0];
+    for (int i = 0; i < file->num_pieces; i++) {
+        piece *p = &file->pieces[i];
+        if (p->request == NULL)
+            return p;
+        if (p->used < oldest->used)
+            oldest = p;
+    }
+    drop_piece(oldest);
+    return oldest;
+}
+
+static leat_status start_piece(remote_file *file, int64_t from, int64_t size, piece **out,
+                               leat_error *err) {
+    leati_net_ask ask = {LEATI_NET_ASK, .path = file->base.path, .url = file->url,
+                         .signer = file->signer.key != NULL ? &file->signer : NULL, .from = from};
+    ask.size = size;
+    ask.version = file->version;
+    ask.whole = file->base.size;
+    ask.most = leati_limits_max_record();
+    piece *p = take_place(file);
+    LEATI_TRY(leati_net_start(&ask, &p->request, err));
+    p->from = from;
+    p->size = size;
+    p->used = ++file->uses;
+    atomic_fetch_add(&bytes_together, size);
+    *out = p;
+    return LEAT_OK;
+}
+
+/* Asks for what follows `now`, as far as there is room. What fails here fails when it is wanted. */
+static void ask_ahead(remote_file *file, const piece *now) {
+    int64_t from = now->from + now->size;
+    for (int i = 0; i < file->ahead && from < file->base.size; i++) {
+        piece *p = find_piece(file, from);
+        if (p == NULL) {
+            int64_t size = LEATI_MIN(PIECE_BYTES, file->base.size - from);
+            if (atomic_load(&bytes_together) + size > MOST_BYTES ||
+                start_piece(file, from, size, &p, &(leat_error){0}) != LEAT_OK)
+                return;
+        }
+        from = p->from + p->size;
+    }
+}
+
+/* Frees what who reads on has behind them. */
+static void drop_passed(remote_file *file, int64_t offset) {
+    for (int i = 0; i < file->num_pieces; i++)
+        if (file->pieces[i].from + file->pieces[i].size <= offset)
+            drop_piece(&file->pieces[i]);
+}
+
+/* The request of the piece with the byte at `offset`, from *from on; a hand on it. */
+static leat_status hold_piece(remote_file *file, int64_t offset, size_t size,
+                              leati_net_request **out, int64_t *from, int64_t *piece_size,
+                              leat_error *err) {
+    leat_status status = LEAT_OK;
+    pthread_mutex_lock(&file->lock);
+    bool goes_on = offset == file->next;
+    bool is_large = size > PIECE_BYTES;
+    piece *p = find_piece(file, offset);
+    if (goes_on)
+        drop_passed(file, offset);
+    if (p == NULL) {
+        int64_t want = goes_on || is_large ? PIECE_BYTES : LEATI_MAX((int64_t)size, LEAST_BYTES);
+        status = start_piece(file, offset, LEATI_MIN(want, file->base.size - offset), &p, err);
+    }
+    if (status == LEAT_OK) {
+        /* Who looks at the first bytes alone has nothing asked for ahead. */
+        bool is_far = p->from > 0 || offset + (int64_t)size > p->size / 2;
+        p->used = ++file->uses;
+        if (is_large)
+            file->ahead = file->num_pieces - SPARE_PIECES;
+        if (is_large || (goes_on && is_far))
+            ask_ahead(file, p);
+        if (goes_on && is_far)
+            file->ahead = LEATI_MIN(file->ahead + 1, file->num_pieces - SPARE_PIECES);
+        *from = p->from;
+        *piece_size = p->size;
+        *out = leati_net_ref(p->request);
+    }
+    pthread_mutex_unlock(&file->lock);
+    return status;
+}
+
+static void forget_piece(remote_file *file, const leati_net_request *request) {
+    pthread_mutex_lock(&file->lock);
+    for (int i = 0; i < file->num_pieces; i++)
+        if (file->pieces[i].request == request)
+            drop_piece(&file->pieces[i]);
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* ---- reading ---- */
+
+/* Reads from one piece: *got > 0 bytes. */
+static leat_status read_piece(remote_file *file, int64_t offset, void *data, size_t size,
+                              size_t *got, leat_error *err) {
+    leati_net_request *request = NULL;
+    int64_t from = 0, piece_size = 0;
+    LEATI_TRY(hold_piece(file, offset, size, &request, &from, &piece_size, err));
+    size_t skipped = (size_t)(offset - from);
+    size_t want = LEATI_MIN(size, (size_t)piece_size - skipped);
+    leat_status status = leati_net_wait(request, skipped + want, err);
+    if (status == LEAT_OK && leati_net_size(request) < skipped + want)
+        status = leati_fail_in_file(err, LEAT_DATA_LOSS, file->base.path, offset, false,
+                                    "the server gave fewer bytes than it has; read it again");
+    if (status == LEAT_OK) {
+        memcpy(data, leati_net_data(request) + skipped, want);
+        *got = want;
+    } else if (status != LEAT_CANCELLED) {
+        forget_piece(file, request);
+    }
+    leati_net_unref(request);
+    return status;
+}
+
+leat_status leati_remote_read_at(leati_file *base, int64_t offset, void *data, size_t size,
+                                 size_t *got, leat_error *err) {
+    remote_file *file = (remote_file *)base;
+    size_t done = 0;
+    *got = 0;
+    if (offset >= base->size)
+        return LEAT_OK;
+    size = (size_t)LEATI_MIN((int64_t)LEATI_MIN(size, (size_t)INT64_MAX), base->size - offset);
+    while (done < size) {
+        size_t part = 0;
+        LEATI_TRY(
+            read_piece(file, offset + (int64_t)done, (char *)data + done, size - done, &part, err));
+        done += part;
+        pthread_mutex_lock(&file->lock);
+        file->next = offset + (int64_t)done;
+        pthread_mutex_unlock(&file->lock);
+    }
+    *got = done;
+    return LEAT_OK;
+}
+
+/* ---- opening ---- */
+
+static void free_file(remote_file *file) {
+    for (int i = 0; file->pieces != NULL && i < file->num_pieces; i++)
+        drop_piece(&file->pieces[i]);
+    pthread_mutex_destroy(&file->lock);
+    leati_free(file->pieces);
+    leati_free(file->base.path);
+    leati_free(file->url);
+    leati_free((char *)(uintptr_t)file->signer.region);
+    leati_free((char *)(uintptr_t)file->signer.key);
+    leati_free((char *)(uintptr_t)file->signer.secret);
+    leati_free((char *)(uintptr_t)file->signer.token);
+    leati_free(file);
+}
+
+static bool copy_place(remote_file *file, const leati_remote_place *place, int connections) {
+    file->base.path = leati_strdup(place->path);
+    file->url = leati_strdup(place->url);
+    file->num_pieces = connections + SPARE_PIECES;
+    file->pieces = leati_alloc_zero((size_t)file->num_pieces, sizeof(piece));
+    if (file->base.path == NULL || file->url == NULL || file->pieces == NULL)
+        return false;
+    if (place->signer == NULL)
+        return true;
+    file->signer = (leati_net_signer){.region = leati_strdup(place->signer->region),
+                                      .key = leati_strdup(place->signer->key),
+                                      .secret = leati_strdup(place->signer->secret),
+                                      .token = leati_strdup(place->signer->token)};
+    return file->signer.region != NULL && file->signer.key != NULL && file->signer.secret != NULL &&
+           (place->signer->token == NULL || file->signer.token != NULL);
+}
+
+/* The first answer does not say how large the file is, and so has to be all of it. */
+static leat_status measure(remote_file *file, const piece *first, leat_error *err) {
+    LEATI_TRY(leati_net_wait(first->request, SIZE_MAX, err));
+    file->base.size = (int64_t)leati_net_size(first->request);
+    if (!leati_net_answer_of(first->request)->is_range || file->base.size < FIRST_BYTES)
+        return LEAT_OK;
+    return leati_fail_in_file(err, LEAT_UNIMPLEMENTED, file->base.path, -1, false,
+                              "the server does not say how large it is; copy it to a file first");
+}
+
+static leat_status read_head(remote_file *file, leat_error *err) {
+    piece *first = NULL;
+    LEATI_TRY(start_piece(file, 0, FIRST_BYTES, &first, err));
+    leat_status status = leati_net_wait(first->request, 1, err);
+    const leati_net_answer *answer = leati_net_answer_of(first->request);
+    /* A file without bytes has no first one. */
+    if (status == LEAT_OUT_OF_RANGE && answer->status == 416 && answer->whole <= 0) {
+        file->base.size = 0;
+        return LEAT_OK;
+    }
+    if (status == LEAT_OK) {
+        file->base.size = answer->whole;
+        memcpy(file->version, answer->version, sizeof file->version);
+        if (!answer->is_range || answer->whole < 0)
+            status = measure(file, first, err);
+    }
+    if (status != LEAT_OK)
+        return status;
+    /* What is kept of it: the bytes asked for, as far as there are any, or all. */
+    int64_t kept = answer->is_range ? LEATI_MIN(first->size, file->base.size) : file->base.size;
+    atomic_fetch_add(&bytes_together, kept - first->size);
+    first->size = kept;
+    return LEAT_OK;
+}
+
+leat_status leati_remote_open(const leati_fs *fs, const leati_remote_place *place, leati_file **out,
+                              leat_error *err) {
+    leati_net_settings settings;
+    LEATI_TRY(leati_net_settings_read(&settings, err));
+    remote_file *file = leati_alloc_zero(1, sizeof *file);
+    if (file == NULL)
+        return leati_no_memory(err);
+    file->base = (leati_file){.fs = fs, .size = -1, .seekable = true};
+    file->ahead = 1;
+    pthread_mutex_init(&file->lock, NULL);
+    leat_status status =
+        copy_place(file, place, settings.connections) ? read_head(file, err) : leati_no_memory(err);
+    if (status != LEAT_OK)
+        free_file(file);
+    else
+        *out = &file->base;
+    return status;
+}
+
+void leati_remote_close(leati_file *file) {
+    free_file((remote_file *)file);
+}
+
+leat_status leati_remote_use(const leati_fs *fs, const char *path, leati_file_user use,
+                             void *context, leat_error *err) {
+    leati_file *file = NULL;
+    LEATI_TRY(fs->open(fs, path, &file, err));
+    leat_status status = use(context, file, err);
+    leati_remote_close(file);
+    return status;
+}

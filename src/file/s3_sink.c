@@ -1,0 +1,261 @@
+/* Writing an object of S3.
+ *
+ * Happy path: up to 16 MiB are gathered and put by one request. More goes up in parts, several at a
+ * time, while the caller writes on; settling waits for the last of them, and the put has them made
+ * one object. Parts get larger as there get more of them, since there may be 10,000. Nobody sees
+ * anything of the object before the put, and then all of it.
+ * Failures: those of requests. A sink that is closed before its put has its parts removed by a
+ * request that nobody waits for; where that fails, too, the bucket's rule for incomplete uploads
+ * has to. Locks: none, one owner. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/minmax.h"
+#include "file/s3.h"
+#include <string.h>
+
+enum { PART_BYTES = 16 << 20, PARTS_PER_SIZE = 1000, PARTS_TOGETHER = 4, MOST_PARTS = 10000 };
+
+typedef struct s3_part {
+    leati_net_request *request; /* NULL once `version` is known */
+    char version[LEATI_NET_VERSION_BYTES];
+} s3_part;
+
+typedef struct s3_sink {
+    leati_file_sink base;
+    leati_s3_place place;
+    uint8_t *data; /* what no part has yet */
+    size_t size, capacity;
+    char *upload; /* the number of the upload in parts; NULL: none was begun */
+    s3_part *parts;
+    size_t num_parts, room;
+    size_t done; /* parts before this one are at the service */
+    bool is_put;
+} s3_sink;
+
+/* ---- requests ---- */
+
+/* Starts a request for the object; `body` is given. `query` NULL: none. */
+static leat_status start(const s3_sink *sink, leati_net_method method, const char *query,
+                         void *body, size_t size, leati_net_request **out, leat_error *err) {
+    char *url = leati_s3_url(&sink->place, false, query);
+    if (url == NULL) {
+        leati_free(body);
+        return leati_no_memory(err);
+    }
+    leati_net_ask ask = {LEATI_NET_ASK, .path = sink->place.path, .url = url, .body = body};
+    ask.method = method;
+    ask.signer = leati_s3_signer(&sink->place);
+    ask.body_size = size;
+    leat_status status = leati_net_start(&ask, out, err);
+    leati_free(url);
+    return status;
+}
+
+/* "partNumber=3&uploadId=..." or "uploadId=..." Owned; NULL without memory. */
+static char *query_of(const s3_sink *sink, size_t number) {
+    leati_text query = {0};
+    if (number > 0)
+        leati_text_addf(&query, "partNumber=%zu&", number);
+    leati_text_addf(&query, "uploadId=");
+    leati_s3_encode(&query, sink->upload, false);
+    return leati_text_take(&query);
+}
+
+static leat_status begin_upload(s3_sink *sink, leat_error *err) {
+    leati_net_request *request = NULL;
+    LEATI_TRY(start(sink, LEATI_NET_POST, "uploads=", NULL, 0, &request, err));
+    leat_status status = leati_net_wait(request, SIZE_MAX, err);
+    if (status == LEAT_OK) {
+        sink->upload = leati_s3_element((const char *)leati_net_data(request),
+                                        leati_net_size(request), "UploadId");
+        if (sink->upload == NULL)
+            status = leati_fail_in_file(err, LEAT_UNAVAILABLE, sink->place.path, -1, false,
+                                        "the server began no upload; check the endpoint "
+                                        "(AWS_ENDPOINT_URL_S3)");
+    }
+    leati_net_unref(request);
+    return status;
+}
+
+/* Waits for the oldest part under way. */
+static leat_status finish_part(s3_sink *sink, leat_error *err) {
+    s3_part *part = &sink->parts[sink->done];
+    LEATI_TRY(leati_net_wait(part->request, SIZE_MAX, err));
+    memcpy(part->version, leati_net_answer_of(part->request)->version, sizeof part->version);
+    leati_net_unref(part->request);
+    part->request = NULL;
+    sink->done++;
+    return LEAT_OK;
+}
+
+static size_t part_size(const s3_sink *sink) {
+    return (size_t)PART_BYTES << (sink->num_parts / PARTS_PER_SIZE);
+}
+
+/* Sends what is gathered as the next part. */
+static leat_status send_part(s3_sink *sink, leat_error *err) {
+    void *parts = sink->parts;
+    if (sink->num_parts == MOST_PARTS)
+        return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, sink->place.path, -1, false,
+                                  "an object has at most 10000 parts; write several");
+    if (sink->upload == NULL)
+        LEATI_TRY(begin_upload(sink, err));
+    while (sink->num_parts - sink->done >= PARTS_TOGETHER)
+        LEATI_TRY(finish_part(sink, err));
+    if (!leati_grow(&parts, &sink->room, sink->num_parts + 1, sizeof(s3_part)))
+        return leati_no_memory(err);
+    sink->parts = parts;
+    char *query = query_of(sink, sink->num_parts + 1);
+    if (query == NULL)
+        return leati_no_memory(err);
+    s3_part *part = &sink->parts[sink->num_parts];
+    *part = (s3_part){0};
+    uint8_t *data = sink->data;
+    size_t size = sink->size;
+    sink->data = NULL;
+    sink->size = sink->capacity = 0;
+    leat_status status = start(sink, LEATI_NET_PUT, query, data, size, &part->request, err);
+    leati_free(query);
+    if (status == LEAT_OK)
+        sink->num_parts++;
+    return status;
+}
+
+/* ---- the slots ---- */
+
+static void free_sink(s3_sink *sink) {
+    for (size_t i = 0; i < sink->num_parts; i++)
+        leati_net_unref(sink->parts[i].request);
+    leati_free(sink->parts);
+    leati_free(sink->upload);
+    leati_free(sink->data);
+    leati_s3_place_fini(&sink->place);
+    leati_free(sink);
+}
+
+leat_status leati_s3_create(const leati_fs *fs, const char *path, bool exclusive,
+                            leati_file_sink **out, leat_error *err) {
+    if (exclusive)
+        return leati_fs_refuse(err, fs, path, "made where there is none by one writer alone",
+                               "name a file of a folder");
+    s3_sink *sink = leati_alloc_zero(1, sizeof *sink);
+    if (sink == NULL)
+        return leati_no_memory(err);
+    leat_status status = leati_s3_place_of(fs, path, &sink->place, err);
+    size_t n = status == LEAT_OK ? strlen(sink->place.key) : 0;
+    if (status == LEAT_OK && (n == 0 || sink->place.key[n - 1] == '/'))
+        status = leati_fail_in_file(err, LEAT_FAILED_PRECONDITION, sink->place.path, -1, false,
+                                    "cannot write it: it is a folder; name an object in it");
+    if (status != LEAT_OK) {
+        free_sink(sink);
+        return status;
+    }
+    sink->base = (leati_file_sink){fs, sink->place.path};
+    *out = &sink->base;
+    return LEAT_OK;
+}
+
+leat_status leati_s3_write(leati_file_sink *base, const void *data, size_t size, leat_error *err) {
+    s3_sink *sink = (s3_sink *)base;
+    while (size > 0) {
+        if (sink->size == part_size(sink))
+            LEATI_TRY(send_part(sink, err));
+        size_t taken = LEATI_MIN(size, part_size(sink) - sink->size);
+        void *memory = sink->data;
+        if (!leati_grow(&memory, &sink->capacity, sink->size + taken, 1))
+            return leati_no_memory(err);
+        sink->data = memory;
+        memcpy(sink->data + sink->size, data, taken);
+        sink->size += taken;
+        data = (const char *)data + taken;
+        size -= taken;
+    }
+    return LEAT_OK;
+}
+
+leat_status leati_s3_settle(leati_file_sink *base, leat_error *err) {
+    s3_sink *sink = (s3_sink *)base;
+    if (sink->upload != NULL && sink->size > 0)
+        LEATI_TRY(send_part(sink, err));
+    while (sink->done < sink->num_parts)
+        LEATI_TRY(finish_part(sink, err));
+    return LEAT_OK;
+}
+
+/* The list of the parts, which makes them one object. */
+static leat_status start_completion(s3_sink *sink, leati_net_request **out, leat_error *err) {
+    leati_text body = {0};
+    char *query = query_of(sink, 0);
+    leati_text_addf(&body, "<CompleteMultipartUpload>");
+    for (size_t i = 0; i < sink->num_parts; i++)
+        leati_text_addf(&body, "<Part><PartNumber>%zu</PartNumber><ETag>%s</ETag></Part>", i + 1,
+                        sink->parts[i].version);
+    leati_text_addf(&body, "</CompleteMultipartUpload>");
+    size_t size = body.size;
+    char *text = leati_text_take(&body);
+    if (query == NULL || text == NULL) {
+        leati_free(query);
+        leati_free(text);
+        return leati_no_memory(err);
+    }
+    leat_status status = start(sink, LEATI_NET_POST, query, text, size, out, err);
+    leati_free(query);
+    return status;
+}
+
+/* A service that takes long to join the parts answers 200 before it knows whether it can. */
+static leat_status check_completion(const s3_sink *sink, const leati_net_request *request,
+                                    leat_error *err) {
+    const char *text = (const char *)leati_net_data(request);
+    size_t size = leati_net_size(request);
+    char *code = size > 0 && memmem(text, size, "<Error>", 7) != NULL
+                     ? leati_s3_element(text, size, "Code")
+                     : NULL;
+    if (code == NULL)
+        return LEAT_OK;
+    leat_status status = leati_fail_in_file(
+        err, LEAT_UNAVAILABLE, sink->place.path, -1, false,
+        "the server could not join the parts of the upload (%.60s); write it again", code);
+    leati_free(code);
+    return status;
+}
+
+leat_status leati_s3_put(leati_file_sink *base, const char *to, leat_error *err) {
+    s3_sink *sink = (s3_sink *)base;
+    leati_net_request *request = NULL;
+    (void)to;
+    if (sink->upload != NULL) {
+        LEATI_TRY(start_completion(sink, &request, err));
+    } else {
+        uint8_t *data = sink->data;
+        size_t size = sink->size;
+        sink->data = NULL;
+        sink->size = sink->capacity = 0;
+        LEATI_TRY(start(sink, LEATI_NET_PUT, NULL, data, size, &request, err));
+    }
+    leat_status status = leati_net_wait(request, SIZE_MAX, err);
+    if (status == LEAT_OK && sink->upload != NULL)
+        status = check_completion(sink, request, err);
+    leati_net_unref(request);
+    sink->is_put = status == LEAT_OK;
+    return status;
+}
+
+leat_status leati_s3_close_sink(leati_file_sink *base, leat_error *err) {
+    s3_sink *sink = (s3_sink *)base;
+    (void)err;
+    if (sink->upload != NULL && !sink->is_put) {
+        leati_net_request *request = NULL;
+        char *query = query_of(sink, 0);
+        for (size_t i = 0; i < sink->num_parts; i++) {
+            leati_net_unref(sink->parts[i].request);
+            sink->parts[i].request = NULL;
+        }
+        if (query != NULL &&
+            start(sink, LEATI_NET_DELETE, query, NULL, 0, &request, &(leat_error){0}) == LEAT_OK)
+            leati_net_leave(request);
+        leati_free(query);
+    }
+    free_sink(sink);
+    return LEAT_OK;
+}

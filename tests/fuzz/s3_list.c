@@ -1,0 +1,50 @@
+/* Lists of S3: any bytes give names without a slash or a zero byte, below the prefix, or DATA_LOSS.
+ */
+#include "file/s3.h"
+#include "fuzz.h"
+#include <string.h>
+
+static leat_status take(void *context, const char *name, leati_path_kind kind, leat_error *err) {
+    int *count = context;
+    (void)kind;
+    (void)err;
+    (*count)++;
+    if (*name == '\0' || strchr(name, '/') != NULL)
+        fuzz_broken("the name \"%s\"", name);
+    return LEAT_OK;
+}
+
+static void run(const uint8_t *data, size_t size) {
+    static const char *const prefixes[] = {"", "a/"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        char *next = NULL;
+        int names = 0;
+        int64_t count = 0;
+        leat_error err = {0};
+        leat_status status = leati_s3_read_list((const char *)data, size, prefixes[i], take, &names,
+                                                &next, &count, &err);
+        fuzz_check_error("leati_s3_read_list", status, &err);
+        if (status == LEAT_OK && names > count)
+            fuzz_broken("%d names of %lld", names, (long long)count);
+        leat_text_free(next);
+    }
+}
+
+static void seeds(void) {
+    static const char *const texts[] = {
+        "<ListBucketResult><Contents><Key>a/b%20c</Key></Contents><CommonPrefixes><Prefix>a/d/"
+        "</Prefix></CommonPrefixes><IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2"
+        "</NextContinuationToken></ListBucketResult>",
+        "<ListBucketResult xmlns=\"x\"><Contents><Key>&#x41;&#66;&lt;+%2F%</Key></Contents>",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        fuzz_seed(texts[i], strlen(texts[i]));
+}
+
+const fuzz_target fuzz_s3_list = {
+    .name = "s3_list",
+    .doc = "lists of S3",
+    .run = run,
+    .most = 600,
+    .seeds = seeds,
+};

@@ -32,30 +32,16 @@ make() {
     add "$1" "$2"
 }
 
-if [ "${1:-}" = interop ]; then
-    make .venv-interop interop 'numpy, pytest'
-    exit
-fi
-if [ "${1:-}" = formats ]; then
-    make .venv-formats formats 'numpy, pytest, pyarrow'
-    exit
-fi
-if [ "${1:-}" = engines ]; then
-    make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate'
-    exit
-fi
-if [ "${1:-}" = remote ]; then
-    make .venv-remote remote 'moto, flask'
-    exit
-fi
-if [ "${1:-}" = release ]; then
-    make .venv-release release 'auditwheel, elftools, numpy, scikit_build_core'
-    exit
-fi
-if [ "${1:-}" = differ ]; then
-    make .venv-differ differ 'numpy, tensorflow'
-    exit
-fi
+case "${1:-}" in
+interop) make .venv-interop interop 'numpy, pytest' ;;
+formats) make .venv-formats formats 'numpy, pytest, pyarrow' ;;
+engines) make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate' ;;
+remote) make .venv-remote remote 'moto, flask' ;;
+release) make .venv-release release 'auditwheel, elftools, numpy, scikit_build_core' ;;
+differ) make .venv-differ differ 'numpy, tensorflow' ;;
+*) other= ;;
+esac
+[ -z "${other-named}" ] || exit 0
 make .venv test 'numpy, pytest, scikit_build_core'
 for more in docs fuzz; do
     if [ "${1:-}" = $more ] && ! cmp -s python/requirements-$more.txt .venv/made-of-$more.txt; then

@@ -1,12 +1,13 @@
-"""``tf.io.gfile``: files of the local file system, with exceptions of ``leat.errors``."""
+"""``tf.io.gfile``: files, local and remote (docs/REMOTE.md), with exceptions of ``leat.errors``."""
 
 import errno
 import glob as _glob
 import os
 
-from leat import errors
+from leat import _native, errors
 from leat._core.later import public
-from leat._core.paths import local as _path
+from leat._core.paths import local as _path, remote as _remote
+from leat._files import remote as _files
 
 __dir__ = public(globals())
 
@@ -24,22 +25,32 @@ def _raise(error, path):
 
 def exists(path):
     """Is there a file or folder at `path`?"""
-    return os.path.exists(_path(path))
+    far = _remote(path)
+    return _files.exists(far) if far else os.path.exists(_path(path))
 
 
 def isdir(path):
     """Is `path` a folder?"""
-    return os.path.isdir(_path(path))
+    far = _remote(path)
+    return _files.is_folder(far) if far else os.path.isdir(_path(path))
+
+
+def _matching(pattern):
+    far = _remote(pattern)
+    return _native.path_glob(far) if far else sorted(_glob.glob(_path(pattern)))
 
 
 def glob(pattern):
     """The paths that match a pattern, or one of a list of patterns, sorted for each."""
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    return [found for one in patterns for found in sorted(_glob.glob(_path(one)))]
+    return [found for one in patterns for found in _matching(one)]
 
 
 def listdir(path):
     """The names in a folder; NotFoundError where it is none."""
+    far = _remote(path)
+    if far:
+        return _files.listed(far)
     if not isdir(path):
         raise errors.NotFoundError(None, None, f"Could not find directory {_path(path)}")
     return os.listdir(_path(path))
@@ -47,6 +58,9 @@ def listdir(path):
 
 def mkdir(path):
     """Makes a folder in one that is there; nothing where it is there."""
+    if _remote(path):
+        _native.path_make_folders(path)
+        return
     try:
         os.mkdir(_path(path))
     except OSError as error:
@@ -56,6 +70,9 @@ def mkdir(path):
 
 def makedirs(path):
     """Makes a folder and those above it; nothing where it is there."""
+    if _remote(path):
+        _native.path_make_folders(path)
+        return
     try:
         os.makedirs(_path(path), exist_ok=True)
     except OSError as error:
@@ -64,6 +81,9 @@ def makedirs(path):
 
 def remove(path):
     """Removes a file."""
+    if _remote(path):
+        _native.path_remove(path)
+        return
     try:
         os.remove(_path(path))
     except OSError as error:
@@ -72,6 +92,10 @@ def remove(path):
 
 def rmtree(path):
     """Removes a folder and all in it."""
+    far = _remote(path)
+    if far:
+        _files.remove_all(far)
+        return
     import shutil
     try:
         shutil.rmtree(_path(path))
@@ -82,7 +106,9 @@ def rmtree(path):
 def rename(src, dst, overwrite=False):
     """Gives a file or folder another name; AlreadyExistsError where there is one and `overwrite` is False."""
     if not overwrite and exists(dst):
-        raise errors.AlreadyExistsError(None, None, f"{_path(dst)} is there; pass overwrite=True to replace it")
+        raise errors.AlreadyExistsError(None, None, f"{dst} is there; pass overwrite=True to replace it")
+    if _remote(src) or _remote(dst):
+        raise errors.UnimplementedError(None, None, f"{src}: a remote file keeps its name; copy and remove it")
     try:
         os.replace(_path(src), _path(dst))
     except OSError as error:
@@ -92,8 +118,12 @@ def rename(src, dst, overwrite=False):
 def copy(src, dst, overwrite=False):
     """Copies a file; AlreadyExistsError where there is one and `overwrite` is False."""
     if not overwrite and exists(dst):
-        raise errors.AlreadyExistsError(None, None, f"{_path(dst)} is there; pass overwrite=True to replace it")
+        raise errors.AlreadyExistsError(None, None, f"{dst} is there; pass overwrite=True to replace it")
     import shutil
+    if _remote(src) or _remote(dst):
+        with GFile(src, "rb") as from_file, GFile(dst, "wb") as to_file:
+            shutil.copyfileobj(from_file, to_file, 1 << 22)
+        return
     try:
         shutil.copyfile(_path(src), _path(dst))
     except OSError as error:
@@ -105,6 +135,10 @@ def walk(top, topdown=True, onerror=None):
 
     A folder that cannot be read goes to ``onerror(error)``, or is passed over without one.
     """
+    far = _remote(top)
+    if far:
+        yield from _files.walk(far, topdown)
+        return
     def failed(error):
         if onerror:
             onerror(errors.NotFoundError(None, None, str(error)))
@@ -114,17 +148,22 @@ def walk(top, topdown=True, onerror=None):
 class FileStatistics:
     """A file's length in bytes, its time of change in nanoseconds, and whether it is a folder."""
 
-    def __init__(self, found):
-        import stat as modes
-        self.length = found.st_size
-        self.mtime_nsec = found.st_mtime_ns
-        self.is_directory = modes.S_ISDIR(found.st_mode)
+    def __init__(self, length, mtime_nsec, is_directory):
+        self.length = length
+        self.mtime_nsec = mtime_nsec
+        self.is_directory = is_directory
 
 
 def stat(path):
     """The FileStatistics of a path; NotFoundError where there is none (``tf.io.gfile.stat``)."""
+    far = _remote(path)
+    if far:
+        is_folder, size, changed = _native.path_stat(far)
+        return FileStatistics(max(size, 0), max(changed, 0) * 10 ** 9, is_folder)
+    import stat as modes
     try:
-        return FileStatistics(os.stat(_path(path)))
+        found = os.stat(_path(path))
+        return FileStatistics(found.st_size, found.st_mtime_ns, modes.S_ISDIR(found.st_mode))
     except OSError as error:
         _raise(error, path)
 
@@ -135,7 +174,13 @@ def join(path, *paths):
 
 
 def GFile(name, mode="r"):
-    """A file that is opened as Python's `open` does; errors are those of ``leat.errors``."""
+    """A file that is opened as Python's `open` does; errors are those of ``leat.errors``.
+
+    A remote one is read by ranges, or written; then it is there, whole, once it is closed.
+    """
+    far = _remote(name)
+    if far:
+        return _files.open_file(far, mode)
     try:
         return open(_path(name), mode)
     except OSError as error:

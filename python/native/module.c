@@ -237,9 +237,10 @@ PyMODINIT_FUNC PyInit__native(void) {
         native_add_function(module) != 0 || native_add_variable(module) != 0 ||
         native_add_dataset(module) != 0 || native_add_iterator(module) != 0 ||
         native_add_strategy(module) != 0 || native_add_distributed(module) != 0 ||
-        native_add_records(module) != 0 || native_add_bundle(module) != 0 ||
-        native_add_events(module) != 0 || native_add_train(module) != 0 ||
-        native_add_server(module) != 0 || native_add_arrow(module) != 0) {
+        native_add_records(module) != 0 || native_add_files(module) != 0 ||
+        native_add_bundle(module) != 0 || native_add_events(module) != 0 ||
+        native_add_train(module) != 0 || native_add_server(module) != 0 ||
+        native_add_arrow(module) != 0) {
         Py_XDECREF(module);
         return NULL;
     }

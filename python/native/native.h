@@ -272,6 +272,10 @@ PyObject *native_service_drain(PyObject *module, PyObject *args);
 
 int native_add_records(PyObject *module);
 
+/* ---- files.c ---- */
+
+int native_add_files(PyObject *module);
+
 /* ---- bundle.c ---- */
 
 int native_add_bundle(PyObject *module);

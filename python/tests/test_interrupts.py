@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+import leat as tf
+
 BEFORE = """
     import os, signal, threading
     import numpy as np
@@ -159,6 +161,30 @@ places = ["localhost:%d" % one.getsockname()[1] for one in taken]
 os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": places}, "task": {"type": "worker", "index": 1}})""",
                              "tf.distribute.MultiWorkerMirroredStrategy()", ""),
 }
+# A server that takes connections and says nothing; calls that ask it.
+SILENT = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+url = "http://127.0.0.1:%d/data" % server.getsockname()[1]
+os.environ.update(AWS_ENDPOINT_URL_S3=url[:-5], AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret")"""
+ASKING = {
+    "read_file": "tf.io.read_file(url)",
+    "write_file": "tf.io.write_file('s3://bucket/key', 'text')",
+    "write_records": """
+def call():
+    with tf.io.TFRecordWriter('s3://bucket/key') as writer:
+        for _ in range(100):
+            writer.write(bytes(1 << 20))""",
+    "lines": "list(tf.data.TextLineDataset(url))",
+    "lines_in_turns": "list(tf.data.TextLineDataset([url, url + '2', url + '3'], num_parallel_reads=3))",
+    "on_a_thread": "list(tf.data.Dataset.from_tensors(url).map(tf.io.read_file, num_parallel_calls=2))",
+    "on_a_driver": "list(tf.data.Dataset.from_tensors(url).map(tf.io.read_file).prefetch(1))",
+    "list_files": "tf.data.Dataset.list_files(['s3://bucket/*', url])",
+    "gfile": "tf.io.gfile.exists(url)",
+    "copy": "tf.io.gfile.copy(url, '/dev/null', overwrite=True)",
+}
+if os.path.exists(os.path.join(os.path.dirname(tf._native.__file__), "libleat_curl.so")):
+    KINDS.update({"server_" + name: (SILENT, call, "") for name, call in ASKING.items()})
 
 
 def run(program):

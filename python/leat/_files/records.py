@@ -2,7 +2,7 @@
 
 from leat import _native
 from leat._core.tensor import Tensor
-from leat.errors import FailedPreconditionError
+from leat.errors import CancelledError, FailedPreconditionError
 
 _TYPES = {None: "", "": "", "GZIP": "GZIP", "ZLIB": "ZLIB", "ZSTD": "ZSTD", "LZ4": "LZ4", "SNAPPY": "SNAPPY"}
 
@@ -89,4 +89,9 @@ class TFRecordWriter:
         return self
 
     def __exit__(self, kind, error, traceback):
-        self.close()
+        try:
+            self.close()
+        except CancelledError:
+            # An interrupt has ended a remote file (docs/REMOTE.md), and goes on itself.
+            if kind is None:
+                raise

@@ -1,0 +1,151 @@
+"""Files of other machines for ``leat.gfile`` (docs/REMOTE.md): what Python's own functions do for those of this one."""
+
+import io
+
+from leat import _native, errors
+
+
+class _Reader(io.RawIOBase):
+    """The bytes of a file, read by ranges."""
+
+    def __init__(self, path):
+        self._reader = _native.FileReader.open(path)
+        self._size = self._reader.size()
+        self._at = 0
+        self.name = path
+        self.mode = "rb"
+
+    def readable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def tell(self):
+        return self._at
+
+    def seek(self, offset, whence=io.SEEK_SET):
+        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if at < 0:
+            raise ValueError(f"negative seek position {at}")
+        self._at = at
+        return at
+
+    def readinto(self, buffer):
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        got = self._reader.read_into(self._at, buffer)
+        self._at += got
+        return got
+
+    def close(self):
+        self._reader = None
+        super().close()
+
+
+class _Writer(io.RawIOBase):
+    """A file that is there, whole, once it is closed."""
+
+    def __init__(self, path):
+        self._writer = _native.FileWriter.open(path)
+        self.name = path
+        self.mode = "wb"
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        if self._writer is not None:
+            self._writer.write(data)
+        return memoryview(data).nbytes
+
+    def discard(self):
+        """Gives the file up; what is written then goes nowhere."""
+        self._writer.discard()
+        self._writer = None
+
+    def close(self):
+        if not self.closed:
+            writer, self._writer = self._writer, None
+            super().close()
+            if writer is not None:
+                writer.close()
+
+
+class _Bytes(io.BufferedWriter):
+    """Bytes to a writer; what ends in an exception is given up."""
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None:
+            self.raw.discard()
+        return super().__exit__(kind, error, traceback)
+
+
+class _Text(io.TextIOWrapper):
+    """Text to a writer; likewise."""
+
+    def __exit__(self, kind, error, traceback):
+        if kind is not None:
+            self.buffer.raw.discard()
+        return super().__exit__(kind, error, traceback)
+
+
+def open_file(path, mode):
+    """The file, as `open` gives it, for reading ("r") or writing ("w") of text or bytes ("b")."""
+    kind = mode.replace("b", "").replace("t", "")
+    if kind not in ("r", "w"):
+        raise errors.UnimplementedError(None, None, f"{path}: mode {mode!r}; expected r, rb, w or wb of a remote file")
+    if kind == "r":
+        read = io.BufferedReader(_Reader(path), 1 << 18)
+        return read if "b" in mode else io.TextIOWrapper(read)
+    written = _Bytes(_Writer(path), 1 << 18)
+    return written if "b" in mode else _Text(written)
+
+
+def exists(path):
+    """Is there a file or folder?"""
+    try:
+        _native.path_stat(path)
+    except errors.NotFoundError:
+        return False
+    return True
+
+
+def is_folder(path):
+    """Is there a folder?"""
+    try:
+        return _native.path_stat(path)[0]
+    except errors.NotFoundError:
+        return False
+
+
+def listed(path):
+    """The names in a folder."""
+    return _native.path_list(path)
+
+
+def remove_all(path):
+    """Removes all files below a folder."""
+    path = path.rstrip("/")
+    for name in listed(path):
+        inner = f"{path}/{name}"
+        if is_folder(inner):
+            remove_all(inner)
+        else:
+            _native.path_remove(inner)
+
+
+def walk(top, topdown):
+    """(folder, names of folders, names of files) of a folder and all below it."""
+    top = top.rstrip("/")
+    folders, files = [], []
+    for name in sorted(listed(top)):
+        (folders if is_folder(f"{top}/{name}") else files).append(name)
+    if topdown:
+        yield top, folders, files
+    for name in folders:
+        yield from walk(f"{top}/{name}", topdown)
+    if not topdown:
+        yield top, folders, files

@@ -65,6 +65,9 @@ x = normal(n); y = normal(n) | tf.{}(x, y) | math.add math.subtract math.multipl
 x = normal(n); y = normal(n) | tf.{}(x, y) | math.less math.less_equal math.squared_difference math.atan2 math.divide_no_nan math.multiply_no_nan math.floordiv math.floormod math.mod math.truediv math.nextafter realdiv truncatemod
 x = between(.1, 2, n); y = between(.1, 2, n) | tf.{}(x, y) | math.pow math.xdivy math.xlogy math.xlog1py math.igamma math.igammac
 x = between(1.5, 4, n); y = between(.1, 2, n) | tf.math.zeta(x, y) |
+x = normal(n) | x ** 2 | math.pow:square
+x = normal(n) | x ** 3. | math.pow:cube
+x = ints(n, high=1000) | x ** 2 | math.pow:int
 [100, 4096, 262144] x = between(.5, 2, k); y = between(.5, 2, k); z = uniform(k) | tf.math.betainc(x, y, z) |
 [100, 4096, 262144] x = between(.5, 2, k) | tf.math.polygamma(tf.ones_like(x), x) |
 x = uniform(r, c) | tf.math.lbeta(x) |
@@ -90,6 +93,7 @@ x = normal(r, c) | tf.{}(x, axis=-1) | math.cumsum nn.softmax nn.log_softmax nn.
 x = between(.9, 1.1, r, c) | tf.math.cumprod(x, axis=-1) |
 x = normal(n) | tf.math.cumsum(x) | :flat
 x = normal(r, c) | tf.nn.softmax(x, axis=0) | :columns
+[1, 8, 64] x = normal(k, 21, 32, 32) | tf.nn.softmax(x, axis=1) | :channels
 x = normal(r, c) | tf.linalg.normalize(x, axis=-1) |
 x = normal(r, c) | tf.nn.moments(x, [0]) |
 x = normal(r, c) | tf.nn.weighted_moments(x, [0], 1.) |
@@ -116,6 +120,7 @@ x = normal(b, h, h, 3) | tf.nn.local_response_normalization(x) |
 x = normal(n) | tf.nn.dropout(x, .3) | ~
 x = normal(r, c) | tf.nn.isotonic_regression(x) | ~
 x = normal(r, c) | tf.nn.top_k(x, 10) |
+x = normal(r, c) | tf.nn.top_k(x, c // 2) | :half
 x = normal(r, c); y = ints(r, high=c) | tf.math.in_top_k(y, x, 5) |
 # products
 [10, 128, 1024] x = normal(k, k); y = normal(k, k) | tf.linalg.matmul(x, y) |
@@ -223,23 +228,32 @@ x = normal(r, c); i = ints(r, high=r); s = sorted(ints(r, high=r // 4 + 1)) | tf
 [8, 32, 112] x = normal(4, k, k, 3); w = normal(7, 7, 3, 32) | tf.nn.conv2d(x, w, 2, "SAME") | :stem
 [4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 16) | tf.{}(x, w, strides=1, padding="SAME", dilations=2) | nn.convolution
 [4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 16) | tf.nn.atrous_conv2d(x, w, 2, "SAME") |
+[4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 16) | slopes(tf, lambda w: tf.nn.conv2d(x, w, 1, "SAME", dilations=2), w) | nn.conv2d:dilated_to_filter
+[4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 16) | slopes(tf, lambda x: tf.nn.conv2d(x, w, 1, "SAME", dilations=2), x) | nn.conv2d:dilated_to_input
 [4, 16, 64] x = normal(4, k, k, 16); w = normal(3, 3, 8, 16) | tf.nn.conv2d_transpose(x, w, [4, 2 * k, 2 * k, 8], 2) |
 [4, 16, 64] x = normal(4, k, k, 16); w = normal(3, 3, 8, 16) | tf.nn.conv_transpose(x, w, [4, 2 * k, 2 * k, 8], 2) |
 [4, 16, 64] x = normal(4, k, k, 16); w = normal(3, 3, 8, 16) | tf.nn.atrous_conv2d_transpose(x, w, [4, k, k, 8], 1, "SAME") |
 [4, 16, 64] x = normal(4, k, k, 32); w = normal(3, 3, 32, 1) | tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME") |
+[4, 16, 64] x = normal(4, k, k, 32); w = normal(3, 3, 32, 4) | tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME") | :multiplied
 [4, 16, 64] x = normal(4, k, k, 32); y = normal(4, k, k, 32) | tf.nn.depthwise_conv2d_backprop_filter(x, [3, 3, 32, 1], y, [1, 1, 1, 1], "SAME") |
 [4, 16, 64] w = normal(3, 3, 32, 1); y = normal(4, k, k, 32) | tf.nn.depthwise_conv2d_backprop_input([4, k, k, 32], w, y, [1, 1, 1, 1], "SAME") |
 [4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 1); p = normal(1, 1, 8, 16) | tf.nn.separable_conv2d(x, w, p, [1, 1, 1, 1], "SAME") |
 [16, 256, 4096] x = normal(4, k, 8); w = normal(5, 8, 16) | tf.nn.conv1d(x, w, 1, "SAME") |
+[4096, 65536, 1048576] x = normal(1, k, 1); w = normal(31, 1, 4) | tf.nn.conv1d(x, w, 1, "SAME") | :long
 [16, 256, 4096] x = normal(4, k, 16); w = normal(5, 8, 16) | tf.nn.conv1d_transpose(x, w, [4, 2 * k, 8], 2) |
 [4, 8, 24] x = normal(2, k, k, k, 8); w = normal(3, 3, 3, 8, 8) | tf.nn.conv3d(x, w, [1, 1, 1, 1, 1], "SAME") |
+[4, 8, 24] x = normal(2, k, k, k, 8); w = normal(3, 3, 3, 8, 8) | slopes(tf, lambda w: tf.nn.conv3d(x, w, [1, 1, 1, 1, 1], "SAME"), w) | nn.conv3d:to_filter
 [4, 8, 24] x = normal(2, k, k, k, 8); w = normal(3, 3, 3, 8, 8) | tf.nn.conv3d_transpose(x, w, [2, 2 * k, 2 * k, 2 * k, 8], 2) |
 [4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8) | tf.{}(x, w, [1, 1, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]) | nn.dilation2d nn.erosion2d
 [2, 32, 128] x = normal(4, k, k, 16) | tf.{}(x, 2, 2, "VALID") | nn.max_pool2d nn.avg_pool2d nn.max_pool nn.avg_pool nn.max_pool_with_argmax
 [2, 32, 128] x = normal(4, k, k, 16) | tf.nn.max_pool2d(x, 3, 1, "SAME") | :3x3
+[2, 32, 128] x = normal(4, k, k, 16) | tf.nn.avg_pool2d(x, 3, 1, "SAME") | :3x3
+[2, 32, 128] x = normal(4, k, k, 16) | slopes(tf, lambda x: tf.nn.avg_pool2d(x, 2, 2, "VALID"), x) | nn.avg_pool2d:slopes
+[2, 32, 128] x = normal(4, k, k, 16) | slopes(tf, lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), x) | nn.max_pool2d:slopes
 [2, 32, 128] x = normal(4, k, k, 16) | tf.nn.pool(x, [2, 2], "AVG") |
 [4, 1024, 65536] x = normal(4, k, 16) | tf.{}(x, 2, 2, "VALID") | nn.max_pool1d nn.avg_pool1d
 [2, 8, 32] x = normal(4, k, k, k, 16) | tf.{}(x, 2, 2, "VALID") | nn.max_pool3d nn.avg_pool3d
+[2, 8, 32] x = normal(4, k, k, k, 16) | tf.{}(x, 3, 2, "SAME") | nn.max_pool3d:3x3 nn.avg_pool3d:3x3
 [4, 32, 128] x = normal(4, k, k, 16) | tf.{}(x, [1., 1.44, 1.44, 1.]) | nn.fractional_max_pool nn.fractional_avg_pool ~
 [2, 32, 128] x = normal(4, k, k, 16) | tf.{}(x, 2) | nn.space_to_depth nn.depth_to_space
 [2, 32, 128] x = normal(4, k, k, 16) | tf.{}(x, [2, 2], [[0, 0], [0, 0]]) | space_to_batch nn.space_to_batch space_to_batch_nd batch_to_space
@@ -262,10 +276,13 @@ x = uniform(b, h, h, 3) | tf.image.pad_to_bounding_box(x, 1, 1, h + 2, h + 2) |
 x = uniform(b, h, h, 3); y = boxes(8); i = ints(8, high=b) | tf.image.crop_and_resize(x, y, i, [h // 2, h // 2]) |
 x = uniform(b, h, h, 3); y = boxes(8 * b).reshape(b, 8, 4); z = uniform(2, 3) | tf.image.draw_bounding_boxes(x, y, z) |
 x = uniform(b, h, h, 3) | tf.image.extract_patches(x, [1, 3, 3, 1], [1, 3, 3, 1], [1, 1, 1, 1], "VALID") |
+x = uniform(b, h, h, 3) | tf.image.extract_patches(x, [1, 3, 3, 1], [1, 1, 1, 1], [1, 1, 1, 1], "SAME") | :dense
 [16, 64, 256] x = uniform(2, k, k, 3); y = uniform(2, k, k, 3) | tf.image.ssim(x, y, 1.) |
 [176, 192, 256] x = uniform(1, k, k, 3); y = uniform(1, k, k, 3) | tf.image.ssim_multiscale(x, y, 1.) |
 x = uniform(b, h, h, 3); y = uniform(b, h, h, 3) | tf.image.psnr(x, y, 1.) |
 [100, 1000, 5000] x = boxes(k); y = uniform(k) | tf.image.non_max_suppression(x, y, 50, .5) |
+[100, 2000, 20000] x = boxes(k); y = uniform(k) | tf.image.non_max_suppression(x, y, 2000, .7) | :many
+[100, 1000, 5000] x = boxes(k); y = uniform(k) | tf.image.non_max_suppression_with_scores(x, y, 500, 1., soft_nms_sigma=.5) | :many
 [100, 1000, 5000] x = boxes(k); y = uniform(k) | tf.image.non_max_suppression_with_scores(x, y, 50, .5, soft_nms_sigma=.5) |
 [10, 100, 1000] x = uniform(k, k); y = uniform(k) | tf.image.non_max_suppression_overlaps(x, y, 50, .5) |
 x = uniform(b, h, h, 3) | tf.{}(x, .3) | image.random_brightness ~
@@ -289,6 +306,13 @@ x = full(3, 9); y = boxes(1)[None] | tf.image.sample_distorted_bounding_box(x, y
 [8, 148, 1000] x = pixels(k, k, 3) | tf.image.random_jpeg_quality(x, 40, 60) | ~
 [8, 148, 1000] x = pixels(k, k, 3); s = ints(2, high=99) | tf.image.stateless_random_jpeg_quality(x, 40, 60, s) | ~
 [8, 148, 1000] x = pixels(k, k, 3) | tf.image.adjust_jpeg_quality(x, 50) | ~
+# signals
+[100, 8192, 1048576] x = complexes(k) | tf.{}(x) | signal.fft signal.ifft
+[100, 8192, 1048576] x = normal(k) | tf.signal.rfft(x) |
+[101, 8191, 1000003] x = complexes(k) | tf.signal.fft(x) | :prime
+[4, 64, 1024] x = complexes(k, 1024) | tf.signal.fft(x) | :lines
+[10, 128, 1024] x = complexes(k, k) | tf.signal.fft2d(x) |
+[1000, 16000, 960000] x = normal(k) | tf.signal.stft(x, 400, 160) |
 # drawn
 x = whole(n) | tf.{}([x]) | random.normal random.uniform random.truncated_normal ~
 x = whole(n) | tf.random.uniform([x], 0, 1000, tf.int32) | :int ~
@@ -378,6 +402,14 @@ NUMPY = {"math.acos": "arccos", "math.asin": "arcsin", "math.atan": "arctan", "m
 SAME = set("""abs ceil cos cosh exp expm1 floor negative rint sign sin sinh square tan tanh log log1p sqrt reciprocal add subtract multiply divide maximum
 minimum equal not_equal greater greater_equal less less_equal nextafter logical_and logical_or logical_xor logical_not bitwise_and bitwise_or
 bitwise_xor left_shift right_shift matmul trace argmax argmin cumsum cumprod sort argsort where bincount count_nonzero""".split())
+
+
+def slopes(tf, function, x):
+    """The gradient of the sum of what a function makes of x."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        found = function(x)
+    return tape.gradient(found, x)
 
 
 class Makers:
@@ -491,7 +523,7 @@ class Case:
         call = self.call
         if numpy:
             call = re.sub(r"tf\.[\w.]+\(", "np.%s(" % self.numpy, call, count=1)
-        return eval("lambda %s: %s" % (", ".join(names), call), {**self.words(size), "tf": tf, "np": np})
+        return eval("lambda %s: %s" % (", ".join(names), call), {**self.words(size), "tf": tf, "np": np, "slopes": slopes})
 
 
 def line_cases(line):

@@ -108,7 +108,8 @@ def difference(ours, theirs, comparable):
         for key in ("dtype", "shape"):
             if mine[key] != its[key]:
                 return "%s %s, not %s" % (key, mine[key], its[key])
-        numbers = [abs(one) for one in its["values"] if isinstance(one, (int, float)) and math.isfinite(one)]
+        parts = [part for one in its["values"] for part in (one if isinstance(one, list) else [one])]
+        numbers = [abs(one) for one in parts if isinstance(one, (int, float)) and math.isfinite(one)]
         exact = mine["dtype"] in ("string", "bool") or "int" in mine["dtype"]
         loose = (1 if "int" in mine["dtype"] else 0) if exact else LOOSE.get(mine["dtype"], 2e-3) * max([1e-6, *numbers])
         if comparable and far(mine["values"], its["values"], loose):

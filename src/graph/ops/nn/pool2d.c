@@ -6,11 +6,14 @@
  * max_pool2d_grad.
  *
  * Padding counts as minus infinity, and not at all in means. The whole gradient of a window goes to
- * its first largest value in row-major order; in means its pixels share it. Fails where windows or
- * shapes do not fit. No state, no locks. */
+ * its first largest value in row-major order; in means its pixels share it. Windows that lie side
+ * by side take one pixel each at a time, and rows of results are shared by the crew, or whole
+ * pictures where gradients of several rows meet. Fails where windows or shapes do not fit. No
+ * state, no locks. */
+#include "base/isa.h"
 #include "base/minmax.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/window.h"
-#include <string.h>
 
 static const leati_row pool_rows[] = {
     {.name = "ksize",
@@ -38,35 +41,178 @@ static leat_status pool2d_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-typedef void raise_function(void *restrict out, const void *in, int64_t n);
+/* ---- windows side by side ---- */
+enum { SHORT = 8 /* channels of a pixel that is too short to be a loop of its own */ };
 
-/* Each value of `out` becomes that of `in` where this is larger. */
-#define RAISE_TYPE(NAME, TYPE)                                                                     \
-    static void raise_##NAME(void *restrict out, const void *in, int64_t n) {                      \
-        TYPE *to = out;                                                                            \
-        const TYPE *from = in;                                                                     \
-        for (int64_t i = 0; i < n; i++)                                                            \
-            to[i] = LEATI_MAX(from[i], to[i]);                                                     \
-    }
-RAISE_TYPE(float32, float)
-RAISE_TYPE(float64, double)
-RAISE_TYPE(int8, int8_t)
-RAISE_TYPE(int16, int16_t)
-RAISE_TYPE(int32, int32_t)
-RAISE_TYPE(int64, int64_t)
-RAISE_TYPE(uint8, uint8_t)
-RAISE_TYPE(uint16, uint16_t)
+/* One pixel of each of some windows: joined with what was before. */
+typedef struct taps {
+    const char *in;
+    char *out;
+    int64_t windows, in_step, out_step; /* steps in values */
+    int64_t channels;
+    int64_t pixels; /* of a whole window */
+    bool first;     /* nothing was before */
+} taps;
+
+typedef void taps_function(const taps *t);
+
+/* Of values v of `in` and a of `out`. */
+#define TAPS(NAME, TYPE, FIRST, NEXT, VERSIONS)                                                    \
+    LEATI_ALWAYS_INLINE void NAME##_dense(const taps *t, const TYPE *in, TYPE *out, int64_t n) {   \
+        if (t->first) {                                                                            \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                TYPE v = in[i];                                                                    \
+                out[i] = (TYPE)(FIRST);                                                            \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            TYPE v = in[i], a = out[i];                                                            \
+            (void)a;                                                                               \
+            out[i] = (TYPE)(NEXT);                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    LEATI_ALWAYS_INLINE void NAME##_loop(const taps *t) {                                          \
+        const TYPE *in = (const TYPE *)(const void *)t->in;                                        \
+        TYPE *out = (TYPE *)(void *)t->out;                                                        \
+        const int64_t windows = t->windows, n = t->channels;                                       \
+        const int64_t in_step = t->in_step, out_step = t->out_step;                                \
+        const bool first = t->first;                                                               \
+        if (in_step == n && out_step == n)                                                         \
+            NAME##_dense(t, in, out, windows *n);                                                  \
+        else if (n >= SHORT)                                                                       \
+            for (int64_t w = 0; w < windows; w++)                                                  \
+                NAME##_dense(t, in + w * in_step, out + w * out_step, n);                          \
+        else                                                                                       \
+            for (int64_t w = 0; w < windows; w++)                                                  \
+                for (int64_t c = 0; c < n; c++) {                                                  \
+                    TYPE v = in[w * in_step + c], a = first ? 0 : out[w * out_step + c];           \
+                    (void)a;                                                                       \
+                    out[w * out_step + c] = first ? (TYPE)(FIRST) : (TYPE)(NEXT);                  \
+                }                                                                                  \
+    }                                                                                              \
+    VERSIONS(NAME, NAME##_loop, const taps *)
+/* The first pixel is copied: no start value is needed, such as minus infinity. */
+#define MAXIMUM(TYPE, VERSIONS) TAPS(most_##TYPE, TYPE, v, LEATI_MAX(v, a), VERSIONS)
+MAXIMUM(float, LEATI_ISA)
+MAXIMUM(double, LEATI_ISA)
+MAXIMUM(int8_t, LEATI_ISA_PLAIN_ONLY)
+MAXIMUM(int16_t, LEATI_ISA_PLAIN_ONLY)
+MAXIMUM(int32_t, LEATI_ISA_PLAIN_ONLY)
+MAXIMUM(int64_t, LEATI_ISA_PLAIN_ONLY)
+MAXIMUM(uint8_t, LEATI_ISA_PLAIN_ONLY)
+MAXIMUM(uint16_t, LEATI_ISA_PLAIN_ONLY)
+/* Sums, what becomes of them behind the last pixel, and the way back. */
+TAPS(sum_float, float, 0 + v, a + v, LEATI_ISA)
+TAPS(sum_double, double, 0 + v, a + v, LEATI_ISA)
+TAPS(mean_float, float, v, v / (float)t->pixels, LEATI_ISA)
+TAPS(mean_double, double, v, v / (double)t->pixels, LEATI_ISA)
+TAPS(share_float, float, v, a + v / (float)t->pixels, LEATI_ISA)
+TAPS(share_double, double, v, a + v / (double)t->pixels, LEATI_ISA)
 
 /* TensorFlow has no maxima of other integers. */
-static raise_function *const raisers[LEAT_NUM_DTYPES] = {
-    [LEAT_FLOAT32] = raise_float32, [LEAT_FLOAT64] = raise_float64, [LEAT_INT8] = raise_int8,
-    [LEAT_INT16] = raise_int16,     [LEAT_INT32] = raise_int32,     [LEAT_INT64] = raise_int64,
-    [LEAT_UINT8] = raise_uint8,     [LEAT_UINT16] = raise_uint16,
+static taps_function *const maxima[LEAT_NUM_DTYPES] = {
+    [LEAT_FLOAT32] = most_float, [LEAT_FLOAT64] = most_double,  [LEAT_INT8] = most_int8_t,
+    [LEAT_INT16] = most_int16_t, [LEAT_INT32] = most_int32_t,   [LEAT_INT64] = most_int64_t,
+    [LEAT_UINT8] = most_uint8_t, [LEAT_UINT16] = most_uint16_t,
 };
+static taps_function *const sums[LEAT_NUM_DTYPES] = {
+    [LEAT_FLOAT32] = sum_float, [LEAT_FLOAT64] = sum_double};
+static taps_function *const means[LEAT_NUM_DTYPES] = {
+    [LEAT_FLOAT32] = mean_float, [LEAT_FLOAT64] = mean_double};
+static taps_function *const shares[LEAT_NUM_DTYPES] = {
+    [LEAT_FLOAT32] = share_float, [LEAT_FLOAT64] = share_double};
+
+/* A row of the call. A step is some windows of a row of results, or of all rows of a picture. */
+typedef struct pooling {
+    const leati_conv_plan *plan;
+    taps_function *join, *end; /* end: behind the last pixel; NULL: nothing */
+    bool back;                 /* from the results' places to the pictures' */
+    const char *from;
+    char *to;
+    int64_t pixel;        /* bytes */
+    int64_t each, blocks; /* windows of a step, steps of a row of results */
+    int64_t rows;         /* of results in a step */
+} pooling;
+
+/* The windows of which no column lies outside: [*first, *last). */
+static void whole_windows(const leati_window_axis *axis, int64_t *first, int64_t *last) {
+    int64_t room = axis->in + axis->before - axis->kernel;
+    *last = room < 0 ? 0 : LEATI_MIN(room / axis->stride + 1, axis->out);
+    *first = LEATI_MIN((axis->before + axis->stride - 1) / axis->stride, *last);
+}
+
+/* Windows from (y, x) on that have the same columns; `picture` comes before them all. */
+static void pool_windows(const pooling *p, int64_t picture, int64_t y, int64_t x, int64_t windows,
+                         int64_t *done) {
+    const leati_window_axis *down = &p->plan->y, *right = &p->plan->x;
+    int64_t n = p->plan->channels, ky0, ky1, kx0, kx1;
+    leati_window_range(down, y, &ky0, &ky1);
+    leati_window_range(right, x, &kx0, &kx1);
+    int64_t result = ((picture * down->out + y) * right->out + x) * p->pixel, step = right->stride;
+    taps t = {.windows = windows,
+              .in_step = (p->back ? 1 : step) * n,
+              .out_step = (p->back ? step : 1) * n,
+              .channels = n,
+              .pixels = (ky1 - ky0) * (kx1 - kx0),
+              .first = !p->back};
+    for (int64_t ky = ky0; ky < ky1; ky++)
+        for (int64_t k = kx0; k < kx1; k++) {
+            if (leati_stop_look_after(windows * n, done))
+                return;
+            /* From the last column to the first a pixel is met by windows from left to right. */
+            int64_t kx = p->back ? kx0 + kx1 - 1 - k : k;
+            int64_t iy = y * down->stride - down->before + ky;
+            int64_t ix = x * step - right->before + kx;
+            int64_t place = ((picture * down->in + iy) * right->in + ix) * p->pixel;
+            t.in = p->from + (p->back ? result : place);
+            t.out = p->to + (p->back ? place : result);
+            p->join(&t);
+            t.first = false;
+        }
+    t.in = t.out;
+    t.in_step = t.out_step;
+    if (p->end != NULL)
+        p->end(&t);
+}
+
+static void pool_steps(void *data, int64_t begin, int64_t end) {
+    const pooling *p = data;
+    int64_t first, last, done = 0, rows = p->plan->y.out;
+    whole_windows(&p->plan->x, &first, &last);
+    for (int64_t step = begin; step < end; step++) {
+        int64_t row = step / p->blocks * p->rows, x0 = step % p->blocks * p->each;
+        int64_t x1 = LEATI_MIN(x0 + p->each, p->plan->x.out);
+        for (int64_t i = row; i < row + p->rows; i++)
+            for (int64_t x = x0, n = 0; x < x1; x += n) {
+                n = x >= first && x < last ? LEATI_MIN(last, x1) - x : 1;
+                pool_windows(p, i / rows, i % rows, x, n, &done);
+            }
+    }
+}
+
+enum { STEP = 1 << 15 }; /* values of a step, where a row of results has so many */
+
+/* All windows of one row of the call. */
+static void pool_all(pooling *p, leat_dtype dtype) {
+    const leati_conv_plan *plan = p->plan;
+    int64_t size = (int64_t)leat_dtype_size(dtype), window = plan->y.kernel * plan->x.kernel;
+    p->pixel = plan->channels * size;
+    p->each = LEATI_MAX(STEP / LEATI_MAX(window * plan->channels, 1), 1);
+    /* Windows that share pixels of a gradient come one after the other. */
+    p->rows = p->back && plan->y.stride < plan->y.kernel ? plan->y.out : 1;
+    bool whole = p->rows > 1 || (p->back && plan->x.stride < plan->x.kernel);
+    if (whole || p->each > plan->x.out)
+        p->each = plan->x.out;
+    p->blocks = (plan->x.out + p->each - 1) / p->each;
+    leati_moving_share(plan->batch * plan->y.out / p->rows * p->blocks,
+                       p->rows * p->each * (window + 1) * p->pixel, pool_steps, p);
+}
 
 static leat_status max_pool2d_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
-    if (raisers[dtype] == NULL)
+    if (maxima[dtype] == NULL)
         return leati_refuse(err, DTYPE,
                             "the input is %s; expected floats, or integers that are none of "
                             "uint32 and uint64",
@@ -79,47 +225,28 @@ static leat_status avg_pool2d_infer(leati_infer_call *call, leat_error *err) {
     return pool2d_infer(call, err);
 }
 
-/* The maxima of one window's pixels, channel by channel. */
-static void pool_pixel(const leati_conv_plan *plan, leat_dtype dtype, const char *picture,
-                       int64_t y, int64_t x, char *out) {
-    size_t size = leat_dtype_size(dtype), pixel = (size_t)plan->channels * size;
-    int64_t ky0, ky1, kx0, kx1;
-    /* The first pixel is copied: no start value is needed, such as minus infinity. */
-    bool first = true;
-    leati_window_range(&plan->y, y, &ky0, &ky1);
-    leati_window_range(&plan->x, x, &kx0, &kx1);
-    for (int64_t ky = ky0; ky < ky1; ky++) {
-        int64_t iy = y * plan->y.stride - plan->y.before + ky;
-        for (int64_t kx = kx0; kx < kx1; kx++, first = false) {
-            int64_t ix = x * plan->x.stride - plan->x.before + kx;
-            const char *in = picture + (size_t)(iy * plan->x.in + ix) * pixel;
-            if (first)
-                memcpy(out, in, pixel);
-            else
-                raisers[dtype](out, in, plan->channels);
-        }
-    }
-}
-
-static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
+/* Both pools: `end` is NULL, or what follows the joining. */
+static leat_status pool_kernel(leati_kernel_call *call, taps_function *join, taps_function *end,
+                               leat_error *err) {
     const leati_operand *input = &call->inputs[0];
     leat_shape from = leati_support_operand_shape(input), shape;
     leati_conv_plan plan;
     LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
-    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t done = 0, line = plan.x.out * plan.channels * plan.y.kernel * plan.x.kernel;
     /* Without values there is no memory, and no pixel to step by. */
     for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *out = leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < plan.batch; i++)
-            for (int64_t y = 0; y < plan.y.out && !leati_stop_look_after(line, &done); y++)
-                for (int64_t x = 0; x < plan.x.out; x++, out += pixel)
-                    pool_pixel(&plan, input->dtype,
-                               leati_support_row_of(input, row) + (size_t)i * picture, y, x, out);
+        pooling p = {.plan = &plan,
+                     .join = join,
+                     .end = end,
+                     .from = leati_support_row_of(input, row),
+                     .to = leati_support_row_of(&call->outputs[0], row)};
+        pool_all(&p, input->dtype);
     }
     return LEAT_OK;
+}
+
+static leat_status max_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
+    return pool_kernel(call, maxima[call->inputs[0].dtype], NULL, err);
 }
 
 static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *err) {
@@ -130,55 +257,10 @@ static leat_status max_pool2d_gradient(leati_gradient_call *call, leat_error *er
     return LEAT_OK;
 }
 
-#define MEAN_TYPE(TYPE)                                                                            \
-    static void mean_##TYPE(const leati_conv_plan *plan, const TYPE *picture, int64_t y,           \
-                            int64_t x, TYPE *out) {                                                \
-        int64_t ky0, ky1, kx0, kx1, n = plan->channels;                                            \
-        leati_window_range(&plan->y, y, &ky0, &ky1);                                               \
-        leati_window_range(&plan->x, x, &kx0, &kx1);                                               \
-        memset(out, 0, (size_t)n * sizeof *out);                                                   \
-        for (int64_t ky = ky0; ky < ky1; ky++)                                                     \
-            for (int64_t kx = kx0; kx < kx1; kx++) {                                               \
-                int64_t iy = y * plan->y.stride - plan->y.before + ky;                             \
-                int64_t ix = x * plan->x.stride - plan->x.before + kx;                             \
-                const TYPE *pixel = picture + (iy * plan->x.in + ix) * n;                          \
-                for (int64_t c = 0; c < n; c++)                                                    \
-                    out[c] += pixel[c];                                                            \
-            }                                                                                      \
-        TYPE count = (TYPE)((ky1 - ky0) * (kx1 - kx0));                                            \
-        for (int64_t c = 0; c < n; c++)                                                            \
-            out[c] /= count;                                                                       \
-    }
 /* The mean is over the pixels that exist: those of the padding count neither above nor below. */
-MEAN_TYPE(float)
-MEAN_TYPE(double)
-
 static leat_status avg_pool2d_kernel(leati_kernel_call *call, leat_error *err) {
-    const leati_operand *input = &call->inputs[0];
-    leat_shape from = leati_support_operand_shape(input), shape;
-    leati_conv_plan plan;
-    LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
-    LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
-    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t pixels = plan.y.out * plan.x.out, done = 0;
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        char *out = leati_support_row_of(&call->outputs[0], row);
-        const char *in = leati_support_row_of(input, row);
-        for (int64_t k = 0; k < plan.batch * pixels && !leati_window_stops(&plan, &done);
-             k++, out += pixel) {
-            const char *from_picture = in + (size_t)(k / pixels) * picture;
-            /* pixels is a multiple of x.out, so x needs no k % pixels. */
-            int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
-            if (input->dtype == LEAT_FLOAT32)
-                mean_float(&plan, (const float *)(const void *)from_picture, y, x,
-                           (float *)(void *)out);
-            else
-                mean_double(&plan, (const double *)(const void *)from_picture, y, x,
-                            (double *)(void *)out);
-        }
-    }
-    return LEAT_OK;
+    leat_dtype dtype = call->inputs[0].dtype;
+    return pool_kernel(call, sums[dtype], means[dtype], err);
 }
 
 static leat_status avg_pool2d_gradient(leati_gradient_call *call, leat_error *err) {
@@ -241,6 +323,40 @@ static span span_of(const leati_conv_plan *plan, int64_t y, int64_t x) {
     return s;
 }
 
+/* Gradients of one row of the call; a step is a row of results, or all of a picture. */
+typedef struct routing {
+    const leati_conv_plan *plan;
+    leat_dtype dtype;
+    const char *in, *given;
+    char *out;
+    int64_t rows;
+    bool fetch;
+} routing;
+
+static void route_steps(void *data, int64_t begin, int64_t end) {
+    const routing *r = data;
+    const leati_conv_plan *plan = r->plan;
+    int64_t line = plan->x.out, windows = plan->y.out * line, done = 0;
+    size_t pixel = (size_t)plan->channels * leat_dtype_size(r->dtype);
+    size_t picture = (size_t)(plan->y.in * plan->x.in) * pixel;
+    for (int64_t i = begin * r->rows * line; i < end * r->rows * line; i++) {
+        if (leati_window_stops(plan, &done))
+            return;
+        span s = span_of(plan, i % windows / line, i % line);
+        size_t whole = (size_t)(i / windows) * picture, part = (size_t)i * pixel;
+        const char *taken = r->given + (r->fetch ? whole : part), *in = r->in + whole;
+        char *to = r->out + (r->fetch ? part : whole);
+        if (r->dtype == LEAT_FLOAT32)
+            route_float(plan, &s, (const float *)(const void *)in,
+                        (const float *)(const void *)taken, (float *)(void *)to, r->fetch);
+        else
+            route_double(plan, &s, (const double *)(const void *)in,
+                         (const double *)(const void *)taken, (double *)(void *)to, r->fetch);
+    }
+}
+
+enum { PER_VALUE = 16 }; /* bytes that could be moved while a value is compared */
+
 /* The kernel of max_pool2d_grad; `fetch`: of its gradient, where input 2 has the picture's shape
  * and the output that of the pooling. */
 static leat_status route(leati_kernel_call *call, bool fetch, leat_error *err) {
@@ -251,27 +367,20 @@ static leat_status route(leati_kernel_call *call, bool fetch, leat_error *err) {
     LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
     LEATI_TRY(leati_window_want_result_shape(&found, fetch ? &from : &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, fetch ? &shape : &from, err));
-    size_t pixel = (size_t)plan.channels * leat_dtype_size(input->dtype);
-    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t windows = plan.y.out * plan.x.out, done = 0;
+    const leati_operand *out = &call->outputs[0];
+    /* Where windows share a pixel, what flows to it is added in their order. */
+    bool apart = plan.y.stride >= plan.y.kernel;
+    routing r = {.plan = &plan, .dtype = input->dtype, .fetch = fetch};
+    r.rows = fetch || apart ? 1 : plan.y.out;
+    int64_t each = r.rows * plan.x.out * plan.channels * plan.y.kernel * plan.x.kernel * PER_VALUE;
     for (int64_t row = 0; row < call->n && given->count > 0; row++) {
-        const char *in = leati_support_row_of(input, row), *g = leati_support_row_of(given, row);
-        char *out = leati_support_row_of(&call->outputs[0], row);
-        /* A fetch writes each value once; gradients add up where windows share a pixel. */
+        r.in = leati_support_row_of(input, row);
+        r.given = leati_support_row_of(given, row);
+        r.out = leati_support_row_of(out, row);
+        /* A fetch writes each value once. */
         if (!fetch)
-            memset(out, 0, picture * (size_t)plan.batch);
-        for (int64_t i = 0; i < plan.batch * windows && !leati_window_stops(&plan, &done); i++) {
-            span s = span_of(&plan, i % windows / plan.x.out, i % windows % plan.x.out);
-            size_t whole = (size_t)(i / windows) * picture, part = (size_t)i * pixel;
-            const char *taken = g + (fetch ? whole : part);
-            char *to = out + (fetch ? part : whole);
-            if (input->dtype == LEAT_FLOAT32)
-                route_float(&plan, &s, (const float *)(const void *)(in + whole),
-                            (const float *)(const void *)taken, (float *)(void *)to, fetch);
-            else
-                route_double(&plan, &s, (const double *)(const void *)(in + whole),
-                             (const double *)(const void *)taken, (double *)(void *)to, fetch);
-        }
+            leati_moving_fill(r.out, out->count, &(double){0}, leat_dtype_size(out->dtype));
+        leati_moving_share(plan.batch * plan.y.out / r.rows, each, route_steps, &r);
     }
     return LEAT_OK;
 }
@@ -327,25 +436,6 @@ static leat_status avg_pool2d_grad_infer(leati_infer_call *call, leat_error *err
     return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
 }
 
-#define SHARE_TYPE(TYPE)                                                                           \
-    static void share_##TYPE(const leati_conv_plan *plan, const TYPE *g, int64_t y, int64_t x,     \
-                             TYPE *picture) {                                                      \
-        int64_t ky0, ky1, kx0, kx1, n = plan->channels;                                            \
-        leati_window_range(&plan->y, y, &ky0, &ky1);                                               \
-        leati_window_range(&plan->x, x, &kx0, &kx1);                                               \
-        TYPE count = (TYPE)((ky1 - ky0) * (kx1 - kx0));                                            \
-        for (int64_t ky = ky0; ky < ky1; ky++)                                                     \
-            for (int64_t kx = kx0; kx < kx1; kx++) {                                               \
-                int64_t iy = y * plan->y.stride - plan->y.before + ky;                             \
-                int64_t ix = x * plan->x.stride - plan->x.before + kx;                             \
-                TYPE *pixel = picture + (iy * plan->x.in + ix) * n;                                \
-                for (int64_t c = 0; c < n; c++)                                                    \
-                    pixel[c] += g[c] / count;                                                      \
-            }                                                                                      \
-    }
-SHARE_TYPE(float)
-SHARE_TYPE(double)
-
 static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
     /* Input 0 is asked for its shape alone: a mean's gradient does not depend on the values. */
     const leati_operand *gradient = &call->inputs[1];
@@ -355,22 +445,15 @@ static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_window_pool_plan_init(&plan, call->args, &from, &shape, err));
     LEATI_TRY(leati_window_want_result_shape(&found, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &from, err));
-    size_t pixel = (size_t)plan.channels * leat_dtype_size(gradient->dtype);
-    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    int64_t pixels = plan.y.out * plan.x.out, done = 0;
-    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *g = leati_support_row_of(gradient, row);
-        char *out = leati_support_row_of(&call->outputs[0], row);
-        memset(out, 0, picture * (size_t)plan.batch);
-        for (int64_t k = 0; k < plan.batch * pixels && !leati_window_stops(&plan, &done);
-             k++, g += pixel) {
-            char *to = out + (size_t)(k / pixels) * picture;
-            int64_t y = k % pixels / plan.x.out, x = k % plan.x.out;
-            if (gradient->dtype == LEAT_FLOAT32)
-                share_float(&plan, (const float *)(const void *)g, y, x, (float *)(void *)to);
-            else
-                share_double(&plan, (const double *)(const void *)g, y, x, (double *)(void *)to);
-        }
+    const leati_operand *out = &call->outputs[0];
+    for (int64_t row = 0; row < call->n && out->count > 0; row++) {
+        pooling p = {.plan = &plan,
+                     .join = shares[gradient->dtype],
+                     .back = true,
+                     .from = leati_support_row_of(gradient, row),
+                     .to = leati_support_row_of(out, row)};
+        leati_moving_fill(p.to, out->count, &(double){0}, leat_dtype_size(out->dtype));
+        pool_all(&p, gradient->dtype);
     }
     return LEAT_OK;
 }

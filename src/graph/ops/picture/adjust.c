@@ -8,6 +8,7 @@
  * keep their values; saturation goes by way of hue, saturation and value and is clipped to [0, 1].
  * Fails where gamma is negative, where the turn is not in [-1, 1], and for hue and saturation on
  * other numbers of channels than 3. Brightness and gamma have gradients. No state, no locks. */
+#include "base/isa.h"
 #include "base/minmax.h"
 #include "graph/support/picture/colour.h"
 #include <math.h>
@@ -171,50 +172,78 @@ static leat_status adjust_gamma_gradient(leati_gradient_call *call, leat_error *
 static const leati_row adjust_hue_rows[] =
     ADJUST_ROWS("delta", "What is added to each hue, of a circle of 1; in [-1, 1].");
 
-/* The sixths of the circle: which channel is highest, lies between, and is lowest. In even ones the
- * middle channel rises with the hue. */
-static const signed char order[6][3] = {{0, 1, 2}, {1, 0, 2}, {1, 2, 0},
-                                        {2, 1, 0}, {2, 0, 1}, {0, 2, 1}};
+/* Pixels in and out, and by how much. */
+typedef struct pixels {
+    const float *in;
+    float *out;
+    int64_t n;
+    float by;
+} pixels;
 
-/* The channels' order decides the sixth; of equal channels any does, as the hue is the same. */
-static int sixth_of(const float *rgb) {
-    float r = rgb[0], g = rgb[1], b = rgb[2];
-    if (r < g)
-        return b < r ? 1 : b > g ? 3 : 2;
-    return b < g ? 0 : b > r ? 4 : 5;
+/* A colour by its sixth of the circle, 0 to 5, which says what channel is highest and what lies
+ * between. */
+LEATI_ALWAYS_INLINE void put_colour(float *out, int sixth, float high, float middle, float low) {
+    out[0] = sixth == 0 || sixth == 5 ? high : sixth == 1 || sixth == 4 ? middle : low;
+    out[1] = sixth == 1 || sixth == 2 ? high : sixth == 0 || sixth == 3 ? middle : low;
+    out[2] = sixth == 3 || sixth == 4 ? high : sixth == 2 || sixth == 5 ? middle : low;
 }
 
-static void turn(const float *rgb, float by, float *out) {
-    int sixth = sixth_of(rgb);
-    float high = rgb[order[sixth][0]], low = rgb[order[sixth][2]], hue = 0.0F;
+/* A colour's channels in order, and its sixth; in odd ones the middle channel falls with the hue.
+ */
+typedef struct ordered {
+    float high, middle, low, sixth;
+    bool odd;
+} ordered;
+
+/* The channels' order decides the sixth; of equal channels any does, as the hue is the same.
+ * Without branches, so that many pixels are turned at once. */
+LEATI_ALWAYS_INLINE ordered order_channels(float r, float g, float b) {
+    bool rises = r < g, below = rises ? b < r : b < g, above = rises ? b > g : b > r;
+    float least = rises ? r : g, most = rises ? g : r;
+    return (ordered){.high = above ? b : most,
+                     .middle = below   ? least
+                               : above ? most
+                                       : b,
+                     .low = below ? b : least,
+                     .sixth = rises ? (below   ? 1.0F
+                                       : above ? 3.0F
+                                               : 2.0F)
+                                    : (below   ? 0.0F
+                                       : above ? 4.0F
+                                               : 5.0F),
+                     .odd = rises == (below || above)};
+}
+
+LEATI_ALWAYS_INLINE void turn(const float *rgb, float by, float *out) {
+    const ordered c = order_channels(rgb[0], rgb[1], rgb[2]);
+    float ratio = (c.middle - c.low) / (c.high - c.low);
     /* A grey has no hue: 0 by agreement, and the turn does not change it. */
-    if (high != low) {
-        float ratio = (rgb[order[sixth][1]] - low) / (high - low);
-        hue = (float)sixth + ((sixth & 1) == 0 ? ratio : 1.0F - ratio);
-    }
-    hue += by;
-    while (hue < 0.0F)
-        hue += 6.0F;
-    while (hue >= 6.0F)
-        hue -= 6.0F;
-    /* A NaN passes both loops, and may not become an index. */
-    sixth = hue >= 0.0F ? (int)hue : 5;
-    float ratio = hue - (float)sixth;
-    if ((sixth & 1) != 0)
-        ratio = 1.0F - ratio;
-    float middle = low + ratio * (high - low);
-    out[order[sixth][0]] = high;
-    out[order[sixth][1]] = middle;
-    out[order[sixth][2]] = low;
+    float hue = (c.high != c.low ? c.sixth + (c.odd ? 1.0F - ratio : ratio) : 0.0F) + by;
+    /* `by` is within one turn, and the hue may be 6 itself. */
+    hue = hue < 0.0F ? hue + 6.0F : hue;
+    hue = hue >= 6.0F ? hue - 6.0F : hue;
+    hue = hue >= 6.0F ? hue - 6.0F : hue;
+    /* A NaN may not become an integer. */
+    int part = (int)(hue >= 0.0F ? hue : 5.0F);
+    ratio = hue - (float)part;
+    ratio = (part & 1) != 0 ? 1.0F - ratio : ratio;
+    put_colour(out, part, c.high, c.low + ratio * (c.high - c.low), c.low);
 }
+
+LEATI_ALWAYS_INLINE void turn_loop(const pixels *p) {
+    const float *in = p->in, by = p->by;
+    float *out = p->out;
+    LEATI_INDEPENDENT
+    for (int64_t i = 0; i < p->n; i++)
+        turn(in + 3 * i, by, out + 3 * i);
+}
+LEATI_ISA(turn_all, turn_loop, const pixels *)
 
 static void adjust_hue(const float *in, float *out, const leati_frames *frames,
                        const void *context) {
     /* Of six sixths; the turn is of a circle of 1. */
     float by = (float)((const struct leati_adjust_args *)context)->amount * 6.0F;
-    int64_t pixels = frames->count * frames->height * frames->width;
-    for (int64_t i = 0; i < pixels; i++)
-        turn(in + 3 * i, by, out + 3 * i);
+    turn_all(&(pixels){in, out, frames->count * frames->height * frames->width, by});
 }
 
 static const leati_colour adjust_hue_colour = {
@@ -239,60 +268,60 @@ static leat_status adjust_hue_kernel(leati_kernel_call *call, leat_error *err) {
 
 static const leati_row adjust_saturation_rows[] = ADJUST_ROWS("saturation_factor", "The factor.");
 
-static float most(float a, float b, float c) {
+LEATI_ALWAYS_INLINE float most(float a, float b, float c) {
     float ab = LEATI_MAX(a, b);
     return LEATI_MAX(ab, c);
 }
 
-static float least(float a, float b, float c) {
+LEATI_ALWAYS_INLINE float least(float a, float b, float c) {
     float ab = LEATI_MIN(a, b);
     return LEATI_MIN(ab, c);
 }
 
 /* The hue, in [0, 1]. */
-static float hue_of(const float *rgb, float value, float range) {
-    float norm = 1.0F / (6.0F * range), hue;
-    if (range <= 0.0F)
-        return 0.0F;
+LEATI_ALWAYS_INLINE float hue_of(const float *rgb, float value, float range) {
+    float norm = 1.0F / (6.0F * range);
     /* Red counts before green and green before blue where two are highest. */
-    if (rgb[0] == value)
-        hue = norm * (rgb[1] - rgb[2]);
-    else if (rgb[1] == value)
-        /* The constant of a third is a double in TensorFlow, so this sum is one, too. */
-        hue = (float)((double)(norm * (rgb[2] - rgb[0])) + 2.0 / 6.0);
-    else
-        hue = (float)((double)(norm * (rgb[0] - rgb[1])) + 4.0 / 6.0);
-    return hue < 0.0F ? hue + 1.0F : hue;
+    bool red = rgb[0] == value, green = rgb[1] == value;
+    float step = norm * (red ? rgb[1] - rgb[2] : green ? rgb[2] - rgb[0] : rgb[0] - rgb[1]);
+    /* The constant of a third is a double in TensorFlow, so this sum is one, too. */
+    float moved = (float)((double)step + (green ? 2.0 / 6.0 : 4.0 / 6.0));
+    float hue = red ? step : moved;
+    hue = hue < 0.0F ? hue + 1.0F : hue;
+    return range <= 0.0F ? 0.0F : hue;
 }
 
-static void saturate(const float *rgb, float factor, float *out) {
+LEATI_ALWAYS_INLINE void saturate(const float *rgb, float factor, float *out) {
     float value = most(rgb[0], rgb[1], rgb[2]);
     float range = value - least(rgb[0], rgb[1], rgb[2]);
-    float saturation = (value > 0.0F ? range / value : 0.0F) * factor;
+    float share = range / value, saturation = (value > 0.0F ? share : 0.0F) * factor;
     saturation = LEATI_MAX(saturation, 0.0F);
     saturation = LEATI_MIN(saturation, 1.0F);
     /* HSV's way back: the lowest channel is low, the highest low + chroma. */
     float chroma = saturation * value, low = value - chroma;
-    /* 1 - |turn - 1| is 0 at even sixths and 1 at odd ones: the height of the middle channel. */
-    float sixth = hue_of(rgb, value, range) * 6.0F, turn = fmodf(sixth, 2.0F);
-    float middle = chroma * (1.0F - fabsf(turn - 1.0F));
-    /* Which channel is highest and which lies between, by the sixth of the circle. */
-    static const signed char high[6] = {0, 1, 1, 2, 2, 0}, between[6] = {1, 0, 2, 1, 0, 2};
-    int part = (int)sixth;
-    out[0] = out[1] = out[2] = low;
+    float sixth = hue_of(rgb, value, range) * 6.0F;
     /* A hue of 1 itself, or none that is a number: the colour stays grey. */
-    if (part < 0 || part > 5)
-        return;
-    out[high[part]] = chroma + low;
-    out[between[part]] = middle + low;
+    bool grey = !(sixth >= 0.0F && sixth < 6.0F);
+    int part = (int)(grey ? 0.0F : sixth);
+    /* 1 - |turn - 1| is 0 at even sixths and 1 at odd ones: the height of the middle channel. */
+    float turned = sixth - (float)(part & ~1);
+    float middle = chroma * (1.0F - fabsf(turned - 1.0F));
+    put_colour(out, part, grey ? low : chroma + low, grey ? low : middle + low, low);
 }
+
+LEATI_ALWAYS_INLINE void saturate_loop(const pixels *p) {
+    const float *in = p->in, by = p->by;
+    float *out = p->out;
+    LEATI_INDEPENDENT
+    for (int64_t i = 0; i < p->n; i++)
+        saturate(in + 3 * i, by, out + 3 * i);
+}
+LEATI_ISA(saturate_all, saturate_loop, const pixels *)
 
 static void adjust_saturation(const float *in, float *out, const leati_frames *frames,
                               const void *context) {
     float factor = (float)((const struct leati_adjust_args *)context)->amount;
-    int64_t pixels = frames->count * frames->height * frames->width;
-    for (int64_t i = 0; i < pixels; i++)
-        saturate(in + 3 * i, factor, out + 3 * i);
+    saturate_all(&(pixels){in, out, frames->count * frames->height * frames->width, factor});
 }
 
 static const leati_colour adjust_saturation_colour = {.function = adjust_saturation,

@@ -5,12 +5,12 @@
  *
  * Boxes are [y1, x1, y2, x2] in fractions of height - 1 and width - 1; they may be turned over, and
  * what lies outside of a picture is extrapolation_value. The gradient of boxes is the one of
- * bilinear with either method, as in TensorFlow. Computed in float32. Fails where shapes do not
- * fit, and in a run on a box of a picture that is not there. Gradients have none of their own. No
- * state, no locks.
- */
+ * bilinear with either method, as in TensorFlow. Computed in float32; rows of the result are shared
+ * by the crew. Fails where shapes do not fit, and in a run on a box of a picture that is not there.
+ * Gradients have none of their own. No state, no locks. */
+#include "base/isa.h"
 #include "base/stop.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 #include <math.h>
 #include <string.h>
 
@@ -103,8 +103,9 @@ static void fill(float *to, int64_t count, float value) {
 }
 
 /* One row of a crop out of the rows above and below it. */
-static void crop_row(const crop_line *x, int64_t width, int64_t channels, const float *above,
-                     const float *below, float lerp, float outside, float *to) {
+LEATI_ALWAYS_INLINE void crop_pixels(const crop_line *x, int64_t width, int64_t channels,
+                                     const float *above, const float *below, float lerp,
+                                     float outside, float *to) {
     for (int64_t i = 0; i < width; i++, to += channels) {
         float at = x->first + (float)i * x->step;
         /* Written so that NaN is outside. */
@@ -112,14 +113,24 @@ static void crop_row(const crop_line *x, int64_t width, int64_t channels, const 
             fill(to, channels, outside);
             continue;
         }
-        /* At an integer ceilf is floorf, so the last pixel needs no neighbour. */
-        float floor = floorf(at), part = at - floor;
-        int64_t left = (int64_t)floor * channels, right = (int64_t)ceilf(at) * channels;
+        int64_t floor = (int64_t)at; /* it is not negative */
+        float part = at - (float)floor;
+        /* At an integer the last pixel needs no neighbour. */
+        int64_t left = floor * channels, right = left + (part > 0 ? channels : 0);
         for (int64_t c = 0; c < channels; c++) {
             float top = above[left + c] + (above[right + c] - above[left + c]) * part;
             float bottom = below[left + c] + (below[right + c] - below[left + c]) * part;
             to[c] = top + (bottom - top) * lerp;
         }
+    }
+}
+
+static void crop_row(const crop_line *x, int64_t width, int64_t channels, const float *above,
+                     const float *below, float lerp, float outside, float *to) {
+    switch (channels) {
+    case 1: crop_pixels(x, width, 1, above, below, lerp, outside, to); break;
+    case 3: crop_pixels(x, width, 3, above, below, lerp, outside, to); break;
+    default: crop_pixels(x, width, channels, above, below, lerp, outside, to);
     }
 }
 
@@ -134,26 +145,68 @@ static void nearest_row(const crop_line *x, int64_t width, int64_t channels, con
     }
 }
 
-static void crop_box(const struct crop_args *args, const int64_t *dims, const float *picture,
-                     const float *box, float *to) {
-    int64_t height = args->crop_size.values[0], width = args->crop_size.values[1];
+/* The crops of one row of the call, whose boxes were checked. */
+typedef struct crops {
+    const struct crop_args *args;
+    const leati_kernel_call *call;
+    const leati_operand *in; /* as float32 */
+    int64_t row;
+    bool nearest;
+} crops;
+
+/* Row `i` of a box's crop. */
+static void crop_line_run(const crops *c, int64_t box, int64_t i, float *to) {
+    const int64_t *dims = c->in->dims;
+    int64_t height = c->args->crop_size.values[0], width = c->args->crop_size.values[1];
     int64_t stride = dims[2] * dims[3];
-    float outside = (float)args->extrapolation_value;
-    bool nearest = strcmp(args->method, "nearest") == 0;
-    crop_line y = crop_line_of(box[0], box[2], dims[1], height);
-    crop_line x = crop_line_of(box[1], box[3], dims[2], width);
-    for (int64_t i = 0; i < height; i++, to += width * dims[3]) {
-        /* Rows outside are filled at once; columns outside are found row by row. */
-        float at = y.first + (float)i * y.step;
-        if (!(at >= 0) || at > (float)y.last)
-            fill(to, width * dims[3], outside);
-        else if (nearest)
-            nearest_row(&x, width, dims[3], picture + (int64_t)roundf(at) * stride, outside, to);
-        else
-            crop_row(&x, width, dims[3], picture + (int64_t)floorf(at) * stride,
-                     picture + (int64_t)ceilf(at) * stride, at - floorf(at), outside, to);
-    }
+    float outside = (float)c->args->extrapolation_value;
+    const float *b =
+        (const float *)(const void *)leati_support_row_of(&c->call->inputs[BOXES], c->row) +
+        4 * box;
+    const float *picture =
+        (const float *)(const void *)leati_support_row_of(c->in, c->row) +
+        leati_support_index_at(&c->call->inputs[INDICES], c->row, box) * dims[1] * stride;
+    crop_line y = crop_line_of(b[0], b[2], dims[1], height);
+    crop_line x = crop_line_of(b[1], b[3], dims[2], width);
+    /* Rows outside are filled at once; columns outside are found row by row. */
+    float at = y.first + (float)i * y.step;
+    if (!(at >= 0) || at > (float)y.last)
+        fill(to, width * dims[3], outside);
+    else if (c->nearest)
+        nearest_row(&x, width, dims[3], picture + (int64_t)roundf(at) * stride, outside, to);
+    else
+        crop_row(&x, width, dims[3], picture + (int64_t)floorf(at) * stride,
+                 picture + (int64_t)ceilf(at) * stride, at - floorf(at), outside, to);
 }
+
+static void crop_steps(void *data, int64_t begin, int64_t end) {
+    const crops *c = data;
+    int64_t height = c->args->crop_size.values[0], done = 0;
+    int64_t line = c->args->crop_size.values[1] * c->in->dims[3];
+    float *to = (float *)(void *)leati_support_row_of(&c->call->outputs[0], c->row);
+    for (int64_t k = begin; k < end && !leati_stop_look_after(8 * line, &done); k++)
+        crop_line_run(c, k / height, k % height, to + k * line);
+}
+
+/* A picture without pixels has nowhere to sample from. */
+static leat_status check_boxes(const leati_kernel_call *call, int64_t row, leat_error *err) {
+    const leati_operand *in = &call->inputs[IMAGES], *boxes = &call->inputs[BOXES];
+    for (int64_t i = 0; i < boxes->dims[0]; i++) {
+        int64_t index = leati_support_index_at(&call->inputs[INDICES], row, i);
+        if (index < 0 || index >= in->dims[0] || in->count == 0)
+            return leati_refuse(err, VALUE,
+                                "box %lld is of picture %lld; expected one of the %lld pictures, "
+                                "with pixels",
+                                (long long)i, (long long)index, (long long)in->dims[0]);
+        const float *box = (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * i;
+        if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
+            return leati_refuse(err, VALUE, "box %lld has a number that is not finite",
+                                (long long)i);
+    }
+    return LEAT_OK;
+}
+
+enum { PER_BYTE = 8 }; /* that could be moved while one is computed */
 
 static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *err) {
     const struct crop_args *args = call->args;
@@ -172,29 +225,16 @@ static leat_status crop_and_resize_kernel(leati_kernel_call *call, leat_error *e
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (in.dtype != LEAT_FLOAT32)
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[IMAGES], LEAT_FLOAT32, &in, err));
-    int64_t picture = in.dims[1] * in.dims[2] * in.dims[3];
-    int64_t crop = shape.dims[1] * shape.dims[2] * shape.dims[3];
-    for (int64_t row = 0, done = 0; row < call->n; row++) {
-        call->failed_row = row;
-        for (int64_t i = 0; i < boxes->dims[0] && !leati_stop_look_after(8 * crop, &done); i++) {
-            int64_t index = leati_support_index_at(indices, row, i);
-            /* A picture without pixels has nowhere to sample from. */
-            if (index < 0 || index >= in.dims[0] || picture == 0)
-                return leati_refuse(
-                    err, VALUE,
-                    "box %lld is of picture %lld; expected one of the %lld pictures, "
-                    "with pixels",
-                    (long long)i, (long long)index, (long long)in.dims[0]);
-            const float *box =
-                (const float *)(const void *)leati_support_row_of(boxes, row) + 4 * i;
-            if (!isfinite(box[0]) || !isfinite(box[1]) || !isfinite(box[2]) || !isfinite(box[3]))
-                return leati_refuse(err, VALUE, "box %lld has a number that is not finite",
-                                    (long long)i);
-            crop_box(args, in.dims,
-                     (const float *)(const void *)leati_support_row_of(&in, row) + index * picture,
-                     box, (float *)(void *)leati_support_row_of(&call->outputs[0], row) + i * crop);
-        }
+    crops c = {
+        .args = args, .call = call, .in = &in, .nearest = strcmp(args->method, "nearest") == 0};
+    int64_t line = shape.dims[2] * shape.dims[3] * (int64_t)sizeof(float);
+    for (c.row = 0; c.row < call->n; c.row++) {
+        call->failed_row = c.row;
+        LEATI_TRY(check_boxes(call, c.row, err));
+        if (call->outputs[0].count > 0)
+            leati_moving_share(shape.dims[0] * shape.dims[1], line * PER_BYTE, crop_steps, &c);
     }
+    call->failed_row = 0;
     return LEAT_OK;
 }
 

@@ -8,6 +8,7 @@
  * total_variation floats are summed in double. Beyond the borders Sobel's picture is mirrored
  * without its last row and column, so it has at least 2 x 2 pixels. Fails in inference on other
  * ranks and dtypes, and on smaller pictures. No state, no locks. */
+#include "base/isa.h"
 #include "base/stop.h"
 #include "graph/support/array/moving.h"
 #include "graph/support/picture/frames.h"
@@ -260,30 +261,66 @@ static leat_status sobel_edges_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
-/* Of one picture, summed in the order of a convolution's; the rows and columns beside one that is
- * at a border are both the inner one. */
+/* A row of one picture and those beside it. */
+typedef struct edge_row {
+    const void *above, *row, *below;
+    void *out;
+    int64_t width, channels;
+} edge_row;
+
+/* Summed in the order of a convolution's; the columns beside one that is at a border are both the
+ * inner one. */
 #define EDGES(TYPE)                                                                                \
-    static void edges_##TYPE(const TYPE *in, TYPE *out, int64_t height, int64_t width,             \
-                             int64_t channels) {                                                   \
-        int64_t line = width * channels;                                                           \
-        for (int64_t y = 0; y < height; y++) {                                                     \
-            const TYPE *row = in + y * line;                                                       \
-            const TYPE *above = in + (y > 0 ? y - 1 : 1) * line;                                   \
-            const TYPE *below = in + (y + 1 < height ? y + 1 : height - 2) * line;                 \
-            for (int64_t x = 0; x < width; x++) {                                                  \
-                int64_t left = (x > 0 ? x - 1 : 1) * channels, at = x * channels;                  \
-                int64_t right = (x + 1 < width ? x + 1 : width - 2) * channels;                    \
-                for (int64_t c = 0; c < channels; c++, left++, at++, right++, out += 2) {          \
-                    out[0] = -above[left] - 2 * above[at] - above[right] + below[left] +           \
-                             2 * below[at] + below[right];                                         \
-                    out[1] = -above[left] + above[right] - 2 * row[left] + 2 * row[right] -        \
-                             below[left] + below[right];                                           \
-                }                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
+    LEATI_ALWAYS_INLINE void edge_##TYPE(const TYPE *above, const TYPE *row, const TYPE *below,    \
+                                         int64_t left, int64_t at, int64_t right, TYPE *out) {     \
+        out[0] = -above[left] - 2 * above[at] - above[right] + below[left] + 2 * below[at] +       \
+                 below[right];                                                                     \
+        out[1] = -above[left] + above[right] - 2 * row[left] + 2 * row[right] - below[left] +      \
+                 below[right];                                                                     \
+    }                                                                                              \
+    LEATI_ALWAYS_INLINE void edges_##TYPE##_loop(const edge_row *e) {                              \
+        const TYPE *above = e->above, *row = e->row, *below = e->below;                            \
+        TYPE *out = e->out;                                                                        \
+        const int64_t n = e->channels, last = (e->width - 1) * n;                                  \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            edge_##TYPE(above, row, below, n + i, i, n + i, out + 2 * i);                          \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = n; i < last; i++)                                                         \
+            edge_##TYPE(above, row, below, i - n, i, i + n, out + 2 * i);                          \
+        for (int64_t i = last; i < last + n; i++)                                                  \
+            edge_##TYPE(above, row, below, i - n, i, i - n, out + 2 * i);                          \
+    }                                                                                              \
+    LEATI_ISA(edges_##TYPE, edges_##TYPE##_loop, const edge_row *)
 EDGES(float)
 EDGES(double)
+
+/* One row of the call; a step is a row of a picture. */
+typedef struct edge_work {
+    const char *from;
+    char *to;
+    int64_t height, width, channels;
+    bool wide; /* float64 */
+} edge_work;
+
+static void edge_steps(void *data, int64_t begin, int64_t end) {
+    const edge_work *w = data;
+    int64_t bytes = w->width * w->channels * (int64_t)(w->wide ? sizeof(double) : sizeof(float));
+    for (int64_t k = begin; k < end; k++) {
+        int64_t y = k % w->height;
+        const char *row = w->from + k * bytes;
+        /* The rows beside one that is at a border are both the inner one. */
+        edge_row e = {.above = row + (y > 0 ? -bytes : bytes),
+                      .row = row,
+                      .below = row + (y + 1 < w->height ? bytes : -bytes),
+                      .out = w->to + 2 * k * bytes,
+                      .width = w->width,
+                      .channels = w->channels};
+        if (w->wide)
+            edges_double(&e);
+        else
+            edges_float(&e);
+    }
+}
 
 static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
@@ -292,8 +329,11 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
     if (shape.rank != 4)
         return leati_refuse(err, SHAPE, "the pictures have rank %d; expected 4", (int)shape.rank);
     LEATI_TRY(check_size(&shape, err));
-    int64_t pictures = shape.dims[0], height = shape.dims[1], width = shape.dims[2];
-    int64_t channels = shape.dims[3], values = height * width * channels;
+    edge_work work = {.height = shape.dims[1],
+                      .width = shape.dims[2],
+                      .channels = shape.dims[3],
+                      .wide = dtype == LEAT_FLOAT64};
+    int64_t rows = shape.dims[0] * shape.dims[1];
     shape.dims[shape.rank++] = 2;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     leati_operand out = call->outputs[0];
@@ -302,16 +342,12 @@ static leat_status sobel_edges_kernel(leati_kernel_call *call, leat_error *err) 
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
     }
-    for (int64_t row = 0, done = 0; row < call->n && in.count > 0; row++) {
-        char *from = leati_support_row_of(&in, row), *to = leati_support_row_of(&out, row);
-        for (int64_t i = 0; i < pictures && !leati_stop_look_after(8 * values, &done); i++) {
-            if (dtype == LEAT_FLOAT64)
-                edges_double((const double *)(const void *)from + i * values,
-                             (double *)(void *)to + 2 * i * values, height, width, channels);
-            else
-                edges_float((const float *)(const void *)from + i * values,
-                            (float *)(void *)to + 2 * i * values, height, width, channels);
-        }
+    int64_t bytes = work.width * work.channels * (int64_t)leat_dtype_size(in.dtype);
+    for (int64_t row = 0; row < call->n && in.count > 0; row++) {
+        work.from = leati_support_row_of(&in, row);
+        work.to = leati_support_row_of(&out, row);
+        /* Two values of each, and what they are computed of. */
+        leati_moving_share(rows, 4 * bytes, edge_steps, &work);
     }
     if (out.data == call->outputs[0].data)
         return LEAT_OK;

@@ -4,9 +4,12 @@
  * result's gradient, and the pictures, whose shape counts.
  *
  * With SAME padding what lies outside of a picture is 0. Gradients are computed in float32, of
- * float64 in float64. Fails where sizes, strides and rates are not four numbers of which the first
- * and the last are 1, where no window fits, and where shapes do not fit. No state, no locks. */
+ * float64 in float64, window after window. The crew shares rows of windows, and pictures of
+ * gradients, or columns that share no pixels. Fails where sizes, strides and rates are not four
+ * numbers of which the first and the last are 1, where no window fits, and where shapes do not fit.
+ * No state, no locks. */
 #include "base/stop.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/picture/window.h"
 #include <string.h>
 
@@ -91,38 +94,81 @@ static leat_status extract_patches_infer(leati_infer_call *call, leat_error *err
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-/* One window as a line of pixels. */
-static void extract_window(const leati_conv_plan *plan, const char *picture, size_t pixel,
-                           int64_t y, int64_t x, char *to) {
-    for (int64_t ky = 0; ky < plan->y.kernel; ky++) {
-        int64_t row = y * plan->y.stride - plan->y.before + ky * plan->y.dilation;
-        for (int64_t kx = 0; kx < plan->x.kernel; kx++, to += pixel) {
-            int64_t column = x * plan->x.stride - plan->x.before + kx * plan->x.dilation;
-            if (row < 0 || row >= plan->y.in || column < 0 || column >= plan->x.in)
-                /* Outside a picture is a value of the patch, not a gap: patches have one size. */
-                memset(to, 0, pixel);
-            else
-                memcpy(to, picture + (size_t)(row * plan->x.in + column) * pixel, pixel);
+/* A row of a window's pixels; those that lie side by side are copied at once. Outside a picture is
+ * a value of the patch, not a gap: patches have one size. */
+static void extract_row(const leati_window_axis *axis, const char *line, size_t pixel, int64_t x,
+                        char *to) {
+    int64_t first, last, start = x * axis->stride - axis->before;
+    leati_window_range(axis, x, &first, &last);
+    first = LEATI_MIN(first, axis->kernel);
+    last = LEATI_MAX(last, first);
+    if (first > 0)
+        memset(to, 0, (size_t)first * pixel);
+    if (axis->dilation == 1 && last > first)
+        memcpy(to + (size_t)first * pixel, line + (size_t)(start + first) * pixel,
+               (size_t)(last - first) * pixel);
+    for (int64_t k = first; k < last && axis->dilation > 1; k++)
+        memcpy(to + (size_t)k * pixel, line + (size_t)(start + k * axis->dilation) * pixel, pixel);
+    if (last < axis->kernel)
+        memset(to + (size_t)last * pixel, 0, (size_t)(axis->kernel - last) * pixel);
+}
+
+/* One row of the call; a step is a row of windows, or of a gradient a block of their columns. */
+typedef struct patches {
+    const leati_conv_plan *plan;
+    const char *from;
+    char *to;
+    size_t pixel;         /* bytes */
+    int64_t each, blocks; /* columns of a block, blocks of a picture */
+} patches;
+
+/* Row k of all windows beside each other; `line` is the picture's, NULL where there is none. */
+static void extract_line(const patches *p, const char *line, char *to) {
+    const leati_window_axis *axis = &p->plan->x;
+    size_t row = (size_t)axis->kernel * p->pixel, patch = (size_t)p->plan->y.kernel * row;
+    const leati_moving_dim dim = {axis->out, (int64_t)patch, (int64_t)p->pixel};
+    if (line != NULL && axis->kernel == 1 && axis->stride == 1) {
+        leati_moving_copy(to, line, &dim, 1, p->pixel);
+        return;
+    }
+    for (int64_t x = 0; x < axis->out; x++, to += patch)
+        if (line != NULL)
+            extract_row(axis, line, p->pixel, x, to);
+        else
+            memset(to, 0, row);
+}
+
+static void extract_steps(void *data, int64_t begin, int64_t end) {
+    const patches *p = data;
+    const leati_window_axis *down = &p->plan->y, *right = &p->plan->x;
+    size_t line = (size_t)right->in * p->pixel, row = (size_t)right->kernel * p->pixel;
+    int64_t done = 0;
+    for (int64_t step = begin; step < end; step++) {
+        const char *picture = p->from + (size_t)(step / down->out * down->in) * line;
+        char *to = p->to + (size_t)(step * right->out * down->kernel) * row;
+        for (int64_t k = 0; k < down->kernel; k++, to += row) {
+            int64_t at = step % down->out * down->stride - down->before + k * down->dilation;
+            if (leati_stop_look_after((int64_t)row * right->out, &done))
+                return;
+            extract_line(p, at < 0 || at >= down->in ? NULL : picture + (size_t)at * line, to);
         }
     }
 }
+
+enum { PER_BYTE = 2 }; /* that could be moved in longer lines */
 
 static leat_status extract_patches_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape images = leati_support_operand_shape(&call->inputs[0]), shape;
     leati_conv_plan plan;
     LEATI_TRY(patches_plan(&plan, call->args, &images, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    size_t pixel = (size_t)plan.channels * leat_dtype_size(call->inputs[0].dtype);
-    size_t picture = (size_t)(plan.y.in * plan.x.in) * pixel;
-    size_t patch = (size_t)(plan.y.kernel * plan.x.kernel) * pixel;
-    const int64_t line = plan.x.out * plan.filters;
-    for (int64_t row = 0, done = 0; row < call->n && call->outputs[0].count > 0; row++) {
-        const char *from = leati_support_row_of(&call->inputs[0], row);
-        char *to = leati_support_row_of(&call->outputs[0], row);
-        for (int64_t i = 0; i < plan.batch; i++, from += picture)
-            for (int64_t y = 0; y < plan.y.out && !leati_stop_look_after(line, &done); y++)
-                for (int64_t x = 0; x < plan.x.out; x++, to += patch)
-                    extract_window(&plan, from, pixel, y, x, to);
+    patches all = {.plan = &plan,
+                   .pixel = (size_t)plan.channels * leat_dtype_size(call->inputs[0].dtype)};
+    int64_t bytes = plan.x.out * plan.y.kernel * plan.x.kernel * (int64_t)all.pixel;
+    for (int64_t row = 0; row < call->n && call->outputs[0].count > 0; row++) {
+        all.from = leati_support_row_of(&call->inputs[0], row);
+        all.to = leati_support_row_of(&call->outputs[0], row);
+        leati_moving_share(plan.batch * plan.y.out, bytes * PER_BYTE, extract_steps, &all);
     }
     return LEAT_OK;
 }
@@ -167,15 +213,23 @@ static leat_status extract_patches_grad_infer(leati_infer_call *call, leat_error
             }                                                                                      \
         }                                                                                          \
     }                                                                                              \
-    static void add_all_##TYPE(const leati_conv_plan *plan, const void *gradient,                  \
-                               void *pictures) {                                                   \
-        const TYPE *from = gradient;                                                               \
-        TYPE *to = pictures;                                                                       \
-        int64_t patch = plan->y.kernel * plan->x.kernel * plan->channels;                          \
-        for (int64_t i = 0; i < plan->batch; i++, to += plan->y.in * plan->x.in * plan->channels)  \
+    static void add_steps_##TYPE(void *data, int64_t begin, int64_t end) {                         \
+        const patches *p = data;                                                                   \
+        const leati_conv_plan *plan = p->plan;                                                     \
+        int64_t patch = plan->y.kernel * plan->x.kernel * plan->channels, done = 0;                \
+        int64_t picture = plan->y.in * plan->x.in * plan->channels, columns = plan->x.out;         \
+        for (int64_t step = begin; step < end; step++) {                                           \
+            int64_t i = step / p->blocks, first = step % p->blocks * p->each;                      \
+            int64_t last = LEATI_MIN(first + p->each, columns);                                    \
             for (int64_t y = 0; y < plan->y.out; y++)                                              \
-                for (int64_t x = 0; x < plan->x.out; x++, from += patch)                           \
-                    add_window_##TYPE(plan, from, y, x, to);                                       \
+                for (int64_t x = first; x < last; x++) {                                           \
+                    int64_t window = (i * plan->y.out + y) * columns + x;                          \
+                    if (leati_stop_look_after(patch, &done))                                       \
+                        return;                                                                    \
+                    add_window_##TYPE(plan, (const TYPE *)(const void *)p->from + window * patch,  \
+                                      y, x, (TYPE *)(void *)p->to + i * picture);                  \
+                }                                                                                  \
+        }                                                                                          \
     }
 ADD_WINDOW(float)
 ADD_WINDOW(double)
@@ -195,13 +249,21 @@ static leat_status extract_patches_grad_kernel(leati_kernel_call *call, leat_err
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
         LEATI_TRY(leati_support_inner_memory(call, &call->inputs[1], LEAT_FLOAT32, &out, err));
     }
+    size_t size = leat_dtype_size(out.dtype);
+    /* Where columns of windows share no pixels, blocks of them are apart. */
+    enum { COLUMNS = 256 };
+    bool alone = plan.x.stride > (plan.x.kernel - 1) * plan.x.dilation;
     for (int64_t row = 0; row < call->n && out.count > 0; row++) {
+        patches all = {.plan = &plan,
+                       .from = leati_support_row_of(&in, row),
+                       .to = leati_support_row_of(&out, row),
+                       .each = alone ? LEATI_MIN(plan.x.out, COLUMNS) : plan.x.out};
+        all.blocks = (plan.x.out + all.each - 1) / all.each;
         /* Pixels that no window holds have the gradient 0. */
-        memset(leati_support_row_of(&out, row), 0, (size_t)out.count * leat_dtype_size(out.dtype));
-        if (dtype == LEAT_FLOAT64)
-            add_all_double(&plan, leati_support_row_of(&in, row), leati_support_row_of(&out, row));
-        else
-            add_all_float(&plan, leati_support_row_of(&in, row), leati_support_row_of(&out, row));
+        leati_moving_fill(all.to, out.count, &(double){0}, size);
+        leati_moving_share(plan.batch * all.blocks,
+                           in.count / (plan.batch * all.blocks) * (int64_t)size * PER_BYTE,
+                           out.dtype == LEAT_FLOAT64 ? add_steps_double : add_steps_float, &all);
     }
     return direct ? LEAT_OK : leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }

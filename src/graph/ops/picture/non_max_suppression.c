@@ -7,9 +7,12 @@
  *
  * Happy path: candidates above the score's threshold stand in a heap, the best one first, of equal
  * scores the first. The best one is compared with the boxes chosen since it was last looked at, the
- * latest first: one that overlaps too much drops it, or with a sigma lowers its score, and then it
- * goes back to the heap. Fails with INVALID_ARGUMENT where shapes do not fit or the threshold is
- * not in [0, 1]. Scratch lies in the call's arena. No gradient, no state, no locks. */
+ * latest first and many at once: one that overlaps too much drops it, or with a sigma lowers its
+ * score, and then it goes back to the heap. Fails with INVALID_ARGUMENT where shapes do not fit or
+ * the threshold is not in [0, 1]. Scratch lies in the call's arena. No gradient, no state, no
+ * locks. */
+#include "base/isa.h"
+#include "base/minmax.h"
 #include "base/stop.h"
 #include "graph/support/support.h"
 #include <math.h>
@@ -41,9 +44,6 @@ struct suppress_args {
         .default_number = -(double)INFINITY,                                                       \
         .doc = "Boxes whose scores are not above are left out."                                    \
     }
-
-/* How far boxes i and j overlap, in [0, 1]; `data` is input 0's row, of n rows. */
-typedef float overlap_function(const float *data, int64_t n, int64_t i, int64_t j);
 
 static leat_status check_shapes(const leat_shape *boxes, const leat_shape *scores, int64_t columns,
                                 leat_error *err) {
@@ -77,23 +77,46 @@ static leat_status suppress_infer(leati_infer_call *call, int64_t columns, bool 
     return scores ? leati_op_infer_output(call, LEAT_FLOAT32, &shape, NULL, err) : LEAT_OK;
 }
 
-/* Intersection over union of boxes y1 x1 y2 x2, whose corners come in any order. */
-static float box_overlap(const float *boxes, int64_t n, int64_t i, int64_t j) {
-    const float *a = boxes + 4 * i, *b = boxes + 4 * j;
-    float area_a = fabsf(a[2] - a[0]) * fabsf(a[3] - a[1]);
-    float area_b = fabsf(b[2] - b[0]) * fabsf(b[3] - b[1]);
-    (void)n;
-    /* Boxes without an area overlap nothing, NaN included. */
-    if (!(area_a > 0) || !(area_b > 0))
-        return 0;
-    float height =
-        fminf(fmaxf(a[0], a[2]), fmaxf(b[0], b[2])) - fmaxf(fminf(a[0], a[2]), fminf(b[0], b[2]));
-    float width =
-        fminf(fmaxf(a[1], a[3]), fmaxf(b[1], b[3])) - fmaxf(fminf(a[1], a[3]), fminf(b[1], b[3]));
-    /* Negative where they are apart. */
-    float both = fmaxf(height, 0) * fmaxf(width, 0);
-    return both / (area_a + area_b - both);
+/* ---- overlaps ---- */
+enum { AT_ONCE = 64, SIDES = 5 };
+
+/* A box: its lower and its upper corner, and its area. Many lie in a line for each. */
+typedef struct box {
+    float sides[SIDES];
+} box;
+
+/* Of corners that come in any order. Boxes that have no area overlap nothing, NaN included. */
+static box box_of(const float *b) {
+    float area = fabsf(b[2] - b[0]) * fabsf(b[3] - b[1]);
+    return (box){{fminf(b[0], b[2]), fminf(b[1], b[3]), fmaxf(b[0], b[2]), fmaxf(b[1], b[3]),
+                  area > 0 ? area : 0}};
 }
+
+/* Some boxes that one is compared with. */
+typedef struct comparison {
+    box one;
+    const float *lines[SIDES];
+    int64_t n;
+    float *overlaps; /* intersection over union */
+} comparison;
+
+LEATI_ALWAYS_INLINE void compare_loop(const comparison *c) {
+    const float top = c->one.sides[0], left = c->one.sides[1], bottom = c->one.sides[2];
+    const float right = c->one.sides[3], own = c->one.sides[4];
+    const float *tops = c->lines[0], *lefts = c->lines[1], *bottoms = c->lines[2];
+    const float *rights = c->lines[3], *areas = c->lines[4];
+    float *overlaps = c->overlaps;
+    LEATI_INDEPENDENT
+    for (int64_t i = 0; i < c->n; i++) {
+        float height = LEATI_MIN(bottoms[i], bottom) - LEATI_MAX(tops[i], top);
+        float width = LEATI_MIN(rights[i], right) - LEATI_MAX(lefts[i], left);
+        /* Negative where they are apart. */
+        float both = LEATI_MAX(height, 0) * LEATI_MAX(width, 0);
+        float share = both / (own + areas[i] - both);
+        overlaps[i] = areas[i] > 0 ? share : 0;
+    }
+}
+LEATI_ISA(compare, compare_loop, const comparison *)
 
 /* ---- the heap ---- */
 
@@ -126,33 +149,61 @@ static void sink_down(candidate *heap, int64_t count, int64_t at) {
 
 typedef struct choice {
     const struct suppress_args *args;
-    overlap_function *overlap;
-    const float *boxes;
+    const float *boxes; /* or, of `matrix`, how far each two overlap */
+    bool matrix;
     int64_t n;
     candidate *heap;
     int64_t waiting; /* in the heap */
     int32_t *boxes_chosen;
     float *scores_chosen;
+    float *sides_chosen; /* lines of n */
     int64_t chosen;
 } choice;
+
+/* How far a box overlaps `n` of the chosen ones, from the k-th on. */
+static void overlaps_with(const choice *c, int32_t one, int64_t k, int64_t n, float *out) {
+    comparison of = {.n = n, .overlaps = out};
+    if (c->matrix) {
+        for (int64_t i = 0; i < n; i++)
+            out[i] = c->boxes[one * c->n + c->boxes_chosen[k + i]];
+        return;
+    }
+    of.one = box_of(c->boxes + 4 * (int64_t)one);
+    for (int side = 0; side < SIDES; side++)
+        of.lines[side] = c->sides_chosen + side * c->n + k;
+    compare(&of);
+    for (int64_t i = 0; i < n && !(of.one.sides[4] > 0); i++)
+        out[i] = 0;
+}
 
 /* Compares the candidate with what was chosen since; false: it goes. */
 static bool survives(const choice *c, candidate *next) {
     float threshold = (float)c->args->iou_threshold, least = (float)c->args->score_threshold;
-    float sigma = (float)c->args->soft_nms_sigma;
+    float sigma = (float)c->args->soft_nms_sigma, overlaps[AT_ONCE];
     /* The latest first, as TensorFlow compares: the rounding of products depends on it. */
-    for (int64_t k = c->chosen; k-- > next->compared;) {
-        float overlap = c->overlap(c->boxes, c->n, next->box, c->boxes_chosen[k]);
-        if (!(sigma > 0) && overlap > threshold)
-            return false;
-        if (sigma > 0)
-            next->score *= expf(-0.5F / sigma * overlap * overlap);
-        /* Also without an overlap: a score that fell to the threshold is gone. */
-        if (!(next->score > least))
-            return false;
+    for (int64_t end = c->chosen, n = 0; end > next->compared; end -= n) {
+        n = LEATI_MIN(end - next->compared, AT_ONCE);
+        overlaps_with(c, next->box, end - n, n, overlaps);
+        for (int64_t i = n; i-- > 0;) {
+            if (!(sigma > 0) && overlaps[i] > threshold)
+                return false;
+            if (!(sigma > 0) || overlaps[i] == 0)
+                continue;
+            next->score *= expf(-0.5F / sigma * overlaps[i] * overlaps[i]);
+            if (!(next->score > least))
+                return false;
+        }
     }
     next->compared = c->chosen;
     return true;
+}
+
+static void take(choice *c, const candidate *next) {
+    box one = c->matrix ? (box){{0}} : box_of(c->boxes + 4 * (int64_t)next->box);
+    for (int side = 0; side < SIDES; side++)
+        c->sides_chosen[side * c->n + c->chosen] = one.sides[side];
+    c->boxes_chosen[c->chosen] = next->box;
+    c->scores_chosen[c->chosen++] = next->score;
 }
 
 static void choose(choice *c) {
@@ -163,7 +214,7 @@ static void choose(choice *c) {
     int64_t done = 0;
     while (c->chosen < most && c->waiting > 0) {
         candidate next = c->heap[0];
-        if (leati_stop_look_after(32 * (c->chosen - next.compared) + 1, &done))
+        if (leati_stop_look_after(8 * (c->chosen - next.compared) + 32, &done))
             return;
         float before = next.score;
         bool stays = survives(c, &next);
@@ -172,10 +223,8 @@ static void choose(choice *c) {
             c->heap[0] = next;
         } else {
             c->heap[0] = c->heap[--c->waiting];
-            if (stays) {
-                c->boxes_chosen[c->chosen] = next.box;
-                c->scores_chosen[c->chosen++] = next.score;
-            }
+            if (stays)
+                take(c, &next);
         }
         if (c->waiting > 0)
             sink_down(c->heap, c->waiting, 0);
@@ -185,7 +234,7 @@ static void choose(choice *c) {
 /* Scratch for n boxes, and the candidates. */
 static leat_status prepare(leati_kernel_call *call, choice *c, const float *scores,
                            leat_error *err) {
-    size_t each = sizeof(candidate) + sizeof(float) + sizeof(int32_t), bytes = 0;
+    size_t each = sizeof(candidate) + (SIDES + 1) * sizeof(float) + sizeof(int32_t), bytes = 0;
     if (!leati_mul_size((size_t)c->n, each, &bytes))
         return leati_no_memory(err);
     c->heap = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
@@ -193,15 +242,15 @@ static leat_status prepare(leati_kernel_call *call, choice *c, const float *scor
         return leati_no_memory(err);
     /* One piece of memory, the widest type first, so that each part is aligned. */
     c->scores_chosen = (float *)(void *)(c->heap + c->n);
-    c->boxes_chosen = (int32_t *)(void *)(c->scores_chosen + c->n);
+    c->sides_chosen = c->scores_chosen + c->n;
+    c->boxes_chosen = (int32_t *)(void *)(c->sides_chosen + SIDES * c->n);
     for (int64_t i = 0; i < c->n; i++)
         if (scores[i] > (float)c->args->score_threshold)
             c->heap[c->waiting++] = (candidate){.score = scores[i], .box = (int32_t)i};
     return LEAT_OK;
 }
 
-static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns,
-                                   overlap_function *overlap, leat_error *err) {
+static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns, leat_error *err) {
     const struct suppress_args *args = call->args;
     leat_shape boxes = leati_support_operand_shape(&call->inputs[0]);
     leat_shape scores = leati_support_operand_shape(&call->inputs[1]);
@@ -220,7 +269,7 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns,
         return leati_refuse(err, VALUE, "%lld boxes; expected at most %d", (long long)boxes.dims[0],
                             INT32_MAX);
     choice c = {.args = args,
-                .overlap = overlap,
+                .matrix = columns < 0,
                 .boxes = (const float *)(const void *)leati_support_row_of(&call->inputs[0], 0),
                 .n = boxes.dims[0]};
     LEATI_TRY(prepare(call, &c,
@@ -247,7 +296,7 @@ static leat_status non_max_suppression_infer(leati_infer_call *call, leat_error 
 }
 
 static leat_status non_max_suppression_kernel(leati_kernel_call *call, leat_error *err) {
-    return suppress_kernel(call, 4, box_overlap, err);
+    return suppress_kernel(call, 4, err);
 }
 
 static const leati_row non_max_suppression_overlaps_rows[] = {
@@ -255,16 +304,12 @@ static const leati_row non_max_suppression_overlaps_rows[] = {
     {0},
 };
 
-static float overlap_of(const float *overlaps, int64_t n, int64_t i, int64_t j) {
-    return overlaps[i * n + j];
-}
-
 static leat_status non_max_suppression_overlaps_infer(leati_infer_call *call, leat_error *err) {
     return suppress_infer(call, -1, false, err);
 }
 
 static leat_status non_max_suppression_overlaps_kernel(leati_kernel_call *call, leat_error *err) {
-    return suppress_kernel(call, -1, overlap_of, err);
+    return suppress_kernel(call, -1, err);
 }
 
 static const leati_row non_max_suppression_with_scores_rows[] = {
@@ -283,7 +328,7 @@ static leat_status non_max_suppression_with_scores_infer(leati_infer_call *call,
 
 static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *call,
                                                           leat_error *err) {
-    return suppress_kernel(call, 4, box_overlap, err);
+    return suppress_kernel(call, 4, err);
 }
 
 /* The descriptor of one operation. */

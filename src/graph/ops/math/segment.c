@@ -5,14 +5,11 @@
  *
  * Segments of segment_* are sorted, and there is one more of them than the last number; those of
  * unsorted_segment_* are as many as `num_segments` says, and a negative number leaves a slice out.
- * Slices are combined in their order, so the result does not depend on threads. Integers wrap, and
- * their means are rounded towards zero. They fail where the numbers' shape is not that of the first
- * dimensions of the data, where sorted numbers fall, and where a number is no segment. No state, no
- * locks. */
+ * Slices are combined in their order, so the result does not depend on threads
+ * (support/math/segment.c). Integers wrap, and their means are rounded towards zero. They fail
+ * where the numbers' shape is not that of the first dimensions of the data, where sorted numbers
+ * fall, and where a number is no segment. No state, no locks. */
 #include "graph/support/math/segment.h"
-#include "base/stop.h"
-#include "core/tensor.h"
-#include "graph/support/replica/combine.h"
 #include "graph/support/text/texts.h"
 
 #include <string.h>
@@ -91,32 +88,13 @@ static leat_status count_segments(const leati_operand *ids, int64_t *out, leat_e
     return LEAT_OK;
 }
 
-/* Divides the n values of a sum by how many slices it has. */
-static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
-    size_t size = leat_dtype_size(dtype);
-    leat_tensor all = {.dtype = dtype, .data = to};
-    for (int64_t i = 0; i < n && dtype == LEAT_FLOAT32; i++)
-        ((float *)(void *)to)[i] /= (float)count;
-    for (int64_t i = 0; i < n && dtype != LEAT_FLOAT32; i++, to += size) {
-        if (dtype == LEAT_UINT64) { /* some do not fit an int64 */
-            *(uint64_t *)to /= (uint64_t)count;
-        } else if (leati_dtype_is_integer(dtype)) {
-            int64_t mean = leati_tensor_int_at(&all, i) / count;
-            memcpy(to, &mean, size); /* little-endian: the low bytes */
-        } else {
-            (void)leati_support_store_number(dtype, leati_tensor_float_at(&all, i) / (double)count,
-                                             to);
-        }
-    }
-}
-
 /* `mean`: divide sums by how many slices they have. Segments without slices are 0, or 1 where
  * `kind` is a product. */
 static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kind, bool mean,
                                  leat_error *err) {
     const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1];
     leat_shape from = leati_support_operand_shape(data), numbers = leati_support_operand_shape(ids);
-    int64_t count = 0, last = -1, many = 0, done = 0;
+    int64_t count = 0;
     LEATI_TRY(check_shapes(&from, &numbers, err));
     if (ids->rank != 1)
         return leati_refuse(err, SHAPE, "segment_ids has rank %d; expected rank 1", (int)ids->rank);
@@ -124,34 +102,9 @@ static leat_status sorted_kernel(leati_kernel_call *call, leati_combine_kind kin
     leat_shape shape = segments(&from, &numbers, count);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     const leati_operand *out = &call->outputs[0];
-    size_t size = leat_dtype_size(data->dtype);
     if (out->count == 0)
         return LEAT_OK;
-    /* `count` is not 0, because the output has values. */
-    int64_t values = out->count / count;
-    /* This stays in segments without slices alone: the first slice of a segment replaces it. */
-    if (kind == LEATI_COMBINE_PRODUCT)
-        leati_combine_start(kind, data->dtype, out->data, out->count);
-    else
-        memset(out->data, 0, (size_t)out->count * size);
-    leati_combine_function combine = leati_combine_of(kind, data->dtype);
-    for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, &done); i++) {
-        int64_t id = leati_support_index_at(ids, 0, i);
-        char *to = out->data + (size_t)(id * values) * size;
-        const char *slice = data->data + (size_t)(i * values) * size;
-        many = id == last ? many + 1 : 1;
-        /* Sorted numbers make a segment one run: a number that differs from the last begins
-         * another. */
-        if (many == 1)
-            memcpy(to, slice, (size_t)values * size);
-        else
-            combine(to, slice, values);
-        bool ends = i + 1 == ids->count || leati_support_index_at(ids, 0, i + 1) != id;
-        /* Divided once at the end of its run, not at each slice. */
-        if (mean && ends && many > 1)
-            divide(data->dtype, to, values, many);
-        last = id;
-    }
+    leati_segment_sorted(call, kind, mean, count);
     return LEAT_OK;
 }
 
@@ -164,68 +117,6 @@ static leat_status unsorted_infer(leati_infer_call *call, leati_combine_kind kin
     return leati_op_infer_output(call, call->inputs[0].dtype, &shape, NULL, err);
 }
 
-/* Sums of slices of one value, as counts are: out[ids[i]] += data[i], to the first number that is
- * no segment; its place, or n. */
-#define ADD_NUMBERS(NAME, ID, TYPE, SUM)                                                           \
-    static int64_t add_##NAME(const void *numbers, const void *data, void *to, int64_t n,          \
-                              int64_t segments) {                                                  \
-        const ID *ids = numbers;                                                                   \
-        const TYPE *x = data;                                                                      \
-        TYPE *out = to;                                                                            \
-        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
-            if (ids[i] >= segments)                                                                \
-                return i;                                                                          \
-            if (ids[i] >= 0)                                                                       \
-                out[ids[i]] = (TYPE)((SUM)out[ids[i]] + (SUM)x[i]);                                \
-        }                                                                                          \
-        return n;                                                                                  \
-    }
-#define ADD_TYPES(ID, BITS)                                                                        \
-    ADD_NUMBERS(int32_##BITS, ID, int32_t, uint32_t)                                               \
-    ADD_NUMBERS(int64_##BITS, ID, int64_t, uint64_t)                                               \
-    ADD_NUMBERS(float32_##BITS, ID, float, float)                                                  \
-    ADD_NUMBERS(float64_##BITS, ID, double, double)
-ADD_TYPES(int32_t, 32)
-ADD_TYPES(int64_t, 64)
-
-typedef int64_t add_function(const void *ids, const void *data, void *to, int64_t n,
-                             int64_t segments);
-static add_function *const adders[2][LEAT_NUM_DTYPES] = {
-    {[LEAT_INT32] = add_int32_32,
-     [LEAT_INT64] = add_int64_32,
-     [LEAT_FLOAT32] = add_float32_32,
-     [LEAT_FLOAT64] = add_float64_32},
-    {[LEAT_INT32] = add_int32_64,
-     [LEAT_INT64] = add_int64_64,
-     [LEAT_FLOAT32] = add_float32_64,
-     [LEAT_FLOAT64] = add_float64_64},
-};
-
-/* One row of slices, combined into `to`; the place of the first number that is no segment, or how
- * many there are. */
-static int64_t combine_row(leati_kernel_call *call, int64_t row, leati_combine_kind kind,
-                           int64_t segments, int64_t *done) {
-    const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1], *out = &call->outputs[0];
-    char *to = leati_support_row_of(out, row);
-    size_t size = leat_dtype_size(data->dtype);
-    int64_t values = segments > 0 ? out->count / segments : 0;
-    add_function *add = adders[ids->dtype == LEAT_INT64][data->dtype];
-    leati_combine_function combine = leati_combine_of(kind, data->dtype);
-    if (values == 1 && kind == LEATI_COMBINE_SUM && add != NULL)
-        return add(leati_support_row_of(ids, row), leati_support_row_of(data, row), to, ids->count,
-                   segments);
-    for (int64_t i = 0; i < ids->count && !leati_stop_look_after(values + 1, done); i++) {
-        int64_t id = leati_support_index_at(ids, row, i);
-        if (id >= segments)
-            return i;
-        /* A negative number leaves its slice out. */
-        if (id >= 0 && values > 0)
-            combine(to + (size_t)(id * values) * size,
-                    leati_support_row_of(data, row) + (size_t)(i * values) * size, values);
-    }
-    return ids->count;
-}
-
 /* Segments without slices are what combining starts with. */
 static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind kind,
                                    leat_error *err) {
@@ -235,11 +126,10 @@ static leat_status unsorted_kernel(leati_kernel_call *call, leati_combine_kind k
     leat_shape shape;
     LEATI_TRY(segment_shape(&from, &numbers, args->num_segments, &shape, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
         if (out->count > 0)
             leati_combine_start(kind, data->dtype, leati_support_row_of(out, row), out->count);
-        int64_t i = combine_row(call, row, kind, args->num_segments, &done);
+        int64_t i = leati_segment_unsorted(call, row, kind, args->num_segments);
         if (i == ids->count)
             continue;
         call->failed_row = row;

@@ -3,6 +3,7 @@
 #include "graph/support/replica/combine.h"
 
 #include "base/minmax.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
 
 #include <float.h>
@@ -92,11 +93,11 @@ static void store_extreme(leat_dtype dtype, bool high, char *to) {
 
 void leati_combine_start(leati_combine_kind kind, leat_dtype dtype, char *to, int64_t n) {
     size_t size = leat_dtype_size(dtype);
-    char value[16] = {0}; /* the widest dtype, and 0 for sums and differences */
+    _Alignas(16) char value[16] = {0}; /* the widest dtype, and 0 for sums and differences */
     if (kind == LEATI_COMBINE_PRODUCT)
         (void)leati_support_store_number(dtype, 1, value);
     else if (kind == LEATI_COMBINE_MINIMUM || kind == LEATI_COMBINE_MAXIMUM)
         store_extreme(dtype, kind == LEATI_COMBINE_MINIMUM, value);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(to + (size_t)i * size, value, size);
+    if (n > 0)
+        leati_moving_fill(to, n, value, size);
 }

@@ -1,0 +1,197 @@
+/* Slices combined into segments; see segment.h.
+ *
+ * Slices are combined in their order. Pieces are blocks of the values of all slices, and of sorted
+ * segments blocks of these, so the result does not depend on threads. Numbers of single values are
+ * added one after the other. No failures, no state, no locks. */
+#include "graph/support/math/segment.h"
+
+#include "base/minmax.h"
+#include "base/stop.h"
+#include "core/tensor.h"
+#include "graph/support/array/moving.h"
+
+#include <string.h>
+
+/* Divides the n values of a sum by how many slices it has. */
+static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
+    size_t size = leat_dtype_size(dtype);
+    leat_tensor all = {.dtype = dtype, .data = to};
+    for (int64_t i = 0; i < n && dtype == LEAT_FLOAT32; i++)
+        ((float *)(void *)to)[i] /= (float)count;
+    for (int64_t i = 0; i < n && dtype != LEAT_FLOAT32; i++, to += size) {
+        if (dtype == LEAT_UINT64) { /* some do not fit an int64 */
+            *(uint64_t *)to /= (uint64_t)count;
+        } else if (leati_dtype_is_integer(dtype)) {
+            int64_t mean = leati_tensor_int_at(&all, i) / count;
+            memcpy(to, &mean, size); /* little-endian: the low bytes */
+        } else {
+            (void)leati_support_store_number(dtype, leati_tensor_float_at(&all, i) / (double)count,
+                                             to);
+        }
+    }
+}
+
+/* Slices of `values` values each that become segments; `row` is one of the call. */
+typedef struct reducing {
+    const leati_kernel_call *call;
+    leati_combine_function combine;
+    int64_t row, values, segments;
+    int64_t columns, column_blocks; /* values of a piece, pieces of a slice */
+    int64_t at_once;                /* sorted segments of a piece */
+    bool mean;
+    size_t size;
+} reducing;
+
+enum { COLUMNS = 512, PIECE = 1 << 16 /* values */ };
+
+static reducing reducing_of(const leati_kernel_call *call, leati_combine_kind kind, int64_t row,
+                            int64_t segments) {
+    const leati_operand *data = &call->inputs[0];
+    reducing r = {.call = call,
+                  .combine = leati_combine_of(kind, data->dtype),
+                  .row = row,
+                  .values = segments > 0 ? call->outputs[0].count / segments : 0,
+                  .segments = segments,
+                  .size = leat_dtype_size(data->dtype)};
+    r.columns = LEATI_MIN(r.values, COLUMNS);
+    r.column_blocks = r.columns > 0 ? (r.values + r.columns - 1) / r.columns : 0;
+    /* As many segments as have about the slices of a piece. */
+    double each = (double)call->inputs[1].count * (double)r.columns / (double)segments;
+    r.at_once = each > PIECE ? 1 : (int64_t)(PIECE / LEATI_MAX(each, 1));
+    return r;
+}
+
+/* Where a block of values of a slice lies among rows of them. */
+static char *block_of(const reducing *r, const leati_operand *operand, int64_t slice,
+                      int64_t first) {
+    return leati_support_row_of(operand, r->row) + (size_t)(slice * r->values + first) * r->size;
+}
+
+/* The first of the sorted slices whose segment is `segment` or a later one. */
+static int64_t slice_from(const reducing *r, int64_t segment) {
+    const leati_operand *ids = &r->call->inputs[1];
+    int64_t low = 0, high = ids->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (leati_support_index_at(ids, r->row, middle) < segment)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Sorted slices from `begin` to `end`, all those of their segments. */
+static void reduce_sorted(const reducing *r, int64_t begin, int64_t end, int64_t first, int64_t n) {
+    const leati_operand *ids = &r->call->inputs[1], *out = &r->call->outputs[0];
+    int64_t last = -1, many = 0, done = 0;
+    for (int64_t i = begin; i < end && !leati_stop_look_after(n + 1, &done); i++) {
+        int64_t id = leati_support_index_at(ids, r->row, i);
+        char *to = block_of(r, out, id, first);
+        const char *slice = block_of(r, &r->call->inputs[0], i, first);
+        many = id == last ? many + 1 : 1;
+        /* A number that differs from the last begins another run. */
+        if (many == 1)
+            memcpy(to, slice, (size_t)n * r->size);
+        else
+            r->combine(to, slice, n);
+        /* Divided once at the end of its run, not at each slice. */
+        bool ends = i + 1 == end || leati_support_index_at(ids, r->row, i + 1) != id;
+        if (r->mean && ends && many > 1)
+            divide(out->dtype, to, n, many);
+        last = id;
+    }
+}
+
+static void sorted_steps(void *data, int64_t begin, int64_t end) {
+    const reducing *r = data;
+    for (int64_t step = begin; step < end; step++) {
+        int64_t segment = step / r->column_blocks * r->at_once;
+        int64_t first = step % r->column_blocks * r->columns;
+        reduce_sorted(r, slice_from(r, segment), slice_from(r, segment + r->at_once), first,
+                      LEATI_MIN(r->columns, r->values - first));
+    }
+}
+
+void leati_segment_sorted(const leati_kernel_call *call, leati_combine_kind kind, bool mean,
+                          int64_t segments) {
+    const leati_operand *data = &call->inputs[0], *out = &call->outputs[0];
+    reducing r = reducing_of(call, kind, 0, segments);
+    r.mean = mean;
+    /* This stays in segments without slices alone: the first slice of a segment replaces it. */
+    leati_combine_start(kind == LEATI_COMBINE_PRODUCT ? kind : LEATI_COMBINE_SUM, data->dtype,
+                        out->data, out->count);
+    int64_t steps = (segments + r.at_once - 1) / r.at_once * r.column_blocks;
+    leati_moving_share(steps, data->count / steps * (int64_t)r.size * 2, sorted_steps, &r);
+}
+
+/* ---- in any order ---- */
+/* Sums of slices of one value, as counts are: out[ids[i]] += data[i], to the first number that is
+ * no segment; its place, or n. */
+#define ADD_NUMBERS(NAME, ID, TYPE, SUM)                                                           \
+    static int64_t add_##NAME(const void *numbers, const void *data, void *to, int64_t n,          \
+                              int64_t segments) {                                                  \
+        const ID *ids = numbers;                                                                   \
+        const TYPE *x = data;                                                                      \
+        TYPE *out = to;                                                                            \
+        for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
+            if (ids[i] >= segments)                                                                \
+                return i;                                                                          \
+            if (ids[i] >= 0)                                                                       \
+                out[ids[i]] = (TYPE)((SUM)out[ids[i]] + (SUM)x[i]);                                \
+        }                                                                                          \
+        return n;                                                                                  \
+    }
+#define ADD_TYPES(ID, BITS)                                                                        \
+    ADD_NUMBERS(int32_##BITS, ID, int32_t, uint32_t)                                               \
+    ADD_NUMBERS(int64_##BITS, ID, int64_t, uint64_t)                                               \
+    ADD_NUMBERS(float32_##BITS, ID, float, float)                                                  \
+    ADD_NUMBERS(float64_##BITS, ID, double, double)
+ADD_TYPES(int32_t, 32)
+ADD_TYPES(int64_t, 64)
+
+typedef int64_t add_function(const void *ids, const void *data, void *to, int64_t n,
+                             int64_t segments);
+static add_function *const adders[2][LEAT_NUM_DTYPES] = {
+    {[LEAT_INT32] = add_int32_32,
+     [LEAT_INT64] = add_int64_32,
+     [LEAT_FLOAT32] = add_float32_32,
+     [LEAT_FLOAT64] = add_float64_32},
+    {[LEAT_INT32] = add_int32_64,
+     [LEAT_INT64] = add_int64_64,
+     [LEAT_FLOAT32] = add_float32_64,
+     [LEAT_FLOAT64] = add_float64_64},
+};
+
+/* A block of the values of all slices. */
+static void unsorted_steps(void *data, int64_t begin, int64_t end) {
+    const reducing *r = data;
+    const leati_operand *ids = &r->call->inputs[1];
+    int64_t done = 0;
+    for (int64_t step = begin; step < end; step++) {
+        int64_t first = step * r->columns, n = LEATI_MIN(r->columns, r->values - first);
+        for (int64_t i = 0; i < ids->count && !leati_stop_look_after(n + 1, &done); i++) {
+            int64_t id = leati_support_index_at(ids, r->row, i);
+            /* A negative number leaves its slice out. */
+            if (id >= 0)
+                r->combine(block_of(r, &r->call->outputs[0], id, first),
+                           block_of(r, &r->call->inputs[0], i, first), n);
+        }
+    }
+}
+
+int64_t leati_segment_unsorted(const leati_kernel_call *call, int64_t row, leati_combine_kind kind,
+                               int64_t segments) {
+    const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1];
+    add_function *add = adders[ids->dtype == LEAT_INT64][data->dtype];
+    reducing r = reducing_of(call, kind, row, segments);
+    if (r.values == 1 && kind == LEATI_COMBINE_SUM && add != NULL)
+        return add(leati_support_row_of(ids, row), leati_support_row_of(data, row),
+                   leati_support_row_of(&call->outputs[0], row), ids->count, segments);
+    for (int64_t i = 0; i < ids->count; i++)
+        if (leati_support_index_at(ids, row, i) >= segments)
+            return i;
+    leati_moving_share(r.column_blocks, ids->count * r.columns * (int64_t)r.size * 2,
+                       unsorted_steps, &r);
+    return ids->count;
+}

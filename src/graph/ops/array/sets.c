@@ -4,16 +4,18 @@
  * A sparse value is three inputs: indices [n, rank], values [n] and a shape [rank]. All values of
  * one place of the dimensions before the last one are a group: a set, or a sequence. Values are
  * compared as numbers or as bytes; sets come out in rising order, groups in the order of their
- * places. Groups that come in order, as they do from most sources, are sorted one by one. They fail
- * where shapes do not fit, where an index lies outside of the shape, and without memory. No
- * gradient, no locks. */
+ * places. Groups that come in order, as they do from most sources, are sorted one by one; the crew
+ * shares reading them and their distances. They fail where shapes do not fit, where an index lies
+ * outside of the shape, and without memory. No gradient, no locks. */
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/tensor.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/text/texts.h"
+#include "run/crew.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,27 +229,56 @@ static leat_status group_of(const int64_t *index, const leat_shape *groups, int6
     return LEAT_OK;
 }
 
+/* A pass over the values of a sparse value. */
+typedef struct reading {
+    const leati_operand *in;
+    const leat_shape *groups;
+    element *all;
+    atomic_bool failed, falls; /* an index fits no group; groups do not come in order */
+} reading;
+
+static leat_status read_element(const reading *r, int64_t i, element *out, leat_error *err) {
+    *out = (element){.from = i};
+    if (r->in[1].dtype == LEAT_STRING)
+        out->text = (const leat_string *)(const void *)r->in[1].data + i;
+    else
+        number_of(&r->in[1], i, out);
+    return group_of((const int64_t *)(const void *)r->in[0].data + i * r->in[0].dims[1], r->groups,
+                    &out->group, err);
+}
+
+static void read_steps(void *data, int64_t begin, int64_t end) {
+    reading *r = data;
+    leat_error err = {0};
+    element before = {.group = INT64_MIN};
+    bool failed = begin > 0 && read_element(r, begin - 1, &before, &err) != LEAT_OK, falls = false;
+    for (int64_t i = begin; i < end && !failed; i++) {
+        failed = read_element(r, i, &r->all[i], &err) != LEAT_OK;
+        falls |= r->all[i].group < before.group;
+        before.group = r->all[i].group;
+    }
+    if (failed)
+        atomic_store(&r->failed, true);
+    if (falls)
+        atomic_store(&r->falls, true);
+}
+
 /* The elements of the sparse value whose inputs begin at `first`, group by group: by value, or as
  * they came. */
 static leat_status find_elements(leati_kernel_call *call, int first, const leat_shape *groups,
                                  bool sorted, elements *out, leat_error *err) {
-    const leati_operand *in = call->inputs + first;
-    bool ordered = true;
-    out->count = in[1].count;
+    enum { BYTES = 128 }; /* that could be moved while an element is read */
+    reading r = {.in = call->inputs + first, .groups = groups};
+    out->count = r.in[1].count;
     out->all = leati_arena_alloc(call->arena, (size_t)LEATI_MAX(out->count, 1) * sizeof(element));
     if (out->all == NULL)
         return leati_no_memory(err);
-    for (int64_t i = 0; i < out->count; i++) {
-        element *one = &out->all[i];
-        *one = (element){.from = i};
-        LEATI_TRY(group_of((const int64_t *)(const void *)in[0].data + i * in[0].dims[1], groups,
-                           &one->group, err));
-        if (in[1].dtype == LEAT_STRING)
-            one->text = (const leat_string *)(const void *)in[1].data + i;
-        else
-            number_of(&in[1], i, one);
-        ordered = ordered && (i == 0 || one->group >= one[-1].group);
-    }
+    r.all = out->all;
+    leati_moving_share(out->count, BYTES, read_steps, &r);
+    /* The first that fails is found again, for the text. */
+    for (int64_t i = 0; atomic_load(&r.failed) && i < out->count; i++)
+        LEATI_TRY(read_element(&r, i, &out->all[i], err));
+    bool ordered = !atomic_load(&r.falls);
     if (!ordered)
         qsort(out->all, (size_t)out->count, sizeof(element), sorted ? by_value : by_place);
     for (int64_t i = 0; ordered && sorted && i < out->count;) {
@@ -412,6 +443,66 @@ static int64_t distance(const element *a, int64_t a_count, const element *b, int
     return line[b_count];
 }
 
+/* The first element whose group is `group` or a later one. */
+static int64_t element_from(const elements *e, int64_t group) {
+    int64_t low = 0, high = e->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (e->all[middle].group < group)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Both sides' sequences. A step is a block of groups. */
+typedef struct distances {
+    elements a, b;
+    int64_t groups, at_once, longest; /* longest: sequence of b */
+    bool normalize;
+    float *to;
+    atomic_bool failed; /* no memory */
+} distances;
+
+static void distance_step(distances *d, int64_t first, int64_t *line) {
+    const elements *a = &d->a, *b = &d->b;
+    int64_t end = LEATI_MIN(first + d->at_once, d->groups);
+    int64_t i = element_from(a, first), a_last = element_from(a, end);
+    int64_t k = element_from(b, first), b_last = element_from(b, end);
+    memset(d->to + first, 0, (size_t)(end - first) * sizeof *d->to);
+    while (i < a_last || k < b_last) {
+        int64_t group = i < a_last ? a->all[i].group : INT64_MAX;
+        group = LEATI_MIN(group, k < b_last ? b->all[k].group : INT64_MAX);
+        int64_t a_end = i < a_last && a->all[i].group == group ? end_of(a, i) : i;
+        int64_t b_end = k < b_last && b->all[k].group == group ? end_of(b, k) : k;
+        float steps = (float)distance(a->all + i, a_end - i, b->all + k, b_end - k, line);
+        if (d->normalize) /* without a truth it is infinitely far */
+            steps = b_end > k ? steps / (float)(b_end - k) : INFINITY;
+        d->to[group] = steps;
+        i = a_end;
+        k = b_end;
+    }
+}
+
+static void distance_steps(void *data, int64_t begin, int64_t end) {
+    distances *d = data;
+    int64_t *line = leati_crew_scratch((size_t)(d->longest + 1) * sizeof *line);
+    if (line == NULL)
+        atomic_store(&d->failed, true);
+    for (int64_t step = begin; step < end && line != NULL; step++)
+        distance_step(d, step * d->at_once, line);
+}
+
+static int64_t longest_of(const elements *e) {
+    int64_t longest = 0;
+    for (int64_t i = 0, end = 0; i < e->count; i = end) {
+        end = end_of(e, i);
+        longest = LEATI_MAX(longest, end - i);
+    }
+    return longest;
+}
+
 static leat_status edit_distance_kernel(leati_kernel_call *call, leat_error *err) {
     const struct sets_args *args = call->args;
     LEATI_TRY(check_sparse(call, 0, err));
@@ -424,29 +515,18 @@ static leat_status edit_distance_kernel(leati_kernel_call *call, leat_error *err
     leat_shape groups = groups_of(&call->inputs[2]), others = groups_of(&call->inputs[5]);
     for (int32_t d = 0; d < groups.rank; d++)
         groups.dims[d] = LEATI_MAX(groups.dims[d], others.dims[d]);
-    elements a = {0}, b = {0};
-    LEATI_TRY(find_elements(call, 0, &groups, false, &a, err));
-    LEATI_TRY(find_elements(call, 3, &groups, false, &b, err));
+    distances d = {.normalize = args->normalize, .at_once = 64};
+    LEATI_TRY(find_elements(call, 0, &groups, false, &d.a, err));
+    LEATI_TRY(find_elements(call, 3, &groups, false, &d.b, err));
     LEATI_TRY(leati_support_output_like(call, 0, &groups, err));
-    int64_t *line = leati_arena_alloc(call->arena, (size_t)(b.count + 1) * sizeof *line);
-    if (line == NULL)
-        return leati_no_memory(err);
-    float *to = (float *)(void *)call->outputs[0].data;
-    if (call->outputs[0].count > 0)
-        memset(to, 0, (size_t)call->outputs[0].count * sizeof *to);
-    for (int64_t i = 0, k = 0; i < a.count || k < b.count;) {
-        int64_t group = i < a.count ? a.all[i].group : INT64_MAX;
-        group = LEATI_MIN(group, k < b.count ? b.all[k].group : INT64_MAX);
-        int64_t a_end = i < a.count && a.all[i].group == group ? end_of(&a, i) : i;
-        int64_t b_end = k < b.count && b.all[k].group == group ? end_of(&b, k) : k;
-        float steps = (float)distance(a.all + i, a_end - i, b.all + k, b_end - k, line);
-        if (args->normalize) /* without a truth it is infinitely far */
-            steps = b_end > k ? steps / (float)(b_end - k) : INFINITY;
-        to[group] = steps;
-        i = a_end;
-        k = b_end;
-    }
-    return LEAT_OK;
+    d.groups = call->outputs[0].count;
+    d.to = (float *)(void *)call->outputs[0].data;
+    d.longest = longest_of(&d.b);
+    /* About what a step compares; sequences of one length are the most. */
+    double each = (double)d.a.count / (double)LEATI_MAX(d.groups, 1) * (double)d.longest;
+    int64_t bytes = (int64_t)LEATI_MIN(each * 32 + 64, 1e9) * d.at_once;
+    leati_moving_share((d.groups + d.at_once - 1) / d.at_once, bytes, distance_steps, &d);
+    return atomic_load(&d.failed) ? leati_no_memory(err) : LEAT_OK;
 }
 
 const leati_tensor_op leati_tensor_op_set_operation = {

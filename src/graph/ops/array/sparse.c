@@ -4,16 +4,17 @@
  *
  * Places are rows of indices [n, rank] within a shape [rank]. They come out in row-major order,
  * with numbers that say which value each had, so that values are gathered or added up, and
- * gradients flow, by operations of their own. Places that are in order, as they mostly are, are not
- * sorted. They fail where shapes do not fit, where an index lies outside of the shape, and without
- * memory. No gradient of places; no state, no locks. */
+ * gradients flow, by operations of their own. Places that are in order, as they mostly are, are
+ * neither sorted nor copied; the crew shares passes over all of them. They fail where shapes do not
+ * fit, where an index lies outside of the shape, and without memory. No gradient of places; no
+ * state, no locks. */
 #include "base/isa.h"
 #include "base/minmax.h"
 #include "base/stop.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
+#include "graph/support/array/places.h"
 #include "run/crew.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct sparse_args {
@@ -105,138 +106,89 @@ static leat_status sparse_dense_matmul_infer(leati_infer_call *call, leat_error 
     return leati_op_infer_output(call, call->inputs[1].dtype, &out, NULL, err);
 }
 
-/* ---- places ---- */
-typedef struct places {
-    const int64_t *indices, *shape;
-    int64_t count, rank;
-} places;
+/* ---- in order ---- */
+/* Places put where they belong; of `from`, which is NULL where they are not moved. */
+typedef struct filling {
+    const leati_places *p;
+    const leati_places_order *places;
+    int64_t *to, *from;
+} filling;
 
-static leat_status places_of(const leati_kernel_call *call, int indices, int shape, int64_t row,
-                             places *out, leat_error *err) {
-    const leati_operand *in = &call->inputs[indices], *dims = &call->inputs[shape];
-    if (in->rank != 2 || dims->rank != 1 || in->dims[1] != dims->count)
-        return leati_refuse(err, SHAPE,
-                            "indices of rank %d and a shape of %lld dimensions; expected "
-                            "[n, rank] and [rank]",
-                            (int)in->rank, (long long)dims->count);
-    *out = (places){.indices = (const int64_t *)(const void *)leati_support_row_of(in, row),
-                    .shape = (const int64_t *)(const void *)leati_support_row_of(dims, row),
-                    .count = in->dims[0],
-                    .rank = in->dims[1]};
-    return LEAT_OK;
+static void count_steps(void *data, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++)
+        ((int64_t *)data)[i] = i;
 }
 
-/* The number of place i of all places of the shape. */
-static leat_status number_of(const places *p, int64_t i, int64_t *out, leat_error *err) {
-    const int64_t *index = p->indices + i * p->rank;
-    int64_t number = 0;
-    for (int64_t d = 0; d < p->rank; d++) {
-        if (index[d] < 0 || index[d] >= p->shape[d])
-            return leati_refuse(err, VALUE,
-                                "indices[%lld] has %lld for dimension %lld; expected 0 "
-                                "to %lld",
-                                (long long)i, (long long)index[d], (long long)d,
-                                (long long)p->shape[d] - 1);
-        if (__builtin_mul_overflow(number, p->shape[d], &number) ||
-            __builtin_add_overflow(number, index[d], &number))
-            return leati_refuse(err, SHAPE, "the shape has more places than an int64 counts");
+/* 0, 1, 2, and so on. */
+static void count_up(int64_t *to, int64_t count) {
+    leati_moving_share(count, sizeof *to, count_steps, to);
+}
+
+static void order_steps(void *data, int64_t begin, int64_t end) {
+    const filling *f = data;
+    int64_t rank = f->p->rank;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t from = f->from[i] = leati_places_nth(f->places, i);
+        for (int64_t d = 0; d < rank; d++)
+            f->to[i * rank + d] = f->p->indices[from * rank + d];
     }
-    *out = number;
-    return LEAT_OK;
-}
-
-static void write_place(int64_t number, const int64_t *shape, int64_t rank, int64_t *to) {
-    for (int64_t d = rank - 1; d > 0; d--) {
-        int64_t rest = number / shape[d];
-        to[d] = number - rest * shape[d];
-        number = rest;
-    }
-    if (rank > 0)
-        to[0] = number;
-}
-
-typedef struct entry {
-    int64_t number, from;
-} entry;
-
-static int by_number(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->from < y->from ? -1 : 1;
-}
-
-/* The places in order, equal ones as they came. */
-static leat_status ordered(leati_kernel_call *call, const places *p, entry **out, bool *was,
-                           leat_error *err) {
-    entry *all = leati_arena_alloc(call->arena, (size_t)LEATI_MAX(p->count, 1) * sizeof *all);
-    if (all == NULL)
-        return leati_no_memory(err);
-    *was = true;
-    for (int64_t i = 0; i < p->count; i++) {
-        all[i].from = i;
-        LEATI_TRY(number_of(p, i, &all[i].number, err));
-        *was = *was && (i == 0 || all[i - 1].number <= all[i].number);
-    }
-    if (!*was)
-        qsort(all, (size_t)p->count, sizeof *all, by_number);
-    *out = all;
-    return LEAT_OK;
 }
 
 static leat_status sparse_order_kernel(leati_kernel_call *call, leat_error *err) {
     leat_shape indices = leati_support_operand_shape(&call->inputs[0]);
     leat_shape order = LEAT_SHAPE(indices.dims[0]);
-    LEATI_TRY(leati_support_output_like(call, 0, &indices, err));
     LEATI_TRY(leati_support_output_like(call, 1, &order, err));
     for (int64_t row = 0; row < call->n; row++) {
-        places p = {0};
-        entry *all = NULL;
-        bool was = false;
+        leati_places p = {0};
+        leati_places_order all;
         call->failed_row = row;
-        LEATI_TRY(places_of(call, 0, 1, row, &p, err));
-        LEATI_TRY(ordered(call, &p, &all, &was, err));
-        int64_t *to = (int64_t *)(void *)leati_support_row_of(&call->outputs[0], row);
+        LEATI_TRY(leati_places_of(call, 0, 1, row, &p, err));
+        LEATI_TRY(leati_places_sort(call, &p, &all, err));
         int64_t *from = (int64_t *)(void *)leati_support_row_of(&call->outputs[1], row);
-        size_t size = (size_t)p.rank * sizeof *to;
-        if (was && p.count > 0)
-            memcpy(to, p.indices, (size_t)p.count * size);
-        for (int64_t i = 0; i < p.count; i++) {
-            from[i] = all[i].from;
-            if (!was)
-                memcpy(to + i * p.rank, p.indices + from[i] * p.rank, size);
-        }
+        if (all.order == NULL)
+            count_up(from, p.count);
+        if (all.order == NULL && call->n == 1)
+            return leati_support_view_as(call, &indices, err);
+        LEATI_TRY(leati_support_output_like(call, 0, &indices, err));
+        int64_t *to = (int64_t *)(void *)leati_support_row_of(&call->outputs[0], row);
+        filling f = {.p = &p, .places = &all, .to = to, .from = from};
+        leati_moving_share(p.count, 4 * p.rank * (int64_t)sizeof *to, order_steps, &f);
     }
+    call->failed_row = 0;
     return LEAT_OK;
 }
 
 /* ---- two of them ---- */
 /* Merges the places of both; how many there are. `numbers` gets each of them, `at` for each value
  * of a side which of them it has. */
-static int64_t merge(const entry *const *all, const int64_t *counts, int64_t *numbers,
+static int64_t merge(const leati_places_order *all, const int64_t *counts, int64_t *numbers,
                      int64_t *const *at) {
     int64_t next[2] = {0}, count = 0;
-    while (next[0] < counts[0] || next[1] < counts[1]) {
+    while ((next[0] < counts[0] || next[1] < counts[1]) && !leati_stop_look_at(count)) {
         int64_t number = INT64_MAX;
         for (int k = 0; k < 2; k++)
             if (next[k] < counts[k])
-                number = LEATI_MIN(number, all[k][next[k]].number);
+                number = LEATI_MIN(number, all[k].numbers[leati_places_nth(&all[k], next[k])]);
         for (int k = 0; k < 2; k++)
-            while (next[k] < counts[k] && all[k][next[k]].number == number)
-                at[k][all[k][next[k]++].from] = count;
+            for (; next[k] < counts[k]; next[k]++) {
+                int64_t from = leati_places_nth(&all[k], next[k]);
+                if (all[k].numbers[from] != number)
+                    break;
+                at[k][from] = count;
+            }
         numbers[count++] = number;
     }
     return count;
 }
 
 static leat_status sparse_union_kernel(leati_kernel_call *call, leat_error *err) {
-    places p[2] = {0};
-    entry *all[2] = {NULL};
-    bool was = false;
+    leati_places p[2] = {0};
+    leati_places_order all[2] = {0};
+    leati_places_split split;
     int64_t counts[2] = {0}, *at[2] = {NULL};
     for (int k = 0; k < 2; k++) {
-        LEATI_TRY(places_of(call, k, 2, 0, &p[k], err));
-        LEATI_TRY(ordered(call, &p[k], &all[k], &was, err));
+        LEATI_TRY(leati_places_of(call, k, 2, 0, &p[k], err));
+        LEATI_TRY(leati_places_sort(call, &p[k], &all[k], err));
         counts[k] = p[k].count;
         leat_shape shape = LEAT_SHAPE(counts[k]);
         LEATI_TRY(leati_support_output_like(call, k + 1, &shape, err));
@@ -246,49 +198,72 @@ static leat_status sparse_union_kernel(leati_kernel_call *call, leat_error *err)
         leati_arena_alloc(call->arena, (size_t)(counts[0] + counts[1] + 1) * sizeof *numbers);
     if (numbers == NULL)
         return leati_no_memory(err);
-    int64_t count = merge((const entry *const[]){all[0], all[1]}, counts, numbers, at);
+    int64_t count = merge(all, counts, numbers, at);
     leat_shape shape = LEAT_SHAPE(count, p[0].rank);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
+    LEATI_TRY(leati_places_split_init(&split, call, p[0].shape, p[0].rank, err));
     int64_t *to = (int64_t *)(void *)call->outputs[0].data;
     for (int64_t i = 0; i < count; i++)
-        write_place(numbers[i], p[0].shape, p[0].rank, to + i * p[0].rank);
+        leati_places_write(&split, numbers[i], to + i * p[0].rank);
     return LEAT_OK;
 }
 
 /* ---- other shapes ---- */
-static leat_status sparse_reshape_kernel(leati_kernel_call *call, leat_error *err) {
+typedef struct reshaping {
+    const int64_t *numbers;
+    const leati_places_split *split;
+    int64_t *to;
+} reshaping;
+
+static void reshape_steps(void *data, int64_t begin, int64_t end) {
+    const reshaping *r = data;
+    for (int64_t i = begin; i < end; i++)
+        leati_places_write(r->split, r->numbers[i], r->to + i * r->split->rank);
+}
+
+static leat_status reshape_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     const leati_operand *dims = &call->inputs[2];
-    leat_shape shape = LEAT_SHAPE(call->inputs[0].dims[0], dims->count);
+    const int64_t *shape = (const int64_t *)(const void *)leati_support_row_of(dims, row);
+    int64_t *numbers = NULL, most = 1;
+    bool rises = false;
+    leati_places p = {0};
+    leati_places_split split;
+    LEATI_TRY(leati_places_of(call, 0, 1, row, &p, err));
+    for (int64_t d = 0; d < dims->count; d++)
+        if (shape[d] < 0 || __builtin_mul_overflow(most, shape[d], &most))
+            return leati_refuse(err, SHAPE,
+                                "dimension %lld of the new shape is %lld; expected "
+                                "one of a shape that an int64 counts",
+                                (long long)d, (long long)shape[d]);
+    LEATI_TRY(leati_places_number(call, &p, &numbers, &rises, err));
+    for (int64_t i = 0; i < p.count; i++)
+        if (numbers[i] >= most)
+            return leati_refuse(err, SHAPE,
+                                "the new shape has %lld places; expected as many as "
+                                "the old one",
+                                (long long)most);
+    LEATI_TRY(leati_places_split_init(&split, call, shape, dims->count, err));
+    reshaping r = {.numbers = numbers,
+                   .split = &split,
+                   .to = (int64_t *)(void *)leati_support_row_of(&call->outputs[0], row)};
+    leati_moving_share(p.count, dims->count * 4 * (int64_t)sizeof(int64_t), reshape_steps, &r);
+    return LEAT_OK;
+}
+
+static leat_status sparse_reshape_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_shape shape = LEAT_SHAPE(call->inputs[0].dims[0], call->inputs[2].count);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const int64_t *to = (const int64_t *)(const void *)leati_support_row_of(dims, row);
-        int64_t *out = (int64_t *)(void *)leati_support_row_of(&call->outputs[0], row), most = 1;
-        places p = {0};
         call->failed_row = row;
-        LEATI_TRY(places_of(call, 0, 1, row, &p, err));
-        for (int64_t d = 0; d < dims->count; d++)
-            if (to[d] < 0 || __builtin_mul_overflow(most, to[d], &most))
-                return leati_refuse(err, SHAPE,
-                                    "dimension %lld of the new shape is %lld; expected "
-                                    "one of a shape that an int64 counts",
-                                    (long long)d, (long long)to[d]);
-        for (int64_t i = 0; i < p.count; i++) {
-            int64_t number = 0;
-            LEATI_TRY(number_of(&p, i, &number, err));
-            if (number >= most)
-                return leati_refuse(err, SHAPE,
-                                    "the new shape has %lld places; expected as many as "
-                                    "the old one",
-                                    (long long)most);
-            write_place(number, to, dims->count, out + i * dims->count);
-        }
+        LEATI_TRY(reshape_row(call, row, err));
     }
+    call->failed_row = 0;
     return LEAT_OK;
 }
 
 /* ---- empty rows ---- */
 /* Where each row begins among all, with a place for each empty one; how many there are. */
-static leat_status count_rows(const places *p, int64_t *begins, bool *empty, int64_t *out,
+static leat_status count_rows(const leati_places *p, int64_t *begins, bool *empty, int64_t *out,
                               leat_error *err) {
     int64_t rows = p->shape[0], at = 0;
     memset(begins, 0, (size_t)rows * sizeof *begins);
@@ -309,9 +284,49 @@ static leat_status count_rows(const places *p, int64_t *begins, bool *empty, int
     return LEAT_OK;
 }
 
+/* Do the places come row by row? */
+static bool rows_rise(const leati_places *p) {
+    int64_t last = INT64_MIN;
+    bool falls = false;
+    for (int64_t i = 0; i < p->count; i++) {
+        falls |= p->indices[i * p->rank] < last;
+        last = p->indices[i * p->rank];
+    }
+    return !falls;
+}
+
+/* Puts the default at the first place of each empty row. */
+static void fill_empty(const leati_places *p, const int64_t *begins, const bool *is_empty,
+                       int64_t *to, int64_t *from) {
+    for (int64_t row = 0; row < p->shape[0]; row++)
+        if (is_empty[row]) {
+            memset(to + begins[row] * p->rank, 0, (size_t)p->rank * sizeof *to);
+            to[begins[row] * p->rank] = row;
+            from[begins[row]] = p->count; /* behind the values stands the default */
+        }
+}
+
+/* The places in front of each empty row, and behind the last one, are copied at once. */
+static void copy_runs(const leati_places *p, const int64_t *begins, const bool *is_empty,
+                      int64_t *to, int64_t *from) {
+    int64_t done = 0, filled = 0;
+    for (int64_t row = 0; row <= p->shape[0]; row++) {
+        if (row < p->shape[0] && !is_empty[row])
+            continue;
+        int64_t end = row < p->shape[0] ? begins[row] - filled : p->count;
+        if (end > done)
+            leati_stop_copy(to + (done + filled) * p->rank, p->indices + done * p->rank,
+                            (size_t)((end - done) * p->rank) * sizeof *to);
+        for (int64_t i = done; i < end; i++)
+            from[i + filled] = i;
+        done = end;
+        filled++;
+    }
+}
+
 static leat_status sparse_fill_empty_rows_kernel(leati_kernel_call *call, leat_error *err) {
-    places p = {0};
-    LEATI_TRY(places_of(call, 0, 1, 0, &p, err));
+    leati_places p = {0};
+    LEATI_TRY(leati_places_of(call, 0, 1, 0, &p, err));
     if (p.rank < 1 || p.shape[0] < 0)
         return leati_refuse(err, SHAPE, "a sparse value without rows; expected a matrix");
     int64_t rows = p.shape[0], count = 0;
@@ -323,17 +338,21 @@ static leat_status sparse_fill_empty_rows_kernel(leati_kernel_call *call, leat_e
     bool *is_empty = (bool *)call->outputs[2].data;
     LEATI_TRY(count_rows(&p, begins, is_empty, &count, err));
     leat_shape indices = LEAT_SHAPE(count, p.rank), order = LEAT_SHAPE(count);
-    LEATI_TRY(leati_support_output_like(call, 0, &indices, err));
+    bool rises = rows_rise(&p);
     LEATI_TRY(leati_support_output_like(call, 1, &order, err));
-    int64_t *to = (int64_t *)(void *)call->outputs[0].data;
     int64_t *from = (int64_t *)(void *)call->outputs[1].data;
-    for (int64_t row = 0; row < rows; row++)
-        if (is_empty[row]) {
-            memset(to + begins[row] * p.rank, 0, (size_t)p.rank * sizeof *to);
-            to[begins[row] * p.rank] = row;
-            from[begins[row]] = p.count; /* behind the values stands the default */
-        }
-    for (int64_t i = 0; i < p.count; i++) {
+    if (rises && count == p.count) { /* nothing changes */
+        count_up(from, count);
+        return leati_support_view_as(call, &indices, err);
+    }
+    LEATI_TRY(leati_support_output_like(call, 0, &indices, err));
+    int64_t *to = (int64_t *)(void *)call->outputs[0].data;
+    fill_empty(&p, begins, is_empty, to, from);
+    if (rises) {
+        copy_runs(&p, begins, is_empty, to, from);
+        return LEAT_OK;
+    }
+    for (int64_t i = 0; i < p.count && !leati_stop_look_at(i); i++) {
         int64_t at = begins[p.indices[i * p.rank]]++;
         memcpy(to + at * p.rank, p.indices + i * p.rank, (size_t)p.rank * sizeof *to);
         from[at] = i;
@@ -389,8 +408,8 @@ enum { PIECES = 8 };
 static leat_status multiply_row(leati_kernel_call *call, int64_t row, leat_error *err) {
     const struct sparse_args *args = call->args;
     const leati_operand *b = &call->inputs[3];
-    places p = {0};
-    LEATI_TRY(places_of(call, 0, 2, row, &p, err));
+    leati_places p = {0};
+    LEATI_TRY(leati_places_of(call, 0, 2, row, &p, err));
     product all = {.indices = p.indices,
                    .values = leati_support_row_of(&call->inputs[1], row),
                    .b = leati_support_row_of(b, row),

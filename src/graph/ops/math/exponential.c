@@ -20,9 +20,23 @@ LEATI_FLOATS2_STEPS(xlog1py, x == 0 ? 0 : x * LEATI_R(leati_math_log1p(y)),
 LEATI_FLOATS2_STEPS(xlogy, x == 0 ? 0 : x * LEATI_R(leati_math_log(y)),
                     x == 0 ? 0 : x * leati_math_log(y), x == 0 ? 0 : x * leati_math_wide_log(y))
 
+/* The square and the cube of everything, where a number is the exponent. */
+LEATI_LANES1_SIGNED(square_of, (U)x *(U)x)
+LEATI_LANE1(square_of_float32, float, float, float, x *x)
+LEATI_LANE1(square_of_float64, double, double, double, x *x)
+LEATI_LANE1(cube_of_float32, float, float, float, (double)x *(double)x *(double)x)
+
+/* The exponent of all values, or 0: there is none. */
+#define EXPONENT(TYPE, lane)                                                                       \
+    ((lane)->n > 1 && (lane)->in_step[1] == 0 ? *(const TYPE *)(lane)->in[1] : 0)
+
 /* Integers by squaring, wrapping around; a negative exponent refuses the value. */
-#define POW_LANE(NAME, TYPE, UTYPE)                                                                \
-    static void NAME(leati_lane *lane) {                                                           \
+#define POW_LANE(KIND, TYPE, UTYPE)                                                                \
+    static void pow_##KIND(leati_lane *lane) {                                                     \
+        if (EXPONENT(TYPE, lane) == 2) {                                                           \
+            square_of_##KIND(lane);                                                                \
+            return;                                                                                \
+        }                                                                                          \
         for (int64_t i = 0; i < lane->n; i++) {                                                    \
             TYPE y = *(const TYPE *)(lane->in[1] + i * lane->in_step[1]);                          \
             UTYPE base = (UTYPE) * (const TYPE *)(lane->in[0] + i * lane->in_step[0]), result = 1; \
@@ -38,11 +52,22 @@ LEATI_FLOATS2_STEPS(xlogy, x == 0 ? 0 : x * LEATI_R(leati_math_log(y)),
         }                                                                                          \
     }
 
-POW_LANE(pow_int8, int8_t, uint32_t)
-POW_LANE(pow_int16, int16_t, uint32_t)
-POW_LANE(pow_int32, int32_t, uint32_t)
-POW_LANE(pow_int64, int64_t, uint64_t)
-LEATI_LANES2_FLOAT(pow, leati_math_pow(x, y), pow(x, y))
+POW_LANE(int8, int8_t, uint32_t)
+POW_LANE(int16, int16_t, uint32_t)
+POW_LANE(int32, int32_t, uint32_t)
+POW_LANE(int64, int64_t, uint64_t)
+LEATI_LANE2(any_pow_float32, float, float, float, leati_math_pow(x, y))
+LEATI_LANE2(any_pow_float64, double, double, double, y == 2 ? x * x : pow(x, y))
+
+static void pow_float32(leati_lane *lane) {
+    float exponent = EXPONENT(float, lane);
+    (exponent == 2 ? square_of_float32 : exponent == 3 ? cube_of_float32 : any_pow_float32)(lane);
+}
+
+static void pow_float64(leati_lane *lane) {
+    (EXPONENT(double, lane) == 2 ? square_of_float64 : any_pow_float64)(lane);
+}
+LEATI_LANES_OF_HALVES(pow, 2, sizeof(uint16_t))
 LEATI_LANES2_COMPLEX(pow, cpowf(x, y), cpow(x, y))
 LEATI_ELEMENTWISE_TABLE(pow, leati_op_infer_broadcast,
                         "a negative power of an integer is no integer; cast to floats first",

@@ -274,6 +274,9 @@ LEATI_ALWAYS_INLINE float leati_math_pow(float x, float y) {
     double power = leati_math_short_exp(product);
     uint64_t unsure = leati_math_wide_mask((x < 0) & (x > -INFINITY) & ((double)whole != most));
     power = leati_math_wide_pick(unsure, (double)NAN, power);
+    /* The powers that programs write most are exact, so that products may stand for them. */
+    power = leati_math_wide_pick(leati_math_wide_mask(y == 2.0f), a * a, power);
+    power = leati_math_wide_pick(leati_math_wide_mask(y == 3.0f), a * a * a, power);
     power = leati_math_wide_pick(leati_math_wide_mask((y == 0) | (x == 1.0f)), 1.0, power);
     return leati_float_of_bits(leati_float_bits((float)power) ^ sign);
 }

@@ -23,6 +23,8 @@
 
 enum {
     BLOCK = 1024,       /* keys made at a time */
+    CANDIDATES = 128,   /* for the first of a line */
+    GROUP = 32,         /* keys that are passed over at a time */
     FEW = 24,           /* so many are put in order by insertion */
     SMALL_DIGIT = 8,    /* bits, of lines up to */
     SMALL = 4096,       /* so many values; and of longer ones */
@@ -442,7 +444,7 @@ leat_status leati_sorting_top_init(leati_sorting_top *top, leat_dtype dtype, int
                                    leati_arena *arena, leat_error *err) {
     /* With as many that come as stay, or a number that is worth the while, a line is put in order
      * twice at the worst. */
-    const int64_t more = LEATI_MAX(k, (int64_t)BLOCK);
+    const int64_t more = LEATI_MAX(k, (int64_t)CANDIDATES);
     *top = (leati_sorting_top){.n = n, .k = k};
     if (k > n / 2 || k > n - more)
         return leati_sorting_init(&top->sorting, dtype, n, true, true, arena, err);
@@ -481,8 +483,41 @@ static uint64_t keep_first(leati_sorting_top *top, const char *line, int64_t cou
     return last;
 }
 
+/* Are all of them at least `least`? */
+static bool none_below(const uint32_t *keys, int64_t n, uint32_t least) {
+    uint32_t below = 0;
+    for (int64_t i = 0; i < n; i++)
+        below |= keys[i] < least;
+    return below == 0;
+}
+
+/* Looks at the n values from `at` on, a block at most. */
+static void take_block(leati_sorting_top *top, const void *line, int64_t at, int64_t n,
+                       int64_t *count, uint64_t *last) {
+    const leati_sorting *s = &top->sorting;
+    uint64_t wide[BLOCK];
+    uint32_t narrow[BLOCK];
+    const bool is_narrow = s->coding->bits <= 32;
+    (void)load(s, line, (size_t)at, (size_t)n, is_narrow ? (void *)narrow : (void *)wide);
+    for (int64_t i = 0; i < n;) {
+        int64_t end = i + LEATI_MIN(n - i, (int64_t)GROUP);
+        if (is_narrow && at + i >= top->room && none_below(narrow + i, end - i, (uint32_t)*last))
+            i = end;
+        for (; i < end; i++) {
+            /* One that is equal to the last that stays comes after it. */
+            if (at + i >= top->room && (is_narrow ? narrow[i] : wide[i]) >= *last)
+                continue;
+            top->places[0][(*count)++] = at + i;
+            if (*count == top->room) {
+                *last = keep_first(top, line, *count);
+                *count = top->k;
+            }
+        }
+    }
+}
+
 const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line) {
-    uint64_t keys[BLOCK], last = 0;
+    uint64_t last = 0;
     int64_t count = 0;
     if (top->room == 0) {
         uint64_t *order = places_of(&top->sorting, line);
@@ -497,17 +532,7 @@ const int64_t *leati_sorting_top_places(leati_sorting_top *top, const void *line
         int64_t n = LEATI_MIN(top->n - at, (int64_t)BLOCK);
         if (leati_stop_look_after(BLOCK, &done))
             return NULL;
-        load_wide(&top->sorting, line, (size_t)at, (size_t)n, keys);
-        for (int64_t i = 0; i < n; i++) {
-            /* One that is equal to the last that stays comes after it. */
-            if (at + i >= top->room && keys[i] >= last)
-                continue;
-            top->places[0][count++] = at + i;
-            if (count == top->room) {
-                last = keep_first(top, line, count);
-                count = top->k;
-            }
-        }
+        take_block(top, line, at, n, &count, &last);
     }
     (void)keep_first(top, line, count);
     return leati_stop_stopped() ? NULL : top->places[0];

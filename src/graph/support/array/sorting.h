@@ -47,7 +47,7 @@ typedef struct leati_sorting_top {
     char *values;       /* of candidates */
 } leati_sorting_top;
 
-/* For 0 <= k <= n, with memory as for the places of max(2 * k, k + 1024) values, or of n; errors as
+/* For 0 <= k <= n, with memory as for the places of max(2 * k, k + 128) values, or of n; errors as
  * leati_sorting_init. */
 LEAT_WARN_UNUSED leat_status leati_sorting_top_init(leati_sorting_top *top, leat_dtype dtype,
                                                     int64_t n, int64_t k, leati_arena *arena,

@@ -19,9 +19,9 @@ static double lgamma_of(double x) {
 
 /* ---- Poisson ---- */
 
-static double poisson_few(leati_philox stream, double rate) {
+static double poisson_few(leati_philox stream, double least) {
     leati_pairs uniforms = {.distribution = LEATI_UNIFORM};
-    double least = exp(-rate), product = 1;
+    double product = 1;
     for (double count = 0;; count++) {
         product *= leati_pairs_next(&uniforms, &stream);
         if (product <= least)
@@ -29,9 +29,8 @@ static double poisson_few(leati_philox stream, double rate) {
     }
 }
 
-static double poisson_many(leati_philox stream, double rate) {
+static double poisson_many(leati_philox stream, double rate, double log_rate) {
     leati_pairs uniforms = {.distribution = LEATI_UNIFORM};
-    double log_rate = log(rate);
     /* The constants of Hormann's dominating distribution. */
     double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
     double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
@@ -50,12 +49,15 @@ static double poisson_many(leati_philox stream, double rate) {
     }
 }
 
-double leati_draw_one_poisson(leati_philox stream, double rate) {
+double leati_draw_one_poisson(leati_philox stream, double rate, leati_draw_rate *kept) {
     if (isnan(rate) || rate < 0)
         return NAN;
     if (isinf(rate))
         return INFINITY;
-    return rate < FEW ? poisson_few(stream, rate) : poisson_many(stream, rate);
+    if (rate != kept->rate || kept->least == 0)
+        *kept = (leati_draw_rate){rate, rate < FEW ? exp(-rate) : 1, log(rate)};
+    return rate < FEW ? poisson_few(stream, kept->least)
+                      : poisson_many(stream, rate, kept->logarithm);
 }
 
 /* ---- binomial ---- */

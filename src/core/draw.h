@@ -36,8 +36,12 @@ void leati_draw_integers(leat_dtype dtype, leati_philox stream, int64_t low, uin
 void leati_draw_gamma(leati_philox stream, double alpha, int64_t count, float *to);
 /* One such number, from the stream's place on. */
 double leati_draw_one_gamma(leati_philox stream, double alpha);
+/* What was computed of a rate, for the next number of the same; zero at first. */
+typedef struct leati_draw_rate {
+    double rate, least, logarithm;
+} leati_draw_rate;
 /* How often something happens that does so `rate` times on average (Poisson). */
-double leati_draw_one_poisson(leati_philox stream, double rate);
+double leati_draw_one_poisson(leati_philox stream, double rate, leati_draw_rate *kept);
 /* How often something of probability `share` happens in `count` tries (binomial), as value `index`
  * of a stream, not from its place on: how far values lie apart depends on what is expected. NaN
  * where a parameter is NaN. */

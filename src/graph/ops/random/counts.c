@@ -25,18 +25,24 @@ static const leati_row stateless_rows[] = {
      .doc = "How many numbers to draw for each parameter."},
     {0}};
 
-/* Value `index` of a stream. */
-typedef double draw_function(leati_philox stream, uint64_t index, const double *parameters);
+/* Value `index` of a stream; `kept` is for the next one. */
+typedef double draw_function(leati_philox stream, uint64_t index, const double *parameters,
+                             leati_draw_rate *kept);
 
-static double draw_gamma(leati_philox stream, uint64_t index, const double *parameters) {
+static double draw_gamma(leati_philox stream, uint64_t index, const double *parameters,
+                         leati_draw_rate *kept) {
+    (void)kept;
     leati_philox_skip(&stream, index * LEATI_BLOCKS_PER_VALUE);
     return leati_draw_one_gamma(stream, parameters[0]);
 }
-static double draw_poisson(leati_philox stream, uint64_t index, const double *parameters) {
+static double draw_poisson(leati_philox stream, uint64_t index, const double *parameters,
+                           leati_draw_rate *kept) {
     leati_philox_skip(&stream, index * LEATI_BLOCKS_PER_VALUE);
-    return leati_draw_one_poisson(stream, parameters[0]);
+    return leati_draw_one_poisson(stream, parameters[0], kept);
 }
-static double draw_binomial(leati_philox stream, uint64_t index, const double *parameters) {
+static double draw_binomial(leati_philox stream, uint64_t index, const double *parameters,
+                            leati_draw_rate *kept) {
+    (void)kept;
     return leati_draw_one_binomial(stream, index, parameters[0], parameters[1]);
 }
 
@@ -95,11 +101,16 @@ static void draw_piece(void *data, int64_t piece) {
     const drawing *d = data;
     int64_t begin = piece * AT_ONCE, end = LEATI_MIN(begin + AT_ONCE, d->samples * d->length);
     double parameters[2] = {0};
+    leati_draw_rate kept = {0};
+    int64_t k = d->samples > 0 ? begin / d->samples : 0, i = begin - k * d->samples;
     for (int64_t at = begin; at < end; at++) {
-        int64_t k = at / d->samples, i = at % d->samples;
         for (size_t p = 0; p < d->num; p++)
             parameters[p] = d->parameters[p][k];
-        d->to[i * d->length + k] = d->function(d->stream, (uint64_t)at, parameters);
+        d->to[i * d->length + k] = d->function(d->stream, (uint64_t)at, parameters, &kept);
+        if (++i == d->samples) {
+            i = 0;
+            k++;
+        }
     }
 }
 

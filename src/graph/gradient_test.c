@@ -327,8 +327,10 @@ static const char missing[] =
     "random_flip_left_right random_flip_up_down simple_rnn_grad while_gradient";
 /* Parts of what the Python package gives a gradient of its own, or that has none in TensorFlow. */
 static const char composed[] =
-    "candidate_sample compute_accidental_hits dilation2d_backprop_filter dilation2d_backprop_input "
-    "edit_distance fake_quant_with_min_max_args_gradient fake_quant_with_min_max_vars_gradient "
+    "candidate_sample compute_accidental_hits ctc_beam_search ctc_greedy "
+    "dilation2d_backprop_filter dilation2d_backprop_input edit_distance "
+    "fake_quant_with_min_max_args_gradient "
+    "fake_quant_with_min_max_vars_gradient "
     "fake_quant_with_min_max_vars_per_channel_gradient isotonic_regression matrix_logarithm "
     "max_pool_with_argmax set_operation set_size sparse_dense_matmul sparse_fill_empty_rows "
     "sparse_order sparse_reshape sparse_union";

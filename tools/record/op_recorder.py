@@ -20,7 +20,8 @@ RNG = np.random.RandomState(20260917)
 CASES = {}
 WRONG = []  # cases that were not as their line says
 CODES = {"InvalidArgumentError": "INVALID_ARGUMENT", "ValueError": "INVALID_ARGUMENT", "OutOfRangeError": "OUT_OF_RANGE",
-         "TypeError": "INVALID_ARGUMENT", "NotFoundError": "INVALID_ARGUMENT", "DataLossError": "DATA_LOSS"}
+         "TypeError": "INVALID_ARGUMENT", "NotFoundError": "INVALID_ARGUMENT", "DataLossError": "DATA_LOSS",
+         "FailedPreconditionError": "FAILED_PRECONDITION"}
 
 
 def floats(*shape, low=-2.0, high=2.0, dtype=F32):

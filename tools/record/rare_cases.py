@@ -7,7 +7,7 @@ Writes one file for each operation. Needs TensorFlow 2.21.
 """
 import sys
 
-from op_recorder import DTYPE, F32, F64, I32, I64, SHAPE, VALUE, distinct, floats, np, record, tf, write
+from op_recorder import DTYPE, F32, F64, I32, I64, NONE, SHAPE, VALUE, distinct, floats, np, record, tf, write
 
 # ---- fake quantisation ----
 q = tf.quantization
@@ -288,5 +288,46 @@ for dtype in (F32, F64):
            {"adjoint_a": True}, tolerance=1e-6)
 record("sparse_dense_matmul", "nothing", product, [np.zeros((0, 2), I64), np.zeros(0, F32), I64([3, 4]), floats(4, 2)])
 record("sparse_dense_matmul", "inner", product, [RAGGED, floats(4), I64([3, 4]), floats(3, 5)], fails=(SHAPE, "inner"))
+
+
+# ---- beams ----
+def beams(logits, lengths, beam_width, top_paths=1):
+    decoded, scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width, top_paths)
+    shape = [logits.shape[1], max(int(one.dense_shape[1]) for one in decoded)]
+    rows = [tf.sparse.to_dense(tf.sparse.reset_shape(one, shape), -1) for one in decoded]
+    return tf.cast(tf.stack(rows), tf.int32), scores
+
+
+for name, (steps, batch, classes), lengths, attributes in (
+        ("one", (6, 1, 4), [6], {"beam_width": 3}), ("rows", (9, 3, 5), [9, 4, 0], {"beam_width": 4}),
+        ("paths", (12, 2, 6), [12, 7], {"beam_width": 10, "top_paths": 4}), ("wide", (7, 2, 3), [7, 7], {"beam_width": 100, "top_paths": 5}),
+        ("narrow", (15, 2, 8), [15, 15], {"beam_width": 1}), ("blanks", (4, 1, 1), [4], {"beam_width": 2})):
+    record("ctc_beam_search", name, beams, [floats(steps, batch, classes, low=-3, high=3), I32(lengths)], attributes, tolerance=1e-5)
+record("ctc_beam_search", "repeats", beams, [F32([[[4, 0, 0]], [[4, 0, 1]], [[0, 0, 4]], [[4, 0, 0]], [[4, 1, 0]]]), I32([5])],
+       {"beam_width": 8, "top_paths": 3}, tolerance=1e-5)
+record("ctc_beam_search", "never", beams, [F32([[[0, -np.inf, 0]], [[0, -np.inf, -np.inf]]]), I32([2])], {"beam_width": 4, "top_paths": 2}, tolerance=1e-5)
+record("ctc_beam_search", "float64", beams, [floats(8, 2, 5, dtype=F64), I32([8, 3])], {"beam_width": 6, "top_paths": 2}, tolerance=1e-5)
+record("ctc_beam_search", "too_few", beams, [floats(1, 1, 3), I32([1])], {"beam_width": 9, "top_paths": 9}, fails=(VALUE, "leaves"))
+record("ctc_beam_search", "too_long", beams, [floats(3, 2, 3), I32([3, 4])], {"beam_width": 2}, fails=(NONE, "sequence_length"))
+record("ctc_beam_search", "paths_above_width", beams, [floats(3, 1, 3), I32([3])], {"beam_width": 2, "top_paths": 3}, fails=(VALUE, "top_paths"))
+record("ctc_beam_search", "lengths", beams, [floats(3, 2, 3), I32([3])], {"beam_width": 2}, fails=(SHAPE, "lengths"))
+record("ctc_beam_search", "matrix", beams, [floats(3, 2), I32([3, 3])], {"beam_width": 2}, fails=(SHAPE, "logits"))
+
+
+def likely(logits, lengths, merge_repeated=True, blank_index=-1):
+    (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated, blank_index)
+    return decoded.indices, decoded.values, decoded.dense_shape, scores
+
+
+SAID = F32([[[4, 0, 0]], [[4, 0, 1]], [[0, 0, 4]], [[4, 0, 0]], [[4, 4, 0]], [[0, 5, 0]]])
+for name, attributes in (("repeats", {}), ("kept", {"merge_repeated": False}), ("first_blank", {"blank_index": 0}), ("second_blank", {"blank_index": -2})):
+    record("ctc_greedy", name, likely, [SAID, I32([6])], attributes)
+record("ctc_greedy", "rows", likely, [floats(9, 4, 5), I32([9, 4, 0, 1])], tolerance=1e-6)
+record("ctc_greedy", "float64", likely, [floats(7, 2, 4, dtype=F64), I32([7, 5])])
+record("ctc_greedy", "blanks", likely, [floats(3, 2, 1), I32([3, 3])], tolerance=1e-6)
+record("ctc_greedy", "too_long", likely, [floats(3, 2, 3), I32([3, 4])], fails=(NONE, "sequence_length"))
+record("ctc_greedy", "blank", likely, [floats(3, 1, 3), I32([3])], {"blank_index": 3}, fails=(VALUE, "blank_index"))
+record("ctc_greedy", "lengths", likely, [floats(3, 2, 3), I32([3])], fails=(SHAPE, "lengths"))
+record("ctc_greedy", "matrix", likely, [floats(3, 2), I32([3, 3])], fails=(SHAPE, "logits"))
 
 write(sys.argv[1])

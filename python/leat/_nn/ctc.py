@@ -9,8 +9,9 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._graph.ops import call
 from leat._nn import windows
-from leat.errors import FailedPreconditionError, InvalidArgumentError
+from leat.errors import InvalidArgumentError
 
 __all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss", "ctc_unique_labels"]
 
@@ -151,123 +152,20 @@ def _sparse(values, kept):
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True, blank_index=None):
     """([the most likely class of each step, without blanks, as a SparseTensor], minus the sum of their logits [batch,
     1]) (``tf.nn.ctc_greedy_decoder``); logits are [steps, batch, classes], the last class is the blank by default."""
-    x = convert_to_tensor(inputs)
-    steps, batch, classes = windows.dims(x)
+    from leat._structures.sparse import SparseTensor
     lengths = F["cast"](convert_to_tensor(sequence_length), dtypes.int32)
-    if getattr(lengths, "_has_values", False) and isinstance(steps, int) and (lengths.numpy() > steps).any():
-        raise FailedPreconditionError(None, None, f"sequence_length(b) <= {steps}")
-    blank = -1 if blank_index is None else blank_index
-    if isinstance(classes, int) and not -classes <= blank < classes:
-        raise InvalidArgumentError(None, None, f"blank_index expected to be between {-classes} and {classes}")
-    blank = blank + classes if blank < 0 else blank
-    x = F["transpose"](x, [1, 0, 2])
-    best = F["argmax"](x, 2, output_type=dtypes.int32)
-    inside = F["sequence_mask"](lengths, steps)
-    kept = F["logical_and"](inside, F["not_equal"](best, blank))
-    if merge_repeated:
-        before = F["pad"](best, [[0, 0], [1, 0]], "CONSTANT", -1)[:, :-1]
-        kept = F["logical_and"](kept, F["not_equal"](best, before))
-    scores = F["where"](inside, F["reduce_max"](x, 2), F["zeros_like"](x[:, :, 0]))
-    return [_sparse(best, kept)], -F["reduce_sum"](scores, 1, True)
+    blank = -1 if blank_index is None else int(blank_index)
+    attributes = {"merge_repeated": bool(merge_repeated), "blank_index": blank}
+    *decoded, scores = call("ctc_greedy", attributes, [convert_to_tensor(inputs), lengths])
+    return [SparseTensor(*decoded)], scores
 
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1):
     """([the `top_paths` most likely sequences of classes, as SparseTensors], the logarithms of their probabilities
-    [batch, top_paths]) (``tf.nn.ctc_beam_search_decoder``). Python searches, `beam_width` sequences at each step."""
-    from leat._graph.creation import numpy_function
+    [batch, top_paths]) (``tf.nn.ctc_beam_search_decoder``), of `beam_width` sequences at each step."""
     if top_paths > beam_width:
         raise InvalidArgumentError(None, None, "too many paths; top_paths must be at most beam_width")
-    x = convert_to_tensor(inputs)
-
-    def search(logits, lengths):
-        found = [_search(logits[:length, row], beam_width, top_paths) for row, length in enumerate(lengths)]
-        longest = max([len(path) for paths in found for path, _ in paths] + [0])
-        classes = np.full((top_paths, len(found), longest), -1, np.int32)
-        for row, paths in enumerate(found):
-            for place, (path, _) in enumerate(paths):
-                classes[place, row, :len(path)] = path
-        scores = np.array([[score for _, score in paths] for paths in found], logits.dtype).reshape(-1, top_paths)
-        return classes, scores
-    classes, scores = numpy_function(search, [x, convert_to_tensor(sequence_length)], [dtypes.int32, x.dtype])
-    classes = F["ensure_shape"](classes, [top_paths, x.shape[1], None])
-    return ([_sparse(classes[place], classes[place] >= 0) for place in range(top_paths)],
-            F["ensure_shape"](scores, [x.shape[1], top_paths]))
-
-
-class _Beam:
-    """A sequence of classes: logarithms of the probability that it ends in its class, in a blank, or in any."""
-
-    __slots__ = ("parent", "label", "children", "old", "new")
-
-    def __init__(self, parent, label):
-        self.parent, self.label, self.children = parent, label, {}
-        self.old = self.new = _NONE
-
-    def path(self):
-        """The classes."""
-        found, node = [], self
-        while node.parent is not None:
-            found.append(node.label)
-            node = node.parent
-        return found[::-1]
-
-
-_NONE = (np.float32(-np.inf),) * 3  # (all, blank, label)
-
-
-def _log_sum(a, b):
-    return a if b == -np.inf else b if a == -np.inf else max(a, b) + np.log1p(np.exp(-abs(a - b)))
-
-
-def _search(logits, width, count):
-    """[(classes, score)] of one sequence of logits."""
-    root = _Beam(None, -1)
-    root.new = (np.float32(0), np.float32(0), np.float32(-np.inf))
-    leaves, blank = [root], logits.shape[1] - 1
-    for row in logits:
-        scores = row - (row.max() + np.log(np.exp(row - row.max()).sum()))
-        leaves = _step(leaves, scores, blank, width)
-    leaves = sorted(leaves, key=lambda beam: -beam.new[0])[:count]
-    if len(leaves) < count:
-        raise InvalidArgumentError(None, None, "Less leaves in the beam search than requested.")
-    return [(beam.path(), beam.new[0]) for beam in leaves]
-
-
-def _step(branches, scores, blank, width):
-    branches = sorted(branches, key=lambda beam: -beam.new[0])
-    for beam in branches:
-        beam.old = beam.new
-    for beam in branches:
-        label = beam.new[2]
-        if beam.parent is not None:
-            if beam.parent.new[0] != -np.inf:
-                label = _log_sum(label, beam.parent.old[1 if beam.label == beam.parent.label else 0])
-            label = label + scores[beam.label]
-        ends = beam.old[0] + scores[blank]
-        beam.new = (_log_sum(ends, label), ends, label)
-    leaves = list(branches)
-    for beam in branches:
-        if _fits(leaves, beam.old[0], width):
-            _grow(beam, leaves, scores, blank, width)
-    return leaves
-
-
-def _fits(leaves, total, width):
-    return total > -np.inf and (len(leaves) < width or total > min(leaf.new[0] for leaf in leaves))
-
-
-def _grow(beam, leaves, scores, blank, width):
-    for label in range(blank):
-        child = beam.children.setdefault(label, _Beam(beam, label))
-        if child.new[0] != -np.inf:
-            continue
-        total = scores[label] + beam.old[1 if label == beam.label else 0]
-        if not _fits(leaves, total, width):
-            child.old = child.new = _NONE
-            continue
-        if len(leaves) == width:
-            bottom = min(leaves, key=lambda leaf: leaf.new[0])
-            bottom.new = _NONE
-            leaves.remove(bottom)
-        child.new = (total, np.float32(-np.inf), total)
-        leaves.append(child)
+    lengths = F["cast"](convert_to_tensor(sequence_length), dtypes.int32)
+    classes, scores = call("ctc_beam_search", {"beam_width": int(beam_width), "top_paths": int(top_paths)},
+                           [convert_to_tensor(inputs), lengths])
+    return [_sparse(classes[place], classes[place] >= 0) for place in range(top_paths)], scores

@@ -148,6 +148,8 @@ ScaleAndTranslate resized_images T=0
 TridiagonalSolve output T=0
 TruncatedNormal output T=0
 ComputeAccidentalHits indices,ids,weights
+CTCBeamSearchDecoder decoded_indices,decoded_values,decoded_shape,log_probability T=0
+CTCGreedyDecoder decoded_indices,decoded_values,decoded_shape,log_probability T=0
 Dilation2D output T=0
 EditDistance output T=1
 FakeQuantWithMinMaxArgs outputs

@@ -2,6 +2,7 @@
 
 import leat as tf
 from leat import dtypes
+from leat._saved_model.translate import Value
 from leat._saved_model.translate import output_of as _of
 
 I64 = dtypes.int64
@@ -72,8 +73,26 @@ def _fill_empty_rows(b, node, x, kinds):
     return b.op("SparseFillEmptyRows", [x[0], values, x[1], default], outputs=outputs)[:3]
 
 
+def _beams(b, node, x, kinds):
+    count = node["top_paths"]
+    made = b.op("CTCBeamSearchDecoder", x, beam_width=node["beam_width"], top_paths=count, merge_repeated=False)
+    found = [Value(f"{made}:decoded_{own}:{place}", I64, dims) for own, dims in (
+        ("indices", [-1, 2]), ("values", [-1]), ("shape", [2])) for place in range(count)]
+    scores = Value(f"{made}:log_probability:0", *kinds[1])
+
+    def compute(*parts):
+        shape = tf.reduce_max(tf.stack(parts[2 * count:]), 0)
+        rows = [tf.tensor_scatter_nd_update(tf.fill(shape, -1), places, tf.cast(classes, dtypes.int32))
+                for places, classes in zip(parts[:count], parts[count:2 * count])]
+        return tf.stack(rows)
+    paths = b.inline(compute, found)
+    return [paths[0] if isinstance(paths, list) else paths, scores]
+
+
 LINES = {
-    "compute_accidental_hits": _hits, "dilation2d": _windows("Dilation2D", strides="strides", rates="rates"),
+    "compute_accidental_hits": _hits, "ctc_beam_search": _beams,
+    "ctc_greedy": _many("CTCGreedyDecoder", "merge_repeated", "blank_index"),
+    "dilation2d": _windows("Dilation2D", strides="strides", rates="rates"),
     "edit_distance": _one("EditDistance", "normalize"),
     "fake_quant_with_min_max_args": _one("FakeQuantWithMinMaxArgs", "min", "max", "num_bits", "narrow_range"),
     "fake_quant_with_min_max_vars": _one("FakeQuantWithMinMaxVars", "num_bits", "narrow_range"),

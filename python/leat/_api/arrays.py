@@ -246,12 +246,13 @@ def histogram_fixed_width_bins(values, value_range, nbins=100, dtype=dtypes.int3
     """In which of `nbins` equal parts of a range each value lies, int32 whatever `dtype`
     (``tf.histogram_fixed_width_bins``)."""
     values = convert_to_tensor(values)
-    low, high = (F["cast"](bound, dtypes.float64) for bound in F["unstack"](
-        convert_to_tensor(value_range, dtype=values.dtype), 2))
+    bounds = convert_to_tensor(value_range, dtype=values.dtype)
     if isinstance(nbins, int) and nbins <= 0:
         raise InvalidArgumentError(None, None, "nbins must be positive.")
-    count = F["cast"](convert_to_tensor(nbins), dtypes.float64)
-    scaled = F["divide"](F["subtract"](F["cast"](values, dtypes.float64), low), F["subtract"](high, low))
+    wide = values.dtype if values.dtype.is_floating else dtypes.float64
+    low, high = F["unstack"](F["cast"](bounds, wide), 2)
+    count = F["cast"](convert_to_tensor(nbins), wide)
+    scaled = F["divide"](F["subtract"](F["cast"](values, wide), low), F["subtract"](high, low))
     places = F["floor"](F["multiply"](count, scaled))
     return F["cast"](F["clip_by_value"](places, 0.0, F["subtract"](count, 1.0)), dtypes.int32)
 

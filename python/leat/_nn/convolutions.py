@@ -106,35 +106,41 @@ def _in_plane(padding):
     return padding if isinstance(padding, str) else padding[1:]
 
 
+def _along(kernel, step, gap, padding):
+    """How the first direction of volumes is taken apart, as that of pictures [N, D, H * W, C]."""
+    return {"sizes": [1, kernel, 1, 1], "strides": [1, step, 1, 1], "rates": [1, gap, 1, 1],
+            "padding": padding if isinstance(padding, str) else "VALID"}
+
+
 def _volume(x, filters, strides, padding, dilations):
     if None not in (x.shape[4], filters.shape[3]) and x.shape[4] != filters.shape[3]:
         raise InvalidArgumentError(None, None, f"Number of channels in filter ({filters.shape[3]}) must match last "
                                    f"dimension of input ({x.shape[4]})")
     kernel, (batch, size, height, width, channels) = _depth_of(filters), windows.dims(x)
-    count, before, after = windows.along(size, kernel, strides[0], dilations[0],
-                                         padding if isinstance(padding, str) else padding[0])
-    x = windows.pad(x, 1, before, after)
-    planes = [x[:, k * dilations[0]:k * dilations[0] + (count - 1) * strides[0] + 1:strides[0]] for k in range(kernel)]
-    merged = windows.reshape(F["stack"](planes, 4), batch * count, height, width, kernel * channels)
+    own = padding if isinstance(padding, str) else padding[0]
+    count, before, after = windows.along(size, kernel, strides[0], dilations[0], own)
+    if not isinstance(padding, str):
+        x, size = windows.pad(x, 1, before, after), size + before + after
+    planes = windows.reshape(x, batch, size, height * width, channels)
+    merged = ops.call("extract_patches", _along(kernel, strides[0], dilations[0], own), [planes])[0]
+    merged = windows.reshape(merged, batch * count, height, width, kernel * channels)
     out = _plane(merged, _merged_filters(filters), strides[1:], _in_plane(padding), dilations[1:])
     return windows.reshape(out, batch, count, *windows.dims(out)[1:])
 
 
 def _volume_back(shape, filters, value, strides, padding, dilations):
     kernel, (batch, size, height, width, channels) = _depth_of(filters), shape
-    step, gap = strides[0], dilations[0]
-    count, before, after = windows.along(size, kernel, step, gap, padding if isinstance(padding, str) else padding[0])
+    own = padding if isinstance(padding, str) else padding[0]
+    count, before, after = windows.along(size, kernel, strides[0], dilations[0], own)
     flat = windows.reshape(value, batch * count, *windows.dims(value)[2:])
     back = _plane_back([batch * count, height, width, kernel * channels], _merged_filters(filters), flat, strides[1:],
                        _in_plane(padding), dilations[1:])
-    back = windows.reshape(back, batch, count, height, width, kernel, channels)
-    whole, reach, total = size + before + after, (count - 1) * step + 1, None
-    for k in range(kernel):
-        spread = windows.pad(F["expand_dims"](back[:, :, :, :, k], 2), 2, 0, step - 1)
-        spread = windows.reshape(spread, batch, count * step, height, width, channels)[:, :reach]
-        spread = windows.pad(spread, 1, k * gap, whole - reach - k * gap)
-        total = spread if total is None else F["add"](total, spread)
-    return total[:, before:before + size]
+    back = windows.reshape(back, batch, count, height * width, kernel * channels)
+    whole = size if isinstance(padding, str) else size + before + after
+    like = F["zeros"](windows.shape_of(batch, whole, height * width, channels), back.dtype)
+    total = ops.call("extract_patches_grad", _along(kernel, strides[0], dilations[0], own), [back, like])[0]
+    total = windows.reshape(total, batch, whole, height, width, channels)
+    return total if isinstance(padding, str) else total[:, before:before + size]
 
 
 _FORWARD = {1: _line, 2: _plane, 3: _volume}

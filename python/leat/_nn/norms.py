@@ -22,15 +22,28 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
                                    "values: half, bfloat16, float")
     if x.shape.rank not in (4, None):
         raise InvalidArgumentError(None, None, f"in must be 4-dimensional, found {x.shape}")
-    from leat.linalg import matmul
     wide = F["cast"](x, dtypes.float32)
+    norm = F["add"](float(bias), F["multiply"](float(alpha), _sums_around(F["square"](wide), depth_radius)))
+    if float(beta) == 0.5:
+        out = F["multiply"](wide, F["math.rsqrt"](norm))
+    elif float(beta) == 1.0:
+        out = F["divide"](wide, norm)
+    else:
+        out = F["multiply"](wide, F["pow"](norm, -float(beta)))
+    return F["cast"](F["ensure_shape"](out, x.shape), x.dtype)
+
+
+def _sums_around(x, radius):
+    """The sum of the channels up to `radius` away from each; one for all where that is every channel."""
+    channels = x.shape[3]
+    if channels is not None and radius >= channels - 1:
+        return F["reduce_sum"](x, [3], True)
+    from leat.linalg import matmul
     places = F["range"](F["shape"](x)[3])
     apart = F["abs"](F["expand_dims"](places, 0) - F["expand_dims"](places, 1))
-    band = F["cast"](apart <= depth_radius, dtypes.float32)
-    flat = F["reshape"](F["square"](wide), F["stack"]([-1, F["shape"](x)[3]]))
-    sums = F["reshape"](matmul(flat, band), F["shape"](x))
-    out = F["multiply"](wide, F["pow"](F["add"](float(bias), F["multiply"](float(alpha), sums)), -float(beta)))
-    return F["cast"](F["ensure_shape"](out, x.shape), x.dtype)
+    band = F["cast"](apart <= radius, dtypes.float32)
+    flat = F["reshape"](x, F["stack"]([-1, F["shape"](x)[3]]))
+    return F["reshape"](matmul(flat, band), F["shape"](x))
 
 
 lrn = local_response_normalization

@@ -105,6 +105,27 @@ def _patches(b, node, x, kinds):
                 rates=list(node["rates"]), padding=node["padding"], **_of(kinds))
 
 
+def _patches_back(b, node, x, kinds):
+    (_, kernel, *sides), step, gap = node["sizes"], node["strides"][1], node["rates"][1]
+    if [*sides, node["strides"][2], node["rates"][2]] != [1, 1, 1, 1]:
+        _unlike(node, "of more than one column")
+
+    def compute(patches, pictures):
+        shape, parts = tf.shape(pictures), tf.split(patches, kernel, 3)
+        count, reach = tf.shape(patches)[1], (kernel - 1) * gap + 1
+        lack = tf.maximum((count - 1) * step + reach - shape[1], 0) if node["padding"] == "SAME" else 0
+        whole, total = tf.maximum((count - 1) * step + reach, shape[1] + lack), None
+        for k, part in enumerate(parts):
+            spread = tf.pad(part[:, :, None], [[0, 0], [0, 0], [0, step - 1], [0, 0], [0, 0]])
+            spread = tf.reshape(spread, tf.stack([shape[0], count * step, shape[2], shape[3]]))
+            spread = spread[:, :(count - 1) * step + 1]
+            ends = whole - (count - 1) * step - 1 - k * gap
+            spread = tf.pad(spread, tf.stack([[0, 0], tf.stack([k * gap, ends]), [0, 0], [0, 0]]))
+            total = spread if total is None else total + spread
+        return total[:, lack // 2:lack // 2 + shape[1]]
+    return b.inline(compute, x)
+
+
 def _projective(b, node, x, kinds):
     image, turn = x
     size = b.op("StridedSlice", [b.shape_of(image), *(b.constant([one], I32) for one in (-3, -1, 1))], I32, [2])
@@ -188,7 +209,8 @@ LINES = {
     "decode_raw": lambda b, node, x, kinds: b.op("DecodeRaw", x, out_type=kinds[0][0], little_endian=node[
         "little_endian"], **_of(kinds)),
     "encode_base64": _same("EncodeBase64", "pad"), "encode_png": _same("EncodePng", "compression"),
-    "extract_patches": _patches, "eye": _eye, "flip_left_right": _flip(-2), "flip_up_down": _flip(-3),
+    "extract_patches": _patches, "extract_patches_grad": _patches_back,
+    "eye": _eye, "flip_left_right": _flip(-2), "flip_up_down": _flip(-3),
     "hsv_to_rgb": _same("HSVToRGB"), "image_transpose": _image_transpose,
     "parse_tensor": lambda b, node, x, kinds: b.op("ParseTensor", x, out_type=kinds[0][0], **_of(kinds)),
     "projective_transform": _projective, "random_shuffle": _drawn("RandomShuffle"), "resize": _resize,

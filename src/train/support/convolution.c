@@ -151,9 +151,30 @@ static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t 
                                          .num_strides = 2, .begin_mask = 1, .end_mask = 1});
 }
 
+/* The planes that a window meets along the first direction become channels of one plane, so that
+ * one convolution does; not of groups, whose channels lie apart. x [N, D, H, W, C], of known space;
+ * [N * places, H, W, filters]. */
+static leat_value convolve_joined(leat_value x, leat_value kernel, const leati_windows *windows,
+                                  const struct plane *plane) {
+    leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
+    const int64_t sizes[4] = {1, windows->size[0], 1, 1},
+                  rates[4] = {1, windows->dilations[0], 1, 1};
+    const int64_t strides[4] = {1, windows->strides[0], 1, 1};
+    int64_t channels = windows->size[0] * in.dims[4];
+    x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[1], in.dims[2] * in.dims[3], in.dims[4]},
+                        4);
+    x = leat_op_extract_patches(x, sizes, 4, strides, 4, rates, 4, plane->padding);
+    x = leat_op_reshape(x, (const int64_t[]){-1, in.dims[2], in.dims[3], channels}, 4);
+    kernel = leat_op_transpose(kernel, (const int64_t[]){1, 2, 0, 3, 4}, 5);
+    kernel =
+        leat_op_reshape(kernel, (const int64_t[]){by.dims[1], by.dims[2], channels, by.dims[4]}, 4);
+    return convolve(x, kernel, plane);
+}
+
 /* Along three directions: x [N, D, H, W, C]. */
 static leat_value convolve_space(leat_value x, leat_value kernel, const leati_windows *windows) {
     leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel), plane;
+    const bool joins = in.dims[4] == by.dims[3];
     for (int d = 1; d < 5; d++)
         /* The batch's may be unknown; space is reshaped, which needs numbers. */
         if (in.dims[d] < 1)
@@ -170,7 +191,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
         total = (out - 1) * windows->strides[0] + reach - in.dims[1];
         total = LEATI_MAX(0, total);
         const int64_t pads[10] = {0, 0, total / 2, total - total / 2};
-        x = leat_op_pad(x, pads, 5);
+        x = joins ? x : leat_op_pad(x, pads, 5);
     } else if (reach > in.dims[1]) {
         return leati_support_build_error(
             x.graph, LEAT_REASON_SHAPE,
@@ -179,7 +200,9 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
     }
     const struct plane options = plane_of(windows);
     leat_value sum = {.graph = x.graph, .id = -1};
-    for (int64_t k = 0; k < windows->size[0]; k++) {
+    if (joins)
+        sum = convolve_joined(x, kernel, windows, &options);
+    for (int64_t k = 0; k < windows->size[0] && !joins; k++) {
         leat_value part = slices_of(x, windows, k, out);
         /* Depth joins the batch: each slice is a picture of its own. */
         part = leat_op_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);

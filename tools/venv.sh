@@ -39,12 +39,12 @@ engines) make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate' ;;
 remote) make .venv-remote remote 'moto, flask' ;;
 release) make .venv-release release 'auditwheel, elftools, numpy, scikit_build_core' ;;
 differ) make .venv-differ differ 'numpy, tensorflow' ;;
-*) other= ;;
+*)
+    make .venv test 'numpy, pytest, scikit_build_core'
+    for more in docs fuzz; do
+        if [ "${1:-}" = $more ] && ! cmp -s python/requirements-$more.txt .venv/made-of-$more.txt; then
+            add .venv $more
+        fi
+    done
+    ;;
 esac
-[ -z "${other-named}" ] || exit 0
-make .venv test 'numpy, pytest, scikit_build_core'
-for more in docs fuzz; do
-    if [ "${1:-}" = $more ] && ! cmp -s python/requirements-$more.txt .venv/made-of-$more.txt; then
-        add .venv $more
-    fi
-done

@@ -218,6 +218,7 @@ def test_pandas():
 def test_queries_are_run_by_each_iterator():
     duckdb.sql("create or replace table numbers as select i, i::varchar as s from range(5) t(i)")
     dataset = tf.data.from_arrow(duckdb.sql("select * from numbers"))
+    assert duckdb.sql("select 1").fetchall() == [(1,)]  # the connection is free
     for _ in range(2):
         assert [plain(row) for row in values(dataset)] == [{"i": i, "s": str(i).encode()} for i in range(5)]
     duckdb.sql("insert into numbers values (9, 'nine')")

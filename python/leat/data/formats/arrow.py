@@ -79,17 +79,15 @@ def _is_used_up(data):
 def _streamed(data, nulls, columns, batch_size, name):
     """Rows of what gives batches anew for each iterator, or once."""
     started = []
-    readers = [] if _is_used_up(data) or not hasattr(data, "__arrow_c_stream__") else [
-        layouts.reader_of(data, nulls, columns)]
-    signature = readers[0].spec() if readers else _schema_reader(data, nulls, columns).spec()
+    speaks = hasattr(data, "__arrow_c_stream__") and not _is_used_up(data)
+    # A query that waited for its first iterator would keep its connection from others.
+    signature = (layouts.reader_of if speaks else _schema_reader)(data, nulls, columns).spec()
 
     def batches():
         if _is_used_up(data) and started:
             raise ValueError("from_arrow: a stream can be read once only; give a table, a dataset or a query")
         started.append(True)
-        if readers:  # the one that told the specs; a query need not run twice
-            yield from (tensors for rows, tensors in readers.pop() if rows)
-        elif hasattr(data, "__arrow_c_stream__"):
+        if hasattr(data, "__arrow_c_stream__"):
             yield from (tensors for rows, tensors in layouts.reader_of(data, nulls, columns) if rows)
         else:
             for batch in data.iter_batches(batch_size=batch_size, columns=columns) if hasattr(

@@ -105,6 +105,19 @@ def test_iterables_begin_anew():
     assert values(tf.data.from_iterable(list, tf.TensorSpec([], tf.int32))) == []
 
 
+@pytest.mark.parametrize("calls", [None, 2])
+def test_texts_beside_rows_of_different_lengths(calls):
+    """Bytes of a text live as long as its column, whatever shapes are beside it."""
+    items = [{"text": f"text {i}", "row": np.arange(i % 3), "part": f"some part {i}"} for i in range(40)]
+    spec = {"text": tf.TensorSpec([], tf.string), "row": tf.TensorSpec([None], tf.int64),
+            "part": tf.TensorSpec([], tf.string)}
+    for _ in range(50):
+        dataset = tf.data.from_sequence(items, spec, num_parallel_calls=calls)
+        dataset = dataset.map(lambda row: {**row, "part": tf.strings.substr(row["part"], 5, 100)})
+        found = [(row["text"], row["part"]) for row in values(dataset)]
+        assert found == [(b"text %d" % i, b"part %d" % i) for i in range(40)]
+
+
 # ---- tables ----
 
 def test_pandas():

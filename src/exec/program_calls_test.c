@@ -186,6 +186,60 @@ static void test_pure_calls_fail_by_row(void **state) {
     machine_fini(&m);
 }
 
+/* "text n", and a vector of n numbers. */
+static leat_spec *text_and_vector(leat_error *err) {
+    leat_spec *parts[2] = {leat_spec_tensor(LEAT_STRING, LEAT_SCALAR, err),
+                           leat_spec_tensor(LEAT_INT64, LEAT_SHAPE(LEAT_UNKNOWN_DIM), err)};
+    return leat_spec_tuple(parts, 2, err);
+}
+
+static leat_status tell(void *context, const leat_element *in, leat_element *out, leat_error *err) {
+    (void)context;
+    int64_t value = *(int64_t *)in->tensors[0].data, numbers[8] = {0};
+    char text[32];
+    snprintf(text, sizeof text, "text %d", (int)value);
+    leat_tensor parts[2] = {leat_scalar_string(text)};
+    leat_status status =
+        leat_tensor_copy_of(LEAT_INT64, LEAT_SHAPE(value), numbers, &parts[1], err);
+    leat_spec *spec = text_and_vector(err);
+    if (status == LEAT_OK)
+        status = leat_element_set(out, spec, parts, err);
+    leat_spec_unref(spec);
+    leat_tensor_unref(&parts[0]);
+    leat_tensor_unref(&parts[1]);
+    return status;
+}
+
+/* The vector has the program run row by row; the texts are one column all the same. */
+static void test_texts_of_calls_outlive_their_rows(void **state) {
+    (void)state;
+    leat_error err = {0};
+    struct machine m;
+    leati_block kept = {0};
+    leat_spec *scalar = leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, &err);
+    leat_function *part = LEAT_CALLBACK(tell, "tell", NULL, NULL, LEAT_PURE, leat_spec_ref(scalar),
+                                        text_and_vector(&err), &err);
+    leat_graph *graph = leat_graph_new(scalar, &err);
+    leat_value x = leat_graph_argument(graph, 0), results[3];
+    assert_true(leati_graph_inline(graph, part, &x, results));
+    leat_tensor five = leat_scalar_int32(5);
+    leat_value place = leat_graph_tensor(graph, &five);
+    results[2] = leat_op_substr(results[0], place, place, NULL);
+    leat_tensor_unref(&five);
+    machine_init(&m, leat_graph_finish(graph, results, 3, NULL, &err));
+    const int64_t values[4] = {0, 1, 2, 3};
+    give_ints(&m, 0, 1, values, 4);
+    must_run(&m, 4);
+    leati_block_move(&m.out, &kept);
+    machine_fini(&m);
+    assert_text(&kept.columns[0], 0, "text 0");
+    assert_text(&kept.columns[0], 3, "text 3");
+    assert_text(&kept.columns[2], 1, "1");
+    leati_block_fini(&kept);
+    leat_spec_unref(scalar);
+    leat_function_unref(part);
+}
+
 static int below_three(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context;
     leat_tensor three = leat_scalar_int64(3);
@@ -356,6 +410,7 @@ int main(void) {
                                        TEST(test_random_by_ordinal),
                                        TEST(test_effects_row_by_row),
                                        TEST(test_pure_calls_fail_by_row),
+                                       TEST(test_texts_of_calls_outlive_their_rows),
                                        TEST(test_calls_inside),
                                        TEST(test_no_memory),
                                        TEST(test_steady_state_allocates_nothing),

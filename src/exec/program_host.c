@@ -55,6 +55,22 @@ static leat_status hold_owner(leati_scratch *scratch, leat_buffer *owner, leat_e
     return LEAT_OK;
 }
 
+/* Strings that a kernel had from elsewhere (a callback, a variable) are not among what the plan
+ * says that results point into: whatever is kept of the run holds their owner. */
+static leat_status hold_strings(leati_scratch *scratch, const leati_kernel_call *call,
+                                leat_buffer *owner, leat_error *err) {
+    for (int i = 0; i < call->num_inputs; i++)
+        if (call->inputs[i].owner == owner)
+            return LEAT_OK;
+    if (scratch->num_strings > 0 && scratch->strings[scratch->num_strings - 1] == owner)
+        return LEAT_OK;
+    if (!leati_grow((void **)&scratch->strings, &scratch->strings_capacity,
+                    scratch->num_strings + 1, sizeof *scratch->strings))
+        return leati_no_memory(err);
+    scratch->strings[scratch->num_strings++] = leat_buffer_ref(owner);
+    return LEAT_OK;
+}
+
 void leati_program_run_drop_held(leati_run *run) {
     leati_scratch *scratch = run->scratch;
     while (scratch->num_held > 0)
@@ -70,7 +86,10 @@ static leat_status host_view(leati_kernel_call *call, int index, int32_t rank, c
     operand->data = data;
     operand->row_stride = row_stride;
     operand->owner = owner;
-    return owner != NULL ? hold_owner(run->scratch, owner, err) : LEAT_OK;
+    leat_status status = owner != NULL ? hold_owner(run->scratch, owner, err) : LEAT_OK;
+    return status == LEAT_OK && owner != NULL && operand->dtype == LEAT_STRING
+               ? hold_strings(run->scratch, call, owner, err)
+               : status;
 }
 
 /* Opens a text buffer of at least `size` bytes. */

@@ -114,6 +114,9 @@ struct leati_scratch {
     leati_operand *inputs, *outputs; /* of the node under way */
     leat_buffer **held; /* owners of views that live as long as the row or tile; references */
     size_t num_held, held_capacity;
+    leat_buffer **strings; /* owners of strings that a kernel had from elsewhere; until the run
+                              ends; references */
+    size_t num_strings, strings_capacity;
     leat_buffer **texts; /* string bytes of this run; the last one is open; references */
     size_t num_texts, text_capacity;
     size_t text_used; /* bytes of the last one */
@@ -137,6 +140,7 @@ typedef struct leati_run {
     int64_t row;                   /* of the node under way: its first */
     bool chunk;                    /* operands are parts of a row */
     size_t first_text;             /* the text buffer that was open when the row began */
+    size_t first_string;           /* of `strings`: the first that came in this row */
     leat_status status;            /* of the first failing row */
     bool blamed;                   /* a node failed, not the input */
     leat_error error;
@@ -157,10 +161,11 @@ LEAT_WARN_UNUSED leat_status leati_program_run_row_memory(leati_run *run, int32_
                                                           leati_operand *operand, leat_error *err);
 /* Drops the owners of views, at the end of a row or a tile. */
 void leati_program_run_drop_held(leati_run *run);
-/* Makes string rows keep their bytes alive. */
+/* Makes string rows keep their bytes alive: those that the run made, or since the row under way
+ * began. */
 LEAT_WARN_UNUSED leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row,
-                                                    int64_t n, size_t first_text,
-                                                    leat_buffer *owner, leat_error *err);
+                                                    int64_t n, bool all, leat_buffer *owner,
+                                                    leat_error *err);
 /* Copies n rows of an operand to `to`, `stride` apart. */
 void leati_program_copy_rows(const leati_operand *from, int64_t n, char *to, int64_t stride);
 

@@ -149,14 +149,22 @@ static leat_status hold_arguments(leati_run *run, uint64_t sources, int64_t row,
     return status;
 }
 
-leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row, int64_t n,
-                                   size_t first_text, leat_buffer *owner, leat_error *err) {
-    const leati_simple *simple = &run->program->simple;
+/* What was made or came during the run: for all rows, or since the row under way began. */
+static leat_status hold_made(leati_run *run, bool all, leat_buffer *owner, leat_error *err) {
     const leati_scratch *scratch = run->scratch;
+    for (size_t i = all ? 0 : run->first_text; i < scratch->num_texts; i++)
+        LEATI_TRY(leati_buffer_hold(owner, scratch->texts[i], err));
+    for (size_t i = all ? 0 : run->first_string; i < scratch->num_strings; i++)
+        LEATI_TRY(leati_buffer_hold(owner, scratch->strings[i], err));
+    return LEAT_OK;
+}
+
+leat_status leati_program_run_hold(leati_run *run, uint64_t sources, int64_t row, int64_t n,
+                                   bool all, leat_buffer *owner, leat_error *err) {
+    const leati_simple *simple = &run->program->simple;
     leat_status status = hold_arguments(run, sources, row, n, owner, err);
-    for (size_t i = first_text;
-         status == LEAT_OK && (sources & LEATI_FROM_TEXT) && i < scratch->num_texts; i++)
-        status = leati_buffer_hold(owner, scratch->texts[i], err);
+    if (status == LEAT_OK && (sources & LEATI_FROM_TEXT))
+        status = hold_made(run, all, owner, err);
     for (int32_t i = 0;
          status == LEAT_OK && (sources & LEATI_FROM_CONSTANT) && i < simple->num_constants; i++)
         if (simple->constants[i].dtype == LEAT_STRING)
@@ -191,7 +199,7 @@ static leat_status pass_kept(leati_run *run, int32_t index, int64_t n, leati_col
     leat_status status = LEAT_OK;
     /* A view's buffer is its owner's, who made it hold what it needs. */
     if (type->dtype == LEAT_STRING && !memory->viewed && leati_buffer_sole_owner(memory->owner))
-        status = leati_program_run_hold(run, sources, 0, n, 0, memory->owner, err);
+        status = leati_program_run_hold(run, sources, 0, n, true, memory->owner, err);
     if (status == LEAT_OK)
         leati_column_strided(column, type->dtype, &type->shape, memory->data, memory->stride,
                              leat_buffer_ref(memory->owner));
@@ -224,6 +232,8 @@ void leati_program_run_close(leati_run *run) {
         leat_buffer_unref(memory->owner);
     }
     memset(scratch->kept, 0, (size_t)run->program->num_kept * sizeof *scratch->kept);
+    while (scratch->num_strings > 0)
+        leat_buffer_unref(scratch->strings[--scratch->num_strings]);
     /* The open text buffer goes on being filled: the rest of it belongs to nobody yet. */
     for (size_t i = 0; i + 1 < scratch->num_texts; i++)
         leat_buffer_unref(scratch->texts[i]);

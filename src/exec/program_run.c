@@ -68,6 +68,7 @@ void leati_program_scratch_free(leati_scratch *scratch) {
     for (size_t i = 0; i < scratch->num_texts; i++)
         leat_buffer_unref(scratch->texts[i]);
     leati_free(scratch->texts);
+    leati_free(scratch->strings);
     leati_free(scratch->held);
     leati_pools_close(&scratch->pools);
     leati_arena_fini(&scratch->call_arena);
@@ -229,8 +230,7 @@ static leat_status settle_dynamic(leati_run *run, int32_t v, leati_operand *foun
     }
     if (found->dtype != LEAT_STRING)
         return LEAT_OK;
-    return leati_program_run_hold(run, value->sources, run->row, 1, run->first_text, tensor->owner,
-                                  err);
+    return leati_program_run_hold(run, value->sources, run->row, 1, false, tensor->owner, err);
 }
 
 static leat_status settle(leati_run *run, int64_t row, int64_t n, bool whole, leat_error *err) {
@@ -434,6 +434,7 @@ static void run_by_row(leati_run *run, const leati_segment *segment) {
         /* Values of earlier segments may point into any text of the run. */
         bool first = segment == program->segments;
         run->first_text = first && scratch->num_texts > 0 ? scratch->num_texts - 1 : 0;
+        run->first_string = first && scratch->num_strings > 0 ? scratch->num_strings - 1 : 0;
         for (int32_t p = segment->first; p < segment->first + segment->count; p++) {
             const leati_simple_node *node = &program->simple.nodes[program->order[p]];
             leat_status status = run_node(run, node, 0, 1, true, &err);
@@ -537,7 +538,7 @@ leat_status leati_program_run(const leati_program *program, leati_scratch *scrat
     run.n = run.rows = n;
     run.tile = 0;
     run.chunk = false;
-    run.first_text = 0;
+    run.first_text = run.first_string = 0;
     run.given = context;
     run.context = *context;
     run.context.callbacks = &scratch->callbacks;

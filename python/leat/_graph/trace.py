@@ -216,6 +216,17 @@ def callback(function, spec, out_spec, call=None, returns=nest.normalize, pure=F
     return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), pure).at(file, line)
 
 
+def tensor_callback(function, spec, out_spec):
+    """A pure function of the library: ``function(tensors)`` gives the tensors of a value of `out_spec`."""
+    def run(tensors):
+        if _state.graphs:
+            with eagerly():
+                return function(tensors)
+        return function(tensors)
+    file, line = _place(function)
+    return _native.Function.python(run, nest.to_text(spec), nest.to_text(out_spec), True).at(file, line)
+
+
 def called(run, inputs, in_spec, out_spec):
     """The tensors that ``run(tensors)`` gives when the function being traced runs: in its order, with its effects."""
     graph = _state.graphs[-1]

@@ -5,13 +5,13 @@ import os
 
 import numpy as np
 
-from leat import dtypes, errors, nest
+from leat import _native, dtypes, errors, nest
 from leat._core import specs
-from leat._core.tensor import convert_to_tensor
+from leat._core.tensor import _of_array, convert_to_tensor
+from leat._graph import trace
 from leat._structures import ragged
 from leat.data.dataset import TextLineDataset
 from leat.data.formats import parts
-from leat.data.interchange import Fetch
 
 _ENDINGS = {".gz": "GZIP", ".zst": "ZSTD", ".zstd": "ZSTD", ".lz4": "LZ4", ".zlib": "ZLIB"}
 _KINDS = {"b": "true or false", "i": "a whole number", "u": "a whole number", "f": "a number"}
@@ -37,29 +37,43 @@ def json_lines(paths, signature, compression=None, num_parallel_calls=None, num_
             raise ValueError(f"json_lines: files with endings of {sorted(found)}; give one kind at a time, or say "
                              "`compression`")
         compression = found.pop()
-    read = _reader(signature, "")
-
-    def parse(line):
-        return _parsed(line.numpy(), read, "json_lines", "a line")
-    parse.__name__ = "json_lines"
     lines = TextLineDataset(paths, compression or None, num_parallel_reads=num_parallel_reads)
     return lines.filter(lambda line: _length(line) > 0).map(
-        Fetch(parse, signature), num_parallel_calls=num_parallel_calls, deterministic=deterministic, name=name)
+        _Parse(signature), num_parallel_calls=num_parallel_calls, deterministic=deterministic, name=name)
+
+
+class _Parse:
+    """The function of a map that makes elements of lines, tensor by tensor."""
+
+    __name__ = "json_lines"
+
+    def __init__(self, signature):
+        self._signature, self._read = signature, _reader(signature, "")
+
+    def __call__(self, line):
+        return nest.assemble(self._signature, iter(_parsed(line.numpy(), self._read, "json_lines", "a line")))
+
+    def _library_function(self, spec):
+        return trace.tensor_callback(lambda tensors: _parsed(tensors[0]._item(), self._read, "json_lines", "a line"),
+                                     spec, self._signature)
 
 
 def json_value(text, signature, what):
     """The value of a JSON text, as a value of the signature; errors name `what`."""
-    return _parsed(text, _reader(signature, ""), "JSON", what)
+    return nest.assemble(signature, iter(_parsed(text, _reader(signature, ""), "JSON", what)))
 
 
 def _parsed(text, read, function, what):
+    """The tensors of the value of a JSON text."""
     try:
         value = json.loads(text)
     except ValueError as error:
         text = f"{function}: {what} that is no JSON ({error}): {_shown(text)}"
         raise errors.DataLossError(None, None, text) from None
+    out = []
     try:
-        return read(value)
+        read(value, out)
+        return out
     except _Misfit as error:
         raise errors.InvalidArgumentError(None, None, f"{function}: {error}, in {what}: {_shown(text)}") from None
 
@@ -86,64 +100,90 @@ def _fail(path, expected, found):
 
 
 def _reader(spec, path):
-    """A function that makes a component of JSON's value."""
+    """A function (value of JSON, list) that appends the tensors of a component to the list."""
     kind = nest._kind_of(spec)
     if kind is not None and kind[2] is not None:
-        keys = list(kind[2])
-        readers = [_reader(one, f"{path}.{key}" if path else str(key)) for key, one in zip(keys, kind[1])]
-        return lambda value: nest._build(kind[0], _members(value, keys, readers, path), kind[2])
+        return _members(list(kind[2]), [_reader(one, f"{path}.{key}" if path else str(key))
+                                        for key, one in zip(kind[2], kind[1])], path)
     if kind is not None:
-        readers = [_reader(one, f"{path}[{i}]") for i, one in enumerate(kind[1])]
-        return lambda value: nest._build(kind[0], _items(value, readers, path), kind[2])
+        return _items([_reader(one, f"{path}[{i}]") for i, one in enumerate(kind[1])], path)
     if isinstance(spec, specs.RaggedTensorSpec):
-        return lambda value: _ragged(value, spec, path)
+        return lambda value, out: out.extend(nest.components(_ragged(value, spec, path), spec))
     if not isinstance(spec, specs.TensorSpec) or not (
             spec.dtype is dtypes.string or spec.dtype.as_numpy_dtype in (np.bool_, np.float16, np.float32, np.float64)
             or spec.dtype.is_integer):
         raise TypeError(f"json_lines: component {path!r} is {spec!r}; expected numbers, truth values or texts, dense "
                         "or ragged")
-    return lambda value: _dense(value, spec, path)
+    if spec.shape.rank == 0:
+        return _scalar(spec.dtype, path)
+    return lambda value, out: out.append(_dense(value, spec, path))
 
 
-def _members(value, keys, readers, path):
-    if type(value) is not dict:
-        _fail(path, f"an object with {', '.join(map(str, keys))}", value)
-    out = []
-    for key, read in zip(keys, readers):
-        if key not in value:
-            raise _Misfit(f"there is no key {key!r}" + (f" in {path}" if path else ""))
-        out.append(read(value[key]))
-    return out
+def _members(keys, readers, path):
+    pairs = list(zip(keys, readers))
+
+    def read(value, out):
+        if type(value) is not dict:
+            _fail(path, f"an object with {', '.join(map(str, keys))}", value)
+        for key, reader in pairs:
+            if key not in value:
+                raise _Misfit(f"there is no key {key!r}" + (f" in {path}" if path else ""))
+            reader(value[key], out)
+    return read
 
 
-def _items(value, readers, path):
-    if type(value) is not list or len(value) != len(readers):
-        _fail(path, f"an array of {len(readers)}", value)
-    return [read(one) for read, one in zip(readers, value)]
+def _items(readers, path):
+    def read(value, out):
+        if type(value) is not list or len(value) != len(readers):
+            _fail(path, f"an array of {len(readers)}", value)
+        for one, reader in zip(value, readers):
+            reader(one, out)
+    return read
 
 
-def _checked(value, dtype, path):
-    """A scalar of JSON as what numpy takes for the dtype."""
+_QUICK = frozenset([dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64])
+
+
+def _scalar(dtype, path):
+    base, check = _native.TensorBase, _checker(dtype, path)
     if dtype is dtypes.string:
-        if type(value) is not str:
-            _fail(path, "a text", value)
-        return value.encode(errors="surrogatepass")
+        return lambda value, out: out.append(base.from_strings([check(value)], ()))
+    number, kind = dtype.number, dtype.as_numpy_dtype
+    if dtype in _QUICK:
+        return lambda value, out: out.append(base.scalar(check(value), number))
+    return lambda value, out: out.append(base.copied(np.asarray(check(value), kind), number))
+
+
+def _checker(dtype, path):
+    """A function that makes of a scalar of JSON what numpy takes for the dtype."""
+    if dtype is dtypes.string:
+        def text(value):
+            if type(value) is not str:
+                _fail(path, "a text", value)
+            return value.encode(errors="surrogatepass")
+        return text
     kind = np.dtype(dtype.as_numpy_dtype).kind
     fits = {"b": (bool,), "f": (int, float)}.get(kind, (int,))
-    if type(value) not in fits:
-        _fail(path, _KINDS[kind], value)
-    if kind in "iu" and not dtype.min <= value <= dtype.max:
-        raise _Misfit(f"{path or 'the value'} is {value}, which {dtype.name} does not hold")
-    return value
+    least, most = (dtype.min, dtype.max) if kind in "iu" else (0, 0)
+
+    def number(value):
+        if type(value) not in fits:
+            _fail(path, _KINDS[kind], value)
+        if most and not least <= value <= most:
+            raise _Misfit(f"{path or 'the value'} is {value}, which {dtype.name} does not hold")
+        return value
+    return number
 
 
-def _leaves(value, dtype, path, rank):
+def _leaves(value, check, path, rank):
     """Nested lists of `rank` levels, checked."""
     if rank == 0:
-        return _checked(value, dtype, path)
+        return check(value)
     if type(value) is not list:
         _fail(path, "an array", value)
-    return [_leaves(one, dtype, path, rank - 1) for one in value]
+    if rank == 1:
+        return list(map(check, value))
+    return [_leaves(one, check, path, rank - 1) for one in value]
 
 
 def _rank(value):
@@ -152,7 +192,7 @@ def _rank(value):
 
 def _dense(value, spec, path):
     rank = spec.shape.rank if spec.shape.rank is not None else _rank(value)
-    found = _leaves(value, spec.dtype, path, rank)
+    found = _leaves(value, _checker(spec.dtype, path), path, rank)
     if rank == 0:
         return convert_to_tensor(found, spec.dtype)
     shape = []
@@ -175,14 +215,14 @@ def _dense(value, spec, path):
     kind = object if spec.dtype is dtypes.string else spec.dtype.as_numpy_dtype
     out = np.empty(len(flat), kind)
     out[:] = flat
-    return convert_to_tensor(out.reshape(shape))
+    return _of_array(out.reshape(shape), spec.dtype)
 
 
 def _ragged(value, spec, path):
     rank = spec.shape.rank
-    found = _leaves(value, spec.dtype, path, rank)
     if spec.ragged_rank == 0:
         return _dense(value, specs.TensorSpec(spec.shape, spec.dtype), path)
+    found = _leaves(value, _checker(spec.dtype, path), path, rank)
     try:
         return ragged.constant(found, spec.dtype, ragged_rank=spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype)
     except (TypeError, ValueError) as error:

@@ -9,6 +9,7 @@ import pathlib
 import random
 import shutil
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -30,13 +31,17 @@ class Faults(http.server.ThreadingHTTPServer):
     for one, and `always` what happens to all. `seen` are the requests: (method, path, headers)."""
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self, tls=None):
         self.files, self.plans, self.always, self.seen = {}, {}, {}, []
         self.lock = threading.Lock()
         self.under_way = self.most_under_way = 0
         self.over = threading.Event()
         super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.url = f"http{'s' if tls else ''}://localhost:{self.server_address[1]}"
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def add(self, path, data, *plan, always=None):
         """A file and its faults; returns its URL."""
@@ -153,9 +158,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def faults():
-    """A running Faults."""
-    server = Faults()
+def faults(tls=None):
+    """A running Faults; `tls` is (certificate, key)."""
+    server = Faults(tls)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -197,6 +202,15 @@ def process_at(port, *command, **more):
         process.wait()
 
 
+def certificate(folder, name="localhost"):
+    """(certificate, key) of a server that vouches for itself, in files."""
+    paths = str(folder / "cert.pem"), str(folder / "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}",
+                    "-keyout", paths[1], "-out", paths[0]], check=True, capture_output=True)
+    return paths
+
+
 NGINX_CONF = """
 daemon off; master_process off; pid {work}/pid; error_log stderr crit;
 events {{ worker_connections 256; }}
@@ -204,19 +218,16 @@ http {{
     access_log off; client_body_temp_path {work}/b; proxy_temp_path {work}/p; fastcgi_temp_path {work}/f;
     uwsgi_temp_path {work}/u; scgi_temp_path {work}/s; sendfile on; keepalive_requests 100000;
     server {{ listen 127.0.0.1:{port}; root {root}; location /slow/ {{ alias {root}/; limit_rate {rate}; }} }}
-    {more}
 }}
 """
-NGINX_TLS = "server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {pem}; ssl_certificate_key {key}; root {root}; }}"
 
 
 @contextlib.contextmanager
-def nginx(root, work, rate="64m", tls=None):
-    """nginx over a folder; `tls` is (port, certificate, key) for a second door."""
+def nginx(root, work, rate="64m"):
+    """nginx over a folder, which below /slow/ gives a connection `rate` bytes a second."""
     port = free_port()
-    more = NGINX_TLS.format(port=tls[0], pem=tls[1], key=tls[2], root=root) if tls else ""
     conf = pathlib.Path(work) / "nginx.conf"
-    conf.write_text(NGINX_CONF.format(work=work, port=port, root=root, rate=rate, more=more))
+    conf.write_text(NGINX_CONF.format(work=work, port=port, root=root, rate=rate))
     with process_at(port, NGINX, "-c", str(conf), "-p", str(work), "-e", "stderr"):
         yield f"http://127.0.0.1:{port}"
 

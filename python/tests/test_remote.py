@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -227,6 +228,46 @@ def test_settings_that_are_none(server, monkeypatch, name, value):
     monkeypatch.setenv("LEAT_REMOTE_" + name, value)
     with refused(tf.errors.InvalidArgumentError, "LEAT_REMOTE_" + name, value, "expected"):
         read(server.add("/a", b"a"))
+
+
+# ---- other servers ----
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no program openssl to make certificates with")
+def test_tls(tmp_path, monkeypatch):
+    for name in ("CURL_CA_BUNDLE", "AWS_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    tls = servers.certificate(tmp_path)
+    data = servers.content(9 * MIB)
+    with servers.faults(tls) as server, servers.faults() as clear:
+        url = server.add("/data.bin", data)
+        with refused(tf.errors.FailedPreconditionError, url, "SSL_CERT_FILE"):
+            read(url)
+        monkeypatch.setenv("SSL_CERT_FILE", tls[0])
+        assert read(url) == data
+        with refused(tf.errors.FailedPreconditionError, "127.0.0.1", "SSL_CERT_FILE"):
+            read(url.replace("localhost", "127.0.0.1"))
+        there = clear.add("/data.bin", data)
+        with refused(tf.errors.FailedPreconditionError, "/down", "from https to https alone"):
+            read(server.add("/down", b"", always=lambda h: h.status(301, ("Location", there))))
+        assert not clear.seen
+        assert read(clear.add("/up", b"", always=lambda h: h.status(301, ("Location", url)))) == data
+
+
+@pytest.mark.skipif(servers.NGINX is None, reason="there is no nginx: `make deps` installs nginx-light")
+def test_nginx(tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    data = servers.content(21 * MIB + 5)
+    (root / "data.bin").write_bytes(data)
+    (root / "empty").write_bytes(b"")
+    with servers.nginx(root, tmp_path, rate="16m") as url:
+        assert read(url + "/data.bin") == read(url + "/slow/data.bin") == data
+        assert read(url + "/empty") == b""
+        found = tf.io.gfile.stat(url + "/data.bin")
+        assert found.length == len(data)
+        assert found.mtime_nsec == int((root / "data.bin").stat().st_mtime) * 10 ** 9
+        with refused(tf.errors.NotFoundError, "404"):
+            read(url + "/none")
 
 
 # ---- what is not believed ----

@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Pieces whose memory is kept while there are requests. */
+enum { MOST_SPARE = 16 };
 /* Connections to one server, and to all. */
 enum { MOST_PER_HOST = LEATI_NET_MOST_CONNECTIONS, MOST_TOGETHER = 64 };
 /* The thread looks by itself so often; mostly it is woken. */
@@ -38,8 +40,10 @@ typedef struct leati_net_engine {
     CURLM *multi; /* the thread's, but for curl_multi_wakeup */
     leati_gate *gate;
     leati_thread thread;
-    leati_net_request *first; /* gate */
-    bool stopping, stopped;   /* gate */
+    leati_net_request *first;   /* gate */
+    bool stopping, stopped;     /* gate */
+    int num_spare;              /* gate */
+    uint8_t *spare[MOST_SPARE]; /* memory of pieces that are gone; gate */
 } engine;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,6 +76,35 @@ static engine *engine_now(void) {
 }
 
 /* ---- the thread ---- */
+
+uint8_t *leati_net_piece_take(engine *e) {
+    leati_queue_gate_lock(e->gate);
+    uint8_t *found = e->num_spare > 0 ? e->spare[--e->num_spare] : NULL;
+    leati_queue_gate_unlock(e->gate);
+    return found != NULL ? found : leati_alloc(LEATI_NET_PIECE_BYTES, 1);
+}
+
+/* Keeps the memory of a request that is going to be freed, where there is use for it. */
+static void keep_piece(engine *e, leati_net_request *request) {
+    leati_queue_gate_lock(e->gate);
+    if (request->room == LEATI_NET_PIECE_BYTES && e->first != NULL && e->num_spare < MOST_SPARE) {
+        e->spare[e->num_spare++] = request->data;
+        request->data = NULL;
+    }
+    leati_queue_gate_unlock(e->gate);
+}
+
+/* Frees what was kept, where nobody reads any more. */
+static void free_spare(engine *e) {
+    for (;;) {
+        leati_queue_gate_lock(e->gate);
+        uint8_t *found = e->first == NULL && e->num_spare > 0 ? e->spare[--e->num_spare] : NULL;
+        leati_queue_gate_unlock(e->gate);
+        if (found == NULL)
+            return;
+        leati_free(found);
+    }
+}
 
 static void free_request(leati_net_request *request) {
     leati_free(request->path);
@@ -138,10 +171,13 @@ static int64_t serve(engine *e) {
     int64_t sleep_ns = LEATI_NO_DEADLINE;
     for (;;) {
         leati_net_request *request = next_due(e, &sleep_ns);
-        if (request == NULL)
+        if (request == NULL) {
+            free_spare(e);
             return sleep_ns;
+        }
         if (request->is_dropped) {
             end_transfer(e, request);
+            keep_piece(e, request);
             free_request(request);
         } else if (!leati_net_transfer_begin(request) ||
                    curl_multi_add_handle(e->multi, request->easy) != CURLM_OK) {
@@ -349,10 +385,13 @@ void leati_net_unref(leati_net_request *request) {
     else
         request->is_dropped = true;
     leati_queue_gate_unlock(e->gate);
-    if (is_done)
+    if (is_done) {
+        keep_piece(e, request);
         free_request(request);
-    else
+        free_spare(e);
+    } else {
         (void)curl_multi_wakeup(e->multi);
+    }
 }
 
 void leati_net_leave(leati_net_request *request) {

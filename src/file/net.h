@@ -50,7 +50,11 @@ typedef struct leati_net_ask {
 } leati_net_ask;
 #define LEATI_NET_ASK .size = -1, .version = "", .whole = -1, .most = 1 << 20
 
-enum { LEATI_NET_VERSION_BYTES = 200 };
+enum {
+    LEATI_NET_VERSION_BYTES = 200,
+    /* Of a range of this size the memory is used again, whose pages cost as much as its bytes. */
+    LEATI_NET_PIECE_BYTES = 4 << 20
+};
 
 /* What the server said; of a request that is done, or has given bytes. */
 typedef struct leati_net_answer {

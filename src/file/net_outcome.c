@@ -222,7 +222,8 @@ leati_net_state leati_net_transfer_judge(leati_net_request *request, CURLcode co
         else if (code != CURLE_WRITE_ERROR || !has_enough(request))
             state = judge_connection(request, code);
     }
-    if (state == LEATI_NET_DONE && request->error.code != LEAT_OK)
+    /* Who waits may read a good answer already. */
+    if (state == LEATI_NET_DONE && request->answer.status == 0)
         request->answer = request->seen;
     return state;
 }

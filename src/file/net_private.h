@@ -68,6 +68,9 @@ struct leati_net_request {
 bool leati_net_transfer_begin(leati_net_request *request);
 /* Takes the handle away, which is in no multi handle any more. */
 void leati_net_transfer_drop(leati_net_request *request);
+/* Memory for a piece (LEATI_NET_PIECE_BYTES), used before if there is some. For leati_free, or for
+ * the engine to use again. NULL without memory. */
+uint8_t *leati_net_piece_take(struct leati_net_engine *engine);
 /* Judges the head of this attempt's answer, before its first byte is taken; false: it failed for
  * good, with `error`. */
 bool leati_net_transfer_head(leati_net_request *request);

@@ -197,8 +197,9 @@ static bool right_range(leati_net_request *request, int64_t from) {
 static bool make_room(leati_net_request *request, size_t size) {
     if (size <= request->room)
         return true;
-    uint8_t *larger =
-        request->data == NULL ? leati_alloc(size, 1) : leati_alloc_resize(request->data, size, 1);
+    uint8_t *larger = request->data != NULL           ? leati_alloc_resize(request->data, size, 1)
+                      : size == LEATI_NET_PIECE_BYTES ? leati_net_piece_take(request->engine)
+                                                      : leati_alloc(size, 1);
     if (larger == NULL) {
         (void)leati_no_memory(&request->error);
         return false;

@@ -19,7 +19,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { FIRST_BYTES = 1 << 20, PIECE_BYTES = 4 << 20, LEAST_BYTES = 256 << 10, SPARE_PIECES = 4 };
+enum {
+    FIRST_BYTES = 1 << 20,
+    PIECE_BYTES = LEATI_NET_PIECE_BYTES,
+    LEAST_BYTES = 256 << 10,
+    SPARE_PIECES = 4
+};
 #define MOST_BYTES (INT64_C(256) << 20)
 
 static atomic_llong bytes_together; /* of the pieces of all files */

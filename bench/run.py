@@ -169,6 +169,10 @@ def python_map(c):
             "floor": lambda limit: 0.9}
 
 
+def remote(kind):
+    return lambda c: {"leat": ["python_remote.py", c.build, c.seconds, kind], "floor": lambda limit: 0.9}
+
+
 CASES = {
     "jpeg_full": (jpeg, "files, decode, bilinear 224, flip, float, batch 64, on two threads"),
     "jpeg_rrc": (jpeg_rrc("exact"), "the same with a random resized crop, exact; the limit may scale the inverse DCT"),
@@ -250,6 +254,8 @@ CASES = {
     "mds": (formats("mds", 1.5), "MDS shards; the limit is MosaicML's reader"),
     "webdataset": (formats("webdataset", 1.5), "bytes out of tar shards; the limit is WebDataset's reader"),
     "webdataset_pictures": (formats("pictures", 1.5), "PNG pictures out of tar shards, decoded; the limit is WebDataset's"),
+    "remote_full": (remote("full"), "a file of nginx on the loopback, read over 8 connections; the limit is curl over as many"),
+    "remote_slow": (remote("slow"), "the same where nginx gives each connection 32 MB/s"),
     "python_callback": (python("callback", 1 / 1.2), "a map called in Python, about 50 us of numpy, beside a bare loop"),
     "pipeline_and_training": (pipeline_and_training, "both together against the slower alone, or the cores they share"),
 }

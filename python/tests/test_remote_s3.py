@@ -139,7 +139,7 @@ def test_files_of_python(bucket, tmp_path):
     assert gfile.GFile(bucket + "/third", "rb").read() == b"one\ntwo\n"
     with pytest.raises(tf.errors.AlreadyExistsError):
         gfile.copy(path, bucket + "/third")
-    with pytest.raises(tf.errors.UnimplementedError, match="names"):
+    with pytest.raises(tf.errors.UnimplementedError, match="name"):
         gfile.rename(path, bucket + "/fourth")
     with pytest.raises(tf.errors.UnimplementedError, match="rb"):
         gfile.GFile(path, "a")

@@ -6,10 +6,11 @@
  * Failures: net_transfer.c says which are final; others sleep in the list until their next attempt.
  *
  * Locks: `lock` guards the pointer to the engine, the engine's gate its list and what net_private.h
- * says; the gate is a leaf. libcurl is called by the thread alone, without a lock. A child of fork
- * has no such thread: it starts one of its own, and leaves the parent's connections alone, which it
- * shares. What the parent had under way is lost to it (leati_net_is_lost). A process that ends
- * waits for the thread, so that none is inside of TLS when its library ends. */
+ * says; both are taken around a fork before whatever waits at a gate takes (base/forks.def).
+ * libcurl is called by the thread alone, without a lock. A child of fork has no such thread: it
+ * starts one of its own, and leaves the parent's connections alone, which it shares. What the
+ * parent had under way is lost to it (leati_net_is_lost). A process that ends waits for the thread,
+ * so that none is inside of TLS when its library ends. */
 #include "file/net.h"
 #include "base/alloc.h"
 #include "base/clock.h"

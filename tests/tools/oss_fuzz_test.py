@@ -69,7 +69,7 @@ class OssFuzz(unittest.TestCase):
         here = {"libjpeg62-turbo-dev": "libjpeg-dev"}  # Debian's name, and that of the image
         missing = [name for name in wanted if here.get(name, name) not in has]
         self.assertEqual(missing, ["gcc", "g++", "libc6-dev", "libdnnl-dev", "libgloo-dev", "libkissfft-dev", "libopenblas-pthread-dev",
-                                   "libgrpc++-dev", "libmicrohttpd-dev", "libssl-dev"])
+                                   "libgrpc++-dev", "libmicrohttpd-dev", "libssl-dev", "libcurl4-openssl-dev"])
 
     @unittest.skipUnless(shutil.which("shellcheck"), "there is no shellcheck")
     def test_script(self):

@@ -14,7 +14,7 @@ mapfile -t targets < <(sed -n 's/^X(\(.*\))$/\1/p' "$leat/tests/fuzz/targets.def
 
 # None of these: they are no parsers of leat's, and uninstrumented threads only slow the targets down.
 cmake -G Ninja -S "$leat" -B "$build" -DLEAT_SANITIZE=given -DLEAT_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" \
-    -DLEAT_ONEDNN=OFF -DLEAT_MPI=OFF -DLEAT_NCCL=OFF -DLEAT_PYTHON=OFF -DLEAT_WITHOUT="gloo grpc kissfft lapack microhttpd openssl" \
+    -DLEAT_ONEDNN=OFF -DLEAT_MPI=OFF -DLEAT_NCCL=OFF -DLEAT_PYTHON=OFF -DLEAT_WITHOUT="curl gloo grpc kissfft lapack microhttpd openssl" \
     -DCMAKE_BUILD_RPATH="\$ORIGIN/lib" >/dev/null
 ninja -C "$build" --quiet tests/fuzz_replay "${targets[@]/#/tests/fuzz_}"
 

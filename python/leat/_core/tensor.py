@@ -5,6 +5,7 @@ import weakref
 import numpy as np
 
 from leat import _native, dtypes, nest
+from leat._core import plain
 from leat._core.element_specs import DatasetSpec
 from leat._core.later import Hook
 from leat._core.shapes import TensorShape
@@ -23,6 +24,7 @@ class NotTraceable(OperatorNotAllowedInGraphError):
 _masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
+tracing_now = Hook()  # is a function being traced; leat._graph.state
 device_now = Hook()  # the name of the device of what is computed now; leat._graph.state
 
 
@@ -197,7 +199,7 @@ class Tensor(_native.TensorBase):
         if self.shape.rank == 0:
             raise TypeError("Cannot iterate over a scalar tensor.")
         if self._has_values:
-            return (self[i] if self._graph is not None else self._row(i) for i in range(self._shape[0]))
+            return (parts_of(self, i) for i in range(self._shape[0]))
         length = None if self.shape.rank is None else self.shape[0]
         if length is None:
             raise NotTraceable("iterating over a tensor whose first dimension is not known yet; use leat.map_fn or "
@@ -314,12 +316,6 @@ def text_of(tensor, is_repr):
 
 # ---- making tensors ----
 
-def _first_leaf(value):
-    while isinstance(value, (list, tuple)) and value:
-        value = value[0]
-    return value
-
-
 def _has_tensor(value):
     if isinstance(value, (list, tuple)):
         return any(_has_tensor(item) for item in value)
@@ -354,69 +350,13 @@ def _to_bytes(value):
     raise TypeError(f"Cannot convert {value!r} to a string tensor")
 
 
-def _default_dtype(value, array, dtype=None):
-    """TensorFlow's choice for Python values: float32, int32 (int64 where it does not fit), bool, string."""
-    first = _first_leaf(value)
-    if isinstance(first, (np.ndarray, np.generic)) or not isinstance(value, (list, tuple, int, float)):
-        return dtypes.as_dtype(array.dtype)
-    if array.dtype.kind == "f":
-        return dtypes.float32
-    if array.dtype.kind in "iu":
-        if array.size and array.max() >= 2**63 and dtype is not dtypes.uint64:
-            raise ValueError("Can't convert Python sequence with out-of-range integer to Tensor.")
-        small = array.size == 0 or (array.min() >= -2**31 and array.max() < 2**31)
-        return dtypes.int32 if small else dtypes.int64
-    return dtypes.as_dtype(array.dtype)
-
-
-def _uneven(value):
-    lists = [isinstance(item, (list, tuple)) for item in value]
-    if any(lists) and not all(lists):
-        return "Can't convert Python sequence with mixed types to Tensor."
-    return f"Can't convert non-rectangular Python sequence to Tensor: {value!r}"
-
-
-def _is_mixed(value, array):
-    """Texts beside numbers, numbers behind truth values or beside complex ones: numpy would convert them."""
-    if array.dtype.kind in "SU":
-        return not isinstance(_first_leaf(value), (str, bytes, np.str_, np.bytes_)) or any(
-            isinstance(item, (int, float)) for item in value)
-    if array.dtype.kind == "c":
-        return any(type(item) in (int, float, bool) for item in np.array(value, dtype=object).reshape(-1))
-    return array.dtype.kind in "if" and array.size > 0 and isinstance(_first_leaf(value), bool)
-
-
-def _array_of(value):
+def _array_of(value, dtype, traced):
     try:
-        array = np.asarray(value)
-    except ValueError:
-        if not isinstance(value, (list, tuple)):  # it says itself why it has no values
-            raise
-        raise ValueError(_uneven(value)) from None
+        return plain.array_of(value, dtype, traced)
     except TypeError:  # a torch tensor of bfloat16, which numpy has no dtype for
         if not hasattr(value, "__dlpack__"):
             raise
-        array = _to_numpy(_native.from_dlpack(value.__dlpack__())).copy()
-    if array.dtype.kind == "O" and not isinstance(value, np.ndarray):
-        first = _first_leaf(array.reshape(-1).tolist())
-        if not isinstance(first, (str, bytes)):
-            kind = type(value).__name__ if not isinstance(value, (list, tuple)) else type(first).__name__
-            if isinstance(first, (list, tuple)):
-                raise ValueError(_uneven(value))
-            raise ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type "
-                             f"(<class '{kind}'>) to a Tensor.")
-    if isinstance(value, (list, tuple)) and _is_mixed(value, array):
-        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
-    if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
-        array = np.array(value, dtype=object)  # numpy's own strings lose trailing zero bytes
-    return array
-
-
-def _of_large(value, array):
-    """Integers below and above 2**63, of which numpy makes floats, as what they are."""
-    exact = np.array(value, dtype=object)
-    plain = all(isinstance(item, int) and 0 <= item < 2**64 for item in exact.reshape(-1))
-    return exact.astype(np.uint64) if plain else array
+        return _to_numpy(_native.from_dlpack(value.__dlpack__())).copy()
 
 
 _OF_FLOATS = frozenset([dtypes.float32.number, dtypes.float64.number])
@@ -458,10 +398,11 @@ def constant(value, dtype=None, shape=None, name="Const"):
         raise ValueError(f"expected a tensor, found a RaggedTensor of shape {value.shape}; give `to_tensor()` of it")
     else:
         value = value.as_list() if isinstance(value, TensorShape) else value
-        array = _array_of(value)
-        if dtype is dtypes.uint64 and array.dtype.kind == "f" and isinstance(value, (list, tuple)):
-            array = _of_large(value, array)
-        out = _convert_checked(value, array, dtype, isinstance(value, _OWN) or not array.flags.writeable)
+        traced = tracing_now()
+        array = _array_of(value, dtype, traced)
+        own = plain.default_dtype(value, array, dtype, traced)
+        is_owned = isinstance(value, _OWN) or not array.flags.writeable
+        out = _convert_checked(value, array, own, own if dtype is None else dtype, is_owned)
     if shape is not None:
         dims = tuple(TensorShape(shape))
         if out.shape.num_elements() == 1 and TensorShape(shape).num_elements() != 1:
@@ -485,20 +426,34 @@ def _convert(array, dtype, is_owned):
     return _of_array(made, dtype, is_owned or made is not array)
 
 
-def _convert_checked(value, array, dtype, is_owned):
-    own = _default_dtype(value, array, dtype)
-    if dtype is None:
-        dtype = own
+def _convert_checked(value, array, own, dtype, is_owned):
+    """A tensor of `dtype` of an array that was made of `value` and has dtype `own` by itself."""
+    given = plain.is_array(value)
+    if given and array.dtype.kind == "O" and dtype is not dtypes.string:
+        array, own = _of_objects(value, array, dtype), dtype
     strings = (dtype is dtypes.string) != (own is dtypes.string) and array.size > 0
-    if strings or own is not dtypes.bool and dtype is dtypes.bool and array.size:
+    if strings or not given and own is not dtypes.bool and dtype is dtypes.bool and array.size:
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
-    if isinstance(_first_leaf(value), (np.ndarray, np.generic)) or not array.size or dtype is own:
+    if given or not array.size or dtype is own:
         return _convert(array, dtype, is_owned)
     if (own.is_floating or own.is_complex) and not (dtype.is_complex or own.is_floating and dtype.is_floating):
         raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}")
     if dtype.is_integer and own.is_integer:  # beyond its range an integer wraps around, as in TensorFlow
         return _of_array(array.astype(dtype.as_numpy_dtype), dtype)
     return _convert(array, dtype, is_owned)
+
+
+def _of_objects(value, array, dtype):
+    """Python's numbers in an array of objects, as the dtype that was asked for."""
+    try:
+        return array.astype(dtype.as_numpy_dtype)
+    except (TypeError, ValueError):
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.name}") from None
+
+
+def _cast_to(tensor, dtype):
+    """A tensor of a list, which takes the dtype that was asked for."""
+    return tensor if dtype in (None, tensor.dtype) else operation("cast", {"dtype": dtype.name}, [tensor])[0]
 
 
 @nest._convert_to_tensor.provide
@@ -513,7 +468,7 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
     if hasattr(value, "_as_tensor"):  # variables
         return convert_to_tensor(value._as_tensor(), dtype)
     if isinstance(value, (list, tuple)) and _has_tensor(value):
-        parts = [convert_to_tensor(item, dtype) for item in value]
+        parts = [_cast_to(convert_to_tensor(item, None if _has_tensor(item) else dtype), dtype) for item in value]
         kinds = {part.dtype for item, part in zip(value, parts) if _has_tensor(item)}
         if len(kinds) == 1:
             (kind,) = kinds

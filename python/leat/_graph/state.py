@@ -111,6 +111,7 @@ def check_write(variable):
                          "strategy.scope()")
 
 
+@tensor.tracing_now.provide
 def is_tracing():
     """Whether this thread is tracing a function."""
     return bool(_state.graphs)

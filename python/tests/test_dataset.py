@@ -138,3 +138,35 @@ def test_headers_of_csv_files_are_read_as_csv(tmp_path):
     dataset = tf.data.experimental.make_csv_dataset(str(tmp_path / "rows.csv"), 1, num_epochs=1, shuffle=False)
     assert {key: value.numpy().tolist() for key, value in next(iter(dataset)).items()} == {
         "b x": [1], "a, y": [2], "c": [3]}
+
+
+def test_one_dataset_zips_to_its_own_elements():
+    pairs = tf.data.Dataset.from_tensor_slices(([1, 2], [3, 4]))
+    assert list(tf.data.Dataset.zip(pairs).as_numpy_iterator()) == [(1, 3), (2, 4)]
+    assert list(tf.data.Dataset.zip((pairs,)).as_numpy_iterator()) == [((1, 3),), ((2, 4),)]
+    inside = tf.data.Dataset.range(1).flat_map(lambda _: tf.data.Dataset.zip(pairs))
+    assert list(inside.as_numpy_iterator()) == [(1, 3), (2, 4)]
+
+
+def test_windows_have_sizes_of_python():
+    made = tf.data.Dataset.range(6).group_by_window(lambda x: x % 2, lambda key, rows: rows.batch(2),
+                                                    window_size_func=lambda key: 2)
+    assert [batch.numpy().tolist() for batch in made] == [[0, 2], [1, 3], [4], [5]]
+
+
+@pytest.mark.parametrize("value, dtype", [(1.5, tf.int32), ([1, 2.5], tf.int64), (0, tf.bool),
+                                          ("a", tf.bool), (None, tf.float32), (1j, tf.float32),
+                                          (tf.constant(1.5), tf.int32), (tf.constant(1), tf.float32)])
+def test_generators_of_dtypes_alone_do_not_cast(value, dtype):
+    made = iter(tf.data.Dataset.from_generator(lambda: iter([value, np.array(1)]), dtype))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        next(made)
+    assert next(made).numpy() == 1
+
+
+def test_generators_of_shapes_cast_as_numpy_does():
+    def made(value, dtype):
+        signature = tf.TensorSpec([], dtype)
+        return next(iter(tf.data.Dataset.from_generator(lambda: iter([value]), output_signature=signature))).numpy()
+    assert (made(1.5, tf.int32), made("a", tf.bool), made(0, tf.bool)) == (1, True, False)
+    assert np.isnan(made(None, tf.float32))

@@ -102,7 +102,7 @@ class Dataset:
         joined = Options()
         for dataset in self._inputs:
             joined = joined.merge(dataset.options())
-        return joined.merge(self._options) if self._options is not None else joined
+        return joined.merge(self._options or Options())._fixed()
 
     def fingerprint(self):
         """64 bits that are equal for equal plans."""
@@ -290,8 +290,10 @@ class Dataset:
 
     def with_options(self, options, name=None):
         """The same elements; iterators follow the options too."""
+        if not hasattr(options, "_arguments"):
+            raise TypeError(f"Expected options of class tf.data.Options, found {type(options).__name__}")
         out = make("with_options", (self,), options._arguments(), name)
-        out._options = options
+        out._options = options.merge(type(options)())  # as they are now
         return out
 
 
@@ -330,10 +332,7 @@ class _Node:
         if self.graph is not None and not self.datasets or self.bound or any(d._native is None for d in flat):
             return self._in_graph(flat, args)
         plan = {"op": self.op, "args": args}
-        if len(flat) == 1 and flat[0] is self.inputs or not self.entry["tree"]:
-            plan["inputs"] = [self._ref(dataset) for dataset in flat]
-        else:
-            plan["inputs"] = self._tree(self.inputs)
+        plan["inputs"] = self._tree(self.inputs) if self.entry["tree"] else [self._ref(dataset) for dataset in flat]
         native = _native.Dataset.build(json.dumps(plan), self.datasets, self.elements, self._function)
         made = Dataset._of(native, name=_shown_name(self.op, self.arguments), inputs=tuple(flat))
         made._node = (self.op, args, [getattr(function, "__code__", None) or getattr(
@@ -415,7 +414,7 @@ class _Node:
         value = graph.dataset(self.op, json.dumps(args), inputs, bound, functions)
         made = Dataset._of(value=value, name=_camel(self.op), inputs=tuple(flat))
         plain = type(self.inputs) is tuple and not any(nest.is_nested(child) for child in self.inputs)
-        if self.entry["tree"] and not plain and nest.is_nested(self.inputs):
+        if self.entry["tree"] and not plain:
             return made.map(lambda *values: nest.pack_as(self.inputs, values))
         return made
 

@@ -49,6 +49,8 @@ def _returns(op, argument):
         return _predicate
     if (op, argument) in {("group_by_window", "key_func"), ("group_by_reducer", "key_func")}:
         return _key
+    if (op, argument) == ("group_by_window", "window_size_func"):
+        return _window_size
     return _mapped if op == "map" else _packed
 
 
@@ -66,6 +68,10 @@ def _key(result):
         raise ValueError("Invalid `key_func`. `key_func` must return a single `tf.int64` scalar tensor but its return "
                          f"type is {nest.spec_of(result)!r}.")
     return result
+
+
+def _window_size(result):
+    return convert_to_tensor(result, dtypes.int64)
 
 
 def _mapped(result):
@@ -348,6 +354,7 @@ class _Values:
     def __init__(self, values, signature):
         self._values = values
         self._signature = signature
+        self._is_strict = _is_strict(signature)
 
     def __iter__(self):
         return self
@@ -356,7 +363,7 @@ class _Values:
         with trace.eagerly():
             value = next(self._values)
             try:
-                return nest.components(conform(value, self._signature), self._signature)
+                return nest.components(conform(value, self._signature, self._is_strict), self._signature)
             except TypeError as error:
                 return self._mismatch(value, error)
 
@@ -369,6 +376,8 @@ class _Values:
             raise error from None
         if nest.compatible(self._signature, spec):
             raise error
+        if self._is_strict:  # a tuple of it, as the library would cast what has the signature's structure
+            value, spec = (value,), (spec,)
         return nest.to_text(spec), nest.components(value, spec)
 
     def close(self):
@@ -384,7 +393,14 @@ class YieldError(InvalidArgumentError, TypeError):
         InvalidArgumentError.__init__(self, None, None, message)
 
 
-def conform(value, signature):
+def _is_strict(signature):
+    """Does a generator of this signature yield its dtypes? TensorFlow has numpy cast what it knows the ranks of."""
+    if isinstance(signature, specs.TensorSpec):
+        return signature.shape.rank is None
+    return not all(isinstance(leaf, specs.TensorSpec) for leaf in nest.leaves(signature))
+
+
+def conform(value, signature, is_strict):
     """What a generator yielded, as a value of the signature; YieldError where it is none."""
     kind = nest._kind_of(signature)
     if kind is not None:
@@ -394,7 +410,8 @@ def conform(value, signature):
         if found is None or found[2] != kind[2] or len(found[1]) != len(kind[1]):
             raise YieldError("`generator` yielded an element that did not match the expected structure. The expected "
                              f"structure was {signature}, but the yielded element was {value}.")
-        return nest._build(kind[0], [conform(v, s) for v, s in zip(found[1], kind[1])], kind[2])
+        parts = [conform(v, s, is_strict) for v, s in zip(found[1], kind[1])]
+        return nest._build(kind[0], parts, kind[2])
     if not isinstance(signature, specs.TensorSpec):
         if hasattr(value, "_is_leaf_value") and signature.is_compatible_with(value):
             return value
@@ -402,9 +419,11 @@ def conform(value, signature):
             return None
         raise YieldError(f"`generator` yielded an element of {value!r} where an element of {signature!r} was expected.")
     try:
-        tensor = convert_to_tensor(np.asarray(value, dtype=signature.dtype.as_numpy_dtype)
-                                   if not isinstance(value, Tensor) and signature.dtype is not dtypes.string
-                                   else value, signature.dtype)
+        if not is_strict and not isinstance(value, Tensor) and signature.dtype is not dtypes.string:
+            value = np.asarray(value, dtype=signature.dtype.as_numpy_dtype)
+        elif signature.dtype.is_integer and isinstance(value, (int, list, tuple)):
+            np.asarray(value, signature.dtype.as_numpy_dtype)  # OverflowError where it does not fit
+        tensor = convert_to_tensor(value, signature.dtype)
     except (TypeError, ValueError) as error:
         raise YieldError("`generator` yielded an element that could not be converted to the expected type. The "
                          f"expected type was {signature.dtype.name}, but the yielded element was {value}.") from error

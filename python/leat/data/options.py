@@ -39,19 +39,28 @@ _ENUMS = {"autotune.autotune_algorithm": AutotuneAlgorithm,
           "experimental_distribute.auto_shard_policy": AutoShardPolicy,
           "experimental_external_state_policy": ExternalStatePolicy}
 
+_KINDS = {"bool": bool, "integer": int, "string": str, "list": list}
+
 
 class _Group:
     """Some of the fields; ``options.threading.private_threadpool_size``."""
 
-    def __init__(self, prefix=""):
-        object.__setattr__(self, "_prefix", prefix)
+    _prefix = ""
+
+    def __init__(self):
         object.__setattr__(self, "_values", {})
+        object.__setattr__(self, "_is_fixed", False)  # part of what a dataset says of its options
 
     def _names(self):
         return [field[len(self._prefix):] for field in _FIELDS
                 if field.startswith(self._prefix) and "." not in field[len(self._prefix):]]
 
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._names()})
+
     def __getattr__(self, name):
+        if name in ("_values", "_groups"):  # a copy that has nothing yet
+            raise AttributeError(name)
         if name in self._names():
             value = self._values.get(name)
             return _DEFAULTS.get(self._prefix + name) if value is None else value
@@ -60,16 +69,17 @@ class _Group:
     def __setattr__(self, name, value):
         if name not in self._names():
             raise AttributeError(f"Cannot set the property {name} on {type(self).__name__}.")
-        kind = _ENUMS.get(self._prefix + name)
-        if kind is not None and value is not None and not isinstance(value, (kind, int)):
-            raise TypeError(f"Property \"{name}\" must be of type {kind}, got: {value!r} (type: {type(value)})")
+        self._refuse_fixed()
         argument = next(a for a in OPERATORS["with_options"]["arguments"] if a["name"] == self._prefix + name)
-        if value is not None and argument["type"].startswith("bool") and not isinstance(value, bool):
-            raise TypeError(f"Property \"{name}\" must be of type {bool}, got: {value!r} (type: {type(value)})")
-        if value is not None and kind is None and argument["type"] == "integer" and (
-                isinstance(value, bool) or not isinstance(value, int)):
-            raise TypeError(f"Property \"{name}\" must be of type {int}, got: {value!r} (type: {type(value)})")
+        kind = _ENUMS.get(argument["name"]) or _KINDS.get(argument["type"].split()[0])
+        if value is not None and kind and (not isinstance(value, kind) or kind is int and isinstance(value, bool)):
+            raise TypeError(f"Property \"{name}\" must be of type {kind}, got: {value!r} (type: {type(value)})")
         self._values[name] = value
+
+    def _refuse_fixed(self):
+        if self._is_fixed:
+            raise ValueError("Mutating `tf.data.Options()` returned by `tf.data.Dataset.options()` has no effect. Use "
+                             "`tf.data.Dataset.with_options(options)` to set or update dataset options.")
 
     def _set(self):
         return {self._prefix + name: value for name, value in self._values.items() if value is not None}
@@ -89,36 +99,31 @@ _DEFAULTS = {"experimental_distribute.auto_shard_policy": AutoShardPolicy.AUTO}
 class ThreadingOptions(_Group):
     """``tf.data.ThreadingOptions``."""
 
-    def __init__(self):
-        super().__init__("threading.")
+    _prefix = "threading."
 
 
 class AutotuneOptions(_Group):
     """``tf.data.experimental.AutotuneOptions``."""
 
-    def __init__(self):
-        super().__init__("autotune.")
+    _prefix = "autotune."
 
 
 class DistributeOptions(_Group):
     """``tf.data.experimental.DistributeOptions``."""
 
-    def __init__(self):
-        super().__init__("experimental_distribute.")
+    _prefix = "experimental_distribute."
 
 
 class OptimizationOptions(_Group):
     """``tf.data.experimental.OptimizationOptions``."""
 
-    def __init__(self):
-        super().__init__("experimental_optimization.")
+    _prefix = "experimental_optimization."
 
 
 class ServiceOptions(_Group):
     """``tf.data.experimental.ServiceOptions``."""
 
-    def __init__(self):
-        super().__init__("experimental_service.")
+    _prefix = "experimental_service."
 
 
 _GROUPS = {"autotune": AutotuneOptions, "experimental_distribute": DistributeOptions,
@@ -135,8 +140,11 @@ class Options(_Group):
 
     def __getattr__(self, name):
         name = "threading" if name == "experimental_threading" else name
-        groups = object.__getattribute__(self, "_groups")
-        return groups[name] if name in groups else super().__getattr__(name)
+        name = "deterministic" if name == "experimental_deterministic" else name
+        return self._groups[name] if name in _GROUPS else super().__getattr__(name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *_GROUPS, "experimental_deterministic", "experimental_threading"})
 
     def __setattr__(self, name, value):
         name = "threading" if name == "experimental_threading" else name
@@ -145,6 +153,7 @@ class Options(_Group):
             if not isinstance(value, _GROUPS[name]):
                 raise TypeError(f"Property \"{name}\" must be of type {_GROUPS[name]}, got: {value!r} "
                                 f"(type: {type(value)})")
+            self._refuse_fixed()
             self._groups[name] = value
         else:
             super().__setattr__(name, value)
@@ -154,6 +163,12 @@ class Options(_Group):
         for group in self._groups.values():
             out.update(group._set())
         return out
+
+    def _fixed(self):
+        """These options, of which no field can be set any more."""
+        for part in (self, *self._groups.values()):
+            object.__setattr__(part, "_is_fixed", True)
+        return self
 
     def merge(self, options):
         """These options, overruled by those that are set in `options`."""

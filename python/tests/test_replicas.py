@@ -188,3 +188,18 @@ def test_gradients_are_applied_outside_of_replicas(is_in_scope, optimizer, expec
     assert made.iterations.numpy() == 1
     gradient = TWO.run(lambda: made.apply_gradients([(tf.constant([1.0, 1.0]), variable)]))
     assert made.iterations.numpy() == 2 and gradient is not None
+
+
+# ---- several axes ----
+
+@pytest.mark.parametrize("op, axis, expected", [
+    ("SUM", (0, 1), [90, 108]), ("MEAN", (1, 0), [7.5, 9]), ("SUM", (0, -1), [42, 66, 90]), ("MEAN", (0, 1, 2), 8.25),
+    ("MEAN", (2, 1), [3.75, 12.75])])
+def test_values_are_reduced_along_several_axes(op, axis, expected):
+    values = per_replica(lambda r: tf.reshape(tf.range(12.0), [2, 3, 2]) * (1.0 + r))
+    assert TWO.reduce(op, values, axis=axis).numpy().tolist() == expected
+
+
+def test_several_axes_are_checked():
+    with pytest.raises(ValueError, match="dimension"):
+        TWO.reduce("SUM", per_replica(lambda r: tf.ones([2])), axis=(0, 5))

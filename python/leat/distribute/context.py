@@ -123,6 +123,17 @@ def check_axis(tensor, axis):
         raise ValueError(f"Invalid reduction dimension {axis} for input with {rank} dimensions.")
 
 
+def rows_of(tensor, axes):
+    """A tensor some of whose dimensions are one, the first."""
+    from leat._graph import ops
+    for axis in axes:
+        check_axis(tensor, axis)
+    first = [axis % tensor.shape.rank for axis in axes]
+    others = [axis for axis in range(tensor.shape.rank) if axis not in first]
+    moved = ops.FUNCTIONS["transpose"](tensor, first + others)
+    return ops.FUNCTIONS["reshape"](moved, [-1, *(tensor.shape[axis] for axis in others)])
+
+
 def _cast(tensor, dtype):
     from leat._graph import ops
     return ops.FUNCTIONS["cast"](tensor, dtype)

@@ -222,6 +222,10 @@ class Strategy:
             raise trace.NeedsPython("Strategy.reduce inside of a function that is traced")
         if isinstance(value, DistributedVariable):
             value = PerReplica(value.values)
+        if isinstance(axis, (list, tuple)):
+            parts = value.values if isinstance(value, DistributedValues) else (value,)
+            parts = tuple(context.rows_of(convert_to_tensor(part), axis) for part in parts)
+            value, axis = PerReplica(parts) if isinstance(value, DistributedValues) else parts[0], 0
         if not isinstance(value, DistributedValues):
             return self._reduce_plain(operation, value, axis)
         if axis is None and self._workers == 1 and all(isinstance(one, IndexedSlices) for one in value.values):

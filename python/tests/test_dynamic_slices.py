@@ -48,3 +48,35 @@ def test_gradient():
 def test_no_step():
     with pytest.raises(ValueError, match="strides"):
         mapped(lambda t: t[::0])
+
+
+@pytest.mark.parametrize("key", [
+    0, -1, None, slice(None), slice(1, None), slice(None, None, -1), (0, -1, 2), (slice(None), 1), (None, 0), ...,
+    (..., None), (0, ..., None), (..., 0), (..., -1, None), (..., slice(1, None)), (0, ..., 1), (..., 0, slice(None)),
+    (None, slice(None), slice(1, None, 2))])
+def test_tensors_of_unknown_rank(key):
+    values = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    part = tf.function(lambda x: x[key], input_signature=[tf.TensorSpec(None, tf.float32)])
+    assert part.get_concrete_function().output_shapes.rank is None
+    x = tf.constant(values)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        found = part(x)
+        y = tf.reduce_sum(found ** 2)
+    assert np.array_equal(found.numpy(), values[key])
+    expected = np.zeros_like(values)
+    expected[key] += 2 * values[key]
+    assert np.array_equal(tape.gradient(y, x).numpy(), expected)
+
+
+def test_tensors_of_unknown_rank_are_checked():
+    signature = [tf.TensorSpec(None, tf.float32), tf.TensorSpec([], tf.int32)]
+    part = tf.function(lambda x, i: x[i], input_signature=signature)
+    assert part([1.0, 2.0], -1).numpy() == 2
+    for place in (2, -3):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            part([1.0, 2.0], place)
+    made = tf.data.Dataset.from_generator(lambda: iter([[1, 2], [3, 4]]), tf.int32).map(lambda x: x[1])
+    assert list(made.as_numpy_iterator()) == [2, 4] and made.element_spec.shape.rank is None
+    grown = tf.data.Dataset.range(2).reduce(tf.zeros([]), lambda state, _: state[None])
+    assert grown.numpy().tolist() == [[0.0]]

@@ -33,7 +33,7 @@ def getitem(tensor, key):
         return _symbolic(tensor, plan)
     shape = tensor.shape
     if shape.rank is None:
-        raise trace.NotTraceable("a tensor of unknown rank is indexed; set_shape says what it is")
+        return _of_unknown_rank(tensor, parts)
     return _dynamic(tensor, parts, shape)
 
 
@@ -218,6 +218,39 @@ def _dynamic(tensor, parts, shape):
     return tensor
 
 
+def _of_unknown_rank(tensor, parts):
+    """The same where the rank is not known: dimensions counted from the front, behind an ellipsis from the end."""
+    at = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
+    axis = 0
+    for part in parts[:at]:
+        tensor = _along_unknown(tensor, part, axis)
+        axis += part is None or isinstance(part, slice)
+    axis = -1
+    for part in reversed(parts[at + 1:]):
+        tensor = _along_unknown(tensor, part, axis)
+        axis -= part is None or isinstance(part, slice)
+    return tensor
+
+
+def _along_unknown(tensor, part, axis):
+    from leat._graph import ops
+    if part is Ellipsis:
+        _refuse("Multiple ellipses in slice spec not allowed")
+    if part is None:
+        return ops.FUNCTIONS["expand_dims"](tensor, axis)
+    if isinstance(part, slice):
+        return tensor if part == slice(None) else ops.FUNCTIONS["gather"](
+            tensor, ops.FUNCTIONS["range"](_length(tensor, axis))[part], axis=axis)
+    return ops.FUNCTIONS["gather"](tensor, _place(tensor, part, axis), axis=axis)
+
+
+def _place(tensor, index, axis):
+    """An index along an axis, counted from the front, as an int64 scalar."""
+    from leat._graph import ops
+    place = ops.FUNCTIONS["cast"](convert_to_tensor(index), dtypes.int64)
+    return ops.FUNCTIONS["where"](place < 0, place + _length(tensor, axis), place)
+
+
 def _dynamic_index(tensor, index, axis):
     """One place along an axis, which stays with length 1."""
     from leat._graph import ops
@@ -228,9 +261,7 @@ def _dynamic_index(tensor, index, axis):
         begin = [0] * tensor.shape.rank
         begin[axis] = index + length if index < 0 else index
         return ops.FUNCTIONS["slice"](tensor, begin, [1 if d == axis else -1 for d in range(tensor.shape.rank)])
-    place = ops.FUNCTIONS["cast"](convert_to_tensor(index), dtypes.int64)
-    count = _length(tensor, axis)
-    place = ops.FUNCTIONS["where"](place < 0, place + count, place)
+    place = _place(tensor, index, axis)
     return ops.FUNCTIONS["gather"](tensor, ops.FUNCTIONS["reshape"](place, [1]), axis=axis)
 
 
@@ -238,6 +269,8 @@ def _length(tensor, axis):
     """The length of a dimension as an int64 scalar."""
     from leat._graph import ops
     shape = ops.FUNCTIONS["shape"](tensor, dtypes.int64)
+    if axis < 0:
+        return shape[axis]
     return ops.FUNCTIONS["squeeze"](ops.FUNCTIONS["slice"](shape, [axis], [1]), [0])
 
 

@@ -103,3 +103,15 @@ def test_halves(policy, kind):
     np.testing.assert_allclose(np.asarray(out).astype("f"), HALVES[policy, kind],
                                atol=5e-4 if policy == "mixed_float16" else 8e-3)
     assert all(one.dtype == "float32" for one in tape.gradient(out, layer.trainable_variables))
+
+
+@pytest.mark.parametrize("make, kernel, recurrent", [
+    (lambda: tf.keras.layers.SimpleRNN(3), [0.3470, -0.4811, -0.1935], [-0.3170, -0.1082, -0.9422]),
+    (lambda: tf.keras.layers.RNN(tf.keras.layers.SimpleRNNCell(2)), [0.3801, -0.5270, -0.2120],
+     [-0.6734, 0.7393, -0.7393])])
+def test_seeds_of_a_simple_cell_are_drawn_in_keras_order(make, kernel, recurrent):
+    tf.keras.utils.set_random_seed(3)
+    layer = make()
+    layer.build((None, 2, 3))
+    found = [weight.numpy().reshape(-1)[:3] for weight in layer.weights[:2]]
+    np.testing.assert_allclose(found, [kernel, recurrent], atol=6e-5)

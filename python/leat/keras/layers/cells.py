@@ -188,7 +188,8 @@ class SimpleRNNCell(GatedCell):
             bias_regularizer=bias_regularizer, kernel_constraint=kernel_constraint,
             recurrent_constraint=recurrent_constraint, bias_constraint=bias_constraint, dropout=dropout,
             recurrent_dropout=recurrent_dropout)
-        super().__init__(units, given, seed, **kwargs)
+        # Its seed is drawn before those of the initializers, as in Keras.
+        super().__init__(units, given, seed, generator=random.SeedGenerator(seed), **kwargs)
 
     def drops_inputs(self, training):
         """Are values of the inputs set to 0?"""

@@ -13,7 +13,7 @@ PYTHON_PACKAGES = python3 python3-dev python3-venv
 WHEEL_PACKAGES = icu-devtools
 DEB_PACKAGES = debhelper dh-python dpkg-dev fakeroot lintian python3-dev python3-numpy
 
-.PHONY: all deps demo test check test-long test-interop test-formats test-engines bench bench-ops bench-peers performance golden fuzz soak chaos differ mutants install clean format lint asan check-arm64 tsan wheel test-wheel deb release stubs builders abi docs venv changelog help
+.PHONY: all deps demo test check test-long test-interop test-formats test-frameworks test-engines bench bench-ops bench-peers performance golden fuzz soak chaos differ mutants install clean format lint asan check-arm64 tsan wheel test-wheel deb release stubs builders abi docs venv changelog help
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -48,6 +48,10 @@ test-interop: all ## leat's files beside the real Keras, TensorBoard and safeten
 test-formats: all ## files and objects of pyarrow, polars, DuckDB, datasets, MosaicML and WebDataset, in .venv-formats; a skip is a failure
 	@sh tools/venv.sh formats
 	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-formats/bin/python -m pytest -q -p no:cacheprovider python/formats
+
+test-frameworks: all ## leat beside PyTorch, torchdata, Lightning, scikit-learn, Ray Train and Keras on PyTorch, in .venv-frameworks; a skip is a failure
+	@sh tools/venv.sh frameworks
+	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-frameworks/bin/python -m pytest -q -p no:cacheprovider python/frameworks python/tests/test_loaders.py
 
 test-engines: all ## the data service on a local Ray cluster, and deploy/ against Kubernetes' schemas, in .venv-engines; a skip is a failure
 	@sh tools/venv.sh engines

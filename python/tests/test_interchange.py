@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import leat as tf
+from torch_stand_in import Samples, torch  # noqa: F401
 
 D = tf.data.Dataset
 
@@ -146,85 +147,6 @@ def test_pandas():
 
 # ---- torch ----
 
-class FakeTorch(types.ModuleType):
-    """As much of torch as leat.torch uses; its tensors are numpy arrays that can be pinned."""
-
-    class Tensor(np.ndarray):
-        pinned = False
-
-        def detach(self):
-            return self
-
-        cpu = detach
-
-        def numpy(self):
-            return np.asarray(self)
-
-        def pin_memory(self):
-            made = self.view()
-            made.pinned = True
-            return made
-
-        def clone(self):
-            return self.copy()
-
-        def random_(self, generator=None):
-            return 7
-
-    def __init__(self):
-        super().__init__("torch")
-        self.int64, self.worker = np.int64, None
-        self.cuda = types.SimpleNamespace(is_available=lambda: False)
-        self.utils = types.ModuleType("torch.utils")
-        self.utils.data = types.ModuleType("torch.utils.data")
-        self.utils.data.IterableDataset = type("IterableDataset", (), {})
-        self.utils.data.get_worker_info = lambda: self.worker
-        self.utils.data.RandomSampler = lambda data, generator=None: np.random.default_rng(7).permutation(len(data))
-        self.utils.data.default_collate, self.utils.data.default_convert = self.collate, self.convert
-        self.utils.data._utils = types.SimpleNamespace(pin_memory=types.SimpleNamespace(pin_memory=self.pin))
-
-    def collate(self, samples):
-        first = samples[0]
-        if isinstance(first, dict):
-            return {key: self.collate([sample[key] for sample in samples]) for key in first}
-        if isinstance(first, (tuple, list)):
-            return [self.collate(list(part)) for part in zip(*samples)]
-        return samples if isinstance(first, str) else np.stack(samples).view(self.Tensor)
-
-    def convert(self, sample):
-        if isinstance(sample, (tuple, list)):
-            return [self.convert(part) for part in sample]
-        return sample.view(self.Tensor) if isinstance(sample, np.ndarray) else sample
-
-    def pin(self, value):
-        return [self.pin(part) for part in value] if isinstance(value, list) else value.pin_memory()
-
-    def from_numpy(self, array):
-        assert array.flags.writeable
-        return array.view(self.Tensor)
-
-    def from_dlpack(self, source):
-        return np.from_dlpack(source).view(self.Tensor)
-
-    def empty(self, shape, dtype):
-        return np.empty(shape, dtype).view(self.Tensor)
-
-
-@pytest.fixture
-def torch(monkeypatch):
-    """The real torch, or a stand-in where it is missing."""
-    try:
-        import torch as real
-        import torch.utils.data  # noqa: F401
-        return real
-    except ImportError:
-        made = FakeTorch()
-        for name, module in (("torch", made), ("torch.utils", made.utils), ("torch.utils.data", made.utils.data)):
-            monkeypatch.setitem(sys.modules, name, module)
-        tf.torch._iterable_class.cache_clear()
-        return made
-
-
 def test_torch_is_asked_for_by_name(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match="torch"):
@@ -257,114 +179,6 @@ def test_workers_of_torch_share_the_elements(torch, monkeypatch):
         assert [int(x) for x in by_function] == [x * 10 for x in found]
 
 
-class Samples:
-    """A torch dataset of (tensor, number)."""
-
-    def __init__(self, torch, count):
-        self.torch, self.count = torch, count
-
-    def __len__(self):
-        return self.count
-
-    def __getitem__(self, i):
-        return [self.torch.from_numpy(np.full(2, i, np.float32)), i]
-
-
-@pytest.mark.parametrize("workers", [0, 2, -1])
-def test_loaders_in_the_place_of_torchs(torch, workers):
-    loader = tf.torch.DataLoader(Samples(torch, 7), batch_size=3, num_workers=workers)
-    batches = list(loader)
-    assert len(loader) == len(batches) == 3
-    assert type(batches[0]) is list and isinstance(batches[0][0], torch.Tensor)
-    assert [np.asarray(y).tolist() for _, y in batches] == [[0, 1, 2], [3, 4, 5], [6]]
-    assert np.asarray(batches[0][1]).dtype == np.int64 and np.asarray(batches[2][0]).tolist() == [[6, 6]]
-    assert len(list(loader)) == 3  # the next epoch
-    assert len(list(tf.torch.DataLoader(Samples(torch, 7), 3, drop_last=True))) == 2
-    shuffled = [int(y) for _, y in tf.torch.DataLoader(Samples(torch, 50), None, shuffle=True, num_workers=workers)]
-    assert sorted(shuffled) == list(range(50)) != shuffled
-
-
-def test_loaders_with_samplers_and_collate_functions(torch):
-    samples = Samples(torch, 7)
-    assert [np.asarray(y).tolist() for _, y in tf.torch.DataLoader(samples, 2, sampler=[4, 2, 6])] == [[4, 2], [6]]
-    by_lists = tf.torch.DataLoader(samples, batch_sampler=[[1, 2], [5]])
-    assert [np.asarray(y).tolist() for _, y in by_lists] == [[1, 2], [5]] and len(by_lists) == 2
-    sums = tf.torch.DataLoader(samples, 4, collate_fn=lambda rows: sum(int(y) for _, y in rows))
-    assert list(sums) == [6, 15]
-    assert [np.asarray(x).tolist() for x in tf.torch.DataLoader(D.range(5), 2)] == [[0, 1], [2, 3], [4]]
-    assert list(tf.torch.DataLoader(Samples(torch, 0))) == []
-
-
-def test_loaders_pin_memory_where_there_is_a_gpu(monkeypatch):
-    made = FakeTorch()
-    for name, module in (("torch", made), ("torch.utils", made.utils), ("torch.utils.data", made.utils.data)):
-        monkeypatch.setitem(sys.modules, name, module)
-    loader = tf.torch.DataLoader(Samples(made, 2), 2, pin_memory=True)
-    assert not next(iter(loader))[0].pinned
-    made.cuda.is_available = lambda: True
-    assert next(iter(loader))[0].pinned and not next(iter(tf.torch.DataLoader(Samples(made, 2), 2)))[0].pinned
-
-
-def test_loaders_hand_samples_on_as_they_are(torch):
-    samples = [("a", 1, None), ("b", 2, {})]
-    assert list(tf.torch.DataLoader(samples, 2, collate_fn=lambda rows: rows)) == [samples]
-    assert list(tf.torch.DataLoader(["a", "b"], None)) == ["a", "b"]
-    assert list(tf.torch.DataLoader(["a", "b", "c"], 2)) == [["a", "b"], ["c"]]
-    for workers in (0, 2):
-        with pytest.raises(KeyError, match="3"):
-            list(tf.torch.DataLoader({0: 1, 1: 2, 2: 3, 4: 5}, sampler=[0, 1, 3], num_workers=workers))
-
-
-@pytest.mark.parametrize("in_order", [True, False])
-def test_loaders_fetch_ahead_on_their_threads(torch, in_order):
-    """Two threads fetch at a time, at most two batches each are ahead, and a slow one is waited for only in order."""
-    both, slow = threading.Barrier(2, timeout=60), threading.Event()
-    fetched = []
-
-    class Slow:
-        def __len__(self):
-            return 12
-
-        def __getitem__(self, i):
-            fetched.append(i)
-            if i < 2:
-                both.wait()
-            if i == 0:
-                assert slow.wait(60)
-            return np.array([i])
-    batches = iter(tf.torch.DataLoader(Slow(), None, num_workers=2, in_order=in_order))
-    if in_order:
-        slow.set()
-        assert int(next(batches)[0]) == 0 and len(fetched) <= 5
-    else:
-        assert int(next(batches)[0]) == 1
-        slow.set()
-    assert sorted(int(value[0]) for value in batches) == [i for i in range(12) if i != (0 if in_order else 1)]
-
-
-def test_iterable_datasets_of_torch_in_loaders(torch):
-    class Stream(torch.utils.data.IterableDataset):
-        def __iter__(self):
-            yield from (np.full(2, i) for i in range(7))
-    for workers in (0, 1, 3):
-        found = tf.torch.DataLoader(Stream(), 3, num_workers=workers)
-        assert [np.asarray(x)[:, 0].tolist() for x in found] == [[0, 1, 2], [3, 4, 5], [6]]
-        assert len(list(tf.torch.DataLoader(Stream(), 3, drop_last=True, num_workers=workers))) == 2
-    assert [np.asarray(x).tolist() for x in tf.torch.DataLoader(Stream(), None)][6] == [6, 6]
-
-
-@pytest.mark.parametrize("arguments, text", [
-    (dict(worker_init_fn=print), "worker_init_fn"),
-    (dict(timeout=3), "timeout"),
-    (dict(sampler=[1], shuffle=True), "sampler"),
-    (dict(batch_sampler=[[1]], batch_size=3), "batch_sampler"),
-    (dict(batch_size=None, drop_last=True), "batch_size=None"),
-])
-def test_loaders_refuse(torch, arguments, text):
-    with pytest.raises(ValueError, match=text):
-        tf.torch.DataLoader(Samples(torch, 3), **arguments)
-
-
 def test_torchs_datasets_are_datasets(torch):
     dataset = tf.torch.from_torch(Samples(torch, 4), num_parallel_calls=2)
     assert dataset.element_spec == (tf.TensorSpec([None], tf.float32), tf.TensorSpec([], tf.int64))
@@ -379,47 +193,6 @@ def test_torchs_datasets_are_datasets(torch):
 
 
 # ---- what needs the real torch or jax ----
-
-class Mixed:
-    """A torch dataset with every kind of value that torch collates."""
-
-    def __len__(self):
-        return 10
-
-    def __getitem__(self, i):
-        import torch
-        return {"x": torch.full((3,), float(i)), "y": i, "text": f"n{i}", "f": i / 2, "pair": ([i, True], (i + 1,)),
-                "array": np.arange(2, dtype=np.int16)}
-
-
-def same_as_torch(one, other):
-    import torch
-    if isinstance(one, torch.Tensor):
-        assert one.dtype == other.dtype and torch.equal(one, other)
-    elif isinstance(one, (dict, list, tuple)):
-        assert type(one) is type(other) and len(one) == len(other)
-        for key in one if isinstance(one, dict) else range(len(one)):
-            same_as_torch(one[key], other[key])
-    else:
-        assert type(one) is type(other) and one == other
-
-
-@pytest.mark.parametrize("workers", [0, 3])
-@pytest.mark.parametrize("arguments", [
-    dict(batch_size=3), dict(batch_size=3, drop_last=True), dict(batch_size=None), dict(batch_size=4, shuffle=True),
-    dict(batch_size=2, sampler=[4, 2, 7]), dict(batch_sampler=[[1, 2], [5]]),
-    dict(batch_size=3, collate_fn=lambda rows: [row["y"] for row in rows]), dict(batch_size=None, collate_fn=str)],
-    ids=str)
-def test_loaders_give_what_torchs_gives(arguments, workers):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    from torch.utils import data
-    epochs = []
-    for loader, more in ((data.DataLoader, {}), (tf.torch.DataLoader, {"num_workers": workers})):
-        made = loader(Mixed(), generator=torch.Generator().manual_seed(5), **more, **arguments)
-        epochs.append([list(made), list(made)])
-        assert len(made) == len(epochs[-1][0])
-    same_as_torch(*epochs)
-
 
 @pytest.mark.parametrize("name", ["bool", "int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64",
                                   "bfloat16", "uint16", "uint32", "uint64"])

@@ -1,0 +1,1 @@
+"""What leat.torch is made of."""

@@ -317,8 +317,8 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
     if timeout and num_workers == 0:
-        raise ValueError(f"timeout is {timeout} and num_workers 0; a batch that the program fetches by itself is waited "
-                         "for as long as it takes: set num_workers > 0")
+        raise ValueError(f"timeout is {timeout} and num_workers 0; a batch that the program fetches by itself is "
+                         "waited for as long as it takes: set num_workers > 0")
 
 
 def _check_context(context, num_workers):
@@ -345,7 +345,8 @@ def _check_samplers(numbered, batch_size, shuffle, sampler, batch_sampler, drop_
                                  f"{name}={value}; a sampler needs a dataset with len and [], and others shuffle "
                                  "by themselves")
     if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
+                         "drop_last")
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_size is not None and (type(batch_size) is not int or batch_size <= 0):

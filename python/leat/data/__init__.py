@@ -2,7 +2,7 @@
 
 from leat._core import later as _later
 from leat._core.element_specs import DatasetSpec, IteratorSpec
-from leat.data import dataset as _dataset, experimental
+from leat.data import dataset as _dataset, experimental, real_keras as _real_keras
 from leat.data.dataset import (AUTOTUNE, Dataset, FixedLengthRecordDataset, INFINITE_CARDINALITY, TFRecordDataset,
                                TextLineDataset, UNKNOWN_CARDINALITY)
 from leat.data.interchange import from_iterable, from_pandas, from_sequence
@@ -23,3 +23,4 @@ _later.module(__name__, {}, {
     "leat.data.formats.tfds": "tfds",
     "leat.data.formats.webdataset": "from_webdataset to_webdataset",
 })
+_real_keras.watch()

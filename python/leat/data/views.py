@@ -5,10 +5,20 @@ import json
 import re
 import sys
 
+from leat._files import replacing
+
 _SAMPLE = re.compile(r'leat_(\w+?)\{(.*?)\} (\S+)$', re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _LONGEST = 40  # characters of an argument
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 168, 78, 34, 14  # of a box in the drawing, pixels
+
+
+def write_page(path, title, body):
+    """Writes what a notebook shows as a page that needs nothing else; it appears whole or not at all."""
+    replacing.replace(path, (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
+        f"style-src 'unsafe-inline'\"></head><body>{body}</body></html>\n").encode())
 
 
 # ---- plans ----
@@ -139,6 +149,10 @@ class Explanation(str):
         table = html.escape(str(self).rstrip())
         return (f"<div>{html.escape(self.verdict)}</div>{_svg(operators)}"
                 f"<details><summary>Table</summary><pre>{table}</pre></details>")
+
+    def save(self, path):
+        """Writes the drawing and the table as a page that needs nothing else."""
+        write_page(path, "leat: what a pipeline did", self._repr_html_())
 
     def show(self):
         """Prints the table where no shell or notebook shows the value of an expression by itself; returns itself."""

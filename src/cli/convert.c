@@ -13,6 +13,7 @@
 #include "base/minmax.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "cli/progress.h"
 #include "cli/say.h"
 #include "file/index.h"
 #include "image/codec.h"
@@ -267,9 +268,14 @@ static leat_status prepare(struct conversion *c, const char *folder, const char 
 leat_status leati_convert(const char *folder, const char *out, const leati_convert_options *options,
                           leat_error *err) {
     struct conversion c = {.options = options};
+    leati_progress progress;
     leat_status status = prepare(&c, folder, out, err);
-    for (size_t i = 0; i < c.pictures.count && status == LEAT_OK; i++)
+    leati_progress_start(&progress, "pictures", (int64_t)c.pictures.count);
+    for (size_t i = 0; i < c.pictures.count && status == LEAT_OK; i++) {
         status = write_picture(&c, i, err);
+        leati_progress_at(&progress, (int64_t)i + 1);
+    }
+    leati_progress_hide();
     if (status == LEAT_OK)
         status = close_files(&c, err);
     for (size_t i = 0; i < c.names.count && status == LEAT_OK; i++)

@@ -2,6 +2,8 @@
  * do not mix. A message longer than its buffer is cut. No locks but those of stdio. */
 #include "cli/say.h"
 
+#include "cli/progress.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -28,6 +30,7 @@ void leati_say_error(const char *format, ...) {
     va_end(list);
     /* So that on a terminal the message stands behind what was printed before it. */
     (void)fflush(stdout);
+    leati_progress_hide();
     char shown[4 * sizeof text];
     escape(text, shown);
     fprintf(stderr, "leat: %s\n", shown);

@@ -267,6 +267,8 @@ leat_status leati_index_find(leati_index *index, int64_t number, int64_t *begin,
 struct builder {
     leati_output *output;
     int64_t count;
+    leati_index_watch *watch; /* NULL: nobody watches */
+    void *context;
     uint8_t data[(BLOCK + 1) * 8 + 4];
 };
 
@@ -286,6 +288,8 @@ static leat_status add_record(struct builder *b, int64_t begin, leat_error *err)
         LEATI_TRY(write_block(b, BLOCK, begin, err));
     leati_wire_store64(b->data + at * 8, (uint64_t)begin);
     b->count++;
+    if (b->watch != NULL)
+        b->watch(b->context, begin);
     return LEAT_OK;
 }
 
@@ -423,8 +427,13 @@ leat_status leat_index_write(const char *path, int64_t *records, leat_error *err
     LEATI_ERROR_DOOR(err);
     if (path == NULL)
         return leati_refuse(err, VALUE, "leat_index_write: the path is NULL");
+    return leati_index_write_watched(path, records, NULL, NULL, err);
+}
+
+leat_status leati_index_write_watched(const char *path, int64_t *records, leati_index_watch *watch,
+                                      void *context, leat_error *err) {
     char *name = NULL;
-    struct builder b = {0};
+    struct builder b = {.watch = watch, .context = context};
     const char *kind = NULL;
     leat_status status = find_kind(path, &kind, err);
     if (status == LEAT_OK)

@@ -5,6 +5,14 @@
 
 #include <leat/file.h>
 
+/* Called with the byte that a record starts at, for each of them while an index is made. */
+typedef void leati_index_watch(void *context, int64_t byte);
+
+/* leat_index_write, watched; `watch` may be NULL. */
+LEAT_WARN_UNUSED leat_status leati_index_write_watched(const char *path, int64_t *records,
+                                                       leati_index_watch *watch, void *context,
+                                                       leat_error *err);
+
 #define LEATI_INDEX_ENDING ".leat-index"
 /* Files of records whose places may be indexed, as the index names them. */
 #define LEATI_INDEX_TFRECORD "tfrecord"

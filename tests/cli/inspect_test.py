@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """leat inspect: counts, sizes, features, and files that are damaged."""
+import base64
 import gzip
 import os
+import re
 import struct
 import unittest
 
@@ -107,6 +109,57 @@ class InspectTest(ToolTest):
         """The second file is inspected although the first is missing."""
         done = self.fail_with(1, "nowhere.tfrecord", "inspect", "nowhere.tfrecord", TRAIN)
         self.assertIn("1,437 records", done.stdout)
+
+    def test_pages(self):
+        """--html: what is printed, with pictures and histograms; nothing of the records is markup."""
+        page = os.path.join(self.folder, "page.html")
+        self.succeed("inspect", "-n2", "--html", page, TRAIN)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count("<tr><th>0</th>") + text.count("<tr><th>1</th>"), 2)
+        self.assertNotIn("<tr><th>2</th>", text)
+        found = example_of(records_of(TRAIN)[0])
+        self.assertIn("data:image/png;base64,%s" % base64.b64encode(found).decode(), text)
+        self.assertIn("1,437 records, checksums good", text)
+        self.assertIn("default-src 'none'", text)
+        # Labels of ten digits: the range, the mean, and a bar for each of them.
+        self.assertRegex(text, r"<td>label</td><td>int64</td><td>1437</td><td>1 to 1</td><td>0 to 9, mean 4\.\d+</td>")
+        self.assertEqual(len(re.findall(r'<svg ', text)), len(re.findall("</svg>", text)))
+        self.assertNotIn("<script", text)
+        self.assertNotIn("src=\"http", text)
+
+    def test_pages_escape(self):
+        name = b"<script>alert('a')</script>"
+        evil = field(1, field(1, field(1, name) + field(2, field(1, field(1, b'"<img src=x onerror=alert(1)>\0&')))))
+        path, page = self.write("<b>.tfrecord", record(evil) + record(b"</td><script>")), os.path.join(self.folder, "p")
+        self.succeed("inspect", "--html", page, path)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(re.findall(r"<(?!/?(?:html|head|meta|title|style|body|h2|p|table|tr|th|td|b|br|svg|rect)\b)(?!!DOCTYPE)", text), [])
+        self.assertIn("&#60;script&#62;alert(&#39;a&#39;)&#60;/script&#62;", text)
+        self.assertIn("&#34;&#60;img src=x onerror=alert(1)&#62;\\x00&#38;", text)
+        self.assertIn("no tf.train.Example", text)
+        self.assertNotIn("<b>.tfrecord", text)
+
+    def test_pages_are_bounded_and_tell_of_failures(self):
+        page = os.path.join(self.folder, "page.html")
+        one = field(1, field(1, field(1, b"x") + field(2, field(1, b"".join(field(1, b"y" * 290) for _ in range(8))))))
+        path = self.write("many.tfrecord", record(one) * 3000)
+        done = self.leat("inspect", "-n3000", "--html", page, path, "nowhere.tfrecord")
+        self.assertEqual(done.returncode, 1)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(1 << 20 < len(text) < 3 << 20, len(text))
+        self.assertIn("records are left out", text)
+        self.assertIn("nowhere.tfrecord", text)
+        self.assertTrue(text.endswith("</body></html>\n"))
+        self.fail_with(1, "nofolder", "inspect", "--html", os.path.join(self.folder, "nofolder", "p"), TRAIN)
+
+
+def example_of(data):
+    """The first PNG in a record."""
+    at = data.index(b"\x89PNG\r\n")
+    return data[at:data.index(b"IEND", at) + 8]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,11 @@
  * locks. */
 #include "base/minmax.h"
 #include "cli/command.h"
+#include "cli/inspect_page.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/say.h"
+#include "file/fs.h"
 #include <inttypes.h>
 #include <leat/file.h>
 #include <stddef.h>
@@ -17,6 +20,7 @@
 struct inspect_options {
     int64_t records;
     const char *compression;
+    const char *html;
 };
 
 static const leati_option inspect_rows[] = {
@@ -33,6 +37,11 @@ static const leati_option inspect_rows[] = {
      .offset = offsetof(struct inspect_options, compression),
      .value = "TYPE",
      .doc = "NONE, GZIP, ZLIB, ZSTD, LZ4 or SNAPPY; else by its first bytes."},
+    {.name = "html",
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(struct inspect_options, html),
+     .value = "PAGE",
+     .doc = "Write a page with pictures, texts, ranges and histograms."},
     {0},
 };
 
@@ -112,13 +121,24 @@ static void print_record(int64_t index, int64_t offset, leat_string record) {
     }
 }
 
+struct inspection {
+    const struct inspect_options *options;
+    leati_inspect_page *page; /* NULL: none is written */
+    leati_progress progress;
+    bool in_bytes; /* progress is; else it is in records, and nobody knows of how many */
+};
+
 static leat_status show_record(void *context, int64_t index, int64_t offset, leat_string record,
                                leat_error *err) {
     (void)err;
-    const struct inspect_options *options = context;
+    struct inspection *inspection = context;
     /* The others are read, too: their checksums are what inspecting is for. */
-    if (index < options->records)
+    if (index < inspection->options->records)
         print_record(index, offset, record);
+    if (inspection->page != NULL)
+        leati_inspect_page_record(inspection->page, index, offset, record,
+                                  index < inspection->options->records);
+    leati_progress_at(&inspection->progress, inspection->in_bytes ? offset : index);
     return LEAT_OK;
 }
 
@@ -140,8 +160,18 @@ static void print_summary(const char *path, leat_compression compression,
                         path, summary->trailing_bytes);
 }
 
-static leat_status inspect_file(const char *path, struct inspect_options *options,
-                                leat_error *err) {
+/* What progress is measured in: a packed file does not say how much there is in it. */
+static void start_progress(struct inspection *inspection, const char *path,
+                           leat_compression compression) {
+    leati_stat stat = {0};
+    inspection->in_bytes = compression == LEAT_COMPRESSION_NONE &&
+                           leati_fs_stat(path, &stat, &(leat_error){0}) == LEAT_OK;
+    leati_progress_start(&inspection->progress, inspection->in_bytes ? "bytes" : "records",
+                         inspection->in_bytes ? stat.size : 0);
+}
+
+static leat_status inspect_file(const char *path, struct inspection *inspection, leat_error *err) {
+    const struct inspect_options *options = inspection->options;
     leat_compression compression = LEAT_COMPRESSION_NONE;
     leat_status status;
     if (options->compression != NULL)
@@ -153,24 +183,54 @@ static leat_status inspect_file(const char *path, struct inspect_options *option
     if (status != LEAT_OK)
         return status;
     leat_record_summary summary;
-    status = leat_records_inspect(path, compression, show_record, options, &summary, err);
-    if (status == LEAT_OK)
-        print_summary(path, compression, &summary);
-    return status;
+    start_progress(inspection, path, compression);
+    status = leat_records_inspect(path, compression, show_record, inspection, &summary, err);
+    leati_progress_hide();
+    if (status != LEAT_OK)
+        return status;
+    print_summary(path, compression, &summary);
+    if (inspection->page != NULL)
+        leati_inspect_page_end(inspection->page, &summary, compression);
+    return LEAT_OK;
+}
+
+/* Writes the page and ends it; true where it is there, or none was wanted. */
+static bool write_page(struct inspection *inspection) {
+    leat_error err = {0};
+    if (inspection->page == NULL)
+        return true;
+    leat_status status =
+        leati_inspect_page_write(inspection->page, inspection->options->html, &err);
+    leati_inspect_page_free(inspection->page);
+    if (status != LEAT_OK)
+        leati_say_failure(&err);
+    return status == LEAT_OK;
 }
 
 static leati_exit run_inspect(void *options, char **arguments, int count) {
     leati_exit code = LEATI_EXIT_OK;
+    struct inspection inspection = {.options = options};
+    if (inspection.options->html != NULL) {
+        inspection.page = leati_inspect_page_new();
+        if (inspection.page == NULL) {
+            leati_say_error("%s: no memory for the page", inspection.options->html);
+            return LEATI_EXIT_FAILURE;
+        }
+    }
     for (int i = 0; i < count; i++) {
         leat_error err = {0};
         if (i > 0)
             puts("");
-        if (inspect_file(arguments[i], options, &err) == LEAT_OK)
+        if (inspection.page != NULL)
+            leati_inspect_page_begin(inspection.page, arguments[i]);
+        if (inspect_file(arguments[i], &inspection, &err) == LEAT_OK)
             continue;
         leati_say_failure(&err);
+        if (inspection.page != NULL)
+            leati_inspect_page_fail(inspection.page, err.text);
         code = LEATI_EXIT_FAILURE;
     }
-    return code;
+    return write_page(&inspection) ? code : LEATI_EXIT_FAILURE;
 }
 
 const leati_command leati_command_inspect = {
@@ -179,7 +239,9 @@ const leati_command leati_command_inspect = {
     .arguments = "FILE...",
     .description = "Reads TFRecord files, checks both checksums of every record, and prints the\n"
                    "number of records, their smallest, mean and largest size, and the features of\n"
-                   "the first records. A damaged file is an error that names the byte.",
+                   "the first records. A damaged file is an error that names the byte. --html\n"
+                   "writes the same, with pictures and histograms, as a page of one file that\n"
+                   "loads and runs nothing.",
     .min_arguments = 1,
     .max_arguments = -1,
     .options = inspect_rows,

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/pipeline.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/say.h"
 #include <inttypes.h>
 #include <stddef.h>
@@ -35,12 +36,16 @@ static const leati_option run_rows[] = {
 struct printing {
     const struct run_options *options;
     int64_t elements, errors;
+    leati_progress progress;
 };
 
 static leat_status take_element(void *context, const leat_element *element, leat_error *err) {
     struct printing *printing = context;
     printing->elements++;
-    return printing->options->count ? LEAT_OK : leati_print_element(element, err);
+    if (!printing->options->count)
+        return leati_print_element(element, err);
+    leati_progress_at(&printing->progress, printing->elements);
+    return LEAT_OK;
 }
 
 static bool take_error(void *context, const leat_error *error) {
@@ -57,7 +62,9 @@ static leati_exit run_pipeline(void *options, char **arguments, int count) {
     struct printing printing = {.options = o};
     leati_pipeline_visitor visitor = {&printing, take_element, take_error};
     leat_error err = {0};
+    leati_progress_start(&printing.progress, "elements", 0);
     leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, NULL, &err);
+    leati_progress_hide();
     if (status != LEAT_OK)
         leati_say_failure(&err);
     if (o->count && status == LEAT_OK)

@@ -3,7 +3,6 @@
 from leat._core import later as _later
 from leat._core.element_specs import DatasetSpec, IteratorSpec
 from leat.data import dataset as _dataset, experimental, real_keras as _real_keras
-from leat.data.browsing import browse
 from leat.data.dataset import (AUTOTUNE, Dataset, FixedLengthRecordDataset, INFINITE_CARDINALITY, TFRecordDataset,
                                TextLineDataset, UNKNOWN_CARDINALITY)
 from leat.data.interchange import from_iterable, from_pandas, from_sequence
@@ -12,10 +11,11 @@ from leat.data.options import Options, ThreadingOptions
 
 __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "INFINITE_CARDINALITY", "Iterator",
            "IteratorSpec", "NumpyIterator", "Options", "TFRecordDataset", "TextLineDataset", "ThreadingOptions",
-           "UNKNOWN_CARDINALITY", "browse", "experimental", "from_iterable", "from_pandas", "from_sequence"]
+           "UNKNOWN_CARDINALITY", "experimental", "from_iterable", "from_pandas", "from_sequence"]
 
 _dataset.arrow_stream.at("leat.data.formats.arrow", "stream_of")
 _later.module(__name__, {}, {
+    "leat.data.browsing": "browse",
     "leat.data.formats.arrow": "from_arrow to_arrow",
     "leat.data.formats.huggingface": "from_huggingface",
     "leat.data.formats.json_lines": "json_lines",

@@ -3,6 +3,8 @@
 import json
 import pathlib
 import re
+import sys
+import types
 import warnings
 import xml.etree.ElementTree
 
@@ -253,14 +255,30 @@ def test_other_forms_of_svg(tmp_path):
     check_places(boxes, lines, size)
     assert len(boxes) == 177 and len(lines) == 192
     line = keras.Sequential([keras.Input((4,)), layers.Dense(2), layers.Dense(1)])
-    boxes, lines, _, _ = drawing(keras.utils.plot_model(line, None))
-    assert (len(boxes), len(lines)) == (3, 2)
-    for wrong, text in ((dict(to_file="m.png"), "`.svg`"), (dict(rankdir="X"), "rankdir"),
+    boxes, lines, texts, _ = drawing(keras.utils.plot_model(line, None, show_shapes=True))
+    assert (len(boxes), len(lines)) == (3, 2) and texts == [
+        "InputLayer", "(None, 4)", "Dense", "(None, 2)", "Dense", "(None, 1)"]
+    for wrong, text in ((dict(to_file="m.pdf"), "`.svg`"), (dict(rankdir="X"), "rankdir"),
                         (dict(other=1), "'other'")):
         with pytest.raises(ValueError, match=text):
             keras.utils.plot_model(line, **wrong)
     with pytest.raises(ValueError, match="built"):
         keras.utils.plot_model(keras.Sequential([layers.Dense(1)]), None)
+
+
+def test_a_model_as_png(tmp_path, monkeypatch):
+    """Where the package cairosvg makes it."""
+    line, path = keras.Sequential([keras.Input((4,)), layers.Dense(2)]), tmp_path / "m.png"
+    monkeypatch.setitem(sys.modules, "cairosvg", None)
+    with pytest.raises(ImportError, match="cairosvg"):
+        keras.utils.plot_model(line, path)
+    assert not path.exists()
+    made = types.ModuleType("cairosvg")
+    made.svg2png = lambda bytestring, dpi, scale, background_color: b"%d %.2f %s" % (
+        len(bytestring), scale, background_color.encode())
+    monkeypatch.setitem(sys.modules, "cairosvg", made)
+    text = keras.utils.plot_model(line, path, dpi=48)
+    assert text.startswith("<svg") and path.read_bytes() == b"%d 0.50 white" % len(text.encode())
 
 
 def test_windows_of_a_series():

@@ -59,7 +59,7 @@ def _graph(model, options, expand, prefix=""):
     if graph is None:  # one layer after the other
         before = []
         for layer in getattr(model, "_sequence", None) or model.layers:
-            shapes = [getattr(layer, "_output_shape", None)] * 2
+            shapes = [getattr(layer, "_output_shape", None) or getattr(layer, "batch_shape", None)] * 2
             first, last = _add(layer, (None, shapes[1]), options, expand, f"{prefix}{layer.name}", nodes, edges)
             edges += [(one, other) for one in before for other in first]
             before = last
@@ -184,10 +184,11 @@ def _svg(ranks, lines, turned):
 def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, show_layer_names=False, rankdir="TB",
                expand_nested=False, dpi=200, show_layer_activations=False, show_trainable=False, splines="ortho",
                **kwargs):
-    """Draws a model into an SVG file (``keras.utils.plot_model``); the SVG's text.
+    """Draws a model into an SVG file, or PNG where the package cairosvg is there (``keras.utils.plot_model``); the
+    SVG's text.
 
-    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi` and `splines` change nothing. ValueError for a
-    model that is not built, and for a `to_file` that does not end in ".svg"; None: no file.
+    `rankdir`: "TB" from top to bottom, "LR" from left to right. `dpi`: of a PNG; `splines` changes nothing. ValueError
+    for a model that is not built, and for a `to_file` that ends in neither ".svg" nor ".png"; None: no file.
     """
     from leat._files.replacing import replace
     if kwargs:
@@ -197,8 +198,11 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
                          "the model on a batch of data.")
     if rankdir not in ("TB", "LR"):
         raise ValueError(f'rankdir is "TB" or "LR". Received: {rankdir!r}')
-    if to_file is not None and not local(to_file).endswith(".svg"):
-        raise ValueError(f"leat draws SVG; name a file that ends in `.svg`. Received: to_file={to_file}")
+    ending = ".svg" if to_file is None else os.path.splitext(local(to_file))[1].lower()
+    if ending not in (".svg", ".png"):
+        raise ValueError(f"leat draws SVG and PNG; name a file that ends in `.svg` or `.png`. Received: to_file="
+                         f"{to_file}")
+    to_png = _png_maker(to_file) if ending == ".png" else None
     options = (show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable)
     nodes, edges, _, _ = _graph(model, options, expand_nested)
     if rankdir == "LR":  # boxes are turned, so that their sides change places
@@ -210,8 +214,19 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
     _order(ranks, lines)
     text = _svg(ranks, lines, rankdir == "LR")
     if to_file is not None:
-        replace(local(to_file), text.encode())
+        replace(local(to_file), text.encode() if to_png is None else to_png(
+            bytestring=text.encode(), dpi=96, scale=dpi / 96, background_color="white"))
     return text
+
+
+def _png_maker(to_file):
+    """What makes PNG of SVG, known before anything is drawn."""
+    try:
+        import cairosvg
+    except (ImportError, OSError) as error:  # the latter where the library cairo is missing
+        raise ImportError(f"a PNG needs the package cairosvg ({error}); install it (pip install cairosvg), or name a "
+                          f"file that ends in `.svg`. Received: to_file={to_file}") from None
+    return cairosvg.svg2png
 
 
 def model_to_dot(model, *args, **kwargs):

@@ -11,6 +11,7 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 from torchdata.stateful_dataloader.sampler import StatefulDistributedSampler
 
 import leat as tf
+from test_loaders import same_as_torch
 
 D, DataLoader = tf.data.Dataset, tf.torch.DataLoader
 
@@ -190,6 +191,85 @@ def test_leat_datasets_go_on(collate):
     again = make()
     again.load_state_dict(loader.state_dict())
     assert plain(again) == epochs[1]
+
+
+class Many(Squares):
+    """Gives many samples at once."""
+
+    def __getitems__(self, numbers):
+        return [self[i] for i in reversed(numbers)]
+
+
+class Rows(data.Dataset):
+    """Takes what numpy takes."""
+
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, i):
+        return torch.arange(27).reshape(9, 3)[i]
+
+
+class WithLength(Stream):
+    """Iterable, of a length that is known."""
+
+    def __len__(self):
+        return 23
+
+
+def neighbours():
+    """{name: what makes the arguments of a loader}"""
+    x, y = torch.arange(20.).reshape(10, 2), torch.arange(10)
+    pairs = data.TensorDataset(x, y)
+    return {
+        "many at once": lambda: (Many(), 4), "many at once, shuffled": lambda: (Many(), 4, True),
+        "lists of numbers": lambda: (Rows(), None, None, data.BatchSampler(data.SequentialSampler(Rows()), 4, False)),
+        "batches of tuples": lambda: (Rows(), 1, None, None, [(1, 2), (3,)]),
+        "slices": lambda: (Rows(), None, None, [slice(0, 3), slice(3, 9)]),
+        "tensors": lambda: (pairs, 3), "a subset": lambda: (data.Subset(pairs, [4, 2, 8]), 2),
+        "a split": lambda: (data.random_split(pairs, [6, 4], torch.Generator().manual_seed(1))[1], 3),
+        "one behind the other": lambda: (data.ConcatDataset([pairs, data.Subset(pairs, [1])]), 4, True),
+        "streams": lambda: (data.ChainDataset([Stream(), Stream()]), 7), "a length": lambda: (WithLength(), 5),
+        "a list": lambda: ([1, 2.5, 3], 2), "a dictionary": lambda: ({0: "a", 1: "b"}, 2), "texts": lambda: (["a"] * 3, 2),
+        "named tuples": lambda: ([torch.return_types.max((torch.ones(2), torch.zeros(2)))] * 3, 2),
+        "booleans and none of them": lambda: ([True, False], 1), "no samples": lambda: ([], 2),
+        "numpy": lambda: ([np.ones(3, np.int8), np.zeros(3, np.int8)], 2), "complex": lambda: ([1 + 2j], 1),
+        "different shapes": lambda: ([torch.ones(2), torch.ones(3)], 2), "what has no tensor": lambda: ([object()], 1),
+        "a number that is not there": lambda: (Rows(), 2, None, [3, 99]), "None": lambda: ([None, None], 2),
+    }
+
+
+def outcome(loader):
+    """The batches and the length, or the kinds of exceptions."""
+    found = []
+    batches = iter(loader)
+    while True:
+        try:
+            found.append(next(batches))
+        except StopIteration:
+            break
+        except Exception as error:
+            found.append(type(error))
+            if len(found) > 30 or found[-2:-1] == found[-1:]:
+                break
+    try:
+        return found, len(loader)
+    except TypeError as error:
+        return found, type(error)
+
+
+def test_streams_that_have_a_length_are_no_sequences():
+    assert [int(x) for x in tf.torch.from_torch(WithLength())] == list(range(23))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", neighbours())
+def test_neighbours_do_as_with_torchs_loader(kind, workers):
+    results = []
+    for make, more in ((data.DataLoader, {}), (DataLoader, {"num_workers": workers})):
+        torch.manual_seed(5)
+        results.append(outcome(make(*neighbours()[kind](), **more)))
+    same_as_torch(*map(list, results))
 
 
 @pytest.mark.parametrize("arguments", [

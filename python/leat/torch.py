@@ -73,13 +73,19 @@ def _of_torch(value):
     return convert_to_tensor(np.float64(value)) if isinstance(value, float) else interchange.as_value(value)
 
 
+def _has_numbers(dataset):
+    """Is it asked by number? torch's iterable datasets have [] as well, which fails."""
+    return hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__") and not isinstance(
+        dataset, _torch().utils.data.IterableDataset)
+
+
 def from_torch(dataset, output_signature=None, num_parallel_calls=None, name=None):
     """The dataset of a torch Dataset: map-style ones are asked by number, IterableDatasets iterated over.
 
     A sample may be any structure of tensors, arrays, numbers, texts and pictures; whole numbers become int64, others
     float64, as torch collates them. output_signature, num_parallel_calls: as ``leat.data.from_sequence``.
     """
-    if hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+    if _has_numbers(dataset):
         return interchange.from_sequence(dataset, output_signature, num_parallel_calls, _of_torch, name)
     if not hasattr(dataset, "__iter__"):
         raise TypeError(f"from_torch: {type(dataset).__name__} has neither len() and [] nor iter()")
@@ -159,7 +165,7 @@ class DataLoader:
                  multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False,
                  pin_memory_device="", in_order=True, memory_format=None, channels_first=False):
         is_leat = isinstance(dataset, Dataset)
-        self._numbered = not is_leat and hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")
+        self._numbered = not is_leat and _has_numbers(dataset)
         _check_workers(num_workers, timeout, None if is_leat else prefetch_factor, persistent_workers)
         _check_context(multiprocessing_context, num_workers)
         _check_samplers(self._numbered, batch_size, shuffle, sampler, batch_sampler, drop_last)
@@ -202,11 +208,7 @@ class DataLoader:
         if not self._numbered:
             return loading.StreamPass(self.dataset, self.batch_size, self.drop_last, self._collate, self._threads(),
                                       self._ahead, state)
-        dataset, collate = self.dataset, self._collate
-
-        def fetch(numbers):
-            return collate([dataset[number] for number in numbers] if isinstance(numbers, (list, tuple))
-                           else dataset[numbers])
+        fetch = functools.partial(_fetch, self.dataset, self._collate, self._collate.is_list)
         return loading.NumberedPass(self._order(state), fetch, self._threads(), self._ahead, self.in_order, state)
 
     def _order(self, state):
@@ -314,6 +316,8 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
                          "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None.")
     if prefetch_factor is not None and prefetch_factor < 0:
         raise ValueError("prefetch_factor option should be non-negative")
+    if prefetch_factor == 0:
+        raise ValueError("prefetch_factor is 0; expected 1 or more batches that each thread makes ahead")
     if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
     if timeout and num_workers == 0:
@@ -357,11 +361,19 @@ def _check_samplers(numbered, batch_size, shuffle, sampler, batch_sampler, drop_
 
 # ---- batches ----
 
+def _fetch(dataset, collate, is_list, numbers):
+    """A batch of the samples of these numbers; many at once where the dataset can."""
+    if not is_list:
+        return collate(dataset[numbers])
+    many = getattr(dataset, "__getitems__", None)
+    return collate(many(numbers) if many else [dataset[number] for number in numbers])
+
+
 class _Collation:
     """Makes a batch of samples, or converts one, as torch's loader does; then lays it out."""
 
     def __init__(self, is_list, function, is_leat, memory_format, channels_first):
-        self._is_list, self._function = is_list, function
+        self.is_list, self._function = is_list, function
         plain = memory_format is None and not channels_first
         self.layout = None if plain else functools.partial(_laid_out, memory_format=memory_format,
                                                            channels_first=channels_first)
@@ -370,7 +382,7 @@ class _Collation:
         function = self._function
         if function is None:
             data = _torch().utils.data
-            function = data.default_collate if self._is_list else data.default_convert
+            function = data.default_collate if self.is_list else data.default_convert
         batch = function(samples)
         return batch if self.layout is None else self.layout(batch)
 

@@ -160,7 +160,8 @@ typedef struct leat_variable_options {
 #define LEAT_VARIABLE_DEFAULTS .size = sizeof(leat_variable_options), .trainable = true
 
 /* A variable with the value `initial` (borrowed, copied), tf.Variable. Under a strategy's scope it
- * gets one copy per replica. Owned. */
+ * gets one copy per replica; one of strings always has one copy, on the host, which any thread may
+ * read and assign at any time. Owned. */
 LEAT_API leat_variable *leat_variable_new(const leat_tensor *initial,
                                           const leat_variable_options *options, leat_error *err);
 LEAT_API leat_variable *leat_variable_ref(leat_variable *variable);

@@ -2,11 +2,14 @@
  *
  * A variable is one or several copies, one per replica; a strategy's creator, set per thread,
  * places them, otherwise there is one host copy. Copies on devices are reached through
- * leati_variable_place. Failures: a tensor of another dtype or shape is INVALID_ARGUMENT; strings
- * and objects cannot be variables. The caller keeps steps from running meanwhile; no locks. */
+ * leati_variable_place. Failures: a tensor of another dtype or shape is INVALID_ARGUMENT; objects
+ * cannot be variables. The caller keeps steps from running meanwhile, so numbers need no lock. A
+ * variable of strings has one copy, which is never written but replaced; one lock for all of them
+ * is held while a reference to it is taken or another takes its place. */
 #include "graph/variable.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/hash.h"
 #include "base/options.h"
 #include "base/stop.h"
@@ -44,11 +47,35 @@ static uint64_t variable_hash(const leat_object *object, uint64_t seed) {
 static const leati_object_type variable_type = {
     .name = "variable", .free = variable_free, .hash = variable_hash};
 
+static pthread_mutex_t strings = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(variables, &strings);
+
 bool leati_variable_is_object(const leat_object *object) {
     return object != NULL && object->type == &variable_type;
 }
 
-/* Without a strategy: one copy in host memory. */
+leat_status leati_variable_replace_strings(leat_variable *variable, const leat_tensor *value,
+                                           leat_error *err) {
+    leat_tensor copy = {0};
+    LEATI_TRY(leati_tensor_clone(value, &copy, err));
+    pthread_mutex_lock(&strings);
+    leat_buffer *before = variable->copies[0];
+    variable->copies[0] = copy.owner;
+    pthread_mutex_unlock(&strings);
+    leat_buffer_unref(before);
+    return LEAT_OK;
+}
+
+leat_tensor leati_variable_share_strings(const leat_variable *variable) {
+    pthread_mutex_lock(&strings);
+    leat_buffer *owner = leat_buffer_ref(variable->copies[0]);
+    pthread_mutex_unlock(&strings);
+    leat_tensor tensor = leat_tensor_view(LEAT_STRING, variable->shape, leat_buffer_data(owner));
+    tensor.owner = owner;
+    return tensor;
+}
+
+/* Without a strategy, and for strings: one copy in host memory. */
 static leat_status place_on_host(leat_variable *variable, const leat_tensor *initial,
                                  leat_error *err) {
     size_t size = leat_tensor_bytes(initial);
@@ -57,6 +84,8 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
     if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err);
     variable->num_copies = 1;
+    if (variable->dtype == LEAT_STRING)
+        return leati_variable_replace_strings(variable, initial, err);
     variable->copies[0] = leat_buffer_new(size, err);
     if (variable->copies[0] == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -68,8 +97,8 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
 static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
     if (initial == NULL || initial->dtype == LEAT_INVALID)
         return leati_tensor_missing(err, "the initial value");
-    if (initial->dtype == LEAT_STRING || initial->dtype == LEAT_OBJECT)
-        return leati_refuse(err, DTYPE, "a variable holds numbers or bools, not dtype %s",
+    if (initial->dtype == LEAT_OBJECT)
+        return leati_refuse(err, DTYPE, "a variable holds numbers, bools or strings, not dtype %s",
                             leat_dtype_name(initial->dtype));
     return LEAT_OK;
 }
@@ -99,8 +128,9 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     /* The variable is whole but for its copies, so `place` may read dtype, shape and
      * aggregation. */
     if (status == LEAT_OK)
-        status = creator != NULL ? creator->place(creator->context, variable, initial, err)
-                                 : place_on_host(variable, initial, err);
+        status = creator != NULL && variable->dtype != LEAT_STRING
+                     ? creator->place(creator->context, variable, initial, err)
+                     : place_on_host(variable, initial, err);
     if (status == LEAT_OK)
         return variable;
     leat_variable_unref(variable);
@@ -130,6 +160,10 @@ leat_shape leat_variable_shape(const leat_variable *variable) {
 leat_status leati_variable_download(const leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
+    if (variable->dtype == LEAT_STRING) {
+        *out = leati_variable_share_strings(variable);
+        return LEAT_OK;
+    }
     leat_status status = leat_tensor_new(variable->dtype, variable->shape, out, err);
     if (status != LEAT_OK)
         return status;
@@ -148,10 +182,12 @@ leat_status leati_variable_download(const leat_variable *variable, int copy, lea
     return status;
 }
 
-static leat_status upload(const leat_variable *variable, int copy, const leat_tensor *value,
+static leat_status upload(leat_variable *variable, int copy, const leat_tensor *value,
                           leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
     size_t size = leat_tensor_bytes(value);
+    if (variable->dtype == LEAT_STRING)
+        return leati_variable_replace_strings(variable, value, err);
     if (place->device != NULL)
         return place->upload(place->device, value->data, variable->copies[copy], size, err);
     if (size)

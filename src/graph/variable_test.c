@@ -143,15 +143,36 @@ static void test_one_copy(void **state) {
     assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "[2]");
     assert_int_equal(leat_variable_assign(NULL, &other, &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leat_variable_read(NULL, &out, &err), LEAT_INVALID_ARGUMENT);
-    leat_tensor text = leat_scalar_string("no");
-    assert_null(leat_variable_new(&text, NULL, &err));
-    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_DTYPE, "string");
+    leat_object *pointer = (leat_object *)variable;
+    leat_tensor object = leat_tensor_view(LEAT_OBJECT, LEAT_SCALAR, &pointer);
+    assert_null(leat_variable_new(&object, NULL, &err));
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_DTYPE, "object");
     assert_null(leat_variable_new(NULL, NULL, &err));
-    leat_tensor_unref(&text);
     leat_tensor_unref(&other);
     leat_tensor_unref(&initial);
     assert_ptr_equal(leat_variable_ref(variable), variable);
     leat_variable_unref(variable);
+    leat_variable_unref(variable);
+}
+
+/* What was read of a variable of strings stays as it was when another value takes its place. */
+static void test_strings(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_tensor first = leat_scalar_string("first"), second = leat_scalar_string("second");
+    leat_tensor before, after;
+    leat_variable *variable = leat_variable_new(&first, NULL, &err);
+    assert_non_null(variable);
+    assert_int_equal(leat_variable_dtype(variable), LEAT_STRING);
+    leat_tensor_unref(&first);
+    assert_int_equal(leat_variable_read(variable, &before, &err), LEAT_OK);
+    assert_int_equal(leat_variable_assign(variable, &second, &err), LEAT_OK);
+    leat_tensor_unref(&second);
+    assert_int_equal(leat_variable_read(variable, &after, &err), LEAT_OK);
+    assert_memory_equal(((const leat_string *)before.data)->data, "first", 5);
+    assert_memory_equal(((const leat_string *)after.data)->data, "second", 6);
+    leat_tensor_unref(&before);
+    leat_tensor_unref(&after);
     leat_variable_unref(variable);
 }
 
@@ -319,6 +340,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_reading_may_be_stopped),
         TEST(test_one_copy),
+        TEST(test_strings),
         TEST(test_mirrored),
         TEST(test_sync_on_read),
         TEST(test_replicas_have_their_own_copies),

@@ -5,6 +5,7 @@ What they hold stands as literals in python/tests/test_checkpoint_files.py and s
 """
 import os
 
+import numpy as np
 import tensorflow as tf
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "tests", "checkpoints")
@@ -38,6 +39,8 @@ def main():
     """Writes them."""
     os.makedirs(FOLDER, exist_ok=True)
     tf.train.Checkpoint(net=Net()).save(os.path.join(FOLDER, "module"))
+    tf.train.Checkpoint(v=tf.Variable(["a", "bé", b"x\x00"]), w=tf.Variable(b"x\x00y"), e=tf.Variable(np.zeros((0, 2), object)),
+                        n=tf.Variable(3.0)).write(os.path.join(FOLDER, "strings"))
     os.remove(os.path.join(FOLDER, "checkpoint"))
     mixed = {"half": tf.Variable([1.5, -2], dtype=tf.float16), "brain": tf.Variable([1.5, -2], dtype=tf.bfloat16),
              "text": tf.Variable([["", "leat"], ["a\0b", "\u00e9"]]), "whole": tf.Variable(1 + 2j),

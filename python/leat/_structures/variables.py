@@ -16,6 +16,7 @@ from leat._graph import trace
 from leat._graph.indices import gather_nd
 from leat._graph.ops import FUNCTIONS as F
 from leat._structures.indexed_slices import IndexedSlices
+from leat.errors import InvalidArgumentError
 
 
 class VariableSynchronization(enum.Enum):
@@ -106,7 +107,8 @@ class Variable:
             raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
         if not isinstance(aggregation, VariableAggregation):
             raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
-        place = trace.strategy() if _places.like is None else _places.like
+        is_text = value.dtype is dtypes.string  # of which there is one copy, whatever scope is open
+        place = None if is_text else trace.strategy() if _places.like is None else _places.like
         if getattr(place, "_check_variable", None) is not None:
             place._check_variable(name, value.dtype, synchronization, aggregation)
         for graph in trace._state.graphs:
@@ -116,8 +118,8 @@ class Variable:
         self._constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         self._dtype, self._shape = value.dtype, value.shape
-        if value.dtype in (dtypes.string, dtypes.variant):
-            raise TypeError(f"a variable of {value.dtype.name} is not supported; keep a Python list of tensors")
+        if value.dtype is dtypes.variant:
+            raise TypeError("a variable of variant is not supported; keep a Python list of tensors")
         written = self.__dict__.pop("_written", initial_value)
         if getattr(place, "_compare_initial", None) is not None:
             place._compare_initial(self._name, written, value)
@@ -125,9 +127,9 @@ class Variable:
                                         sync_on_read=synchronization is VariableSynchronization.ON_READ
                                         and (self._has_copies or not getattr(place, "_shares_variables", False)),
                                         aggregation=aggregation.value,
-                                        like=None if _places.like is None else _places.like._native)
+                                        like=None if _places.like is None or is_text else _places.like._native)
         distributed = getattr(place, "_distributed", None)
-        self._strategy = place if _places.like is None else getattr(place, "_strategy", None)
+        self._strategy = getattr(place, "_strategy", None) if place is _places.like else place
         if distributed is not None:
             self.__class__ = distributed(type(self), synchronization)
         if trace._state.devices and place is None:
@@ -302,6 +304,9 @@ class Variable:
 
     def _write(self, value, add):
         self._check_value(value, add)
+        if add and self._dtype is dtypes.string:
+            raise InvalidArgumentError(None, None, f"variable '{self.name}' is of strings, to which nothing is added; "
+                                       "assign what tf.strings.join gives")
         if trace._state.graphs:
             trace.check_write(self)
             trace._state.graphs[-1].write_variable(self, value, add)

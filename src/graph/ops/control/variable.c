@@ -4,8 +4,8 @@
  *
  * Of n rows that are assigned the last one stays, as if they were assigned in order; a sum is that
  * of the operation add, run in place, row after row. Reading copies, because a later assignment
- * writes in place; its gradient is asked for with leat_variable_gradients. They fail where the
- * shape differs. */
+ * writes in place, but for strings, which it replaces; its gradient is asked for with
+ * leat_variable_gradients. They fail where the shape differs. */
 #include "graph/graph.h"
 #include "graph/kernel_host.h"
 #include "graph/variable_ops.h"
@@ -19,6 +19,10 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status == LEAT_OK)
         status = leati_variable_check_operand(variable, value, err);
+    if (status == LEAT_OK && call->n > 0 && value->dtype == LEAT_STRING) {
+        const leat_tensor last = leati_kernel_operand_tensor(value, call->n - 1);
+        return leati_variable_replace_strings(variable, &last, err);
+    }
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
     /* The rows before the last one would be overwritten at once. */
@@ -71,10 +75,22 @@ static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) 
     return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
 }
 
+static leat_status read_strings(leati_kernel_call *call, const leat_variable *variable,
+                                leat_error *err) {
+    leat_tensor value = leati_variable_share_strings(variable);
+    leat_status status = LEAT_OK;
+    for (int64_t i = 0; status == LEAT_OK && i < call->n; i++)
+        status = leati_kernel_store(call, 0, i, &value, err);
+    leat_tensor_unref(&value);
+    return status;
+}
+
 static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err) {
     leat_variable *variable = NULL;
     void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
+    if (status == LEAT_OK && variable->dtype == LEAT_STRING)
+        return read_strings(call, variable, err);
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
     if (status == LEAT_OK)

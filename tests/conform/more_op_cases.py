@@ -162,6 +162,21 @@ more("set_diag", "stack", tf.linalg.set_diag, [floats(2, 3, 4), floats(2, 2, 3)]
 more("xlogy", "broadcast", tf.math.xlogy, [floats(2, 1), floats(3, low=0.5)], tolerance=1e-6, gradient=True)
 
 
+# ---- complex numbers ----
+pairs = np.array([1 + 2j, 0, -0.0, complex(0, 0.5), complex(np.nan, 0), 3 - 1j], np.complex64)
+for dtype in (np.complex64, np.complex128):
+    name = np.dtype(dtype).name
+    more("where", name, tf.where, [pairs.astype(dtype).reshape(2, 3)])
+    more("segment_mean", name, tf.math.segment_mean, [pairs.astype(dtype)[[0, 1, 2, 3, 5]], I32([0, 0, 2, 2, 2])])
+    more("one_hot", name, tf.one_hot, [I32([0, 2, 3])], {"depth": 3, "dtype": name})
+    more("bitcast", name + "_to_bytes", tf.bitcast, [pairs.astype(dtype)], {"type": "uint8"})
+more("one_hot", "complex_values", lambda x, **how: tf.one_hot(x, how["depth"], 1 + 2j, -1j), [I32([0, 2])], {
+    "depth": 3, "on_value": {"dtype": "complex128", "shape": [], "data": [[1, 2]]}, "off_value": {"dtype": "complex128", "shape": [], "data": [[0, -1]]}})
+more("bitcast", "complex64_to_int64", tf.bitcast, [pairs[:2]], {"type": "int64"})
+more("bitcast", "complex64_to_complex128", tf.bitcast, [pairs.reshape(3, 2)], {"type": "complex128"})
+more("bitcast", "float32_to_complex64", tf.bitcast, [F32([[1, 2], [3, 4]])], {"type": "complex64"})
+
+
 # ---- pictures ----
 left, right = floats(2, 6, 7, 2, low=0.1, high=0.9), floats(2, 6, 7, 2, low=0.1, high=0.9)
 more("psnr", "small", tf.image.psnr, [left[:, :3, :3], right[:, :3, :3]], {"max_val": 1.5}, tolerance=1e-5, gradient="float32")

@@ -22,6 +22,8 @@ class Half:
 
 
 def number(value):
+    if isinstance(value, np.complexfloating):
+        return [number(value.real), number(value.imag)]
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, np.integer)):

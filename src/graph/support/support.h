@@ -34,7 +34,7 @@ leat_value leati_support_times(leat_value a, double number);
  * (room for num_inputs) become the inputs, as values that nothing else reads, and `results`, one
  * for each output, what is composed of them; the gradients of the floating-point inputs follow from
  * those. */
-enum { LEATI_THROUGH_INPUTS = 4 };
+enum { LEATI_THROUGH_INPUTS = 8 };
 void leati_support_gradient_sources(const leati_gradient_call *call, leat_value *sources);
 LEAT_WARN_UNUSED leat_status leati_support_gradient_through(leati_gradient_call *call,
                                                             const leat_value *sources,
@@ -128,6 +128,11 @@ LEAT_WARN_UNUSED leat_status leati_support_inner_run(leati_kernel_call *call,
 LEAT_WARN_UNUSED leat_status leati_support_inner_cast(leati_kernel_call *call,
                                                       const leati_operand *in, leat_dtype dtype,
                                                       leati_operand *out, leat_error *err);
+/* Which numbers are not 0, as bools in the arena: NaN is none, and a complex number by either part.
+ */
+LEAT_WARN_UNUSED leat_status leati_support_inner_truth(leati_kernel_call *call,
+                                                       const leati_operand *in, leati_operand *out,
+                                                       leat_error *err);
 LEAT_WARN_UNUSED leat_status leati_support_inner_cast_into(leati_kernel_call *call,
                                                            const leati_operand *in,
                                                            leati_operand *out, leat_error *err);

@@ -5,6 +5,7 @@
  * dtype do not lie where a larger one may. Fails on bool, strings and other dimensions. No
  * gradient, no locks. */
 #include "base/stop.h"
+#include "core/tensor.h"
 #include "graph/support/support.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static leat_status cast_shape(leat_dtype from, leat_dtype to, const leat_shape *
 }
 
 static leat_status want_number(leat_dtype dtype, const char *what, leat_error *err) {
-    if (dtype > LEAT_BOOL && dtype <= LEAT_FLOAT64)
+    if (leati_dtype_is_number(dtype))
         return LEAT_OK;
     return leati_refuse(err, DTYPE, "%s is %s; expected numbers", what, leat_dtype_name(dtype));
 }

@@ -59,7 +59,7 @@ static leat_status dtype_of(const struct one_hot_args *args, leat_dtype *out, le
     }
     if (*out == LEAT_INVALID)
         *out = LEAT_FLOAT32;
-    if (*out > LEAT_FLOAT64)
+    if (*out != LEAT_BOOL && !leati_dtype_is_number(*out))
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number or bool",
                             leat_dtype_name(*out));
     return LEAT_OK;
@@ -95,6 +95,15 @@ static leat_status one_hot_infer(leati_infer_call *call, leat_error *err) {
     return leati_op_infer_output(call, dtype, &shape, NULL, err);
 }
 
+/* A complex number as one of the other width. */
+static void convert_complex(const leat_tensor *tensor, leat_dtype dtype, char *bytes) {
+    leat_dtype part = leati_dtype_part(dtype);
+    const leat_tensor parts = {.dtype = leati_dtype_part(tensor->dtype), .data = tensor->data};
+    for (int i = 0; i < 2; i++)
+        (void)leati_support_store_number(part, leati_tensor_float_at(&parts, i),
+                                         bytes + (size_t)i * leat_dtype_size(part));
+}
+
 /* `value`, or `number` where none was given, as bytes of the dtype. */
 static leat_status bytes_of(const leat_element *value, double number, leat_dtype dtype, char *bytes,
                             leat_error *err) {
@@ -104,18 +113,25 @@ static leat_status bytes_of(const leat_element *value, double number, leat_dtype
             memcpy(bytes, tensor->data, leat_dtype_size(dtype));
             return LEAT_OK;
         }
+        if (leati_dtype_is_complex(dtype) && leati_dtype_is_complex(tensor->dtype)) {
+            convert_complex(tensor, dtype, bytes);
+            return LEAT_OK;
+        }
         if (tensor->dtype < LEAT_BOOL || tensor->dtype > LEAT_FLOAT64)
             return leati_refuse(err, DTYPE, "a value is %s, the dtype %s",
                                 leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
         /* A cast would silently cut off the fraction. */
-        if (leati_dtype_is_float(tensor->dtype) && !leati_dtype_is_float(dtype))
+        if (leati_dtype_is_float(tensor->dtype) && !leati_dtype_is_float(dtype) &&
+            !leati_dtype_is_complex(dtype))
             return leati_refuse(err, DTYPE, "a value is %s; expected %s",
                                 leat_dtype_name(tensor->dtype), leat_dtype_name(dtype));
         number = leati_dtype_is_integer(tensor->dtype) || tensor->dtype == LEAT_BOOL
                      ? (double)leati_tensor_int_at(tensor, 0)
                      : leati_tensor_float_at(tensor, 0);
     }
-    (void)leati_support_store_number(dtype, number, bytes);
+    /* Of a complex number the imaginary part is 0. */
+    memset(bytes, 0, leat_dtype_size(dtype));
+    (void)leati_support_store_number(leati_dtype_part(dtype), number, bytes);
     return LEAT_OK;
 }
 

@@ -5,12 +5,13 @@
  * strings. No state, no locks. */
 #include "base/minmax.h"
 #include "base/stop.h"
+#include "core/tensor.h"
 #include "graph/support/support.h"
 
 static leat_status where_infer(leati_infer_call *call, leat_error *err) {
     leat_dtype dtype = call->inputs[0].dtype;
     leat_shape shape = LEAT_SHAPE(LEAT_UNKNOWN_DIM, call->inputs[0].shape.rank);
-    if (dtype < LEAT_BOOL || dtype > LEAT_FLOAT64)
+    if (dtype != LEAT_BOOL && !leati_dtype_is_number(dtype))
         return leati_refuse(err, DTYPE, "the condition is %s; expected bool or numbers",
                             leat_dtype_name(dtype));
     if (call->inputs[0].shape.rank < 0)
@@ -61,8 +62,7 @@ static int64_t count_held(const bool *holds, int64_t n) {
 static leat_status where_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
     leati_operand truth;
-    /* As truth values, whatever the dtype; a NaN is true. */
-    LEATI_TRY(leati_support_inner_cast(call, in, LEAT_BOOL, &truth, err));
+    LEATI_TRY(leati_support_inner_truth(call, in, &truth, err));
     const bool *holds = (const bool *)truth.data;
     int64_t count = count_held(holds, in->count), done = 0;
     leat_shape shape = LEAT_SHAPE(count, in->rank);

@@ -36,30 +36,17 @@ static const leati_row count_nonzero_rows[] = {
 static leat_status count_nonzero_infer(leati_infer_call *call, leat_error *err) {
     const struct count_nonzero_args *args = call->args;
     LEATI_TRY(leati_support_want_values(call, 0, err));
-    if (args->dtype <= LEAT_BOOL || args->dtype > LEAT_FLOAT64)
+    if (!leati_dtype_is_number(args->dtype))
         return leati_refuse(err, DTYPE, "dtype is %s; expected a number",
                             leat_dtype_name(args->dtype));
     return leati_reduce_infer_as(call, args->dtype, err);
 }
 
-/* A cast would look at the real part alone. */
-static leat_status either_part(leati_kernel_call *call, const leati_operand *in,
-                               leati_operand *truth, leat_error *err) {
-    static const double zero[2] = {0, 0};
-    leati_operand both[2] = {*in,
-                             {.data = (char *)(uintptr_t)zero, .dtype = in->dtype, .count = 1}};
-    return leati_support_inner_run(call, &leati_tensor_op_not_equal, NULL, both, 2, LEAT_BOOL,
-                                   truth, err);
-}
-
 /* Of each value of every row: is it anything? */
 static leat_status find_truth(leati_kernel_call *call, leati_operand *truth, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    if (leati_dtype_is_complex(in->dtype))
-        return either_part(call, in, truth, err);
     if (in->dtype != LEAT_STRING)
-        /* cast makes true of all numbers but 0, NaN included; it does not take strings. */
-        return leati_support_inner_cast(call, in, LEAT_BOOL, truth, err);
+        return leati_support_inner_truth(call, in, truth, err);
     size_t bytes = 0;
     if (!leati_mul_size((size_t)in->count, (size_t)call->n, &bytes))
         return leati_no_memory(err);
@@ -104,10 +91,11 @@ static leat_status count_nonzero_kernel(leati_kernel_call *call, leat_error *err
         for (int64_t i = 0; i < out->count; i++) {
             int64_t number =
                 ((const int64_t *)(const void *)leati_support_row_of(&numbers, row))[i];
+            char *to = leati_support_row_of(out, row) + (size_t)i * leat_dtype_size(out->dtype);
+            /* The imaginary part of a complex number is 0. */
+            memset(to, 0, leat_dtype_size(out->dtype));
             /* A double counts exactly to 2^53, more values than memory holds. */
-            (void)leati_support_store_number(out->dtype, (double)number,
-                                             leati_support_row_of(out, row) +
-                                                 (size_t)i * leat_dtype_size(out->dtype));
+            (void)leati_support_store_number(leati_dtype_part(out->dtype), (double)number, to);
         }
     return LEAT_OK;
 }

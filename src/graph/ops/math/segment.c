@@ -230,10 +230,9 @@ static leat_status unsorted_product_gradient(leati_gradient_call *call, leat_err
         .kernel = OP##_kernel,                                                                     \
         __VA_ARGS__,                                                                               \
     };
-/* Means are of real numbers alone. */
 #define SORTED(OP, KIND, MEAN, ...)                                                                \
     static leat_status OP##_infer(leati_infer_call *call, leat_error *err) {                       \
-        return sorted_infer(call, MEAN ? LEATI_COMBINE_MAXIMUM : KIND, err);                       \
+        return sorted_infer(call, KIND, err);                                                      \
     }                                                                                              \
     static leat_status OP##_kernel(leati_kernel_call *call, leat_error *err) {                     \
         return sorted_kernel(call, KIND, MEAN, err);                                               \

@@ -2,11 +2,13 @@
  * (tf.strings.as_string).
  *
  * Without arguments floats have six digits after the point; precision, scientific, shortest, width
- * and fill are those of printf, and the decimal point is a point in every locale. Fails in
+ * and fill are those of printf, and the decimal point is a point in every locale; they are each
+ * part's of complex numbers, which stand in parentheses. Fails in
  * inference where the dtype has no such argument, without memory in a run. No gradient, no locks.
  */
 #include "core/half.h"
 #include "core/number.h"
+#include "core/tensor.h"
 #include "graph/support/text/texts.h"
 
 #include <math.h>
@@ -56,13 +58,18 @@ static const leati_row as_string_rows[] = {
     {0},
 };
 
+/* Is it a dtype of floats, or of pairs of them? */
+static bool has_point(leat_dtype dtype) {
+    return leati_dtype_is_float(dtype) || leati_dtype_is_complex(dtype);
+}
+
 static leat_status as_string_infer(leati_infer_call *call, leat_error *err) {
     const struct as_string_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
     const char *fill = args->fill == NULL ? "" : args->fill;
     /* Dtypes are ordered: the comparisons below take ranges of their numbers. */
-    bool is_float = dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64, is_text = dtype == LEAT_STRING;
-    if ((dtype < LEAT_BOOL || dtype > LEAT_FLOAT64) && !is_text)
+    bool is_float = has_point(dtype), is_text = dtype == LEAT_STRING;
+    if ((dtype < LEAT_BOOL || dtype > LEAT_FLOAT64) && !is_text && !is_float)
         return leati_refuse(err, DTYPE, "the input is %s; expected numbers, bool or string",
                             leat_dtype_name(dtype));
     if (fill[0] != '\0' && (fill[1] != '\0' || strchr(" +-0#", fill[0]) == NULL))
@@ -158,7 +165,7 @@ static format format_of(const struct as_string_args *args, leat_dtype dtype) {
     const char *end = is_signed(dtype) ? "lld" : "llu";
     format f = {.width = args->width > 0 ? (int)args->width : 0,
                 .precision = args->precision >= 0 ? (int)args->precision : -1};
-    if (dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64)
+    if (has_point(dtype))
         end = args->shortest ? "g" : args->scientific ? "e" : "f";
     else if (dtype == LEAT_STRING && args->width <= 0)
         f.precision = -1; /* without a width TensorFlow leaves strings as they are */
@@ -228,29 +235,22 @@ static bool has_six(const struct as_string_args *args) {
            (args->fill == NULL || args->fill[0] == '\0');
 }
 
-static leat_status write_value(const leati_kernel_call *call, int64_t row, int64_t index,
-                               void *context, leati_writer *out, leat_error *err) {
-    const struct as_string_args *args = call->args;
-    const leati_operand *in = &call->inputs[0];
-    const format *f = context;
-    const char *at = leati_support_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+static leat_status write_number(const struct as_string_args *args, const format *f,
+                                leat_dtype dtype, const char *at, leati_writer *out,
+                                leat_error *err) {
     /* Doubles have up to 309 digits before the point: few results are longer. */
     char text[512], *longer = NULL;
-    if (in->dtype == LEAT_STRING) {
-        put_string(f, args->fill, (const leat_string *)(const void *)at, out);
-        return LEAT_OK;
-    }
     int size = 0;
-    if (in->dtype >= LEAT_FLOAT16 && in->dtype <= LEAT_FLOAT64 && has_six(args))
-        size = (int)write_six(float_of(in->dtype, at), text);
+    if (leati_dtype_is_float(dtype) && has_six(args))
+        size = (int)write_six(float_of(dtype, at), text);
     if (size == 0)
-        size = print(f, in->dtype, at, text, sizeof text);
+        size = print(f, dtype, at, text, sizeof text);
     /* snprintf said how much it needs; a width or precision can ask for MOST_DIGITS. */
     if (size >= (int)sizeof text) {
         longer = leati_alloc(1, (size_t)size + 1);
         if (longer == NULL)
             return leati_no_memory(err);
-        (void)print(f, in->dtype, at, longer, (size_t)size + 1);
+        (void)print(f, dtype, at, longer, (size_t)size + 1);
     }
     if (size > 0)
         leati_put_raw(out, longer == NULL ? text : longer, (size_t)size);
@@ -258,11 +258,31 @@ static leat_status write_value(const leati_kernel_call *call, int64_t row, int64
     return LEAT_OK;
 }
 
+static leat_status write_value(const leati_kernel_call *call, int64_t row, int64_t index,
+                               void *context, leati_writer *out, leat_error *err) {
+    const struct as_string_args *args = call->args;
+    const leati_operand *in = &call->inputs[0];
+    const char *at = leati_support_row_of(in, row) + (size_t)index * leat_dtype_size(in->dtype);
+    leat_dtype part = leati_dtype_part(in->dtype);
+    if (in->dtype == LEAT_STRING) {
+        put_string(context, args->fill, (const leat_string *)(const void *)at, out);
+        return LEAT_OK;
+    }
+    if (part == in->dtype)
+        return write_number(args, context, part, at, out, err);
+    leati_put_raw(out, "(", 1);
+    LEATI_TRY(write_number(args, context, part, at, out, err));
+    leati_put_raw(out, ",", 1);
+    LEATI_TRY(write_number(args, context, part, at + leat_dtype_size(part), out, err));
+    leati_put_raw(out, ")", 1);
+    return LEAT_OK;
+}
+
 static leat_status as_string_kernel(leati_kernel_call *call, leat_error *err) {
     const struct as_string_args *args = call->args;
     leat_shape shape = leati_support_operand_shape(&call->inputs[0]);
     leat_dtype dtype = call->inputs[0].dtype;
-    bool whole = (dtype < LEAT_FLOAT16 || dtype > LEAT_FLOAT64) && dtype != LEAT_STRING;
+    bool whole = !has_point(dtype) && dtype != LEAT_STRING;
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (dtype == LEAT_BOOL ||
         /* Nothing to format: digits are written without printf. */

@@ -1,5 +1,6 @@
 /* Kernels that run kernels: an operation made of steps keeps the values between them in its call's
  * arena. See support.h. */
+#include "core/tensor.h"
 #include "graph/halves.h"
 #include "graph/support/support.h"
 
@@ -39,6 +40,18 @@ leat_status leati_support_inner_run(leati_kernel_call *call, const leati_tensor_
     call->failed_row = inner.failed_row;
     *out = result;
     return status;
+}
+
+leat_status leati_support_inner_truth(leati_kernel_call *call, const leati_operand *in,
+                                      leati_operand *out, leat_error *err) {
+    static const double zero[2] = {0, 0};
+    leati_operand both[2] = {*in,
+                             {.data = (char *)(uintptr_t)zero, .dtype = in->dtype, .count = 1}};
+    /* A cast would look at the real part alone. */
+    return leati_dtype_is_complex(in->dtype)
+               ? leati_support_inner_run(call, &leati_tensor_op_not_equal, NULL, both, 2, LEAT_BOOL,
+                                         out, err)
+               : leati_support_inner_cast(call, in, LEAT_BOOL, out, err);
 }
 
 leat_status leati_support_inner_cast_into(leati_kernel_call *call, const leati_operand *in,

@@ -14,6 +14,8 @@
 
 /* Divides the n values of a sum by how many slices it has. */
 static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
+    n *= leati_dtype_is_complex(dtype) ? 2 : 1;
+    dtype = leati_dtype_part(dtype);
     size_t size = leat_dtype_size(dtype);
     leat_tensor all = {.dtype = dtype, .data = to};
     for (int64_t i = 0; i < n && dtype == LEAT_FLOAT32; i++)

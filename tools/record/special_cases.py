@@ -21,6 +21,9 @@ for name in "i0 i0e i1 i1e j0 j1 k0 k0e k1 k1e y0 y1 dawsn expint fresnel_cos fr
     record(op, "slopes", call, [F64([[0.3, 0.8, 1.7], [2.9, 4.4, 5.3]])], gradient=True, tolerance=1e-9)
     record(op, "empty", call, [np.zeros((0, 2), F32)])
     record(op, "integers", call, [I32([1])], fails=(DTYPE, "int32"))
+    if op.startswith("bessel"):
+        for dtype in (F32, F64):
+            record(op, "edges_" + dtype.__name__, call, [dtype([-np.inf, -700.0, -2.5, np.inf, np.nan])], tolerance=1e-4 if dtype is F32 else 1e-9)
 
 # ---- incomplete functions ----
 a, x = F64([0.1, 0.5, 1.0, 2.5, 7.0, 30.0, 2.0, 4.0]), F64([0.05, 0.9, 1.0, 4.0, 6.0, 25.0, 20.0, 0.5])

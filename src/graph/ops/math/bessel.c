@@ -3,7 +3,8 @@
  *
  * All are computed in double: I by its power series, or for large x by the asymptotic one, K by its
  * power series, or by the trapezoidal rule on an integral over a function that falls so fast that a
- * few points are exact; J and Y are the C library's. K and Y are NaN below 0 and infinite at 0.
+ * few points are exact; J and Y are the C library's. K and Y are infinite at 0 and, as in
+ * TensorFlow, below it; I, J and Y at an infinity are NaN.
  * They fail in inference on other dtypes. No state, no locks. */
 #include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
@@ -18,7 +19,7 @@ static double scaled_i(int order, double x) {
     if (isnan(x))
         return x;
     if (isinf(x))
-        return 0;
+        return order == 1 ? copysign(0, x) : 0;
     double sign = order == 1 && x < 0 ? -1 : 1;
     if (size > 30) { /* where the smallest term of the asymptotic series is below a rounding */
         for (int k = 1; k < 40 && fabs(term) > 1e-17; k++) {
@@ -51,9 +52,9 @@ static double small_k(int order, double x) {
 
 /* K times e^x. */
 static double scaled_k(int order, double x) {
-    if (isnan(x) || x < 0)
+    if (isnan(x))
         return NAN;
-    if (x == 0)
+    if (x <= 0)
         return INFINITY;
     if (isinf(x))
         return 0;
@@ -69,9 +70,22 @@ static double scaled_k(int order, double x) {
     return sum * step;
 }
 
-/* The C library gives y(negative) an infinity. */
+/* The C library's are 0 at an infinity. */
+static double library_j(int order, double x) {
+    return isinf(x) ? NAN : order == 0 ? j0(x) : j1(x);
+}
+
 static double library_y(int order, double x) {
-    return x < 0 ? NAN : order == 0 ? y0(x) : y1(x);
+    if (isinf(x) && x > 0)
+        return NAN;
+    return x <= 0 ? -INFINITY : order == 0 ? y0(x) : y1(x);
+}
+
+/* K without the factor: e^-x, which where x is negative would be infinite itself, changes nothing
+ * of an infinity. */
+static double plain_k(int order, double x) {
+    double scaled = scaled_k(order, x);
+    return isinf(scaled) ? scaled : scaled * exp(-x);
 }
 
 /* ---- kernels ---- */
@@ -80,11 +94,11 @@ LEATI_FLOATS1(bessel_i0, leati_math_bessel_i0(x), scaled_i(0, x) * exp(fabs(x)))
 LEATI_FLOATS1(bessel_i0e, leati_math_bessel_i0e(x), scaled_i(0, x))
 LEATI_FLOATS1(bessel_i1, leati_math_bessel_i1(x), scaled_i(1, x) * exp(fabs(x)))
 LEATI_FLOATS1(bessel_i1e, leati_math_bessel_i1e(x), scaled_i(1, x))
-BESSEL(bessel_j0, j0((double)x))
-BESSEL(bessel_j1, j1((double)x))
-BESSEL(bessel_k0, scaled_k(0, (double)x) * exp(-(double)x))
+BESSEL(bessel_j0, library_j(0, (double)x))
+BESSEL(bessel_j1, library_j(1, (double)x))
+BESSEL(bessel_k0, plain_k(0, (double)x))
 BESSEL(bessel_k0e, scaled_k(0, (double)x))
-BESSEL(bessel_k1, scaled_k(1, (double)x) * exp(-(double)x))
+BESSEL(bessel_k1, plain_k(1, (double)x))
 BESSEL(bessel_k1e, scaled_k(1, (double)x))
 BESSEL(bessel_y0, library_y(0, (double)x))
 BESSEL(bessel_y1, library_y(1, (double)x))

@@ -105,6 +105,9 @@ static double zeta_of(double x, double q, double change) {
     /* A pole: of an even power both sides go to infinity, of an odd one they differ. */
     if (q <= 0 && q == floor(q))
         return fmod(x, 2) == 0 ? INFINITY : NAN;
+    /* Of an infinite power the first term decides; behind an infinite number nothing is left. */
+    if (isinf(x) || isinf(q))
+        return pow(q, -x);
     double sum = 0;
     for (; q < large; q++) {
         double term = pow(q, -x);

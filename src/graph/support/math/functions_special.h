@@ -438,7 +438,7 @@ LEATI_ALWAYS_INLINE float leati_math_bessel_i0(float x) {
     double a = fabs((double)x);
     a = a > 100.0 ? 100.0 : a;
     double y = leati_math_scaled_i0(a) * leati_math_short_exp(a);
-    return x != x ? x : (float)y;
+    return x - x == 0 ? (float)y : x - x; /* TensorFlow's is NaN at an infinity */
 }
 
 /* 0.7 ULP. */
@@ -446,7 +446,7 @@ LEATI_ALWAYS_INLINE float leati_math_bessel_i1(float x) {
     double a = fabs((double)x);
     a = a > 100.0 ? 100.0 : a;
     double y = leati_math_scaled_i1(a) * leati_math_short_exp(a);
-    return x != x ? x : copysignf((float)y, x);
+    return x - x == 0 ? copysignf((float)y, x) : x - x;
 }
 
 #endif

@@ -61,6 +61,31 @@ leat_value leat_op_central_crop(leat_value image, double central_fraction) {
     return leati_build_end(&build);
 }
 
+leat_value leat_op_combined_non_max_suppression(
+    leat_value boxes, leat_value scores, int64_t max_output_size_per_class, int64_t max_total_size,
+    const leat_op_combined_non_max_suppression_options *options, leat_value *nmsed_scores,
+    leat_value *nmsed_classes, leat_value *valid_detections) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_combined_non_max_suppression, NULL);
+    leati_build_input(&build, boxes);
+    leati_build_input(&build, scores);
+    leati_build_int(&build, "max_output_size_per_class", max_output_size_per_class);
+    leati_build_int(&build, "max_total_size", max_total_size);
+    leat_op_combined_non_max_suppression_options own = {
+        LEAT_OP_COMBINED_NON_MAX_SUPPRESSION_DEFAULTS};
+    leati_build_options(&build, &own, sizeof own, options,
+                        "leat_op_combined_non_max_suppression_options");
+    leati_build_float(&build, "iou_threshold", own.iou_threshold);
+    leati_build_float(&build, "score_threshold", own.score_threshold);
+    leati_build_bool(&build, "pad_per_class", own.pad_per_class);
+    leati_build_bool(&build, "clip_boxes", own.clip_boxes);
+    leat_value first = leati_build_end(&build);
+    leati_build_output(&build, 1, nmsed_scores);
+    leati_build_output(&build, 2, nmsed_classes);
+    leati_build_output(&build, 3, valid_detections);
+    return first;
+}
+
 leat_value leat_op_convert_image_dtype(leat_value image, leat_dtype dtype, bool saturate) {
     leati_build build;
     leati_build_begin(&build, &leati_tensor_op_convert_image_dtype, NULL);

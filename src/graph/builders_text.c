@@ -24,6 +24,14 @@ leat_value leat_op_encode_base64(leat_value input, bool pad) {
     return leati_build_end(&build);
 }
 
+leat_value leat_op_fingerprint(leat_value data, const char *method) {
+    leati_build build;
+    leati_build_begin(&build, &leati_tensor_op_fingerprint, NULL);
+    leati_build_input(&build, data);
+    leati_build_text(&build, "method", method);
+    return leati_build_end(&build);
+}
+
 leat_value leat_op_regex_full_match(leat_value input, const char *pattern) {
     leati_build build;
     leati_build_begin(&build, &leati_tensor_op_regex_full_match, NULL);

@@ -2,7 +2,7 @@
 import numpy as np
 import tensorflow as tf
 
-from op_case_model import DTYPE, STRUCTURE, VALUE
+from op_case_model import DTYPE, SHAPE, STRUCTURE, VALUE
 from operations import case
 
 s = tf.strings
@@ -61,8 +61,21 @@ for name, value, given, fails in (
         ("both", np.array([1.0]), {"scientific": True, "shortest": True}, (VALUE, "both")), ("long_fill", np.array([1]), {"fill": "ab"}, (VALUE, "fill")),
         ("other_fill", np.array([1.0]), {"fill": "x", "width": 9}, (VALUE, "fill"))):
     case("as_string", name, [value], lambda x: s.as_string(x, **given), given, fails)
+PAIRS = np.array([1 + 2j, -1.5e10 - 2.25j, complex(np.inf, np.nan), complex(-0.0, 1e-10)], np.complex64)
+for number, given in enumerate([{}, {"precision": 2}, {"scientific": True}, {"shortest": True}, {"precision": 2, "shortest": True}, {"width": 12},
+                                {"width": 8, "precision": 3}, {"width": 10, "fill": "0"}, {"fill": "+"}, {"width": 9, "fill": "-"}]):
+    case("as_string", "pairs_%d" % number, [PAIRS], lambda x: s.as_string(x, **given), given or None)
+case("as_string", "wide_pairs", [PAIRS.astype(np.complex128) / 3], s.as_string)
 
 # ---- hashes ----
+for name, value in (("strings", [b"a", b"", b"hello world, hello"]), ("rows_of_strings", np.array([[b"a", b"b"], [b"c", b""]], object)),
+                    ("one_string_a_row", np.array([[b"a"], [b"b"]], object)), ("cube_of_strings", np.array([[[b"a", b"b"]], [[b"c", b"d"]]], object)),
+                    ("numbers", np.arange(6, dtype=np.int32).reshape(2, 3)), ("long_rows", np.arange(60, dtype=np.float64).reshape(2, 5, 6)),
+                    ("bool", np.array([[True, False]])), ("complex", np.array([1 + 2j, 0], np.complex64)), ("no_values", np.zeros((2, 0), np.float32)),
+                    ("no_rows", np.zeros((0, 2), np.float32))):
+    case("fingerprint", name, [value], tf.fingerprint)
+case("fingerprint", "scalar", ["a"], tf.fingerprint, None, (SHAPE, "scalar"))
+case("fingerprint", "other_method", [["a"]], lambda x: tf.fingerprint(x, "sha1"), {"method": "sha1"}, (VALUE, "sha1"))
 LENGTHS = [bytes((i * 37 + n * 11 + 5) % 256 for i in range(n)) for n in [*range(0, 18), 23, 24, 25, 31, 32, 33, 63, 64, 65, 100, 200]]
 MOST = 2**63 - 1
 case("string_to_hash_bucket", "lengths", [LENGTHS], lambda x: s.to_hash_bucket(x, MOST), {"num_buckets": MOST})

@@ -230,4 +230,29 @@ record(op, "no_boxes", [overlaps[:0, :0], ranks[:0]], {"max_output_size": 3})
 refuse(op, "no_square", [overlaps[:, :5], ranks], (SHAPE, "[8, 5]"), {"max_output_size": 3})
 refuse(op, "other_count", [overlaps, ranks[:3]], (SHAPE, "[8, 8]"), {"max_output_size": 3})
 
+op = "combined_non_max_suppression"
+RNG = np.random.RandomState(816)  # apart, so that the cases above stay as they are
+starts = RNG.rand(2, 12, 1, 2) * 1.3
+corners = np.concatenate([starts, starts + RNG.rand(2, 12, 1, 2) * 0.6], -1).astype(F32)
+ranks = RNG.rand(2, 12, 3).astype(F32)
+own = np.tile(corners, (1, 1, 3, 1))
+own[:, :, 1] *= 0.5
+SIZES = {"max_output_size_per_class": 2, "max_total_size": 5}
+for name, attributes in (("default", {}), ("strict", {"iou_threshold": 0.1}), ("scores_above", {"score_threshold": 0.8}), ("as_they_are", {"clip_boxes": False}),
+                         ("padded", {"pad_per_class": True, "max_total_size": 50}), ("padded_and_cut", {"pad_per_class": True, "score_threshold": 0.9}),
+                         ("many", {"max_output_size_per_class": 20, "max_total_size": 40})):
+    record(op, name, [corners, ranks], {**SIZES, **attributes})
+    record(op, "own_" + name, [own, ranks], {**SIZES, **attributes})
+record(op, "turned", [corners[..., [2, 1, 0, 3]], ranks], {**SIZES, "iou_threshold": 0.1})
+record(op, "no_pictures", [corners[:0], ranks[:0]], SIZES)
+record(op, "no_boxes", [corners[:, :0], ranks[:, :0]], SIZES)
+record(op, "no_classes", [corners, ranks[..., :0]], SIZES)
+refuse(op, "threshold", [corners, ranks], (VALUE, "[0, 1]"), {**SIZES, "iou_threshold": 1.5})
+refuse(op, "none_of_a_class", [corners, ranks], (VALUE, "max_output_size_per_class"), {**SIZES, "max_output_size_per_class": 0})
+refuse(op, "none_at_all", [corners, ranks], (VALUE, "max_total_size"), {**SIZES, "max_total_size": 0})
+refuse(op, "three_numbers", [corners[..., :3], ranks], (SHAPE, "4"), SIZES)
+refuse(op, "rank", [corners[0], ranks], (SHAPE, "q"), SIZES)
+refuse(op, "other_classes", [own[:, :, :2], ranks], (SHAPE, "classes"), SIZES)
+refuse(op, "other_count", [corners, ranks[:, :5]], (SHAPE, "[2, 5, 3]"), SIZES)
+
 write({})

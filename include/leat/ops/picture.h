@@ -43,6 +43,32 @@ LEAT_API leat_value leat_op_adjust_saturation(leat_value image, double saturatio
  * `central_fraction`: the part of each dimension that stays, in (0, 1]. */
 LEAT_API leat_value leat_op_central_crop(leat_value image, double central_fraction);
 
+typedef struct leat_op_combined_non_max_suppression_options {
+    size_t size; /* set by the macro below */
+    /* Boxes that overlap a better one by more are left out; by default 0.5. */
+    double iou_threshold;
+    /* Boxes whose scores are not above are left out; by default "-inf". */
+    double score_threshold;
+    /* No more boxes of a picture than its classes can have; by default false. */
+    bool pad_per_class;
+    /* Cut boxes to [0, 1]; by default true. */
+    bool clip_boxes;
+} leat_op_combined_non_max_suppression_options;
+#define LEAT_OP_COMBINED_NON_MAX_SUPPRESSION_DEFAULTS                                              \
+    .size = sizeof(leat_op_combined_non_max_suppression_options), .iou_threshold = 0.5,            \
+    .score_threshold = -INFINITY, .clip_boxes = true
+/* The best boxes of all classes of each picture, with their scores, classes and number, without
+ * those that overlap a better one of their class too much
+ * (tf.image.combined_non_max_suppression).
+ * `max_output_size_per_class`: how many boxes of a class are chosen at most.
+ * `max_total_size`: how many boxes of a picture there are.
+ * `options`: NULL for the defaults.
+ * Returns `nmsed_boxes`; `nmsed_scores` and `nmsed_classes` and `valid_detections` may be NULL. */
+LEAT_API leat_value leat_op_combined_non_max_suppression(
+    leat_value boxes, leat_value scores, int64_t max_output_size_per_class, int64_t max_total_size,
+    const leat_op_combined_non_max_suppression_options *options, leat_value *nmsed_scores,
+    leat_value *nmsed_classes, leat_value *valid_detections);
+
 /* Pictures of another dtype, scaled so that 1.0 is an integer's largest value
  * (tf.image.convert_image_dtype).
  * `dtype`: the dtype of the result.

@@ -36,6 +36,10 @@ LEAT_API leat_value leat_op_decode_base64(leat_value input);
  * `pad`: fill the last four letters up with "="; by default false. */
 LEAT_API leat_value leat_op_encode_base64(leat_value input, bool pad);
 
+/* A hash of each row of the first dimension, as 8 bytes (tf.fingerprint).
+ * `method`: farmhash64; by default "farmhash64". */
+LEAT_API leat_value leat_op_fingerprint(leat_value data, const char *method);
+
 /* Is each string as a whole what a regular expression describes (tf.strings.regex_full_match)?
  * `pattern`: the regular expression. */
 LEAT_API leat_value leat_op_regex_full_match(leat_value input, const char *pattern);

@@ -1,9 +1,11 @@
-/* non_max_suppression, non_max_suppression_overlaps, non_max_suppression_with_scores: the numbers
- * of the boxes with the best scores, without those that overlap a better one too much
- * (tf.image.non_max_suppression and its like). Boxes are y1 x1 y2 x2, corners in any order, and
- * overlap is intersection over union; or a matrix says how far each two overlap; or the scores come
- * too, and with a sigma a box that overlaps a better one is not left out, but its score is
- * multiplied by exp(-overlap^2 / (2 sigma)), and iou_threshold has no effect.
+/* combined_non_max_suppression, non_max_suppression, non_max_suppression_overlaps,
+ * non_max_suppression_with_scores: the numbers of the boxes with the best scores, without those
+ * that overlap a better one too much (tf.image.non_max_suppression and its like). Boxes are y1 x1
+ * y2 x2, corners in any order, and overlap is intersection over union; or a matrix says how far
+ * each two overlap; or the scores come too, and with a sigma a box that overlaps a better one is
+ * not left out, but its score is multiplied by exp(-overlap^2 / (2 sigma)), and iou_threshold has
+ * no effect. The combined one chooses for each class of each picture, and of all classes' boxes the
+ * best; of equal scores those of the lower class.
  *
  * Happy path: candidates above the score's threshold stand in a heap, the best one first, of equal
  * scores the first. The best one is compared with the boxes chosen since it was last looked at, the
@@ -16,28 +18,33 @@
 #include "base/stop.h"
 #include "graph/support/support.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 struct suppress_args {
     int64_t max_output_size;
     double iou_threshold; /* of overlaps: overlap_threshold */
     double score_threshold, soft_nms_sigma;
+    int64_t max_total_size; /* this and what follows: of the combined one */
+    bool pad_per_class, clip_boxes;
 };
 
-/* The rows from max_output_size on, THRESHOLD being the second's name. */
-#define SUPPRESS_ROWS(THRESHOLD, DOC)                                                              \
-    {.name = "max_output_size",                                                                    \
-     .type = LEATI_ROW_INT,                                                                        \
-     .flags = LEATI_REQUIRED | LEATI_TENSOR,                                                       \
-     .offset = offsetof(struct suppress_args, max_output_size),                                    \
-     .minimum = 0,                                                                                 \
-     .maximum = INT32_MAX,                                                                         \
-     .doc = "How many boxes are chosen at most."},                                                 \
-        {.name = THRESHOLD,                                                                        \
-         .type = LEATI_ROW_FLOAT,                                                                  \
-         .flags = LEATI_TENSOR,                                                                    \
-         .offset = offsetof(struct suppress_args, iou_threshold),                                  \
-         .default_number = 0.5,                                                                    \
-         .doc = DOC},                                                                              \
+/* A row of how many boxes there are at most, from LEAST on. */
+#define COUNT_ROW(NAME, FIELD, LEAST, DOC)                                                         \
+    {                                                                                              \
+        .name = NAME, .type = LEATI_ROW_INT, .flags = LEATI_REQUIRED | LEATI_TENSOR,               \
+        .offset = offsetof(struct suppress_args, FIELD), .minimum = (LEAST), .maximum = INT32_MAX, \
+        .doc = DOC                                                                                 \
+    }
+
+/* The two thresholds, the first by its name. */
+#define THRESHOLD_ROWS(THRESHOLD)                                                                  \
+    {.name = THRESHOLD,                                                                            \
+     .type = LEATI_ROW_FLOAT,                                                                      \
+     .flags = LEATI_TENSOR,                                                                        \
+     .offset = offsetof(struct suppress_args, iou_threshold),                                      \
+     .default_number = 0.5,                                                                        \
+     .doc = "Boxes that overlap a better one by more are left out."},                              \
     {                                                                                              \
         .name = "score_threshold", .type = LEATI_ROW_FLOAT, .flags = LEATI_TENSOR,                 \
         .offset = offsetof(struct suppress_args, score_threshold),                                 \
@@ -231,9 +238,8 @@ static void choose(choice *c) {
     }
 }
 
-/* Scratch for n boxes, and the candidates. */
-static leat_status prepare(leati_kernel_call *call, choice *c, const float *scores,
-                           leat_error *err) {
+/* Scratch for n boxes. */
+static leat_status prepare(leati_kernel_call *call, choice *c, leat_error *err) {
     size_t each = sizeof(candidate) + (SIDES + 1) * sizeof(float) + sizeof(int32_t), bytes = 0;
     if (!leati_mul_size((size_t)c->n, each, &bytes))
         return leati_no_memory(err);
@@ -244,10 +250,29 @@ static leat_status prepare(leati_kernel_call *call, choice *c, const float *scor
     c->scores_chosen = (float *)(void *)(c->heap + c->n);
     c->sides_chosen = c->scores_chosen + c->n;
     c->boxes_chosen = (int32_t *)(void *)(c->sides_chosen + SIDES * c->n);
+    return LEAT_OK;
+}
+
+/* The candidates, of which none is chosen yet. */
+static void begin(choice *c, const float *scores) {
+    c->waiting = c->chosen = 0;
     for (int64_t i = 0; i < c->n; i++)
         if (scores[i] > (float)c->args->score_threshold)
             c->heap[c->waiting++] = (candidate){.score = scores[i], .box = (int32_t)i};
-    return LEAT_OK;
+}
+
+static leat_status check_threshold(const struct suppress_args *args, leat_error *err) {
+    if (args->iou_threshold >= 0 && args->iou_threshold <= 1)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "iou_threshold is %g; it must be in [0, 1]",
+                        args->iou_threshold);
+}
+
+/* Numbers of boxes are int32. */
+static leat_status check_count(int64_t n, leat_error *err) {
+    if (n <= INT32_MAX)
+        return LEAT_OK;
+    return leati_refuse(err, VALUE, "%lld boxes; expected at most %d", (long long)n, INT32_MAX);
 }
 
 static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns, leat_error *err) {
@@ -258,22 +283,18 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns, lea
     if (args->max_output_size < 0)
         return leati_refuse(err, VALUE, "max_output_size is %lld; expected 0 or more",
                             (long long)args->max_output_size);
-    if (columns > 0 && !(args->iou_threshold >= 0 && args->iou_threshold <= 1))
-        return leati_refuse(err, VALUE, "iou_threshold is %g; it must be in [0, 1]",
-                            args->iou_threshold);
+    if (columns > 0)
+        LEATI_TRY(check_threshold(args, err));
     if (!(args->soft_nms_sigma >= 0))
         return leati_refuse(err, VALUE, "soft_nms_sigma is %g; expected 0 or more",
                             args->soft_nms_sigma);
-    /* Results are int32. */
-    if (boxes.dims[0] > INT32_MAX)
-        return leati_refuse(err, VALUE, "%lld boxes; expected at most %d", (long long)boxes.dims[0],
-                            INT32_MAX);
+    LEATI_TRY(check_count(boxes.dims[0], err));
     choice c = {.args = args,
                 .matrix = columns < 0,
                 .boxes = (const float *)(const void *)leati_support_row_of(&call->inputs[0], 0),
                 .n = boxes.dims[0]};
-    LEATI_TRY(prepare(call, &c,
-                      (const float *)(const void *)leati_support_row_of(&call->inputs[1], 0), err));
+    LEATI_TRY(prepare(call, &c, err));
+    begin(&c, (const float *)(const void *)leati_support_row_of(&call->inputs[1], 0));
     choose(&c);
     /* How many are chosen is data: outputs get their memory now, and the call has one row. */
     for (int k = 0; k < call->num_outputs; k++)
@@ -287,7 +308,8 @@ static leat_status suppress_kernel(leati_kernel_call *call, int64_t columns, lea
 }
 
 static const leati_row non_max_suppression_rows[] = {
-    SUPPRESS_ROWS("iou_threshold", "Boxes that overlap a better one by more are left out."),
+    COUNT_ROW("max_output_size", max_output_size, 0, "How many boxes are chosen at most."),
+    THRESHOLD_ROWS("iou_threshold"),
     {0},
 };
 
@@ -300,7 +322,8 @@ static leat_status non_max_suppression_kernel(leati_kernel_call *call, leat_erro
 }
 
 static const leati_row non_max_suppression_overlaps_rows[] = {
-    SUPPRESS_ROWS("overlap_threshold", "Boxes that overlap a better one by more are left out."),
+    COUNT_ROW("max_output_size", max_output_size, 0, "How many boxes are chosen at most."),
+    THRESHOLD_ROWS("overlap_threshold"),
     {0},
 };
 
@@ -313,7 +336,8 @@ static leat_status non_max_suppression_overlaps_kernel(leati_kernel_call *call, 
 }
 
 static const leati_row non_max_suppression_with_scores_rows[] = {
-    SUPPRESS_ROWS("iou_threshold", "Boxes that overlap a better one by more are left out."),
+    COUNT_ROW("max_output_size", max_output_size, 0, "How many boxes are chosen at most."),
+    THRESHOLD_ROWS("iou_threshold"),
     {.name = "soft_nms_sigma",
      .type = LEATI_ROW_FLOAT,
      .flags = LEATI_TENSOR,
@@ -331,6 +355,185 @@ static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *cal
     return suppress_kernel(call, 4, err);
 }
 
+/* ---- the best boxes of all classes of each picture ---- */
+static const leati_row combined_non_max_suppression_rows[] = {
+    COUNT_ROW("max_output_size_per_class", max_output_size, 1,
+              "How many boxes of a class are chosen at most."),
+    COUNT_ROW("max_total_size", max_total_size, 1, "How many boxes of a picture there are."),
+    THRESHOLD_ROWS("iou_threshold"),
+    {.name = "pad_per_class",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct suppress_args, pad_per_class),
+     .doc = "No more boxes of a picture than its classes can have."},
+    {.name = "clip_boxes",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct suppress_args, clip_boxes),
+     .default_number = 1,
+     .doc = "Cut boxes to [0, 1]."},
+    {0},
+};
+
+/* Boxes [B, N, q, 4] and scores [B, N, C], q being 1 or C; unknown dimensions pass. */
+static leat_status check_combined(const leat_shape *boxes, const leat_shape *scores,
+                                  leat_error *err) {
+    char texts[2][128];
+    bool fits = (boxes->rank < 0 || boxes->rank == 4) && (scores->rank < 0 || scores->rank == 3);
+    if (fits && boxes->rank == 4)
+        fits = boxes->dims[3] == 4 || boxes->dims[3] < 0;
+    for (int d = 0; fits && boxes->rank == 4 && scores->rank == 3 && d < 3; d++)
+        fits = boxes->dims[d] == scores->dims[d] || boxes->dims[d] < 0 || scores->dims[d] < 0 ||
+               (d == 2 && boxes->dims[d] == 1);
+    if (fits)
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE,
+                        "the boxes have shape %s and the scores %s; expected [batch, n, q, 4] and "
+                        "[batch, n, classes], q being 1 or the number of classes",
+                        leati_shape_text(boxes, texts[0]), leati_shape_text(scores, texts[1]));
+}
+
+/* How many boxes each picture has. */
+static int64_t total_of(const struct suppress_args *args, int64_t classes) {
+    if (!args->pad_per_class || classes >= args->max_total_size)
+        return args->max_total_size;
+    return LEATI_MIN(args->max_total_size, classes * args->max_output_size);
+}
+
+static leat_status combined_non_max_suppression_infer(leati_infer_call *call, leat_error *err) {
+    const struct suppress_args *args = call->args;
+    const leat_shape *boxes = &call->inputs[0].shape, *scores = &call->inputs[1].shape;
+    int64_t batch = boxes->rank == 4 ? boxes->dims[0] : LEAT_UNKNOWN_DIM, total = LEAT_UNKNOWN_DIM;
+    LEATI_TRY(leati_support_want_dtype(call, 0, LEAT_FLOAT32, "boxes", err));
+    LEATI_TRY(leati_support_want_dtype(call, 1, LEAT_FLOAT32, "scores", err));
+    LEATI_TRY(check_combined(boxes, scores, err));
+    if (batch < 0 && scores->rank == 3)
+        batch = scores->dims[0];
+    if (call->unknown == 0 && !(args->pad_per_class && (scores->rank < 0 || scores->dims[2] < 0)))
+        total = total_of(args, args->pad_per_class ? scores->dims[2] : 0);
+    LEATI_TRY(leati_op_infer_output(call, LEAT_FLOAT32, &LEAT_SHAPE(batch, total, 4), NULL, err));
+    for (int i = 0; i < 2; i++)
+        LEATI_TRY(leati_op_infer_output(call, LEAT_FLOAT32, &LEAT_SHAPE(batch, total), NULL, err));
+    return leati_op_infer_output(call, LEAT_INT32, &LEAT_SHAPE(batch), NULL, err);
+}
+
+/* A box that its class has chosen, the `number`th of the picture. */
+typedef struct chosen_box {
+    float score;
+    int32_t number, category;
+    float corners[4];
+} chosen_box;
+
+static int compare_chosen(const void *a, const void *b) {
+    const chosen_box *x = a, *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->number < y->number ? -1 : 1;
+}
+
+/* Scratch for one picture after the other. */
+typedef struct picture_choice {
+    choice one;            /* of a class */
+    float *boxes, *scores; /* of a class, side by side */
+    chosen_box *all;       /* of all classes */
+    int64_t count, classes, q;
+} picture_choice;
+
+static leat_status prepare_picture(leati_kernel_call *call, picture_choice *p, leat_error *err) {
+    int64_t each = LEATI_MIN(p->one.n, p->one.args->max_output_size);
+    size_t row = 5 * sizeof(float), bytes = 0, most = 0;
+    if (!leati_mul_size((size_t)p->one.n, row, &bytes) ||
+        !leati_mul_size((size_t)p->classes, (size_t)each, &most) || most > INT32_MAX ||
+        !leati_mul_size(most, sizeof(chosen_box), &most))
+        return leati_no_memory(err);
+    p->boxes = leati_arena_alloc(call->arena, bytes > 0 ? bytes : 1);
+    p->all = leati_arena_alloc(call->arena, most > 0 ? most : 1);
+    if (p->boxes == NULL || p->all == NULL)
+        return leati_no_memory(err);
+    p->scores = p->boxes + 4 * p->one.n;
+    p->one.boxes = p->boxes;
+    return prepare(call, &p->one, err);
+}
+
+/* Chooses among the boxes of one class; `boxes` and `scores` are the picture's. */
+static void choose_of_class(picture_choice *p, const float *boxes, const float *scores,
+                            int64_t category) {
+    int64_t of = p->q == 1 ? 0 : category;
+    for (int64_t i = 0; i < p->one.n; i++) {
+        memcpy(p->boxes + 4 * i, boxes + 4 * (i * p->q + of), 4 * sizeof(float));
+        p->scores[i] = scores[i * p->classes + category];
+    }
+    begin(&p->one, p->scores);
+    choose(&p->one);
+    for (int64_t k = 0; k < p->one.chosen; k++) {
+        chosen_box *box = &p->all[p->count];
+        box->score = p->one.scores_chosen[k];
+        box->number = (int32_t)p->count++;
+        box->category = (int32_t)category;
+        memcpy(box->corners, p->boxes + 4 * (int64_t)p->one.boxes_chosen[k], sizeof box->corners);
+    }
+}
+
+/* The best of the picture's boxes; what is missing is 0. */
+static int32_t give(const picture_choice *p, int64_t total, float *boxes, float *scores,
+                    float *categories) {
+    int64_t count = LEATI_MIN(p->count, total);
+    memset(boxes, 0, (size_t)total * 4 * sizeof *boxes);
+    memset(scores, 0, (size_t)total * sizeof *scores);
+    memset(categories, 0, (size_t)total * sizeof *categories);
+    for (int64_t i = 0; i < count; i++) {
+        scores[i] = p->all[i].score;
+        categories[i] = (float)p->all[i].category;
+        for (int d = 0; d < 4; d++) {
+            float at = p->all[i].corners[d];
+            boxes[4 * i + d] = p->one.args->clip_boxes ? fmaxf(fminf(at, 1), 0) : at;
+        }
+    }
+    return (int32_t)count;
+}
+
+static leat_status combined_outputs(leati_kernel_call *call, int64_t batch, int64_t total,
+                                    leat_error *err) {
+    const leat_shape boxes = LEAT_SHAPE(batch, total, 4), numbers = LEAT_SHAPE(batch, total);
+    LEATI_TRY(leati_support_output_like(call, 0, &boxes, err));
+    LEATI_TRY(leati_support_output_like(call, 1, &numbers, err));
+    LEATI_TRY(leati_support_output_like(call, 2, &numbers, err));
+    return leati_support_output_like(call, 3, &LEAT_SHAPE(batch), err);
+}
+
+static leat_status combined_non_max_suppression_kernel(leati_kernel_call *call, leat_error *err) {
+    const struct suppress_args *args = call->args;
+    leat_shape boxes = leati_support_operand_shape(&call->inputs[0]);
+    leat_shape scores = leati_support_operand_shape(&call->inputs[1]);
+    LEATI_TRY(check_combined(&boxes, &scores, err));
+    if (args->max_output_size < 1 || args->max_total_size < 1)
+        return leati_refuse(err, VALUE, "%lld boxes of a class and %lld in all; expected 1 or more",
+                            (long long)args->max_output_size, (long long)args->max_total_size);
+    LEATI_TRY(check_threshold(args, err));
+    picture_choice p = {.one = {.args = args, .n = boxes.dims[1]},
+                        .classes = scores.dims[2],
+                        .q = boxes.dims[2]};
+    int64_t total = total_of(args, p.classes);
+    LEATI_TRY(check_count(p.one.n, err));
+    LEATI_TRY(combined_outputs(call, boxes.dims[0], total, err));
+    LEATI_TRY(prepare_picture(call, &p, err));
+    for (int64_t row = 0; row < call->n; row++)
+        for (int64_t i = 0; i < boxes.dims[0]; i++) {
+            const char *from = leati_support_row_of(&call->inputs[0], row);
+            const char *with = leati_support_row_of(&call->inputs[1], row);
+            float *to[3];
+            for (int k = 0; k < 3; k++)
+                to[k] = (float *)(void *)leati_support_row_of(&call->outputs[k], row);
+            p.count = 0;
+            for (int64_t c = 0; c < p.classes && !leati_stop_stopped(); c++)
+                choose_of_class(&p, (const float *)(const void *)from + i * p.one.n * p.q * 4,
+                                (const float *)(const void *)with + i * p.one.n * p.classes, c);
+            if (p.count > 0)
+                qsort(p.all, (size_t)p.count, sizeof *p.all, compare_chosen);
+            ((int32_t *)(void *)leati_support_row_of(&call->outputs[3], row))[i] =
+                give(&p, total, to[0] + i * total * 4, to[1] + i * total, to[2] + i * total);
+        }
+    return LEAT_OK;
+}
+
 /* The descriptor of one operation. */
 #define SUPPRESS_OP(NAME, DOC, ...)                                                                \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
@@ -340,7 +543,6 @@ static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *cal
         .names = "image." #NAME,                                                                   \
         .types = "float32 float32",                                                                \
         .halves = LEATI_HALVES_NONE,                                                               \
-        .checks = LEATI_CHECKS_IN_PYTHON,                                                          \
         .rows = NAME##_rows,                                                                       \
         .args_size = sizeof(struct suppress_args),                                                 \
         .min_inputs = 2,                                                                           \
@@ -349,15 +551,22 @@ static leat_status non_max_suppression_with_scores_kernel(leati_kernel_call *cal
         .kernel = NAME##_kernel,                                                                   \
         __VA_ARGS__,                                                                               \
     };
+SUPPRESS_OP(combined_non_max_suppression,
+            "The best boxes of all classes of each picture, with their scores, classes and number, "
+            "without those that overlap a better one of their class too much",
+            .inputs = "boxes scores", .checks = LEATI_CHECKS_IN_KERNEL,
+            .outputs = "CombinedNonMaxSuppression(nmsed_boxes nmsed_scores nmsed_classes "
+                       "valid_detections)")
 SUPPRESS_OP(non_max_suppression,
             "The numbers of the boxes with the best scores, without those that overlap a better "
             "one too much",
-            .inputs = "boxes scores", .outputs = "output")
+            .inputs = "boxes scores", .checks = LEATI_CHECKS_IN_PYTHON, .outputs = "output")
 SUPPRESS_OP(non_max_suppression_overlaps,
             "The numbers of the boxes with the best scores, without those that overlap a better "
             "one too much, by a matrix of overlaps",
-            .inputs = "overlaps scores", .outputs = "output")
+            .inputs = "overlaps scores", .checks = LEATI_CHECKS_IN_PYTHON, .outputs = "output")
 SUPPRESS_OP(non_max_suppression_with_scores,
             "The numbers and scores of the best boxes, where overlapping ones are left out or "
             "their scores made smaller",
-            .inputs = "boxes scores", .outputs = "selected_indices selected_scores")
+            .inputs = "boxes scores", .checks = LEATI_CHECKS_IN_PYTHON,
+            .outputs = "selected_indices selected_scores")

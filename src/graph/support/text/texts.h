@@ -32,6 +32,9 @@ typedef leat_status (*leati_text_writer)(const leati_kernel_call *call, int64_t 
 LEAT_WARN_UNUSED leat_status leati_text_collect(leati_kernel_call *call, leati_text_writer writer,
                                                 void *context, leat_error *err);
 
+/* FarmHash's 64-bit fingerprint, the same in every process and on every machine. */
+uint64_t leati_text_fingerprint(const uint8_t *s, size_t size);
+
 /* Infers values of `dtype`, as many as the run finds in a vector, and their row splits. */
 LEAT_WARN_UNUSED leat_status leati_text_infer_parts(leati_infer_call *call, leat_dtype dtype,
                                                     leat_dtype splits, leat_error *err);

@@ -59,6 +59,10 @@ CASES = {
 }
 # Pictures: attention over some of the dimensions.
 AXES = {"axes_none": None, "axes_two": [1, 2], "axes_last": [2], "axes_negative": [-2]}
+# Of keras.ops.dot_product_attention: heads of keys and values, what else is given.
+SECOND = {"plain": (2, {}), "scale": (2, {"scale": 0.7}), "groups": (1, {}), "causal": (2, {"is_causal": True}),
+          "bias": (2, {"bias": np.sin(np.arange(24)).reshape(1, 2, 3, 4).astype("f")}),
+          "mask": (2, {"mask": KEPT[:, None]}), "both": (2, {"mask": KEPT[:, None], "is_causal": True})}
 WRONG = {
     "heads_number": lambda layers: layers.MultiHeadAttention(0, 2),
     "heads_depth": lambda layers: layers.MultiHeadAttention(2, 2.5),
@@ -118,6 +122,25 @@ def one(tf, keras, name, is_traced=False):
     fixed(layer)
     found = tf.function(lambda: run(tf, layer, tensors, call))() if is_traced else run(tf, layer, tensors, call)
     return {**found, "paths": paths(layer), "losses": listed([float(one) for one in layer.losses])}
+
+
+def second(tf, keras, name, shares_heads=True):
+    """The gradients of a penalty on the gradients; TensorFlow's attention wants keys and values for each head."""
+    heads, call = SECOND[name]
+    tensors = [tf.constant(np.sin(np.arange(int(np.prod(shape))) * 1.3 + i).reshape(shape), "float32") for i, shape in
+               enumerate([(B, T, 2, E), (B, S, heads, E), (B, S, heads, E)])]
+    tensors += [tf.constant(call["bias"])] if "bias" in call else []
+    with tf.GradientTape() as outer:
+        outer.watch(tensors)
+        with tf.GradientTape() as tape:
+            tape.watch(tensors)
+            query, key, value = tensors[:3]
+            if heads == 1 and not shares_heads:
+                key, value = tf.repeat(key, 2, 2), tf.repeat(value, 2, 2)
+            loss = tf.reduce_sum(keras.ops.dot_product_attention(
+                query, key, value, **{**call, **({"bias": tensors[3]} if "bias" in call else {})}) ** 2)
+        penalty = sum(tf.reduce_sum(one * tf.sin(one)) for one in tape.gradient(loss, tensors))
+    return outer.gradient(penalty, tensors)
 
 
 def axes(tf, keras, name):
@@ -186,6 +209,7 @@ if __name__ == "__main__":
     import tensorflow
     recorded = {"cases": {name: one(tensorflow, keras, name) for name in CASES},
                 "axes": {name: axes(tensorflow, keras, name) for name in AXES},
+                "second": {name: listed(second(tensorflow, keras, name, False)) for name in SECOND},
                 "errors": errors(keras), "training": training(keras, sys.argv[2])}
 
     def short(value):

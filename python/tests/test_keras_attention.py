@@ -71,6 +71,14 @@ def test_attention_over_some_dimensions(name):
     compare(found["gradients"], RECORDED["axes"][name]["gradients"])
 
 
+@pytest.mark.parametrize("name", list(keras_attention.SECOND))
+@pytest.mark.parametrize("is_traced", [False, True])
+def test_second_derivatives(name, is_traced):
+    found = tf.function(lambda: keras_attention.second(tf, tf.keras, name))() if is_traced else keras_attention.second(
+        tf, tf.keras, name)
+    compare(keras_attention.listed(found), RECORDED["second"][name], 1e-4)
+
+
 def test_configurations():
     found = keras_attention.configs(tf.keras)
     for name, config in RECORDED["configs"].items():

@@ -8,7 +8,8 @@
  * gradients of query, key and value, and of a bias.
  *
  * Both work tile by tile (graph/support/nn/attention.h), so memory grows with queries and keys, not
- * with their product. A query that sees no key looks at all of them alike, as in Keras. Fails in
+ * with their product; the second derivative is that of the whole products. A query that sees no key
+ * looks at all of them alike, as in Keras. Fails in
  * inference or in the kernel where shapes do not fit. No state, no locks. */
 #include "graph/support/nn/attention.h"
 #include "run/crew.h"
@@ -356,10 +357,68 @@ static leat_status dot_product_attention_gradient(leati_gradient_call *call, lea
     return LEAT_OK;
 }
 
-static leat_status no_second_gradient(leati_gradient_call *call, leat_error *err) {
-    (void)call;
-    return leati_fail(err, LEAT_UNIMPLEMENTED,
-                      "no second derivative; build the attention from einsum and softmax");
+static leat_value heads_first(leat_value x) {
+    return leat_op_transpose(x, (const int64_t[]){0, 2, 1, 3}, 4);
+}
+
+/* Keys or values for each head of the queries. */
+static leat_value for_heads(leat_value x, leat_value query) {
+    int64_t few = leat_value_shape(x).dims[1], many = leat_value_shape(query).dims[1];
+    if (few == many)
+        return x;
+    if (few < 1 || many < 1)
+        return leati_support_build_error(x.graph, LEAT_REASON_SHAPE,
+                                         "the second derivative of an attention needs known heads");
+    return leat_op_repeat(x, leati_support_number(x.graph, LEAT_INT64, (double)many / (double)few),
+                          1);
+}
+
+/* The weights where keys are seen; elsewhere a number next to which others vanish. */
+static leat_value where_seen(leat_value seen, leat_value logits) {
+    leat_dtype dtype = leat_value_dtype(logits);
+    leat_value least =
+        leati_support_number(logits.graph, dtype, dtype == LEAT_FLOAT16 ? -6e4 : -1e9);
+    return leat_op_select(seen, logits, leat_op_broadcast_like(least, logits));
+}
+
+/* The result, composed of operations whose gradients have gradients. */
+static leat_value composed(const struct attention_args *args, const leat_value *inputs,
+                           const places *at) {
+    leat_value query = heads_first(inputs[at->query]);
+    leat_value key = heads_first(inputs[at->key]), value = heads_first(inputs[at->value]);
+    if (leati_support_value_failed(query) || leati_support_value_failed(key) ||
+        leati_support_value_failed(value))
+        return query;
+    leat_value logits =
+        leati_support_times(leat_op_matmul(query, for_heads(key, query), false, true), args->scale);
+    if (at->bias >= 0)
+        logits = leat_op_add(logits, inputs[at->bias]);
+    if (at->mask >= 0)
+        logits = where_seen(inputs[at->mask], logits);
+    if (args->is_causal)
+        logits = where_seen(
+            leat_op_cast(leat_op_band_part(leat_op_ones_like(logits), -1, 0), LEAT_BOOL), logits);
+    return heads_first(
+        leat_op_matmul(leat_op_softmax(logits), for_heads(value, query), false, false));
+}
+
+static leat_status dot_product_attention_grad_gradient(leati_gradient_call *call, leat_error *err) {
+    leat_value sources[MOST_INPUTS], results[4];
+    leat_dtype dtypes[MOST_INPUTS];
+    places at;
+    for (int i = 0; i < call->num_inputs; i++)
+        dtypes[i] = leat_value_dtype(call->inputs[i]);
+    LEATI_TRY(find_places(true, call->num_inputs, dtypes, &at, err));
+    leati_support_gradient_sources(call, sources);
+    leat_value target = leat_op_reduce_sum(
+        leat_op_multiply(composed(call->args, sources, &at), sources[0]), NULL, 0, false);
+    const leat_value of[4] = {sources[at.query], sources[at.key], sources[at.value],
+                              sources[at.bias < 0 ? at.query : at.bias]};
+    leat_value_gradients(target, of, call->num_outputs, results);
+    LEATI_TRY(leati_support_gradient_through(call, sources, results, err));
+    /* The result and the moments follow from the others. */
+    call->input_gradients[4] = call->input_gradients[5] = (leat_value){.id = -1};
+    return LEAT_OK;
 }
 
 const leati_tensor_op leati_tensor_op_dot_product_attention = {
@@ -394,5 +453,5 @@ const leati_tensor_op leati_tensor_op_dot_product_attention_grad = {
     .max_inputs = 8,
     .infer = dot_product_attention_grad_infer,
     .kernel = dot_product_attention_grad_kernel,
-    .gradient = no_second_gradient,
+    .gradient = dot_product_attention_grad_gradient,
 };

@@ -18,7 +18,8 @@ typedef struct message {
 
 /* What nested_structure_coder.encode_structure writes. The specs: int64 (), string of unknown rank,
  * None, (bool (2,), None, float64 ()), (), {a: (float16 (),), b: int16 ()}, ragged int32 (2, None)
- * with splits of int32, ragged string (None, None, None, 5) of ragged rank 2, bfloat16 (0,). */
+ * with splits of int32, ragged string (None, None, None, 5) of ragged rank 2, sparse int64 (2, 3),
+ * bfloat16 (0,). */
 static const message written[] = {
     {BYTES("\212\002\004\022\000\030\011"), "int64[]", 0},
     {BYTES("\212\002\006\022\002\030\001\030\007"), "string<unknown>", 0},
@@ -41,6 +42,9 @@ static const message written[] = {
          "\377\377\377\377\377\377\001\022\002\010\005\012\003\200\002\007\012\002`\004\012\003"
          "\200\002\011\032\020RaggedTensorSpec \003"),
      "ragged<string[?,?,?,5], 2, int64>", 0},
+    {BYTES("\222\002-\010\001\022\025\242\003\022\012\013\372\001\010\022\002\010\002\022\002\010"
+           "\003\012\003\200\002\011\032\020SparseTensorSpec \003"),
+     "sparse<int64[2,3]>", 0},
     {BYTES("\212\002\006\022\002\022\000\030\016"), "bfloat16[0]", 0},
 };
 
@@ -63,11 +67,8 @@ static const message read[] = {
 #define NO_TYPE "type"
 #define NO_SPEC "element_spec"
 
-/* sparse, optional, dataset, a dtype that leat lacks; no message; a tree without an end. */
+/* Optional, dataset, a dtype that leat lacks; no message; a tree without an end. */
 static const message refused[] = {
-    {BYTES("\222\002-\010\001\022\025\242\003\022\012\013\372\001\010\022\002\010\002\022\002\010"
-           "\003\012\003\200\002\011\032\020SparseTensorSpec \003"),
-     NO_TYPE, LEAT_UNIMPLEMENTED},
     {BYTES("\222\002 \010\007\022\014\242\003\011\012\007\212\002\004\022\000\030\011\032\014"
            "OptionalSpec \001"),
      NO_TYPE, LEAT_UNIMPLEMENTED},

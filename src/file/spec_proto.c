@@ -1,9 +1,10 @@
 /* Specs as StructuredValue messages: what TensorFlow's nested structure coder writes.
  *
  * Happy path: one message per node of the tree, written depth first; tuples and dicts hold the
- * messages of their children, a ragged leaf the tuple of its shape, dtype, ragged rank and the
- * dtype of its row splits. Failures: leaves that have no file form are UNIMPLEMENTED, bytes that
- * are no such message, or nest deeper than a spec may, DATA_LOSS. No locks. */
+ * messages of their children, a sparse leaf the tuple of its shape and dtype, a ragged one of
+ * these, its ragged rank and the dtype of its row splits. Failures: leaves that have no file form
+ * are UNIMPLEMENTED, bytes that are no such message, or nest deeper than a spec may, DATA_LOSS. No
+ * locks. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/spec.h"
@@ -33,7 +34,9 @@ enum {
     TYPE_STATE = 2,
     TYPE_NAME = 3,
     TYPE_COMPONENTS = 4,
-    CLASS_RAGGED = 3
+    CLASS_SPARSE = 1,
+    CLASS_RAGGED = 3,
+    SPARSE_COMPONENTS = 3
 };
 
 /* ---- writing ---- */
@@ -67,23 +70,41 @@ static void put_tuple_number(leati_writer *tuple, uint32_t number, uint64_t valu
     put_message(tuple, LIST_VALUE, &message);
 }
 
-static void put_ragged_spec(leati_writer *out, const leat_spec *spec) {
-    static const char name[] = "RaggedTensorSpec";
-    leati_writer message = {0}, state = {0}, tuple = {0}, first = {0};
+/* The beginning of a state: shape and dtype. */
+static void put_shape_and_dtype(leati_writer *tuple, const leat_spec *spec) {
+    leati_writer first = {0};
     leat_shape shape = leat_spec_shape(spec);
-    int ragged_rank = leat_spec_ragged_rank(spec);
     put_shape(&first, VALUE_SHAPE, &shape);
-    put_message(&tuple, LIST_VALUE, &first);
-    put_tuple_number(&tuple, VALUE_DTYPE, leati_tensor_proto_of_dtype(leat_spec_dtype(spec)));
-    put_tuple_number(&tuple, VALUE_INT64, (uint64_t)ragged_rank << 1); /* zigzag */
+    put_message(tuple, LIST_VALUE, &first);
+    put_tuple_number(tuple, VALUE_DTYPE, leati_tensor_proto_of_dtype(leat_spec_dtype(spec)));
+}
+
+/* A leaf of a class of TensorFlow's, whose state is released. */
+static void put_type_spec(leati_writer *out, uint64_t number, const char *name, leati_writer *tuple,
+                          uint64_t components) {
+    leati_writer message = {0}, state = {0};
+    put_message(&state, VALUE_TUPLE, tuple);
+    leati_tensor_proto_put_number_field(&message, TYPE_CLASS, number);
+    put_message(&message, TYPE_STATE, &state);
+    leati_tensor_proto_put_field(&message, TYPE_NAME, name, strlen(name));
+    leati_tensor_proto_put_number_field(&message, TYPE_COMPONENTS, components);
+    put_message(out, VALUE_TYPE_SPEC, &message);
+}
+
+static void put_sparse_spec(leati_writer *out, const leat_spec *spec) {
+    leati_writer tuple = {0};
+    put_shape_and_dtype(&tuple, spec);
+    put_type_spec(out, CLASS_SPARSE, "SparseTensorSpec", &tuple, SPARSE_COMPONENTS);
+}
+
+static void put_ragged_spec(leati_writer *out, const leat_spec *spec) {
+    leati_writer tuple = {0};
+    uint64_t ragged_rank = (uint64_t)leat_spec_ragged_rank(spec);
+    put_shape_and_dtype(&tuple, spec);
+    put_tuple_number(&tuple, VALUE_INT64, ragged_rank << 1); /* zigzag */
     put_tuple_number(&tuple, VALUE_DTYPE,
                      leati_tensor_proto_of_dtype(leat_spec_row_splits_dtype(spec)));
-    put_message(&state, VALUE_TUPLE, &tuple);
-    leati_tensor_proto_put_number_field(&message, TYPE_CLASS, CLASS_RAGGED);
-    put_message(&message, TYPE_STATE, &state);
-    leati_tensor_proto_put_field(&message, TYPE_NAME, name, sizeof name - 1);
-    leati_tensor_proto_put_number_field(&message, TYPE_COMPONENTS, (uint64_t)ragged_rank + 1);
-    put_message(out, VALUE_TYPE_SPEC, &message);
+    put_type_spec(out, CLASS_RAGGED, "RaggedTensorSpec", &tuple, ragged_rank + 1);
 }
 
 static leat_status put_children(leati_writer *out, const leat_spec *spec, leat_error *err) {
@@ -110,6 +131,7 @@ leat_status leati_tensor_proto_put_spec(leati_writer *out, const leat_spec *spec
     leat_status status = LEAT_OK;
     switch (leat_spec_get_kind(spec)) {
     case LEAT_SPEC_TENSOR: put_tensor_spec(out, spec); break;
+    case LEAT_SPEC_SPARSE: put_sparse_spec(out, spec); break;
     case LEAT_SPEC_RAGGED: put_ragged_spec(out, spec); break;
     case LEAT_SPEC_NONE: leati_tensor_proto_put_field(out, VALUE_NONE, "", 0); break;
     case LEAT_SPEC_TUPLE:
@@ -176,12 +198,22 @@ static leat_spec *read_tensor_spec(leati_wire message, leat_error *err) {
     return dtype == LEAT_INVALID ? NULL : leat_spec_tensor(dtype, shape, err);
 }
 
+static leat_spec *read_sparse_spec(const leati_wire_field *state, int n, leat_error *err) {
+    leat_shape shape;
+    if (n < 2 || !read_shape(state[0].bytes, VALUE_SHAPE, &shape))
+        return damaged(err);
+    leat_dtype dtype = read_dtype(state[1].bytes, VALUE_DTYPE, err);
+    return dtype == LEAT_INVALID ? NULL : leat_spec_sparse(dtype, shape, err);
+}
+
 static leat_spec *read_type_spec(leati_wire message, leat_error *err) {
     leati_wire_field field, state[4];
     int n = 0;
-    if (!find(message, TYPE_CLASS, LEATI_WIRE_VARINT, &field) || field.value != CLASS_RAGGED) {
+    bool known = find(message, TYPE_CLASS, LEATI_WIRE_VARINT, &field), sparse = false;
+    sparse = known && field.value == CLASS_SPARSE;
+    if (!sparse && !(known && field.value == CLASS_RAGGED)) {
         leati_fail(err, LEAT_UNIMPLEMENTED,
-                   "an element_spec with a type that is neither a tensor nor ragged; leat can read "
+                   "an element_spec with a type that is no tensor, sparse or ragged; leat can read "
                    "tuples and dicts of these");
         return NULL;
     }
@@ -192,6 +224,8 @@ static leat_spec *read_type_spec(leati_wire message, leat_error *err) {
     while (n < 4 && tuple.at < tuple.end && leati_wire_next(&tuple, &state[n]))
         n++;
     leat_shape shape;
+    if (sparse)
+        return read_sparse_spec(state, n, err);
     /* Zigzag: odd numbers are negative. */
     if (n < 4 || !read_shape(state[0].bytes, VALUE_SHAPE, &shape) ||
         !find(state[2].bytes, VALUE_INT64, LEATI_WIRE_VARINT, &field) || field.value % 2 != 0 ||

@@ -2,7 +2,8 @@
  *
  * Happy path: writing, the tensors of a row go through one scratch buffer; reading, components of a
  * static shape are written into one strided column, others into a tensor each. A ragged leaf is a
- * scalar variant whose content is a message with the row splits and then the flat values.
+ * scalar variant whose content is a message with the row splits and then the flat values, a sparse
+ * one a vector of three variants with a tensor each: the indices, the values, the dense shape.
  * Failures: what does not fit the spec, or is no such message, costs its element. No locks. */
 #include "data/kept/saved_rows.h"
 #include "base/error.h"
@@ -14,14 +15,15 @@
 /* TensorFlow's number of dtype variant, and the fields of VariantTensorDataProto. */
 enum {
     PROTO_VARIANT = 21,
-    VARIANT_TYPE = 1,
+    VARIANT_TYPE = 1, /* of the message in a variant */
     VARIANT_TENSOR = 3,
     PROTO_DTYPE = 1,
     PROTO_SHAPE = 2,
     PROTO_CONTENT = 4
 };
 
-static const char ragged_name[] = "RaggedTensorVariant";
+static const char ragged_name[] = "RaggedTensorVariant", tensor_name[] = "tensorflow::Tensor";
+enum { SPARSE_PARTS = 3 }; /* indices, values, dense shape */
 
 int leati_saved_records(const leat_spec *spec) {
     int count = 0, begin = 0;
@@ -83,6 +85,34 @@ static leat_status put_ragged(leati_writer *out, const leati_column *columns, in
     return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
 }
 
+static leat_status put_sparse(leati_writer *out, const leati_column *columns, int64_t row,
+                              leat_error *err) {
+    leati_writer parts[SPARSE_PARTS] = {{0}}, content = {0}, shape = {0};
+    const leat_shape vector = LEAT_SHAPE(SPARSE_PARTS);
+    leat_status status = LEAT_OK;
+    for (int c = 0; c < SPARSE_PARTS && status == LEAT_OK; c++) {
+        leati_tensor_proto_put_field(&parts[c], VARIANT_TYPE, tensor_name, sizeof(tensor_name) - 1);
+        status = put_inside(&parts[c], &columns[c], row, err);
+    }
+    /* All lengths come before the messages. */
+    for (int c = 0; c < SPARSE_PARTS; c++)
+        leati_put_uint(&content, parts[c].size);
+    for (int c = 0; c < SPARSE_PARTS; c++)
+        leati_put_raw(&content, parts[c].data, parts[c].size);
+    leati_tensor_proto_put_shape(&shape, &vector);
+    leati_tensor_proto_put_number_field(out, PROTO_DTYPE, PROTO_VARIANT);
+    leati_tensor_proto_put_field(out, PROTO_SHAPE, shape.data, shape.size);
+    leati_tensor_proto_put_field(out, PROTO_CONTENT, content.data, content.size);
+    out->failed = out->failed || content.failed || shape.failed;
+    for (int c = 0; c < SPARSE_PARTS; c++) {
+        out->failed = out->failed || parts[c].failed;
+        leati_writer_fini(&parts[c]);
+    }
+    leati_writer_fini(&content);
+    leati_writer_fini(&shape);
+    return status == LEAT_OK && out->failed ? leati_no_memory(err) : status;
+}
+
 leat_status leati_saved_put(const leat_spec *spec, const leati_block *block, int64_t row,
                             leati_writer *scratch, leati_record_sink sink, void *context,
                             leat_error *err) {
@@ -97,9 +127,12 @@ leat_status leati_saved_put(const leat_spec *spec, const leati_block *block, int
             continue;
         scratch->size = 0;
         scratch->failed = false;
-        status = kind == LEAT_SPEC_RAGGED
-                     ? put_ragged(scratch, columns, leat_spec_num_components(leaf), row, err)
-                     : put_tensor(scratch, columns, row, err);
+        if (kind == LEAT_SPEC_SPARSE)
+            status = put_sparse(scratch, columns, row, err);
+        else
+            status = kind == LEAT_SPEC_RAGGED
+                         ? put_ragged(scratch, columns, leat_spec_num_components(leaf), row, err)
+                         : put_tensor(scratch, columns, row, err);
         if (status == LEAT_OK)
             status = sink(context, scratch->data, scratch->size, err);
     }
@@ -218,6 +251,46 @@ static leat_status get_ragged(const leat_spec *spec, int begin, int count, leati
     return status == LEAT_OK && found != count ? not_ragged(begin, err) : status;
 }
 
+static leat_status not_sparse(int index, leat_error *err) {
+    return leati_refuse(err, SHAPE,
+                        "component %d: expected a sparse tensor as a vector of three variants; "
+                        "give the element_spec that was saved, or none (what TensorFlow saved of a "
+                        "batch cannot be read: save the elements before they are batched)",
+                        index);
+}
+
+/* Three messages behind their lengths, with a tensor each. */
+static leat_status get_sparse(const leat_spec *spec, int begin, leati_wire message, int64_t row,
+                              leat_buffer *holder, leati_block *out, leat_error *err) {
+    leati_tensor_proto proto;
+    leati_wire_field field;
+    uint64_t sizes[SPARSE_PARTS];
+    leat_status status = leati_tensor_proto_read(message, &proto, err);
+    if (status != LEAT_OK)
+        return status;
+    leati_wire content = proto.content;
+    bool fits =
+        proto.number == PROTO_VARIANT && proto.shape.rank == 1 && proto.count == SPARSE_PARTS;
+    for (int c = 0; c < SPARSE_PARTS && fits; c++)
+        fits = leati_wire_varint(&content, &sizes[c]);
+    for (int c = 0; c < SPARSE_PARTS && fits && status == LEAT_OK; c++) {
+        leati_wire variant = {content.at, content.at};
+        fits = sizes[c] <= (uint64_t)(content.end - content.at);
+        if (!fits)
+            break;
+        variant.end = content.at += sizes[c];
+        bool found = false;
+        while (fits && !found && variant.at < variant.end) {
+            fits = leati_wire_next(&variant, &field);
+            found = fits && field.number == VARIANT_TENSOR && field.type == LEATI_WIRE_BYTES;
+        }
+        fits = fits && found;
+        if (fits)
+            status = get_tensor(spec, begin + c, field.bytes, row, holder, out, err);
+    }
+    return status == LEAT_OK && !fits ? not_sparse(begin, err) : status;
+}
+
 /* Reads one element from `records` as row out->n. */
 static leat_status get_row(const leat_spec *spec, const leat_string *records, leat_buffer *holder,
                            leati_block *out, leat_error *err) {
@@ -231,10 +304,13 @@ static leat_status get_row(const leat_spec *spec, const leat_string *records, le
             continue;
         const uint8_t *data = (const uint8_t *)records->data;
         leati_wire message = {data, data + records->size};
-        status = kind == LEAT_SPEC_RAGGED
-                     ? get_ragged(spec, begin, leat_spec_num_components(leaf), message, out->n,
-                                  holder, out, err)
-                     : get_tensor(spec, begin, message, out->n, holder, out, err);
+        if (kind == LEAT_SPEC_SPARSE)
+            status = get_sparse(spec, begin, message, out->n, holder, out, err);
+        else
+            status = kind == LEAT_SPEC_RAGGED
+                         ? get_ragged(spec, begin, leat_spec_num_components(leaf), message, out->n,
+                                      holder, out, err)
+                         : get_tensor(spec, begin, message, out->n, holder, out, err);
         records++;
     }
     return status;

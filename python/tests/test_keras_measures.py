@@ -371,3 +371,39 @@ def test_counts_are_kept_in_accumulators(name):
     metric = getattr(tf.keras.metrics, name)()
     metric.update_state([1.0], [1.0])
     assert [variable.name for variable in metric.variables] == ["accumulator"]
+
+
+@pytest.mark.parametrize("name", ["mixed_bfloat16", "bfloat16", "float64"])
+def test_counts_are_float32_whatever_the_dtype(name):
+    recall, area = tf.keras.metrics.Recall(dtype=name), tf.keras.metrics.AUC(dtype=name)
+    assert recall.dtype == area.dtype == name.removeprefix("mixed_")
+    for metric in (recall, area):
+        result = metric([0, 1, 1], [0.0, 1.0, 0.2])
+        assert {str(variable.dtype) for variable in metric.variables} <= {"float32", "<dtype: 'float32'>", "tf.float32"}
+        assert result.dtype == "float32"
+    assert float(recall.result()) == 0.5 and recall.get_config() == {
+        "name": recall.name, "dtype": name.removeprefix("mixed_"), "thresholds": None, "top_k": None, "class_id": None}
+    assert tf.keras.metrics.Mean(dtype="mixed_float16")([1.0, 2.0]).dtype == "float16"
+
+
+def test_top_k_from_sorted_ids():
+    labels, ids = [2, 0, 1], [[1, 2, 0], [2, 1, 0], [1, 0, 2]]
+    for convert in (list, np.array, lambda x: np.array(x, "float32")):
+        metric = tf.keras.metrics.SparseTopKCategoricalAccuracy(k=2, from_sorted_ids=True)
+        assert float(metric(convert(labels), convert(ids))) == pytest.approx(2 / 3)
+    assert metric.get_config() == {"name": "sparse_top_k_categorical_accuracy", "dtype": "float32", "k": 2,
+                                   "from_sorted_ids": True}
+    found = tf.keras.metrics.sparse_top_k_categorical_accuracy(labels, ids, k=2, from_sorted_ids=True)
+    assert np.asarray(found).tolist() == [1, 0, 1]
+    many = tf.keras.metrics.SparseTopKCategoricalAccuracy(k=9, from_sorted_ids=True)
+    assert float(many([[2], [7], [1]], ids)) == pytest.approx(2 / 3)  # k beyond what there is, labels as a column
+
+
+def test_metrics_in_checkpoints(tmp_path):
+    saved, fresh = tf.keras.metrics.Mean(), tf.keras.metrics.Mean()
+    saved.update_state([1.0, 2.0, 6.0])
+    path = tf.train.Checkpoint(b=saved).save(str(tmp_path / "c"))
+    tf.train.Checkpoint(b=fresh).restore(path).assert_consumed()
+    assert float(fresh.result()) == 3.0
+    fresh.update_state([7.0])
+    assert float(fresh.result()) == 4.0

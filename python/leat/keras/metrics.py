@@ -142,11 +142,14 @@ def _is_float(value):
 class TableMetric(Metric):
     """A metric of the library's table."""
 
+    _has_its_dtype = True  # or are its values and states of floatx, whatever it is given?
+
     def _setup(self, given, _):
         own = tables.rows(self._entry).get("dtype")
         if own is not None and given.get("dtype") is None:
             given["dtype"] = own["default"]
         Metric.__init__(self, given.get("dtype"), given.get("name"))
+        self._value_dtype = self._dtype if self._has_its_dtype else dtypes.as_dtype(backend.floatx())
         self._given = {name: value for name, value in given.items() if name not in ("name", "dtype")}
         if "target_class_ids" in self._given:
             self._given["target_class_ids"] = list(self._given["target_class_ids"])
@@ -164,7 +167,7 @@ class TableMetric(Metric):
         """Makes the states that are known for values of these shapes and are not there yet."""
         for state in json.loads(self._part.states(shapes))[len(self._variables):]:
             name = state["name"]
-            made = self.add_variable(state["shape"], state["initializer"], self._dtype, name=name)
+            made = self.add_variable(state["shape"], state["initializer"], self._value_dtype, name=name)
             setattr(self, "total_cm" if name == "total_confusion_matrix" else name, made)
 
     def _build(self, *shapes):
@@ -181,13 +184,13 @@ class TableMetric(Metric):
         is_weighed = sample_weight is not None  # a mask of values themselves is for their weights alone
         mask = calls.mask_of(values[-1]) if self._entry["is_mean"] and (len(values) > 1 or is_weighed) else None
         tensors = [convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value) if self._keeps else
-                   _tensor(value, self._dtype, keep_integers=self._sparse) for value in values]
+                   _tensor(value, self._value_dtype, keep_integers=self._sparse) for value in values]
         self._build(*[tensor.shape for tensor in tensors])
         if sample_weight is not None and self._dtype.is_integer and _is_float(sample_weight):
             warnings.warn(f"{self.name}: the weight is of a float dtype and the metric's dtype is int; casting cuts it "
                           "off. Give integer weights, or the metric a float dtype", stacklevel=3)
-        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
-                                    self._dtype, "sum")
+        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._value_dtype), mask,
+                                    self._value_dtype, "sum")
         if weights is not None:
             tensors.append(weights)
         if trace.is_tracing():
@@ -249,6 +252,8 @@ class PairMetric(TableMetric):
 class ThresholdMetric(PairMetric):
     """One that compares predictions with thresholds: `thresholds` are all of them."""
 
+    _has_its_dtype = False
+
     def _setup(self, given, others):
         if None in _listed(given.get("thresholds", ())) and given["thresholds"] is not None:
             raise ValueError(f"Threshold values must be in [0, 1]. Received: {given['thresholds']}")
@@ -285,6 +290,8 @@ class ScoreMetric(PairMetric):
 
 class CurveMetric(PairMetric):
     """One of the area below a curve: `thresholds` are all of its points, one below 0 and one above 1 too."""
+
+    _has_its_dtype = False
 
     def _setup(self, given, others):
         if given["thresholds"] is not None:
@@ -352,8 +359,8 @@ class MeanMetricWrapper(Mean):
         """Takes labels and predictions in, with a weight per row."""
         mask = calls.mask_of(y_pred)
         y_true, y_pred = _tensor(y_true, self._dtype, True), _tensor(y_pred, self._dtype, True)
-        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._dtype), mask,
-                                    self._dtype, "sum")
+        weights = losses.apply_mask(None if sample_weight is None else _tensor(sample_weight, self._value_dtype), mask,
+                                    self._value_dtype, "sum")
         super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), weights)
 
     def get_config(self):

@@ -3,14 +3,16 @@
  * the labels 0 and 1 by a threshold, or have the label's class as the largest, the first of equals,
  * or among the k largest (keras.metrics.Accuracy and its like). Labels are values for each class
  * or, of the sparse ones, numbers of classes. Failures are the graph's. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
 #include "train/frame/metric.h"
 
 struct accuracy_args {
     struct leati_metric_args shared;
-    double threshold; /* of BinaryAccuracy */
-    int64_t k;        /* of the kinds of top k */
+    double threshold;     /* of BinaryAccuracy */
+    int64_t k;            /* of the kinds of top k */
+    bool from_sorted_ids; /* of SparseTopKCategoricalAccuracy */
 };
 
 static const leati_row plain_rows[] = {LEATI_METRIC_ROWS, {0}};
@@ -25,14 +27,21 @@ static const leati_row binary_rows[] = {
     {0},
 };
 
-static const leati_row top_k_rows[] = {
-    {.name = "k",
-     .type = LEATI_ROW_INT,
-     .offset = offsetof(struct accuracy_args, k),
-     .default_number = 5,
-     .minimum = 1,
-     .maximum = INT32_MAX,
-     .doc = "How many of the largest predictions count."},
+#define K_ROW                                                                                      \
+    {                                                                                              \
+        .name = "k", .type = LEATI_ROW_INT, .offset = offsetof(struct accuracy_args, k),           \
+        .default_number = 5, .minimum = 1, .maximum = INT32_MAX,                                   \
+        .doc = "How many of the largest predictions count."                                        \
+    }
+
+static const leati_row top_k_rows[] = {K_ROW, LEATI_METRIC_ROWS, {0}};
+
+static const leati_row sparse_top_k_rows[] = {
+    K_ROW,
+    {.name = "from_sorted_ids",
+     .type = LEATI_ROW_BOOL,
+     .offset = offsetof(struct accuracy_args, from_sorted_ids),
+     .doc = "Predictions are the numbers of classes, the likeliest first."},
     LEATI_METRIC_ROWS,
     {0},
 };
@@ -88,9 +97,28 @@ static leat_value top_k_categorical_accuracy_values(const void *arguments,
     return leati_metric_in_top_k(place_of_largest(inputs[0]), inputs[1], args->k);
 }
 
+/* Is the label among the first k numbers of its row? */
+static leat_value among_first(leat_value labels, leat_value numbers, int64_t k) {
+    leat_shape shape = leat_value_shape(numbers);
+    int64_t begin[LEAT_MAX_RANK] = {0}, size[LEAT_MAX_RANK];
+    if (leati_support_value_failed(numbers) || leati_support_value_failed(labels))
+        return leati_loss_failed_value(numbers);
+    if (shape.rank < 1 || shape.dims[shape.rank - 1] < 0)
+        return leati_support_build_error(numbers.graph, LEAT_REASON_SHAPE,
+                                         "how many numbers a row has is unknown");
+    for (int32_t d = 0; d < shape.rank; d++)
+        size[d] = -1;
+    size[shape.rank - 1] = LEATI_MIN(k, shape.dims[shape.rank - 1]);
+    leat_value first = leat_op_slice(numbers, begin, shape.rank, size, shape.rank);
+    leat_value label = leat_op_expand_dims(leat_op_cast(labels, leat_value_dtype(numbers)), -1);
+    return leat_op_reduce_any(leat_op_equal(label, first), (const int64_t[]){-1}, 1, false);
+}
+
 static leat_value sparse_top_k_categorical_accuracy_values(const void *arguments,
                                                            const leat_value *inputs) {
     const struct accuracy_args *args = arguments;
+    if (args->from_sorted_ids)
+        return among_first(class_numbers(inputs[0], inputs[1]), inputs[1], args->k);
     return leati_metric_in_top_k(class_numbers(inputs[0], inputs[1]), inputs[1], args->k);
 }
 
@@ -132,5 +160,5 @@ ACCURACY(top_k_categorical_accuracy, "TopKCategoricalAccuracy",
          "How often the place of the largest label is among the k largest predictions", top_k_rows,
          "k name=\"top_k_categorical_accuracy\" dtype")
 ACCURACY(sparse_top_k_categorical_accuracy, "SparseTopKCategoricalAccuracy",
-         "How often the label is among the places of the k largest predictions", top_k_rows,
+         "How often the label is among the places of the k largest predictions", sparse_top_k_rows,
          "k name=\"sparse_top_k_categorical_accuracy\" dtype from_sorted_ids=false")

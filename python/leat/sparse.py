@@ -1,5 +1,7 @@
 """``tf.sparse``: functions of sparse tensors."""
 
+from leat._structures.crosses import sparse_cross as cross
+from leat._structures.crosses import sparse_cross_hashed as cross_hashed
 from leat._structures.sparse import SparseTensor, SparseTensorValue
 from leat._structures.sparse_numbers import bincount, maximum, minimum, sampled_addmm, softmax
 from leat._structures.sparse_rows import (add, concat, expand_dims, eye, fill_empty_rows, from_dense, map_values, mask,

@@ -1,36 +1,12 @@
 """HashedCrossing: one number for what several features are together, by the hash of ``tf.sparse.cross_hashed``."""
 
 from leat._core.tensor import Tensor, convert_to_tensor
+from leat._structures import crosses
 from leat.keras._base.layer import Layer, symbolic_call
 from leat.keras._base.named import op as _op
 from leat.keras._base.sparse import as_sparse
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.lookups import checked_sparse, encode
-
-_KEY, _FACTOR = 0xDECAFCAFFE, 0xC6A4A7935BD1E995
-_HALF = 1 << 62
-
-
-def _mixed(x):
-    return _op("bitwise.bitwise_xor", x, _op("bitwise.right_shift", x, convert_to_tensor(47, "uint64")))
-
-
-def _joined(first, second):
-    """FarmHash's fingerprint of two fingerprints."""
-    factor = convert_to_tensor(_FACTOR, "uint64")
-    found = _op("bitwise.bitwise_xor", first, factor)
-    found = _op("bitwise.bitwise_xor", found, _mixed(second * factor) * factor) * factor
-    return _mixed(_mixed(found) * factor)
-
-
-def _fingerprint(texts):
-    """All 64 bits of a text's hash, of which the library gives remainders: by 2^62, and by 2^63 - 1, which tells the
-    two bits that the first one lacks."""
-    low = _op("strings.to_hash_bucket_fast", texts, _HALF)
-    rest = _op("strings.to_hash_bucket_fast", texts, 2 * _HALF - 1)
-    over = _op("math.floormod", rest - low, convert_to_tensor(2 * _HALF - 1, "int64"))  # 0, 2^62, 1 or 2^62 + 1
-    high = _op("cast", over >= _HALF, "uint64") + 2 * _op("cast", _op("math.floormod", over, 2), "uint64")
-    return _op("cast", low, "uint64") + high * convert_to_tensor(_HALF, "uint64")
 
 
 class HashedCrossing(Layer):
@@ -75,9 +51,9 @@ class HashedCrossing(Layer):
 
     def call(self, inputs):
         """The numbers, or vectors of them."""
-        found = _op("fill", _op("shape", inputs[0]), convert_to_tensor(_KEY, "uint64"))
+        found = _op("fill", _op("shape", inputs[0]), convert_to_tensor(crosses.KEY, "uint64"))
         for one in inputs:
-            found = _joined(found, _fingerprint(one) if one.dtype.name == "string" else _op("cast", one, "uint64"))
+            found = crosses.joined(found, crosses.fingerprint(one))
         numbers = _op("cast", _op("math.floormod", found, convert_to_tensor(self.num_bins, "uint64")), "int64")
         return encode(numbers, self.output_mode, self.num_bins, self.compute_dtype)
 

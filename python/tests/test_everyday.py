@@ -145,3 +145,36 @@ def test_validation_split_cuts_tables_of_pandas():
     x = np.arange(20.).reshape(10, 2)
     history = model.fit(Table(x), Table(x[:, 0]), validation_split=0.2, verbose=0).history
     assert sorted(history) == ["loss", "val_loss"]
+
+
+@pytest.mark.parametrize("result, declared, expected", [
+    ([1, 2], tf.int64, 1), ((1, 2), tf.int64, 1), ([1], tf.int64, 1), ([1, 2], [tf.int64], [1]),
+    ([1, 2], [tf.int64, tf.int64], [1, 2]), ([[1, 2]], tf.int64, [1, 2]), ([[1, 2], [3, 4]], tf.int64, [1, 2]),
+    (np.array([1, 2]), tf.int64, [1, 2]), (1, [tf.int64], [1])])
+def test_lists_of_py_function(result, declared, expected):
+    def call():
+        return tf.py_function(lambda: result, [], declared)
+    rows = tf.data.Dataset.range(1).map(lambda x: call())
+    for found in (call(), tf.function(call)(), next(iter(rows))):
+        found = list(found) if isinstance(found, (list, tuple)) else found
+        values = [one.numpy() for one in found] if isinstance(found, list) else found.numpy()
+        assert np.array_equal(values, expected)
+        assert {one.dtype for one in (found if isinstance(found, list) else [found])} == {tf.int64}
+
+
+@pytest.mark.parametrize("result", [[], None, ()])
+def test_too_few_values_of_py_function(result):
+    for call in (lambda: tf.py_function(lambda: result, [], tf.int64),
+                 tf.function(lambda: tf.py_function(lambda: result, [], tf.int64)),
+                 lambda: tf.py_function(lambda: [1], [], [tf.int64, tf.int64])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="values"):
+            call()
+
+
+def test_dtypes_of_py_function_must_be_said():
+    for function in (tf.py_function, tf.numpy_function):
+        with pytest.raises(TypeError, match="Tout"):
+            function(lambda: 1, [])
+        with pytest.raises(TypeError, match="Tout"):
+            function()(lambda: 1)
+    assert [one.numpy() for one in tf.numpy_function(lambda x: [x, x + 1], [3], tf.int64)] == [3, 4]

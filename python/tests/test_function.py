@@ -238,18 +238,18 @@ def test_what_a_callback_returns_is_copied():
 
 
 @pytest.mark.parametrize("result", [np.float32(2), np.full([], 2, np.float32), np.full([2, 3], 2, np.float32), 2.0,
-                                    np.full([3, 2], 2, np.float32).T, np.zeros([0, 2], np.float32), [2.0, 2.0],
+                                    np.full([3, 2], 2, np.float32).T, np.zeros([0, 2], np.float32), [2.0],
                                     np.full(2, 2, ">f4")])
 def test_forms_of_results_of_numpy_function(result):
     dataset = tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(lambda y: result, [x], tf.float32))
     for found in dataset.as_numpy_iterator():
-        np.testing.assert_array_equal(found, np.asarray(result, np.float32))
+        np.testing.assert_array_equal(found, np.asarray(result[0] if isinstance(result, list) else result, np.float32))
         assert found.dtype == np.float32
 
 
 @pytest.mark.parametrize("result, declared", [
     (np.float64(2), tf.float32), (np.zeros(2), tf.float32), (2, tf.string), (np.zeros(2, np.int32), tf.float32),
-    ("two", tf.float32)])
+    ("two", tf.float32), ([2.0, 2.0], tf.float32), ([], tf.float32), ([2.0], [tf.float32, tf.float32])])
 def test_numpy_function_keeps_to_its_dtype(result, declared):
     dataset = tf.data.Dataset.range(3).map(lambda x: tf.numpy_function(lambda y: result, [x], declared))
     with pytest.raises((tf.errors.InvalidArgumentError, TypeError)):

@@ -146,3 +146,14 @@ def test_tensors_behave_as_arrays_once_that_is_enabled():
                           capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {text: list(answer) for text, answer in ENABLED.items()}
+
+
+def test_tile_and_broadcast_arrays():
+    for reps in (2.5, [2.0], 2, np.float32(2)):
+        found = tnp.tile([1., 2.], reps)
+        assert found.dtype == tf.float64 and found.numpy().tolist() == [1, 2, 1, 2]
+    assert tnp.tile([[1.]], tf.constant([1.5, 2.9])).numpy().tolist() == [[1, 1]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tnp.tile([1.], -1.5)
+    assert tnp.broadcast_arrays() == ()
+    assert [one.numpy().tolist() for one in tnp.broadcast_arrays([1], [2, 3])] == [[1, 1], [2, 3]]

@@ -156,6 +156,9 @@ def numpy_function(func=None, inp=None, Tout=None, stateful=True, name=None):
 
 def _python_function(name, func, inp, declared, convert, pure, casts=False):
     """The call, or without `func` a decorator of functions that are called so whenever they are called."""
+    if declared is None:
+        raise TypeError(f"Missing required argument: 'Tout', the dtypes of what the function gives to tf.{name}; [] of "
+                        "one that gives nothing.")
     if func is not None:
         if inp is None:
             raise TypeError(f"Missing argument `inp`: the arguments of the function, unless tf.{name} is a decorator "
@@ -177,19 +180,15 @@ def _python_call(func, inp, declared, convert, pure, casts):
     from leat._core import specs
     inputs = [value if hasattr(value, "_is_leaf_value") else convert_to_tensor(value) for value in inp]
     if all(getattr(tensor, "_has_values", True) for tensor in inputs) and not trace.is_tracing():
-        return _python_eager(func, inputs, declared, convert)
+        return _python_eager(func(*convert(inputs)), declared, casts)
     is_list = isinstance(declared, (list, tuple))
     wanted = [one if isinstance(one, specs.TypeSpec) else specs.TensorSpec(None, one)
-              for one in (declared if is_list else [] if declared is None else [declared])]
+              for one in (declared if is_list else [declared])]
 
     def run(tensors):
         with trace.eagerly():
             result = func(*convert(tensors))
-        result = list(result) if isinstance(result, (list, tuple)) and (is_list or len(wanted) != 1) else [
-            ] if not wanted else [result]
-        if len(result) != len(wanted):
-            raise ValueError(f"the function returned {len(result)} values; Tout names {len(wanted)}")
-        return [take(value) for value, take in zip(result, takers)]
+        return [take(value) for value, take in zip(_results(result, len(wanted), casts), takers)]
     takers = [_taker(one.dtype, casts) for one in wanted]
     graph = trace.current_graph()
     here = [trace.reach(graph, tensor) for tensor in inputs]
@@ -201,12 +200,32 @@ def _python_call(func, inp, declared, convert, pure, casts):
     return outputs if is_list else outputs[0] if wanted else None
 
 
-def _python_eager(func, inputs, declared, convert):
-    result = func(*convert(inputs))
-    if isinstance(declared, (list, tuple)):
-        values = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
-        return [_tensor(value) for value in values]
-    return None if declared is None or result is None else _tensor(result)
+def _results(result, count, has_more):
+    """The values that a function gave, of which there are `count`, or may be more. InvalidArgumentError."""
+    values = list(result) if isinstance(result, (list, tuple)) else [] if result is None else [result]
+    if len(values) < count or len(values) > count > 0 and not has_more:
+        from leat.errors import InvalidArgumentError
+        raise InvalidArgumentError(None, None, f"pyfunc returns {len(values)} values, but expects to see {count} "
+                                   "values.")
+    return values[:count]
+
+
+def _python_eager(result, declared, casts):
+    if not casts:  # numpy_function: what it gave, whatever was declared
+        from leat import nest
+        values = [_tensor(value) for value in nest.flatten(result)] if isinstance(result, (list, tuple)) else [
+            None if result is None else _tensor(result)]
+        return values[0] if len(values) == 1 else values
+    is_list = isinstance(declared, (list, tuple))
+    wanted = list(declared) if is_list else [declared]
+    found = [_as_wanted(value, one) for value, one in zip(_results(result, len(wanted), True), wanted)]
+    return found if is_list else found[0] if found else None
+
+
+def _as_wanted(value, wanted):
+    """A result of py_function as a tensor of the dtype that was declared."""
+    return value if hasattr(value, "_is_leaf_value") else _taker(dtypes.as_dtype(getattr(wanted, "dtype", wanted)),
+                                                                True)(value)
 
 
 def _tensor(value):

@@ -220,7 +220,9 @@ def _at_least(rank, arys):
 
 
 def broadcast_arrays(*args, **kwargs):
-    """Repeated until they have one shape."""
+    """Repeated until they have one shape; of nothing an empty tuple."""
+    if not args:
+        return ()
     args = list(map(asarray, args))
     dims = np.broadcast_shapes(*(tuple(one.shape) for one in args))
     return [tf.broadcast_to(one, dims) for one in args]
@@ -247,9 +249,17 @@ for _line in ("broadcast_to array shape", "diag v k=0", "diagflat v k=0", "diago
               "repeat a repeats, axis=None", "roll a shift, axis=None", "rot90 m k=1, axes=(0, 1)",
               "split ary indices_or_sections, axis=0", "dsplit ary indices_or_sections",
               "hsplit ary indices_or_sections", "vsplit ary indices_or_sections", "swapaxes a axis1, axis2",
-              "tile a reps", "tril m k=0", "triu m k=0", "diff a n=1, axis=-1"):
+              "tril m k=0", "triu m k=0", "diff a n=1, axis=-1"):
     _name, _first, *_rest = _line.split(" ", 2)
     globals()[_name] = _moves(_name, _first, *_rest)
+
+
+def tile(a, reps):
+    """Copies beside each other, as many along each dimension as `reps` says; fractions of a copy do not count."""
+    if tf.is_symbolic_tensor(reps):
+        return ops.tile(asarray(a), reps)
+    with np.errstate(invalid="ignore"):
+        return ops.tile(asarray(a), np.asarray(reps).astype(np.int32).tolist())
 
 
 def _joins(name):

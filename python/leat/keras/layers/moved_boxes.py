@@ -184,6 +184,37 @@ def _sheared(found, pictures):
                     pictures.width), pictures.height, pictures.width
 
 
+def _projections(start, end):
+    """The matrices [n, 3, 3] that take the corners `start` [1, 4, 2] of pictures to `end` [n, 4, 2]."""
+    x, y = end[..., 0], end[..., 1]
+    u, v = (start[..., place] + ops.zeros_like(x) for place in range(2))
+    one, none = ops.ones_like(x), ops.zeros_like(x)
+    rows = [ops.stack(row, axis=-1) for row in ((x, y, one, none, none, none, -u * x, -u * y),
+                                                (none, none, none, x, y, one, -v * x, -v * y))]
+    solved = _op("linalg.solve", ops.concatenate(rows, axis=1), ops.concatenate([u, v], axis=1)[..., None])
+    back = ops.concatenate([solved[..., 0], ops.ones_like(x[:, :1])], axis=1)
+    return _op("linalg.inv", ops.reshape(back, (-1, 3, 3)))
+
+
+def _seen(found, pictures):
+    layer, none = pictures.layer, ops.zeros((), "float32")
+    low, high = (0.0, layer.factor) if isinstance(layer.factor, (int, float)) else layer.factor
+    chance = pictures.drawn(0, (pictures.count,), low, high)
+    applied = pictures.drawn(1, (pictures.count,)) < chance
+    moves = pictures.drawn(2, (pictures.count, 4, 2), -0.5 * layer.scale, 0.5 * layer.scale)
+    right, bottom = (ops.cast(size, "float32") - 1.0 for size in (pictures.width, pictures.height))
+    corners = ops.reshape(ops.stack([none, none, right, none, none, bottom, right, bottom]), (1, 4, 2))
+    matrix = _projections(corners, corners + corners * moves)
+    x1, y1, x2, y2 = _parts(found["boxes"])
+    x, y = _joined(x1, x2, x1, x2), _joined(y1, y2, y2, y1)
+    x, y, depth = (matrix[:, None, row, 0, None] * x + matrix[:, None, row, 1, None] * y + matrix[:, None, row, 2, None]
+                   for row in range(3))
+    x, y = x / depth, y / depth
+    seen = ops.stack([ops.min(x, -1), ops.min(y, -1), ops.max(x, -1), ops.max(y, -1)], axis=-1)
+    boxes = ops.where(applied[:, None, None], seen, found["boxes"])
+    return _clipped({**found, "boxes": boxes}, pictures.height, pictures.width), pictures.height, pictures.width
+
+
 def _mixed(found, pictures):
     order = ops.argsort(pictures.drawn(0, (pictures.count,)))
     return {**found, **{name: ops.concatenate([found[name], ops.take(found[name], order, axis=0)], axis=1)
@@ -192,7 +223,7 @@ def _mixed(found, pictures):
 
 KINDS = {"RandomFlip": _flipped, "RandomCrop": _cropped, "CenterCrop": _cropped_in_the_middle, "Resizing": _resized,
          "RandomTranslation": _translated, "RandomRotation": _rotated, "RandomZoom": _zoomed,
-         "RandomShear": _sheared, "MixUp": _mixed}
+         "RandomShear": _sheared, "RandomPerspective": _seen, "MixUp": _mixed}
 ALWAYS = ("CenterCrop", "Resizing")  # kinds that do the same without training
 UNMOVED = ("AugMix",)
 

@@ -203,9 +203,11 @@ def _middle(height, width, wanted_height, wanted_width):
 
 
 def _nearest(array, size, box):
-    rows, columns = (np.minimum(((np.arange(wanted) + 0.5) * (end - begin) / wanted + begin).astype(int), end - 1)
-                     for wanted, begin, end in ((size[0], box[0], box[2]), (size[1], box[1], box[3])))
-    return array[rows][:, columns]
+    def places(wanted, begin, end):
+        step = (end - begin) / wanted  # added up as Pillow does it, whose roundings decide between two pixels
+        found = np.add.accumulate(np.concatenate([[begin + step * 0.5], np.full(wanted - 1, step)]))
+        return np.minimum(found.astype(int), end - 1)
+    return array[places(size[0], box[0], box[2])][:, places(size[1], box[1], box[3])]
 
 
 def _resized(array, size, interpolation, box):

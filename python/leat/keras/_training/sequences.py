@@ -109,7 +109,9 @@ def _made_ahead(sequence, order, workers):
 
 
 def checked(batch):
-    """A batch of a PyDataset as a tuple or dictionary; ValueError for others."""
+    """A batch of a PyDataset as a tuple or dictionary; an array is the input alone. ValueError for others."""
+    if isinstance(batch, np.ndarray):
+        batch = (batch,)
     if isinstance(batch, list):
         batch = tuple(batch)
     if isinstance(batch, dict) or isinstance(batch, tuple) and 1 <= len(batch) <= 3:

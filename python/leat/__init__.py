@@ -32,6 +32,7 @@ _HOMES = {
     "leat._api.arrays": "batch_to_space broadcast_dynamic_shape broadcast_static_shape clip_by_global_norm "
                         "clip_by_norm dynamic_stitch histogram_fixed_width_bins identity_n meshgrid ones_like "
                         "repeat sequence_mask space_to_batch space_to_batch_nd stack unravel_index zeros_like",
+    "leat._core.conversions": "register_tensor_conversion_function",
     "leat._graph.creation": "get_logger get_static_value group is_symbolic_tensor linspace no_op numpy_function ones "
                           "py_function rank shape_n timestamp type_spec_from_value zeros",
     "leat._api.devices": "DeviceSpec",
@@ -60,9 +61,9 @@ _HOMES = {
     "leat.math": "reduce_logsumexp scalar_mul",
 }
 _MODULES = ["leat." + name for name in (
-    "audio autograph compat config data debugging distribute dtypes errors experimental image io keras "
+    "audio autodiff autograph compat config data debugging distribute dtypes errors experimental image io keras "
     "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn "
-    "queue ragged random saved_model sets signal sparse strings summary sysconfig test tpu train types utils "
+    "profiler queue ragged random saved_model sets signal sparse strings summary sysconfig test tpu train types utils "
     "version").split()]
 
 # What lower floors call of modules that are not imported yet.

@@ -15,4 +15,8 @@ CLASSIFY_METHOD_NAME = "tensorflow/serving/classify"
 PREDICT_METHOD_NAME = "tensorflow/serving/predict"
 REGRESS_METHOD_NAME = "tensorflow/serving/regress"
 
+CLASSIFY_INPUTS, CLASSIFY_OUTPUT_CLASSES, CLASSIFY_OUTPUT_SCORES = "inputs", "classes", "scores"
+PREDICT_INPUTS = REGRESS_INPUTS = "inputs"
+PREDICT_OUTPUTS = REGRESS_OUTPUTS = "outputs"
+
 __all__ = ["Asset", "LoadOptions", "SaveOptions", "contains_saved_model", "load", "save"]

@@ -160,7 +160,39 @@ static PyObject *dtype_names(PyObject *module, PyObject *unused) {
     return names;
 }
 
+/* trace(on): whether spans are recorded from now on. */
+static PyObject *trace(PyObject *module, PyObject *on) {
+    (void)module;
+    int wanted = PyObject_IsTrue(on);
+    if (wanted < 0)
+        return NULL;
+    if (wanted)
+        leat_trace_start();
+    else
+        leat_trace_stop();
+    Py_RETURN_NONE;
+}
+
+static PyObject *trace_write(PyObject *module, PyObject *path) {
+    (void)module;
+    PyObject *name = NULL;
+    leat_error err = {0};
+    leat_status status = LEAT_OK;
+    if (!native_path(path, (void *)&name))
+        return NULL;
+    const char *chars = native_chars(name);
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_trace_write(chars, &err);
+    Py_END_ALLOW_THREADS;
+    Py_DECREF(name);
+    if (status != LEAT_OK)
+        return native_raise(&err);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
+    {"trace", trace, METH_O, "trace(on): records what threads do, or does so no longer."},
+    {"trace_write", trace_write, METH_O, "trace_write(path): what was recorded, for Perfetto."},
     {"set_error_classes", native_set_error_classes, METH_O, "Exception classes by status code."},
     {"find_cluster", native_find_cluster, METH_NOARGS, "The cluster of the environment."},
     {"cluster_place", native_cluster_place, METH_VARARGS,

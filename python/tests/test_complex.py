@@ -204,3 +204,29 @@ def test_datasets(tmp_path):
     total = dataset.reduce(tf.constant(0, tf.complex64), lambda total, x: total + x)
     assert total.numpy() == 15 + 30j
     assert len(list(dataset.shuffle(6, seed=1).repeat(2).take(8).cache())) == 8
+
+
+def test_lists_of_several_types():
+    assert tf.constant([1 + 2j, 1.5, 2]).numpy().tolist() == [1 + 2j, 1.5, 2]
+    assert tf.constant([1j, True], tf.complex64).dtype == tf.complex64
+    assert tf.constant([0, 1j], tf.complex128).numpy().tolist() == [0, 1j]
+    assert tf.constant([True, 1], tf.float32).numpy().tolist() == [1, 1]
+    for value in ([0, 1j], [1.5, 1j], [True, 1], [1j, "a"]):
+        with pytest.raises((ValueError, TypeError)):
+            tf.constant(value)
+    with pytest.raises(TypeError):
+        tf.constant([1j, 0], tf.float32)
+
+
+def test_counts_as_complex_numbers():
+    z = tf.constant([1 + 0j, 0, 1j])
+    assert tf.math.count_nonzero(z).numpy() == 2
+    found = tf.math.count_nonzero(z, dtype=tf.complex64)
+    assert found.dtype == tf.complex64 and found.numpy() == 2
+
+
+def test_gradient_of_means_of_segments():
+    x = tf.Variable([1 + 2j, 0, 3 - 1j], dtype=tf.complex64)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(tf.math.real(tf.math.segment_mean(x * (2 + 1j), [0, 0, 1])))
+    assert tape.gradient(y, x).numpy().tolist() == [1 - 0.5j, 1 - 0.5j, 2 - 1j]

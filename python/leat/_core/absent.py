@@ -12,8 +12,6 @@ _TEXTS = {
     "leat.graph_util": "there are no graphs of TensorFlow 1; ConcreteFunction.graph shows what a leat.function is",
     "leat.feature_column": "TensorFlow itself replaces feature columns by keras.layers: Normalization, Discretization, "
                            "StringLookup, IntegerLookup, CategoryEncoding, Hashing, Embedding",
-    "leat.autodiff": "derivatives run backwards only; GradientTape.gradient of GradientTape.gradient gives the product "
-                     "of a Jacobian and a vector",
     "leat.Graph": "there are no graphs of TensorFlow 1; put the code into a leat.function",
     "leat.Operation": "there are no graphs of TensorFlow 1; ConcreteFunction.graph.get_operations lists what is traced",
     "leat.RegisterGradient": "gradients of the library's operations are what they are; tf.custom_gradient gives a "

@@ -5,7 +5,7 @@ import weakref
 import numpy as np
 
 from leat import _native, dtypes, nest
-from leat._core import plain
+from leat._core import conversions, plain
 from leat._core.element_specs import DatasetSpec
 from leat._core.later import Hook
 from leat._core.shapes import TensorShape
@@ -474,6 +474,10 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
             (kind,) = kinds
             parts = [part if part.dtype is kind else convert_to_tensor(item, kind) for item, part in zip(value, parts)]
         return operation("stack", {}, parts)[0]
+    if conversions.REGISTERED:
+        found = conversions.converted(value, dtype, None if dtype_hint is None else dtypes.as_dtype(dtype_hint), Tensor)
+        if found is not None:
+            return found
     if dtype is None and dtype_hint is not None:
         try:
             return constant(value, dtype_hint)

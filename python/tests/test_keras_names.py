@@ -138,6 +138,7 @@ def test_aliases_of_losses_and_metrics():
 
 def test_modules_of_operations():
     assert keras.ops.numpy.all is keras.ops.all and keras.ops.nn.one_hot is keras.ops.one_hot
+    assert keras.ops.nn.polar is keras.ops.polar
     assert len(keras.ops.numpy.__all__) == 220 and not hasattr(keras.ops.numpy, "softmax")  # as in Keras
     assert keras.version() == keras.__version__ == "3.15.1"
 

@@ -348,3 +348,34 @@ def test_arguments_that_are_refused():
     tf.keras.utils.set_random_seed(3)
     small = tf.keras.random.randint((500,), 3, 9, "uint8")
     assert small.dtype == "uint8" and set(np.asarray(small)) == {3, 4, 5, 6, 7, 8}
+
+
+def test_complex_numbers():
+    z = np.array([1 + 2j, 3 - 1j, 0.5j], np.complex64)
+    var, std, cbrt = ops.var(z), ops.std(z), ops.cbrt(z)
+    assert (var.dtype, std.dtype, cbrt.dtype) == ("complex64", "float32", "float32")
+    np.testing.assert_allclose([var, std], [3.055555582046509, 1.7480148077011108], 1e-6)
+    np.testing.assert_allclose(cbrt, [1, 1.4422495, 0], 1e-6)
+
+
+@pytest.mark.parametrize("lower, upper, expected, dtype", [
+    (0, 3, 3, "int32"), (3, 0, 0, "int32"), (0, 0, 0, "int32"), (0.0, 3.0, 3, "float32"), (True, False, 0, "int32"),
+    (0, 2.5, 3, "int32"), (0, np.int64(3), 3, "int32"), (0, tf.constant(3), 3, "int32"),
+    (tf.constant(0), tf.constant([3]), 3, "int32")])
+def test_bounds_of_fori_loop(lower, upper, expected, dtype):
+    found = ops.fori_loop(lower, upper, lambda i, x: x + i, 0)
+    assert found.dtype == dtype and float(found) == expected
+
+
+def test_bounds_that_are_no_numbers():
+    for lower, upper in (("a", 3), (None, 3), ([0], [3])):
+        with pytest.raises(TypeError):
+            ops.fori_loop(lower, upper, lambda i, x: x + i, 0)
+
+
+def test_windows_that_do_not_fit():
+    for columns in (np.ones((1, 4, 3), "float32"), np.ones((1, 5, 9), "float32")):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            ops.fold(columns, (4, 4), (2, 2))
+    with pytest.raises(ValueError, match="3D"):
+        ops.fold(np.ones((5, 9), "float32"), (4, 4), (2, 2))

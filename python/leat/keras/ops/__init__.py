@@ -15,5 +15,6 @@ for _module in _MODULES:
 
 __all__ = ["image", "linalg", "nn", "numpy", *(_name for _module in _MODULES for _name in _module.__all__)]
 _later.module(nn.__name__, {}, homes={
-    "leat.keras.ops.linalg": "normalize", "leat.keras.ops.making": "multi_hot one_hot",
-    "leat.keras.ops.reductions": "moments", "leat.keras.ops.sequences": "ctc_decode ctc_loss"})
+    "leat.keras.ops.elementwise": "polar", "leat.keras.ops.linalg": "normalize",
+    "leat.keras.ops.making": "multi_hot one_hot", "leat.keras.ops.reductions": "moments",
+    "leat.keras.ops.sequences": "ctc_decode ctc_loss"})

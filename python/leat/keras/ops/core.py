@@ -103,6 +103,11 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
 @operation
 def fori_loop(lower, upper, body_fun, init_val):
     """``body_fun(i, value)`` for i of [lower, upper) (``keras.ops.fori_loop``)."""
+    if not tf.inside_function():
+        place, value = lower, init_val
+        while place < upper:
+            place, value = place + 1, body_fun(place, value)
+        return nest.map_structure(tensor, value)
     lower, upper = together(lower, upper)
     init = nest.map_structure(tensor, init_val)
     state = tf.while_loop(lambda i, _: i < upper, lambda i, value: (i + 1, body_fun(i, value)), (lower, init))

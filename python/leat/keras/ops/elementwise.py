@@ -3,6 +3,7 @@
 import math
 
 import leat as tf
+from leat.keras.backend import floatx
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, result_type, tensor, together
 
 # name: the function of floats that it is
@@ -12,7 +13,7 @@ _OF_FLOATS = {
     "erfinv": tf.math.erfinv, "exp": tf.exp, "expm1": tf.math.expm1, "log": tf.math.log, "log1p": tf.math.log1p,
     "reciprocal": tf.math.reciprocal, "rsqrt": tf.math.rsqrt, "sin": tf.sin, "sinh": tf.sinh, "sqrt": tf.sqrt,
     "tan": tf.tan, "tanh": tf.tanh,
-    "cbrt": lambda x: tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype)),
+    "cbrt": lambda x: _cube_root(tf.cast(tf.math.real(x), floatx()) if x.dtype.is_complex else x),
     "deg2rad": lambda x: x * tf.constant(math.pi / 180, x.dtype),
     "rad2deg": lambda x: x * tf.constant(180 / math.pi, x.dtype),
     "exp2": lambda x: tf.pow(tf.cast(2, x.dtype), x),
@@ -40,6 +41,10 @@ _OF_BITS = {"bitwise_and": tf.bitwise.bitwise_and, "bitwise_or": tf.bitwise.bitw
             "bitwise_right_shift": tf.bitwise.right_shift}
 _ALIASES = {"absolute": "abs", "true_divide": "divide", "conj": "conjugate", "bitwise_invert": "bitwise_not",
             "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift"}
+
+
+def _cube_root(x):
+    return tf.sign(x) * tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype))
 
 
 def _sinc(x):

@@ -1,7 +1,6 @@
 """``keras.ops``: products and linear algebra."""
 
 import leat as tf
-from leat import nest
 from leat.keras.ops import arrays, elementwise
 from leat.keras.ops.promote import OPERATIONS, define, floats, operation, places_of, tensor, together
 
@@ -280,17 +279,11 @@ def lu_factor(x):
 def jvp(fun, primals, tangents, has_aux=False):
     """(what a function gives, how it changes along `tangents`) (``keras.ops.jvp``); `has_aux`: and its second."""
     primals = [tensor(one) for one in primals]
-    with tf.GradientTape() as outer:
-        with tf.GradientTape(persistent=True) as inner:
-            inner.watch(primals)
-            out = fun(*primals)
-            out, more = out if has_aux else (out, ())
-            flat = nest.flatten(out)
-        weights = [tf.zeros_like(one) for one in flat]
-        outer.watch(weights)
-        back = inner.gradient(flat, primals, output_gradients=weights, unconnected_gradients="zero")
-        along = tf.add_n([tf.reduce_sum(one * tensor(tangent, one.dtype)) for one, tangent in zip(back, tangents)])
-    moved = nest.pack_sequence_as(out, outer.gradient(along, weights, unconnected_gradients="zero"))
+    tangents = [tensor(one, primal.dtype) for one, primal in zip(tangents, primals)]
+    with tf.autodiff.ForwardAccumulator(primals, tangents) as forward:
+        out = fun(*primals)
+        out, more = out if has_aux else (out, ())
+    moved = forward.jvp(out, unconnected_gradients="zero")
     return (out, moved, more) if has_aux else (out, moved)
 
 

@@ -349,8 +349,9 @@ def fold(x, output_size, kernel_size, dilation=1, padding=0, stride=1):
     size, kernel = _directions(output_size, 2), _directions(kernel_size, 2)
     dilation, padding, stride = [_directions(one, 2) for one in (dilation, padding, stride)]
     if x.shape[1] % (kernel[0] * kernel[1]):
-        raise ValueError(f"The second dimension of the input ({x.shape[1]}) must be divisible by kernel_size product "
-                         f"({kernel[0] * kernel[1]}).")
+        text = (f"The second dimension of the input ({x.shape[1]}) must be divisible by kernel_size product "
+                f"({kernel[0] * kernel[1]}).")
+        raise tf.errors.InvalidArgumentError(None, None, text) if tf.executing_eagerly() else ValueError(text)
     channels = x.shape[1] // (kernel[0] * kernel[1])
     rows, columns = _window_places(size, kernel, dilation, padding, stride)
     height, width = size[0] + 2 * padding[0], size[1] + 2 * padding[1]

@@ -45,13 +45,15 @@ def mean(x, axis=None, keepdims=False):
 @operation
 def var(x, axis=None, keepdims=False):
     """The mean squared distance from the mean (``keras.ops.var``)."""
-    return tf.math.reduce_variance(floats(x), _axes(axis), keepdims)
+    x = floats(x)
+    found = tf.math.reduce_variance(x, _axes(axis), keepdims)
+    return tf.cast(found, x.dtype)  # of complex numbers they are real
 
 
 @operation
 def std(x, axis=None, keepdims=False):
     """The root of the variance (``keras.ops.std``)."""
-    return tf.sqrt(var(x, axis, keepdims))
+    return tf.math.reduce_std(floats(x), _axes(axis), keepdims)
 
 
 def _extreme(x, axis, keepdims, initial, fold, two):

@@ -136,9 +136,9 @@ static void end_transfer(engine *e, leati_net_request *request) {
     leati_net_transfer_drop(request);
 }
 
-/* The next request that was dropped or shall begin, in its new state; NULL: none. *sleep_ns is when
- * the first of the others shall. */
-static leati_net_request *next_due(engine *e, int64_t *sleep_ns) {
+/* The next request that was dropped, and is out of the list then, or shall begin, in its new state;
+ * NULL: none. *sleep_ns is when the first of the others shall. */
+static leati_net_request *next_due(engine *e, bool *is_dropped, int64_t *sleep_ns) {
     int64_t now = leati_now_ns();
     leati_net_request *found = NULL;
     *sleep_ns = LEATI_NO_DEADLINE;
@@ -150,7 +150,9 @@ static leati_net_request *next_due(engine *e, int64_t *sleep_ns) {
         else if (sleeps)
             *sleep_ns = LEATI_MIN(*sleep_ns, r->wake_ns);
     }
-    if (found != NULL && found->is_dropped)
+    /* Said here: it may be dropped as soon as the lock is left. */
+    *is_dropped = found != NULL && found->is_dropped;
+    if (*is_dropped)
         unlink_request(e, found);
     else if (found != NULL)
         found->state = LEATI_NET_ACTIVE;
@@ -171,12 +173,13 @@ static void set_state(engine *e, leati_net_request *request, leati_net_state sta
 static int64_t serve(engine *e) {
     int64_t sleep_ns = LEATI_NO_DEADLINE;
     for (;;) {
-        leati_net_request *request = next_due(e, &sleep_ns);
+        bool is_dropped = false;
+        leati_net_request *request = next_due(e, &is_dropped, &sleep_ns);
         if (request == NULL) {
             free_spare(e);
             return sleep_ns;
         }
-        if (request->is_dropped) {
+        if (is_dropped) {
             end_transfer(e, request);
             keep_piece(e, request);
             free_request(request);

@@ -464,11 +464,11 @@ static void choose_of_class(picture_choice *p, const float *boxes, const float *
     begin(&p->one, p->scores);
     choose(&p->one);
     for (int64_t k = 0; k < p->one.chosen; k++) {
-        chosen_box *box = &p->all[p->count];
-        box->score = p->one.scores_chosen[k];
-        box->number = (int32_t)p->count++;
-        box->category = (int32_t)category;
-        memcpy(box->corners, p->boxes + 4 * (int64_t)p->one.boxes_chosen[k], sizeof box->corners);
+        chosen_box *one = &p->all[p->count];
+        one->score = p->one.scores_chosen[k];
+        one->number = (int32_t)p->count++;
+        one->category = (int32_t)category;
+        memcpy(one->corners, p->boxes + 4 * (int64_t)p->one.boxes_chosen[k], sizeof one->corners);
     }
 }
 

@@ -68,6 +68,7 @@ _MODULES = ["leat." + name for name in (
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")
+_tensor.matrix_product.at("leat.linalg", "matmul")
 _tensor.composite_of_value.at("leat._structures.ragged", "composite_of_value")
 _trace.graph_def.at("leat._files.protos", "graph_def")
 _trace.convert_control_flow.at("leat.autograph.convert", "converted")

@@ -4,7 +4,7 @@ import numpy as np
 
 from leat import dtypes
 from leat._core import later
-from leat._core.tensor import Tensor, convert_to_tensor
+from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.math import l2_normalize, real
@@ -68,14 +68,6 @@ def _spreads(a, b):
     if a.rank is None or b.rank is None or min(a.rank, b.rank) < 2 or b.rank == 2:
         return False
     return a.rank != b.rank or any(x is not None and y is not None and x != y for x, y in zip(a[:-2], b[:-2]))
-
-
-def _operator(first, second):
-    return NotImplemented if hasattr(second, "_is_leaf_value") else matmul(first, second)
-
-
-Tensor.__matmul__ = _operator
-Tensor.__rmatmul__ = lambda second, first: matmul(first, second)
 
 
 def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_sparse=False, name=None):

@@ -1,5 +1,9 @@
 """Small things that programs for TensorFlow use every day; expected values are TensorFlow 2.21's."""
 
+import operator
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -178,3 +182,21 @@ def test_dtypes_of_py_function_must_be_said():
         with pytest.raises(TypeError, match="Tout"):
             function()(lambda: 1)
     assert [one.numpy() for one in tf.numpy_function(lambda x: [x, x + 1], [3], tf.int64)] == [3, 4]
+
+
+def test_variables_are_not_changed_in_place():
+    variable = tf.Variable(4.0)
+    for change in (operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ipow):
+        with pytest.raises(RuntimeError, match="assign"):
+            change(variable, 2.0)
+    assert operator.imod(variable, 3.0).numpy() == 1.0
+    assert operator.iadd(tf.keras.Variable(4.0), 2.0).numpy() == 6.0
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("tf.constant([[1, 2]]) @ tf.constant([[1], [2]])", [[5]]), ("[[1, 2]] @ tf.constant([[1], [2]])", [[5]]),
+    ("tf.ones([2, 1, 1, 2]) @ tf.ones([3, 2, 1])", [[[[2]]] * 3] * 2), ("tf.Variable([[1, 2]]) @ [[1], [2]]", [[5]])])
+def test_products_of_matrices_need_no_other_part_of_the_package(text, expected):
+    program = f"import leat as tf\nprint(({text}).numpy().astype(int).tolist())"
+    found = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(expected)

@@ -24,6 +24,7 @@ class NotTraceable(OperatorNotAllowedInGraphError):
 _masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
+matrix_product = Hook()  # (first, second): what `first @ second` is; leat.linalg
 tracing_now = Hook()  # is a function being traced; leat._graph.state
 device_now = Hook()  # the name of the device of what is computed now; leat._graph.state
 
@@ -206,6 +207,12 @@ class Tensor(_native.TensorBase):
                                "a `for` statement in a function that leat converts")
         return (self[i] for i in range(length))
 
+    def __matmul__(self, other):
+        return NotImplemented if hasattr(other, "_is_leaf_value") else matrix_product(self, other)
+
+    def __rmatmul__(self, other):
+        return matrix_product(other, self)
+
     def __hash__(self):
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
@@ -316,10 +323,13 @@ def text_of(tensor, is_repr):
 
 # ---- making tensors ----
 
+_PLAIN = frozenset([bool, int, float, complex, str, bytes, np.ndarray])
+
+
 def _has_tensor(value):
     if isinstance(value, (list, tuple)):
         return any(_has_tensor(item) for item in value)
-    return isinstance(value, Tensor)
+    return isinstance(value, Tensor) or type(value) not in _PLAIN and hasattr(value, "_as_tensor")
 
 
 _SMALL = 4096  # bytes that are copied sooner than shared

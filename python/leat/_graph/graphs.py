@@ -51,6 +51,7 @@ class Graph(_native.Graph):
         self.is_open = True
         self.aliases = {}
         self.parents = {}
+        self.outer = {}  # id -> a weak reference: tensors with values that operations use, also those computed at once
         self.variables = {}  # id -> [variable, its reads, is the last one of them current?]
         self.given = {}  # id of a variable -> the argument that stands for its value
         self.names = {}  # of arguments, by number

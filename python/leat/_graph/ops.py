@@ -473,7 +473,7 @@ def _binary(path, reflected=False):
 def _install_operators():
     """The operators of Tensor for the operations that the table has."""
     pairs = {"add": "math.add", "sub": "math.subtract", "mul": "math.multiply", "truediv": "math.truediv",
-             "floordiv": "math.floordiv", "mod": "math.floormod", "pow": "math.pow", "matmul": "linalg.matmul"}
+             "floordiv": "math.floordiv", "mod": "math.floormod", "pow": "math.pow"}
     for operator, path in pairs.items():
         if path in FUNCTIONS:
             setattr(Tensor, f"__{operator}__", _binary(path))

@@ -1,6 +1,7 @@
 """What each thread knows of tracing: the graphs that are traced, the tapes that record, the strategy around it."""
 
 import threading
+import weakref
 
 from leat._core import tensor
 from leat._core.tensor import NotTraceable
@@ -40,6 +41,7 @@ class Bound(Exception):
 def aliased(tensor):
     """Is it a tensor with values that something records operations of?"""
     if _state.graphs:
+        _note_outer([tensor])
         return id(tensor) in _state.graphs[-1].aliases
     return any(id(tensor) in tape._recording.aliases for tape in _state.tapes)
 
@@ -229,6 +231,7 @@ def graph_for(inputs, flags):
     """The graph that an operation of these inputs becomes a node of; None: it is computed at once."""
     if _state.graphs:
         graph = _state.graphs[-1]
+        _note_outer(inputs)
         if flags & {"random", "stateful", "impure"} or any(
                 not tensor._has_values or id(tensor) in graph.aliases for tensor in inputs):
             return graph
@@ -245,6 +248,14 @@ def graph_for(inputs, flags):
     return None
 
 
+def _note_outer(tensors):
+    """The graphs that are traced know which tensors from outside they use: a tape may watch them when they run."""
+    for tensor in tensors:
+        if tensor._has_values:
+            for graph in _state.graphs:
+                graph.outer.setdefault(id(tensor), weakref.ref(tensor))
+
+
 class _Missing(BaseException):
     """A value of a graph around the one that is traced, which was not made an argument yet."""
 
@@ -259,6 +270,7 @@ def reach(graph, tensor):
     if tensor._graph is graph:
         return tensor
     if tensor._has_values:
+        _note_outer([tensor])
         return graph.aliases.get(id(tensor), (tensor, tensor))[1]
     captured = _state.captured.get(id(graph))
     if captured is None or all(tensor._graph is not around for around in _state.graphs):

@@ -98,7 +98,8 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "has_customs",
-                 "is_random", "concrete", "step", "signature", "_pack", "_is_plain")
+                 "is_random", "concrete", "step", "signature", "outer", "_pack",
+                 "_is_plain")
 
     def __init__(self, native, structure, leaves, variables, graph_variables, graph):
         self.native = native
@@ -110,9 +111,16 @@ class _Trace:
         self.graph_variables = graph_variables  # all that it reads or writes
         self.has_effects, self.has_customs = graph.has_effects, graph.has_customs
         self.is_random = graph.is_random
+        self.outer = list(graph.outer.values())  # weak references to tensors from outside that it uses
         self.step = steps.Step(native) if graph.is_large and not (graph.is_random or graph.branches) else None
         self.concrete = None  # the ConcreteFunction that shows it to users
         self.signature = None  # (args, kwargs) with TypeSpecs in the place of tensors
+
+    def uses_recorded(self):
+        """Does a tape record a tensor that the function uses and is not given?"""
+        self.outer = [one for one in self.outer if one() is not None]
+        return any(trace.graph_for([tensor], frozenset()) is not None for tensor in (one() for one in self.outer)
+                   if tensor is not None)
 
     def put_together(self, tensors):
         """The result, of the tensors that a run gave."""
@@ -275,7 +283,7 @@ class Function:
         recording = trace.graph_for(inputs, frozenset())
         if watched:
             recording = tapes[-1]._recording
-        if recording is not None and (made.has_effects or made.has_customs):
+        if tapes and made.uses_recorded() or recording is not None and (made.has_effects or made.has_customs):
             # A tape sees the operations one by one.
             args, kwargs = structure
             return self.python_function(*args, **kwargs)

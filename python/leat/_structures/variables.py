@@ -424,3 +424,21 @@ def _converted(value, dtype):
     if isinstance(value, Tensor) or hasattr(value, "dtype") and not hasattr(value, "__array_interface__"):
         return convert_to_tensor(value, dtype)
     return constant(value, dtype) if not isinstance(value, (list, tuple)) else convert_to_tensor(value, dtype)
+
+
+def _in_place(sign, method):
+    """``variable += value`` would leave the variable as it is and bind its name to a tensor."""
+    def operator(self, *others):
+        if type(self) is not Variable:
+            return NotImplemented
+        raise RuntimeError(f"`variable {sign} value` does not change a tf.Variable; {method}, or write "
+                           f"`result = variable {sign[:-1]} value` for a tensor")
+    return operator
+
+
+for _name, _sign, _method in (("iadd", "+=", "call `variable.assign_add(value)`"),
+                              ("isub", "-=", "call `variable.assign_sub(value)`"),
+                              ("imul", "*=", "call `variable.assign(variable * value)`"),
+                              ("itruediv", "/=", "call `variable.assign(variable / value)`"),
+                              ("ipow", "**=", "call `variable.assign(variable ** value)`")):
+    setattr(Variable, f"__{_name}__", _in_place(_sign, _method))

@@ -170,3 +170,11 @@ def test_generators_of_shapes_cast_as_numpy_does():
         return next(iter(tf.data.Dataset.from_generator(lambda: iter([value]), output_signature=signature))).numpy()
     assert (made(1.5, tf.int32), made("a", tf.bool), made(0, tf.bool)) == (1, True, False)
     assert np.isnan(made(None, tf.float32))
+
+
+def test_snapshots_have_shards_and_a_reader(tmp_path):
+    made = tf.data.Dataset.range(6).snapshot(
+        str(tmp_path), shard_func=lambda x: x % 2,
+        reader_func=lambda shards: shards.interleave(lambda rows: rows, cycle_length=2, num_parallel_calls=2))
+    for _ in range(2):
+        assert list(made.as_numpy_iterator()) == [0, 1, 2, 3, 4, 5]

@@ -7,10 +7,9 @@ from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.math import approx_max_k, approx_min_k, l2_normalize, log_softmax, softmax, softsign, zero_fraction
 
-__all__ = ["approx_max_k", "approx_min_k", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "dropout",
-           "gelu", "l2_normalize", "leaky_relu", "log_softmax", "moments", "normalize_moments",
-           "scale_regularization_loss", "selu", "silu", "softmax", "softsign", "space_to_depth", "swish",
-           "weighted_moments", "zero_fraction"]
+__all__ = ["approx_max_k", "approx_min_k", "bias_add", "compute_average_loss", "crelu", "depth_to_space", "gelu",
+           "l2_normalize", "leaky_relu", "log_softmax", "moments", "normalize_moments", "scale_regularization_loss",
+           "selu", "silu", "softmax", "softsign", "space_to_depth", "swish", "weighted_moments", "zero_fraction"]
 
 
 # ---- biases ----
@@ -114,27 +113,6 @@ def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):
 
 # ---- the rest ----
 
-def dropout(x, rate, noise_shape=None, seed=None, name=None):
-    """x with values dropped at `rate`, the others scaled by 1 / (1 - rate) (``tf.nn.dropout``)."""
-    x = convert_to_tensor(x)
-    is_number = isinstance(rate, (int, float))
-    if is_number and not 0 <= rate < 1:
-        raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
-    if not x.dtype.is_floating:
-        raise ValueError("`x.dtype` must be a floating point tensor as `x` will be scaled. Received: "
-                         f"x_dtype={x.dtype}")
-    if is_number and rate == 0:
-        return x
-    shape = F["shape"](x)
-    if noise_shape is not None:
-        dims = [shape[i] if d is None else d for i, d in enumerate(noise_shape)]
-        shape = F["stack"](dims) if any(hasattr(d, "dtype") for d in dims) else dims
-    drawn = F["random.uniform"](shape, seed=seed, dtype=x.dtype)
-    rate = convert_to_tensor(rate, x.dtype) if is_number else F["cast"](rate, x.dtype)
-    kept = F["greater_equal"](drawn, rate)
-    return F["where"](kept, F["divide"](x, F["subtract"](convert_to_tensor(1, x.dtype), rate)), F["zeros_like"](x))
-
-
 def space_to_depth(input, block_size, data_format="NHWC", name=None):
     """Blocks of pixels as channels (``tf.nn.space_to_depth``)."""
     x, b = _pictures("space_to_depth", input, block_size, data_format), block_size
@@ -189,6 +167,7 @@ _HOMES = {
                              "conv3d conv3d_transpose conv_transpose convolution depthwise_conv2d "
                              "depthwise_conv2d_backprop_filter depthwise_conv2d_backprop_input separable_conv2d",
     "leat._nn.ctc": "collapse_repeated ctc_beam_search_decoder ctc_greedy_decoder ctc_loss ctc_unique_labels",
+    "leat._nn.dropouts": "dropout experimental",
     "leat._nn.embeddings": "compute_accidental_hits embedding_lookup embedding_lookup_sparse nce_loss "
                            "safe_embedding_lookup_sparse sampled_softmax_loss",
     "leat._nn.losses": "l2_loss log_poisson_loss sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits "

@@ -159,8 +159,8 @@ def test_boxes_stay_where_pixels_do():
     assert layer.get_config()["bounding_box_format"] == "xyxy"
     with pytest.raises(ValueError, match="`bounding_box_format`"):
         layers.RandomBrightness(0.5)({"images": RAMP, "bounding_boxes": boxes})
-    with pytest.raises(NotImplementedError, match="'random_perspective"):
-        layers.RandomPerspective(bounding_box_format="xyxy")({"images": RAMP, "bounding_boxes": boxes})
+    with pytest.raises(NotImplementedError, match="'random_elastic"):
+        layers.RandomElasticTransform(bounding_box_format="xyxy")({"images": RAMP, "bounding_boxes": boxes})
 
 
 def test_dictionaries_stand_in_datasets():

@@ -4,18 +4,20 @@
  *
  * A transform back is divided by its length. Of real numbers the first half is given, up to length
  * / 2; irfft takes what follows to be its mirror image. Both cut their input, or take 0 for what it
- * lacks, where a length is given. Computed in double, one line after the other, so the bits do not
- * depend on threads. They fail on other dtypes, on scalars, on dimensions that are not there, and
- * without kissfft. No state, no locks. */
+ * lacks, where a length is given. Computed in double, each line by itself, so the bits do not
+ * depend on the threads that share them. They fail on other dtypes, on scalars, on dimensions that
+ * are not there, and without kissfft. No state, no locks. */
 #include "graph/support/math/fourier.h"
 #include "base/alloc.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/complex.h"
 #include "core/tensor.h"
-#include "graph/support/support.h"
+#include "graph/support/array/moving.h"
+#include "graph/support/math/fourier_two.h"
 #include "run/apart.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct fft_args {
@@ -100,7 +102,10 @@ static leat_status irfft_infer(leati_infer_call *call, leat_error *err) {
 }
 
 /* ---- lines ---- */
-enum { LONG_LINE = 1 << 20 /* from here on Ctrl-C is not to wait for one */ };
+enum {
+    LONG_LINE = 1 << 20,  /* from here on Ctrl-C is not to wait for one */
+    BYTES_OF_NUMBER = 128 /* that could be moved while a number of a line is transformed */
+};
 
 /* What transforms lines of `n` numbers: a plan, one line that goes in and one that comes out. */
 typedef struct fourier_line {
@@ -140,13 +145,14 @@ static void line_transform(void *job) {
         line->plan = leati_fourier_new(line->n, line->inverse, &line->error);
     if (line->plan == NULL)
         line->status = line->error.code;
-    else
-        leati_fourier_run(line->plan, line->in, line->out);
+    else if (!leati_fourier_run(line->plan, line->in, line->out))
+        line->status = leati_no_memory(&line->error);
 }
 
 /* From line->in to line->out. Where it is stopped the line is gone, and *line NULL. */
 static leat_status line_run(fourier_line **line, leat_error *err) {
-    if ((*line)->n < LONG_LINE) {
+    /* Those of powers of two look themselves. */
+    if ((*line)->n < LONG_LINE || leati_fourier_two_fits((*line)->n)) {
         line_transform(*line);
     } else if (!leati_apart_run(line_transform, line_close, *line)) {
         *line = NULL;
@@ -204,25 +210,61 @@ static leat_status transform_line(fourier_line **line, leat_dtype dtype, int64_t
     return LEAT_OK;
 }
 
+/* Lines that the crew shares; a long one looks for itself, on the caller's thread. */
+typedef struct lines_work {
+    leati_kernel_call *call;
+    int64_t n, inner, count; /* numbers of a line, their distance; lines of a row */
+    bool inverse;
+    struct real_lines *real; /* of rfft and irfft; NULL: of fft */
+    atomic_int status;       /* the first that failed */
+    leat_error error;
+} lines_work;
+
+static void note(lines_work *w, leat_status status, const leat_error *err) {
+    int none = LEAT_OK;
+    if (status != LEAT_OK && atomic_compare_exchange_strong(&w->status, &none, (int)status))
+        w->error = *err;
+}
+
+static leat_status share_lines(lines_work *w, leati_moving_steps *run, leat_error *err) {
+    int64_t all = w->call->n * w->count;
+    if (w->n < LONG_LINE)
+        leati_moving_share(all, w->n * BYTES_OF_NUMBER, run, w);
+    else
+        run(w, 0, all);
+    return atomic_load(&w->status) == LEAT_OK ? LEAT_OK : leati_error_pass(err, &w->error);
+}
+
+/* Of one dimension, in place. */
+static void fft_steps(void *data, int64_t begin, int64_t end) {
+    lines_work *w = data;
+    const leati_operand *out = &w->call->outputs[0];
+    size_t size = leat_dtype_size(out->dtype);
+    int64_t done = 0;
+    leat_error err = {0};
+    fourier_line *line = line_open(w->n, w->inverse, &err);
+    leat_status status = line == NULL ? err.code : LEAT_OK;
+    for (int64_t k = begin; k < end && status == LEAT_OK; k++) {
+        int64_t i = k % w->count, first = i / w->inner * w->n * w->inner + i % w->inner;
+        if (leati_stop_look_after(8 * w->n, &done))
+            break;
+        status =
+            transform_line(&line, out->dtype, w->inner,
+                           leati_support_row_of(out, k / w->count) + (size_t)first * size, &err);
+    }
+    note(w, status, &err);
+    line_close(line);
+}
+
 /* Transforms one dimension of all rows in place. */
 static leat_status transform_axis(leati_kernel_call *call, int32_t axis, bool inverse,
                                   leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    int64_t inner = 1, n = out->dims[axis], done = 0;
-    size_t size = leat_dtype_size(out->dtype);
+    lines_work w = {.call = call, .n = out->dims[axis], .inner = 1, .inverse = inverse};
     for (int32_t d = axis + 1; d < out->rank; d++)
-        inner *= out->dims[d];
-    fourier_line *line = line_open(n, inverse, err);
-    leat_status status = line == NULL ? err->code : LEAT_OK;
-    for (int64_t row = 0; row < call->n && status == LEAT_OK; row++)
-        for (int64_t i = 0;
-             i < out->count / n && status == LEAT_OK && !leati_stop_look_after(8 * n, &done); i++) {
-            int64_t first = i / inner * n * inner + i % inner;
-            status = transform_line(&line, out->dtype, inner,
-                                    leati_support_row_of(out, row) + (size_t)first * size, err);
-        }
-    line_close(line);
-    return status;
+        w.inner *= out->dims[d];
+    w.count = out->count / w.n;
+    return share_lines(&w, fft_steps, err);
 }
 
 static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
@@ -245,49 +287,65 @@ static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
 /* ---- rfft, irfft ---- */
 /* A line of an even number of reals is half as many complex numbers; `turns` are the e^(sign 2 pi i
  * k / length) that part what even and odd places gave. NULL: an odd number. */
-typedef struct real_line {
-    fourier_line *line;
-    leati_complex128 *turns, *part; /* part: the first length / 2 + 1 complex numbers */
+typedef struct real_lines {
+    leati_complex128 *turns;
     int64_t length;
+    bool back;
+} real_lines;
+
+typedef struct real_line {
+    const real_lines *of;
+    fourier_line *line;
+    leati_complex128 *part; /* the first length / 2 + 1 complex numbers */
 } real_line;
 
-static leat_status real_line_open(real_line *real, leati_kernel_call *call, int64_t length,
-                                  bool back, leat_error *err) {
+static leat_status real_lines_init(real_lines *real, leati_kernel_call *call, int64_t length,
+                                   bool back, leat_error *err) {
     const double pi = 3.14159265358979323846;
-    int64_t n = length % 2 == 0 ? length / 2 : length;
-    size_t bytes = 0;
-    if (!leati_mul_size((size_t)length / 2 + 1, sizeof *real->part, &bytes))
+    *real = (real_lines){.length = length, .back = back};
+    if (length % 2 != 0)
+        return LEAT_OK;
+    real->turns = leati_arena_alloc(call->arena, (size_t)length / 2 * sizeof *real->turns);
+    if (real->turns == NULL)
         return leati_no_memory(err);
-    *real = (real_line){.length = length, .part = leati_arena_alloc(call->arena, bytes)};
-    if (length % 2 == 0)
-        real->turns = leati_arena_alloc(call->arena, (size_t)n * sizeof *real->turns);
-    if (real->part == NULL || (length % 2 == 0 && real->turns == NULL))
-        return leati_no_memory(err);
-    for (int64_t k = 0; k < n && real->turns != NULL && !leati_stop_look_at(k); k++) {
+    for (int64_t k = 0; k < length / 2 && !leati_stop_look_at(k); k++) {
         double angle = (back ? 2 : -2) * pi * (double)k / (double)length;
         real->turns[k] = leati_complex128_of(cos(angle), sin(angle));
     }
-    real->line = line_open(n, back, err);
+    return LEAT_OK;
+}
+
+static leat_status real_line_open(real_line *real, const real_lines *of, leat_error *err) {
+    *real = (real_line){.of = of};
+    real->part = leati_alloc((size_t)of->length / 2 + 1, sizeof *real->part);
+    if (real->part == NULL)
+        return leati_no_memory(err);
+    real->line = line_open(of->turns != NULL ? of->length / 2 : of->length, of->back, err);
     return real->line == NULL ? err->code : LEAT_OK;
+}
+
+static void real_line_close(real_line *real) {
+    line_close(real->line);
+    leati_free(real->part);
 }
 
 /* From line->in, `length` reals, to part. */
 static leat_status run_real(real_line *real, leat_error *err) {
     leati_complex128 *in = (leati_complex128 *)real->line->in;
-    int64_t n = real->line->n, half = real->length / 2;
-    if (real->turns == NULL)
+    int64_t n = real->line->n, half = real->of->length / 2;
+    if (real->of->turns == NULL)
         for (int64_t j = n - 1; j >= 0; j--) /* from the end: the reals lie where the pairs will */
             in[j] = real->line->in[j];
     LEATI_TRY(line_run(&real->line, err));
     const leati_complex128 *out = (const leati_complex128 *)real->line->out;
-    if (real->turns == NULL) {
+    if (real->of->turns == NULL) {
         leati_stop_copy(real->part, out, (size_t)(half + 1) * sizeof *out);
         return LEAT_OK;
     }
     for (int64_t k = 0; k <= half && !leati_stop_look_at(k); k++) {
         leati_complex128 a = out[k % n], b = conj(out[(n - k) % n]);
         leati_complex128 even = (a + b) / 2, odd = leati_complex128_of(0, -0.5) * (a - b);
-        real->part[k] = k < n ? even + real->turns[k] * odd : even - odd;
+        real->part[k] = k < n ? even + real->of->turns[k] * odd : even - odd;
     }
     return LEAT_OK;
 }
@@ -296,8 +354,8 @@ static leat_status run_real(real_line *real, leat_error *err) {
 static leat_status run_back(real_line *real, leat_error *err) {
     const leati_complex128 *from = real->part;
     leati_complex128 *in = (leati_complex128 *)real->line->in;
-    int64_t n = real->line->n, half = real->length / 2;
-    if (real->turns == NULL) {
+    int64_t n = real->line->n, half = real->of->length / 2;
+    if (real->of->turns == NULL) {
         in[0] = creal(from[0]);
         for (int64_t k = 1; k <= half && !leati_stop_look_at(k); k++) {
             in[k] = from[k];
@@ -314,17 +372,19 @@ static leat_status run_back(real_line *real, leat_error *err) {
             a = creal(a);
             b = creal(b);
         }
-        in[k] = a + b + leati_complex128_of(0, 1) * real->turns[k] * (a - b);
+        in[k] = a + b + leati_complex128_of(0, 1) * real->of->turns[k] * (a - b);
     }
     return line_run(&real->line, err);
 }
 
 /* Line i of the last dimension of a row. */
-static leat_status run_line(leati_kernel_call *call, real_line *real, bool back, int64_t row,
-                            int64_t i, leat_error *err) {
+static leat_status run_line(leati_kernel_call *call, real_line *real, int64_t row, int64_t i,
+                            leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    bool back = real->of->back;
     int64_t from = in->dims[in->rank - 1], to = out->dims[out->rank - 1];
-    int64_t wanted = back ? real->length / 2 + 1 : real->length, found = LEATI_MIN(from, wanted);
+    int64_t length = real->of->length, wanted = back ? length / 2 + 1 : length;
+    int64_t found = LEATI_MIN(from, wanted);
     double *numbers = back ? (double *)real->part : real->line->in;
     size_t each = back ? 2 : 1;
     if (found > 0)
@@ -334,9 +394,21 @@ static leat_status run_line(leati_kernel_call *call, real_line *real, bool back,
     memset(numbers + (size_t)found * each, 0, (size_t)(wanted - found) * each * sizeof(double));
     LEATI_TRY((back ? run_back : run_real)(real, err));
     write_parts(out->dtype, back ? real->line->out : (const double *)real->part, to, 1,
-                back ? 1.0 / (double)real->length : 1,
+                back ? 1.0 / (double)length : 1,
                 leati_support_row_of(out, row) + (size_t)(i * to) * leat_dtype_size(out->dtype));
     return LEAT_OK;
+}
+
+static void real_steps(void *data, int64_t begin, int64_t end) {
+    lines_work *w = data;
+    leat_error err = {0};
+    real_line real;
+    leat_status status = real_line_open(&real, w->real, &err);
+    for (int64_t k = begin, done = 0;
+         k < end && status == LEAT_OK && !leati_stop_look_after(8 * w->n, &done); k++)
+        status = run_line(w->call, &real, k / w->count, k % w->count, &err);
+    note(w, status, &err);
+    real_line_close(&real);
 }
 
 static leat_status real_kernel(leati_kernel_call *call, bool back, leat_error *err) {
@@ -356,15 +428,11 @@ static leat_status real_kernel(leati_kernel_call *call, bool back, leat_error *e
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     if (call->outputs[0].count == 0)
         return LEAT_OK;
-    real_line real = {0};
-    leat_status status = real_line_open(&real, call, length, back, err);
-    for (int64_t row = 0, done = 0; row < call->n; row++)
-        for (int64_t i = 0; i < call->outputs[0].count / out && status == LEAT_OK &&
-                            !leati_stop_look_after(8 * out, &done);
-             i++)
-            status = run_line(call, &real, back, row, i, err);
-    line_close(real.line);
-    return status;
+    real_lines real;
+    LEATI_TRY(real_lines_init(&real, call, length, back, err));
+    lines_work w = {
+        .call = call, .n = length, .count = call->outputs[0].count / out, .real = &real};
+    return share_lines(&w, real_steps, err);
 }
 
 static leat_status rfft_kernel(leati_kernel_call *call, leat_error *err) {

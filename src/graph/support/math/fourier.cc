@@ -1,7 +1,8 @@
-/* Fourier transforms by kissfft's template; see fourier.h.
+/* Fourier transforms of all lengths; see fourier.h.
  *
- * Happy path: lengths whose prime factors are small go to kissfft as they are. A large prime factor
- * would take it a time of its square; such a length is a convolution of a power of 2 instead
+ * Happy path: powers of 2 have transforms of their own (fourier_two.c), other lengths whose prime
+ * factors are small go to kissfft's template as they are. A large prime factor would take it a time
+ * of its square; such a length is a convolution of a power of 2 instead
  * (Bluestein's algorithm): jk = (j^2 + k^2 - (k - j)^2) / 2 makes the sum one over k - j.
  * Failures: RESOURCE_EXHAUSTED. The last plans of a thread are its own: no locks. */
 #include <kissfft/kissfft.hh>
@@ -11,6 +12,7 @@
 
 extern "C" {
 #include "graph/support/math/fourier.h"
+#include "graph/support/math/fourier_two.h"
 }
 
 typedef std::complex<double> number;
@@ -40,19 +42,26 @@ number turn(size_t k, size_t n, double sign) {
 struct leati_fourier {
     size_t n;
     bool inverse;
-    std::unique_ptr<transform> forward, backward; /* of n, or of the convolution's size */
-    std::vector<number> turns, kernel, from, to;  /* empty where n needs no convolution */
+    std::unique_ptr<transform> forward;
+    /* Of n, or of a convolution. The memory is not the program's allocator's, which may be another
+     * when a kept plan goes. */
+    std::unique_ptr<double[]> memory;
+    leati_fourier_two *two = nullptr;
+    std::vector<number> turns, kernel, from, to; /* empty where n needs no convolution */
 
     leati_fourier(size_t length, bool is_inverse) : n(length), inverse(is_inverse) {
-        if (largest_factor(n) < LARGE_FACTOR) {
+        bool whole = leati_fourier_two_fits((int64_t)n);
+        if (!whole && largest_factor(n) < LARGE_FACTOR) {
             forward.reset(new transform(n, inverse));
             return;
         }
         size_t size = 1;
-        while (size < 2 * n - 1)
+        while (size < (whole ? n : 2 * n - 1))
             size *= 2;
-        forward.reset(new transform(size, false));
-        backward.reset(new transform(size, true));
+        memory.reset(new double[leati_fourier_two_size((int64_t)size) / sizeof(double) + 1]);
+        two = leati_fourier_two_init(memory.get(), (int64_t)size);
+        if (whole)
+            return;
         from.resize(size);
         to.resize(size);
         kernel.resize(size);
@@ -60,24 +69,36 @@ struct leati_fourier {
             turns.push_back(turn(k, n, inverse ? 1 : -1));
             from[k] = from[(size - k) % size] = std::conj(turns[k]);
         }
-        forward->transform(from.data(), kernel.data());
+        convolve(from, kernel, false);
         for (number &value : kernel)
             value /= (double)size;
     }
 
-    void run(const number *in, number *out) {
-        if (kernel.empty()) {
+    void convolve(std::vector<number> &a, std::vector<number> &b, bool back) {
+        if (!leati_fourier_two_run(two, reinterpret_cast<double *>(a.data()),
+                                   reinterpret_cast<double *>(b.data()), back))
+            throw std::bad_alloc();
+    }
+
+    bool run(double *given, double *result) {
+        if (two != nullptr && kernel.empty())
+            return leati_fourier_two_run(two, given, result, inverse);
+        /* std::complex is two numbers that lie side by side. */
+        const number *in = reinterpret_cast<const number *>(given);
+        number *out = reinterpret_cast<number *>(result);
+        if (forward) {
             forward->transform(in, out);
-            return;
+            return true;
         }
         for (size_t k = 0; k < from.size(); k++)
             from[k] = k < n ? in[k] * turns[k] : 0;
-        forward->transform(from.data(), to.data());
+        convolve(from, to, false);
         for (size_t k = 0; k < from.size(); k++)
             to[k] *= kernel[k];
-        backward->transform(to.data(), from.data());
+        convolve(to, from, true);
         for (size_t k = 0; k < n; k++)
             out[k] = from[k] * turns[k];
+        return true;
     }
 };
 
@@ -100,13 +121,18 @@ leati_fourier *leati_fourier_new(int64_t n, bool inverse, leat_error *err) {
     return nullptr;
 }
 
-void leati_fourier_run(leati_fourier *plan, const double *in, double *out) {
-    /* std::complex is two numbers that lie side by side. */
-    plan->run(reinterpret_cast<const number *>(in), reinterpret_cast<number *>(out));
+bool leati_fourier_run(leati_fourier *plan, double *in, double *out) {
+    try {
+        return plan->run(in, out);
+    } catch (const std::bad_alloc &) {
+        return false;
+    }
 }
 
 void leati_fourier_free(leati_fourier *plan) {
-    if (plan == nullptr || plan->n > KEPT_SIZE) {
+    bool large = plan != nullptr && plan->n > KEPT_SIZE;
+    /* Of a long power of 2 little is kept. */
+    if (plan == nullptr || (large && !leati_fourier_two_fits((int64_t)plan->n))) {
         delete plan;
         return;
     }

@@ -11,8 +11,9 @@ typedef struct leati_fourier leati_fourier;
  * that it used last, so that another call for them is quick. Owned; NULL with the error set without
  * memory, and UNIMPLEMENTED where the build has no kissfft. */
 leati_fourier *leati_fourier_new(int64_t n, bool inverse, leat_error *err);
-/* `in` and `out` are n pairs of doubles each, and do not overlap. */
-void leati_fourier_run(leati_fourier *plan, const double *in, double *out);
+/* `in` and `out` are n pairs of doubles each, and do not overlap; `in` is left with other numbers.
+ * False: there was no memory. */
+bool leati_fourier_run(leati_fourier *plan, double *in, double *out);
 void leati_fourier_free(leati_fourier *plan);
 
 #endif

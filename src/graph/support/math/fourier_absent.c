@@ -1,19 +1,37 @@
-/* Fourier transforms where the build has no kissfft: each is refused. */
+/* Fourier transforms where the build has no kissfft: those of powers of 2; others are refused. */
 #include "graph/support/math/fourier.h"
+#include "graph/support/math/fourier_two.h"
+
+#include "base/alloc.h"
+
+/* What a leati_fourier is here. */
+typedef struct directed {
+    leati_fourier_two *two;
+    bool inverse;
+} directed;
 
 leati_fourier *leati_fourier_new(int64_t n, bool inverse, leat_error *err) {
-    (void)inverse;
-    leati_fail(err, LEAT_UNIMPLEMENTED,
-               "a Fourier transform of %lld numbers: this build of leat has no kissfft; install "
-               "libkissfft-dev and a C++ compiler, and build again",
-               (long long)n);
-    return NULL;
+    if (!leati_fourier_two_fits(n)) {
+        leati_fail(err, LEAT_UNIMPLEMENTED,
+                   "a Fourier transform of %lld numbers, no power of 2: this build of leat has no "
+                   "kissfft; install libkissfft-dev and a C++ compiler, and build again",
+                   (long long)n);
+        return NULL;
+    }
+    directed *plan = leati_alloc(1, sizeof *plan + leati_fourier_two_size(n));
+    if (plan == NULL) {
+        leati_no_memory(err);
+        return NULL;
+    }
+    *plan = (directed){leati_fourier_two_init(plan + 1, n), inverse};
+    return (leati_fourier *)(void *)plan;
 }
 
-void leati_fourier_run(leati_fourier *plan, const double *in, double *out) {
-    (void)plan, (void)in, (void)out;
+bool leati_fourier_run(leati_fourier *plan, double *in, double *out) {
+    const directed *of = (const directed *)(const void *)plan;
+    return leati_fourier_two_run(of->two, in, out, of->inverse);
 }
 
 void leati_fourier_free(leati_fourier *plan) {
-    (void)plan;
+    leati_free(plan);
 }

@@ -7,7 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "cli/print.h"
+#include "cli/progress.h"
 #include "cli/say.h"
 #include <inttypes.h>
 #include <leat/data_ops.h>
@@ -25,11 +27,14 @@ static leat_status read_plan(const char *path, bool remote, leat_dataset **out, 
                         : leati_prefix(err, "%s", strcmp(path, "-") == 0 ? "standard input" : path);
 }
 
-/* Calls next until the end, the limit, or somebody wants no more. */
-static leat_status visit(leat_iterator *iterator, int64_t limit,
+/* Calls next until the end, the limit, or somebody wants no more. There are `total` elements; 0:
+ * nobody knows. */
+static leat_status visit(leat_iterator *iterator, int64_t limit, int64_t total,
                          const leati_pipeline_visitor *visitor, leat_error *err) {
     leat_element element = {0};
     leat_status status = LEAT_OK;
+    leati_progress progress;
+    leati_progress_start(&progress, "elements", total);
     for (int64_t i = 0; status == LEAT_OK && (limit == 0 || i < limit); i++) {
         leat_error failure = {0};
         leat_status next = leat_iterator_next(iterator, &element, &failure);
@@ -41,7 +46,10 @@ static leat_status visit(leat_iterator *iterator, int64_t limit,
             status = visitor->element(visitor->context, &element, err);
         else if (!visitor->error(visitor->context, &failure))
             break;
+        if (visitor->counts)
+            leati_progress_at(&progress, i + 1);
     }
+    leati_progress_hide();
     leat_element_fini(&element);
     return status;
 }
@@ -84,13 +92,16 @@ leat_status leati_pipeline_run(const char *path, const leati_pipeline_options *o
         if (dataset == NULL)
             return err->code;
     }
+    int64_t total = leat_dataset_cardinality(dataset);
+    if (options->limit > 0 && (total < 0 || total > options->limit))
+        total = total == LEAT_UNKNOWN_CARDINALITY ? 0 : options->limit;
     leat_iterator_options how = {LEAT_ITERATOR_DEFAULTS, .num_threads = (int)options->threads};
     how.rewrites = !options->no_rewrites;
     leat_iterator *iterator = leat_iterator_new(dataset, &how, err);
     leat_dataset_unref(dataset);
     if (iterator == NULL)
         return err->code;
-    status = visit(iterator, options->limit, visitor, err);
+    status = visit(iterator, options->limit, LEATI_MAX(total, 0), visitor, err);
     if (status == LEAT_OK && reports != NULL)
         status = report(iterator, reports, err);
     leat_iterator_free(iterator);
@@ -119,7 +130,7 @@ static bool count_error(void *context, const leat_error *error) {
 leat_status leati_pipeline_count(const char *path, const leati_pipeline_options *options,
                                  const leati_pipeline_reports *reports,
                                  leati_pipeline_counts *counts, leat_error *err) {
-    leati_pipeline_visitor visitor = {counts, count_element, count_error};
+    leati_pipeline_visitor visitor = {counts, count_element, count_error, !options->watched};
     *counts = (leati_pipeline_counts){0};
     return leati_pipeline_run(path, options, &visitor, reports, err);
 }

@@ -52,6 +52,7 @@ typedef struct leati_pipeline_visitor {
     leat_status (*element)(void *context, const leat_element *element, leat_error *err);
     /* An element that failed; true to go on. */
     bool (*error)(void *context, const leat_error *error);
+    bool counts; /* nothing is printed for elements, so the run shows its progress */
 } leati_pipeline_visitor;
 
 /* What is said about a run at its end, if the pointers are not NULL: the texts of

@@ -42,9 +42,17 @@ class ProgressTest(ToolTest):
         self.assertEqual(process.returncode, 0, said)
         return said.decode(), out
 
+    def until_shown(self, first, command):
+        """What `command(count)` says, for the first count that takes long enough for a line."""
+        for count in (first, 4 * first, 16 * first, 64 * first):
+            said, out = self.on_a_terminal(*command(count))
+            if said:
+                return count, said, out
+        self.fail("nothing took half a second")
+
     def pictures(self, count):
         """A folder of two classes with so many links to one picture."""
-        folder = os.path.join(self.folder, "in")
+        folder = os.path.join(self.folder, "in%d" % count)
         for name in ("cat", "dog"):
             os.makedirs(os.path.join(folder, name))
         first = os.path.join(folder, "cat", "0000.png")
@@ -54,37 +62,49 @@ class ProgressTest(ToolTest):
             os.link(first, os.path.join(folder, ("cat", "dog")[i % 2], "%04d.png" % i))
         return folder
 
+    def out(self, name):
+        return os.path.join(self.folder, name)
+
+    def plan(self, value):
+        return self.write("plan.json", json.dumps(value).encode())
+
     def test_bars_count_to_the_end(self):
-        folder = self.pictures(200)
-        said, out = self.on_a_terminal("convert", folder, os.path.join(self.folder, "out"))
-        self.assertIn("200 pictures of 2 classes", out)
-        lines = [line for line in said.split("\r\x1b[K") if line]
-        self.assertTrue(lines, "no line came; is this machine so fast?")
+        count, said, out = self.until_shown(60, lambda n: ("convert", self.pictures(n), self.out("to%d" % n)))
+        self.assertIn("%s pictures of 2 classes" % format(count, ","), out)
         numbers = []
-        for line in lines:
-            found = re.fullmatch(r" *(\d+)% \[(#*)(-*)\] ([\d,]+) of 200 pictures, (\d+):(\d\d) left", line)
+        for line in [line for line in said.split("\r\x1b[K") if line]:
+            found = re.fullmatch(r" *(\d+)%% \[(#*)(-*)\] ([\d,]+) of %s pictures, (\d+):(\d\d) left"
+                                 % format(count, ","), line)
             self.assertIsNotNone(found, line)
-            share, full, rest, number = int(found[1]), len(found[2]), len(found[3]), int(found[4])
-            self.assertEqual((share, full, full + rest), (number * 100 // 200, number * 24 // 200, 24))
-            numbers.append(number)
+            share, full, rest = int(found[1]), len(found[2]), len(found[3])
+            numbers.append(int(found[4].replace(",", "")))
+            self.assertEqual((share, full, full + rest), (numbers[-1] * 100 // count, numbers[-1] * 24 // count, 24))
         self.assertEqual(numbers, sorted(numbers))
         self.assertTrue(said.endswith("\r\x1b[K"), "the line is gone in the end")
-
-    def test_nothing_where_there_is_no_terminal(self):
-        folder = self.pictures(80)
-        self.succeed("convert", folder, os.path.join(self.folder, "out"))  # which wants no word on standard error
-        said, _ = self.on_a_terminal("convert", folder, os.path.join(self.folder, "dumb"), term="dumb")
-        self.assertEqual(said, "")
+        # The same work where there is no terminal, or one that knows nothing.
+        folder = os.path.join(self.folder, "in%d" % count)
+        self.succeed("convert", folder, self.out("again"))  # which wants no word on standard error
+        self.assertEqual(self.on_a_terminal("convert", folder, self.out("dumb"), term="dumb")[0], "")
 
     def test_short_work_says_nothing(self):
-        plan = self.write("plan.json", json.dumps({"op": "range", "args": {"stop": 10}}).encode())
-        said, out = self.on_a_terminal("run", "--count", plan)
+        said, out = self.on_a_terminal("run", "--count", self.plan({"op": "range", "args": {"stop": 10}}))
         self.assertEqual((said, out), ("", "10\n"))
 
-    def test_elements_without_a_known_end(self):
-        plan = self.write("plan.json", json.dumps({"op": "range", "args": {"stop": 10**12}}).encode())
-        said, out = self.on_a_terminal("run", "--count", "--limit", "30000000", plan)
-        self.assertEqual(out, "30000000\n")
+    def test_elements(self):
+        """Their end is the limit, or what the plan says of its length, or nobody knows it."""
+        known = r"^(\r\x1b\[K *\d+%% \[#*-*\] [\d,]+ of %s elements, \d+:\d\d left)+\r\x1b\[K$"
+        endless = self.plan({"op": "range", "args": {"stop": 10**15}})
+        count, said, out = self.until_shown(4000000, lambda n: ("run", "--count", "--limit", str(n), endless))
+        self.assertEqual(out, "%d\n" % count)
+        self.assertRegex(said, known % format(count, ","))
+        count, said, out = self.until_shown(4000000, lambda n: (
+            "explain", self.plan({"op": "range", "args": {"stop": n}})))
+        self.assertTrue(out.startswith("%d elements in" % count), out)
+        self.assertRegex(said, known % format(count, ","))
+        lines = {"op": "text_line_dataset", "args": {"filenames": [self.write("lines.txt", b"a\n" * 1000)]}}
+        count, said, out = self.until_shown(1000, lambda n: (
+            "run", "--count", self.plan({"op": "repeat", "input": lines, "args": {"count": n}})))
+        self.assertEqual(out, "%d000\n" % count)
         self.assertRegex(said, r"^(\r\x1b\[K[\d,]+ elements)+\r\x1b\[K$")
 
     def test_messages_stand_on_lines_of_their_own(self):
@@ -92,7 +112,7 @@ class ProgressTest(ToolTest):
         for i in range(0, 200, 2):
             with open(os.path.join(folder, "dog", "bad%04d.png" % i), "wb") as file:
                 file.write(b"no picture")
-        said, _ = self.on_a_terminal("convert", "--skip-bad", folder, os.path.join(self.folder, "out"))
+        said, _ = self.on_a_terminal("convert", "--skip-bad", folder, self.out("out"))
         for line in said.split("\n"):
             self.assertRegex(line.rstrip("\r"), r"^((\r\x1b\[K[^\r]*)*\r\x1b\[K)?(leat: .*)?$")
         self.assertGreaterEqual(said.count("leat: "), 100)

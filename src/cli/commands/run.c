@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/pipeline.h"
 #include "cli/print.h"
-#include "cli/progress.h"
 #include "cli/say.h"
 #include <inttypes.h>
 #include <stddef.h>
@@ -36,16 +35,12 @@ static const leati_option run_rows[] = {
 struct printing {
     const struct run_options *options;
     int64_t elements, errors;
-    leati_progress progress;
 };
 
 static leat_status take_element(void *context, const leat_element *element, leat_error *err) {
     struct printing *printing = context;
     printing->elements++;
-    if (!printing->options->count)
-        return leati_print_element(element, err);
-    leati_progress_at(&printing->progress, printing->elements);
-    return LEAT_OK;
+    return printing->options->count ? LEAT_OK : leati_print_element(element, err);
 }
 
 static bool take_error(void *context, const leat_error *error) {
@@ -60,11 +55,9 @@ static leati_exit run_pipeline(void *options, char **arguments, int count) {
     (void)count;
     const struct run_options *o = options;
     struct printing printing = {.options = o};
-    leati_pipeline_visitor visitor = {&printing, take_element, take_error};
+    leati_pipeline_visitor visitor = {&printing, take_element, take_error, o->count};
     leat_error err = {0};
-    leati_progress_start(&printing.progress, "elements", 0);
     leat_status status = leati_pipeline_run(arguments[0], &o->pipeline, &visitor, NULL, &err);
-    leati_progress_hide();
     if (status != LEAT_OK)
         leati_say_failure(&err);
     if (o->count && status == LEAT_OK)

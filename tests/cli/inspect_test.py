@@ -131,7 +131,7 @@ class InspectTest(ToolTest):
     def test_pages_escape(self):
         name = b"<script>alert('a')</script>"
         evil = field(1, field(1, field(1, name) + field(2, field(1, field(1, b'"<img src=x onerror=alert(1)>\0&')))))
-        path, page = self.write("<b>.tfrecord", record(evil) + record(b"</td><script>")), os.path.join(self.folder, "p")
+        path, page = self.write("<b>.tfrecord", record(evil) + record(b"</td><script>")), os.path.join(self.folder, "p.html")
         self.succeed("inspect", "--html", page, path)
         with open(page, encoding="utf-8") as file:
             text = file.read()
@@ -153,7 +153,9 @@ class InspectTest(ToolTest):
         self.assertIn("records are left out", text)
         self.assertIn("nowhere.tfrecord", text)
         self.assertTrue(text.endswith("</body></html>\n"))
-        self.fail_with(1, "nofolder", "inspect", "--html", os.path.join(self.folder, "nofolder", "p"), TRAIN)
+        self.fail_with(1, "nofolder", "inspect", "--html", os.path.join(self.folder, "nofolder", "p.html"), TRAIN)
+        self.fail_with(2, "--html", "inspect", "--html", path, TRAIN)
+        self.assertEqual(os.path.getsize(path), 3000 * (len(one) + 16))
 
 
 def example_of(data):

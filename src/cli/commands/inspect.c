@@ -40,7 +40,7 @@ static const leati_option inspect_rows[] = {
     {.name = "html",
      .type = LEATI_OPTION_TEXT,
      .offset = offsetof(struct inspect_options, html),
-     .value = "PAGE",
+     .value = "PAGE.html",
      .doc = "Write a page with pictures, texts, ranges and histograms."},
     {0},
 };
@@ -207,10 +207,21 @@ static bool write_page(struct inspection *inspection) {
     return status == LEAT_OK;
 }
 
+/* A page by another name would be written over the record file that stands there. */
+static bool is_page(const char *path) {
+    size_t size = strlen(path);
+    return size > 5 && strcmp(path + size - 5, ".html") == 0;
+}
+
 static leati_exit run_inspect(void *options, char **arguments, int count) {
     leati_exit code = LEATI_EXIT_OK;
     struct inspection inspection = {.options = options};
     if (inspection.options->html != NULL) {
+        if (!is_page(inspection.options->html)) {
+            leati_say_error("--html is %s; expected the page to write, PAGE.html",
+                            inspection.options->html);
+            return LEATI_EXIT_USAGE;
+        }
         inspection.page = leati_inspect_page_new();
         if (inspection.page == NULL) {
             leati_say_error("%s: no memory for the page", inspection.options->html);

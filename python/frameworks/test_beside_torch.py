@@ -273,6 +273,24 @@ def test_neighbours_do_as_with_torchs_loader(kind, workers):
     same_as_torch(*map(list, results))
 
 
+@pytest.mark.parametrize("workers", [0, 2])
+def test_torchdatas_loader_goes_on_in_a_leat_dataset(workers):
+    def make():
+        rows = D.range(40).shuffle(10, seed=2).map(lambda x: x * 2).batch(2)
+        return StatefulDataLoader(tf.torch.as_iterable_dataset(rows), batch_size=None, num_workers=workers,
+                                  multiprocessing_context="fork" if workers else None)
+    whole = plain(make())
+    for taken in (0, 1, 7, 20):
+        loader = make()
+        batches = iter(loader)
+        assert plain(next(batches) for _ in range(taken)) == whole[:taken]
+        state = loader.state_dict()
+        again = make()
+        again.load_state_dict(state)
+        assert plain(again) == whole[taken:]
+    assert sorted(sum(whole, [])) == list(range(0, 80, 2))
+
+
 @pytest.mark.parametrize("arguments", [
     dict(num_workers=-2), dict(timeout=-1), dict(prefetch_factor=3), dict(prefetch_factor=-1, num_workers=1),
     dict(persistent_workers=True), dict(multiprocessing_context="fork"), dict(sampler=[1], shuffle=True),

@@ -94,6 +94,25 @@ def from_torch(dataset, output_signature=None, num_parallel_calls=None, name=Non
 
 # ---- into torch ----
 
+class _Elements:
+    """Elements as torch's, and their place for loaders that ask for it, as torchdata's."""
+
+    def __init__(self, dataset, copy):
+        self._iterator, self._copy = Iterator(dataset), copy
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return to_torch(next(self._iterator), self._copy)
+
+    def state_dict(self):
+        return {"iterator": _torch().from_numpy(np.frombuffer(self._iterator.save(), np.uint8).copy())}
+
+    def load_state_dict(self, state):
+        self._iterator.restore(bytes(state["iterator"].numpy()))
+
+
 @functools.lru_cache(maxsize=None)
 def _iterable_class():
     class IterableDataset(_torch().utils.data.IterableDataset):
@@ -115,9 +134,7 @@ def _iterable_class():
         def __iter__(self):
             worker = _torch().utils.data.get_worker_info()
             dataset = self._dataset(1, 0) if worker is None else self._dataset(worker.num_workers, worker.id)
-            with Iterator(dataset) as iterator:
-                for value in iterator:
-                    yield to_torch(value, self._copy)
+            return _Elements(dataset, self._copy)
 
         def __len__(self):
             return len(self._dataset(1, 0))
@@ -129,6 +146,8 @@ def _iterable_class():
 
 def as_iterable_dataset(dataset, copy=True):
     """A torch IterableDataset of a leat dataset; give it to a DataLoader with batch_size=None if it has batches.
+
+    torchdata's StatefulDataLoader saves the place of each worker in its elements, and goes on there.
 
     dataset: a Dataset, of which worker i of n gives every n-th element from the i-th on; or a function of (n, i) that
     makes the dataset of a worker, which can leave out early what it does not need (as by `shard` before `map`).

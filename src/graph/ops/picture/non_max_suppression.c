@@ -508,9 +508,8 @@ static leat_status combined_non_max_suppression_kernel(leati_kernel_call *call, 
         return leati_refuse(err, VALUE, "%lld boxes of a class and %lld in all; expected 1 or more",
                             (long long)args->max_output_size, (long long)args->max_total_size);
     LEATI_TRY(check_threshold(args, err));
-    picture_choice p = {.one = {.args = args, .n = boxes.dims[1]},
-                        .classes = scores.dims[2],
-                        .q = boxes.dims[2]};
+    picture_choice p = {
+        .one = {.args = args, .n = boxes.dims[1]}, .classes = scores.dims[2], .q = boxes.dims[2]};
     int64_t total = total_of(args, p.classes);
     LEATI_TRY(check_count(p.one.n, err));
     LEATI_TRY(combined_outputs(call, boxes.dims[0], total, err));

@@ -25,6 +25,7 @@ _masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
 matrix_product = Hook()  # (first, second): what `first @ second` is; leat.linalg
+is_aliased = Hook()  # (tensor): is it one with values that something records operations of; leat._graph.state
 tracing_now = Hook()  # is a function being traced; leat._graph.state
 device_now = Hook()  # the name of the device of what is computed now; leat._graph.state
 
@@ -200,7 +201,8 @@ class Tensor(_native.TensorBase):
         if self.shape.rank == 0:
             raise TypeError("Cannot iterate over a scalar tensor.")
         if self._has_values:
-            return (parts_of(self, i) for i in range(self._shape[0]))
+            is_recorded = self._graph is not None or is_aliased(self)
+            return (parts_of(self, i) if is_recorded else self._row(i) for i in range(self._shape[0]))
         length = None if self.shape.rank is None else self.shape[0]
         if length is None:
             raise NotTraceable("iterating over a tensor whose first dimension is not known yet; use leat.map_fn or "

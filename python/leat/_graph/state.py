@@ -38,6 +38,7 @@ class Bound(Exception):
         self.tensor = tensor
 
 
+@tensor.is_aliased.provide
 def aliased(tensor):
     """Is it a tensor with values that something records operations of?"""
     if _state.graphs:

@@ -72,6 +72,7 @@ def test_functions_hold_no_tensors_of_their_own_for_tapes():
     (tf.stack, [1, 1]), (tf.convert_to_tensor, [1, 1]), (tf.reduce_sum, [1, 1]), (tf.add_n, [1, 1]),
     (lambda pair: tf.reduce_mean([pair[0] * pair[0], pair[1]]), [2, .5]), (tf.linalg.norm, [.5547, .83205]),
     (lambda pair: pair * tf.constant([1.0, 2.0]), [1, 2]), (lambda pair: tf.matmul([pair], [[1.0], [2.0]]), [1, 2]),
+    (tf.experimental.numpy.array, [1, 1]),
     (lambda pair: tf.cast(pair, tf.float64), [1, 1]), (lambda pair: tf.keras.ops.sum(pair), [1, 1]),
     (lambda pair: tf.function(lambda: tf.reduce_sum(pair))(), [1, 1])])
 def test_variables_in_lists(use, expected):

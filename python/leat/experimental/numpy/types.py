@@ -25,7 +25,8 @@ def asarray(a, dtype=None):
         a = a._as_tensor()
     if not isinstance(a, tf.Tensor):
         kept = dtype
-        if isinstance(a, (list, tuple)) and any(isinstance(one, tf.Tensor) for one in tf.nest.flatten(a)):
+        if isinstance(a, (list, tuple)) and any(
+                isinstance(one, tf.Tensor) or hasattr(one, "_as_tensor") for one in tf.nest.flatten(a)):
             parts = [asarray(one) for one in a]
             a = tf.stack(cast_together(*parts)) if parts else tf.zeros([0], default_float())
         else:

@@ -32,6 +32,12 @@ def test_elements_have_these_dtypes():
     assert tf.add(numbers, numbers).dtype is tf.int32
 
 
+def test_stacks_of_keras_have_these_dtypes():
+    assert tf.keras.ops.stack([1, 2**33]).numpy().tolist() == [1, 2**33]
+    assert tf.keras.ops.stack([np.int8(1), np.int8(2)]).dtype is tf.int32
+    assert tf.keras.ops.stack([1, np.int8(2)]).dtype is tf.int8
+
+
 def test_lists_of_tensors_take_the_dtype_that_is_asked_for():
     parts = [tf.constant(1), 2.5]
     assert tf.convert_to_tensor([tf.constant(1), 2], tf.float64).numpy().tolist() == [1.0, 2.0]

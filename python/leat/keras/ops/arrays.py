@@ -198,7 +198,8 @@ def append(x1, x2, axis=None):
 @operation
 def stack(x, axis=0):
     """Tensors along a new dimension (``keras.ops.stack``)."""
-    return tf.stack(together(*x), axis)
+    kinds = {str(getattr(one, "dtype", type(one))) for one in x}
+    return tf.stack(x if len(kinds) == 1 else together(*x), axis)
 
 
 def _alone(xs):

@@ -11,6 +11,7 @@
 #include "file/remote.h"
 #include "file/s3.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- places ---- */
@@ -145,6 +146,27 @@ static void add_character(leati_text *out, unsigned long code) {
     leati_text_add(out, bytes, n);
 }
 
+/* The value of a digit of %XX; -1: it is none. */
+static int digit_of(char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* The length of &#65; or &#x41; at the start of a text, and its number; 0: it is none. */
+static size_t number_at(const char *text, unsigned long *out) {
+    bool is_hex = strncmp(text, "&#x", 3) == 0;
+    const char *digits = text + (is_hex ? 3 : 2);
+    char *end = NULL;
+    /* strtoul would take spaces and signs, too. */
+    if (strncmp(text, "&#", 2) != 0 || digit_of(*digits) < 0)
+        return 0;
+    *out = strtoul(digits, &end, is_hex ? 16 : 10);
+    bool is_good = *end == ';' && end > digits && *out > 0 && *out <= 0x10ffff;
+    return is_good ? (size_t)(end - text) + 1 : 0;
+}
+
 /* An entity at `at`, up to `end`; returns its length, 0 where it is none. */
 static size_t add_entity(leati_text *out, const char *at, const char *end) {
     static const struct {
@@ -162,14 +184,11 @@ static size_t add_entity(leati_text *out, const char *at, const char *end) {
             return length;
         }
     }
-    unsigned code = 0;
-    int length = 0;
-    bool is_number = (sscanf(text, "&#x%6x;%n", &code, &length) == 1 && length > 0) ||
-                     (sscanf(text, "&#%7u;%n", &code, &length) == 1 && length > 0);
-    if (!is_number || code == 0 || code > 0x10ffff)
-        return 0;
-    add_character(out, code);
-    return (size_t)length;
+    unsigned long code = 0;
+    size_t length = number_at(text, &code);
+    if (length > 0)
+        add_character(out, code);
+    return length;
 }
 
 static char *without_entities(const char *text, size_t size) {
@@ -192,14 +211,6 @@ char *leati_s3_element(const char *text, size_t size, const char *name) {
 }
 
 /* ---- lists ---- */
-
-/* The value of a digit of %XX; -1: it is none. */
-static int digit_of(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
 
 /* Keys are listed as URLs have them (encoding-type=url); decodes in place. */
 static void decode(char *text) {

@@ -1,4 +1,5 @@
 """Files of web servers (docs/REMOTE.md), read from servers on the loopback that fail as they are told."""
+import concurrent.futures
 import gzip
 import json
 import os
@@ -140,6 +141,22 @@ def test_copies(server, tmp_path):
     path = str(tmp_path / "copy")
     tf.io.gfile.copy(server.add("/data.bin", data), path)
     assert pathlib.Path(path).read_bytes() == data
+
+
+def test_files_that_are_given_up(server):
+    """What was asked for ahead is dropped in the middle of whatever it is at."""
+    data = servers.content(12 * MIB)
+    url = server.add("/data.bin", data)
+    missing = server.url + "/none"
+
+    def begin_and_leave(number):
+        for i in range(25):
+            with tf.io.gfile.GFile(url, "rb") as file:
+                assert file.read(MIB + i * 70000 + number) == data[:MIB + i * 70000 + number]
+            assert not tf.io.gfile.exists(missing)
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        list(threads.map(begin_and_leave, range(4)))
+    assert read(url) == data
 
 
 # ---- servers without ranges ----

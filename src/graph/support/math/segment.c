@@ -1,8 +1,8 @@
 /* Slices combined into segments; see segment.h.
  *
- * Slices are combined in their order. Pieces are blocks of the values of all slices, and of sorted
- * segments blocks of these, so the result does not depend on threads. Numbers of single values are
- * added one after the other. No failures, no state, no locks. */
+ * Slices are combined in their order. Pieces are segments, or blocks of the values of all slices,
+ * so the result does not depend on threads. Numbers of single values are added one after the other.
+ * No failures, no state, no locks. */
 #include "graph/support/math/segment.h"
 
 #include "base/minmax.h"
@@ -33,18 +33,19 @@ static void divide(leat_dtype dtype, char *to, int64_t n, int64_t count) {
     }
 }
 
-/* Slices of `values` values each that become segments; `row` is one of the call. */
+/* Slices of `values` values each that become segments; `row` is one of the call. A piece is some
+ * segments, or where these are few a block of the values of all slices. */
 typedef struct reducing {
     const leati_kernel_call *call;
     leati_combine_function combine;
     int64_t row, values, segments;
     int64_t columns, column_blocks; /* values of a piece, pieces of a slice */
-    int64_t at_once;                /* sorted segments of a piece */
+    int64_t at_once;                /* segments of a piece */
     bool mean;
     size_t size;
 } reducing;
 
-enum { COLUMNS = 512, PIECE = 1 << 16 /* values */ };
+enum { FEW = 8 /* segments */, COLUMNS = 1024, PIECE = 1 << 16 /* values */ };
 
 static reducing reducing_of(const leati_kernel_call *call, leati_combine_kind kind, int64_t row,
                             int64_t segments) {
@@ -54,12 +55,10 @@ static reducing reducing_of(const leati_kernel_call *call, leati_combine_kind ki
                   .row = row,
                   .values = segments > 0 ? call->outputs[0].count / segments : 0,
                   .segments = segments,
+                  .at_once = LEATI_MAX(segments, 1),
                   .size = leat_dtype_size(data->dtype)};
-    r.columns = LEATI_MIN(r.values, COLUMNS);
+    r.columns = segments < FEW ? LEATI_MIN(r.values, COLUMNS) : r.values;
     r.column_blocks = r.columns > 0 ? (r.values + r.columns - 1) / r.columns : 0;
-    /* As many segments as have about the slices of a piece. */
-    double each = (double)call->inputs[1].count * (double)r.columns / (double)segments;
-    r.at_once = each > PIECE ? 1 : (int64_t)(PIECE / LEATI_MAX(each, 1));
     return r;
 }
 
@@ -119,6 +118,9 @@ void leati_segment_sorted(const leati_kernel_call *call, leati_combine_kind kind
                           int64_t segments) {
     const leati_operand *data = &call->inputs[0], *out = &call->outputs[0];
     reducing r = reducing_of(call, kind, 0, segments);
+    /* As many segments as have about the slices of a piece. */
+    double each = (double)call->inputs[1].count * (double)r.columns / (double)segments;
+    r.at_once = each > PIECE ? 1 : (int64_t)(PIECE / LEATI_MAX(each, 1));
     r.mean = mean;
     /* This stays in segments without slices alone: the first slice of a segment replaces it. */
     leati_combine_start(kind == LEATI_COMBINE_PRODUCT ? kind : LEATI_COMBINE_SUM, data->dtype,
@@ -165,22 +167,30 @@ static add_function *const adders[2][LEAT_NUM_DTYPES] = {
      [LEAT_FLOAT64] = add_float64_64},
 };
 
-/* A block of the values of all slices. */
+/* Some segments, of which a piece finds its slices among all, and a block of their values. */
 static void unsorted_steps(void *data, int64_t begin, int64_t end) {
     const reducing *r = data;
     const leati_operand *ids = &r->call->inputs[1];
     int64_t done = 0;
     for (int64_t step = begin; step < end; step++) {
-        int64_t first = step * r->columns, n = LEATI_MIN(r->columns, r->values - first);
-        for (int64_t i = 0; i < ids->count && !leati_stop_look_after(n + 1, &done); i++) {
+        int64_t segment = step / r->column_blocks * r->at_once, most = segment + r->at_once;
+        int64_t first = step % r->column_blocks * r->columns;
+        int64_t n = LEATI_MIN(r->columns, r->values - first);
+        for (int64_t i = 0; i < ids->count; i++) {
             int64_t id = leati_support_index_at(ids, r->row, i);
+            bool own = id >= segment && id < most;
+            if (leati_stop_look_after(own ? n + 1 : 1, &done))
+                return;
             /* A negative number leaves its slice out. */
-            if (id >= 0)
+            if (own)
                 r->combine(block_of(r, &r->call->outputs[0], id, first),
                            block_of(r, &r->call->inputs[0], i, first), n);
         }
     }
 }
+
+/* Slices of so many values take much longer than a look at all numbers. */
+enum { WIDE = 64 };
 
 int64_t leati_segment_unsorted(const leati_kernel_call *call, int64_t row, leati_combine_kind kind,
                                int64_t segments) {
@@ -190,10 +200,13 @@ int64_t leati_segment_unsorted(const leati_kernel_call *call, int64_t row, leati
     if (r.values == 1 && kind == LEATI_COMBINE_SUM && add != NULL)
         return add(leati_support_row_of(ids, row), leati_support_row_of(data, row),
                    leati_support_row_of(&call->outputs[0], row), ids->count, segments);
-    for (int64_t i = 0; i < ids->count; i++)
+    for (int64_t i = 0; i < ids->count && !leati_stop_look_at(i); i++)
         if (leati_support_index_at(ids, row, i) >= segments)
             return i;
-    leati_moving_share(r.column_blocks, ids->count * r.columns * (int64_t)r.size * 2,
+    if (segments >= FEW && r.values >= WIDE)
+        r.at_once = (segments + FEW - 1) / FEW;
+    int64_t steps = r.column_blocks * ((segments + r.at_once - 1) / r.at_once);
+    leati_moving_share(steps, data->count / LEATI_MAX(steps, 1) * (int64_t)r.size * 2,
                        unsorted_steps, &r);
     return ids->count;
 }

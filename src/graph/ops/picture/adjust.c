@@ -10,6 +10,7 @@
  * other numbers of channels than 3. Brightness and gamma have gradients. No state, no locks. */
 #include "base/isa.h"
 #include "base/minmax.h"
+#include "core/half.h"
 #include "graph/support/picture/colour.h"
 #include <math.h>
 #include <string.h>
@@ -180,54 +181,48 @@ typedef struct pixels {
     float by;
 } pixels;
 
+/* One of two numbers. By a mask, as choices within choices would not become vector code. */
+LEATI_ALWAYS_INLINE float pick(uint32_t first, float a, float b) {
+    uint32_t mask = 0U - first;
+    return leati_float_of_bits((leati_float_bits(a) & mask) | (leati_float_bits(b) & ~mask));
+}
+
 /* A colour by its sixth of the circle, 0 to 5, which says what channel is highest and what lies
  * between. */
-LEATI_ALWAYS_INLINE void put_colour(float *out, int sixth, float high, float middle, float low) {
-    out[0] = sixth == 0 || sixth == 5 ? high : sixth == 1 || sixth == 4 ? middle : low;
-    out[1] = sixth == 1 || sixth == 2 ? high : sixth == 0 || sixth == 3 ? middle : low;
-    out[2] = sixth == 3 || sixth == 4 ? high : sixth == 2 || sixth == 5 ? middle : low;
+LEATI_ALWAYS_INLINE void put_colour(float *out, uint32_t sixth, float high, float middle,
+                                    float low) {
+    out[0] =
+        pick((sixth == 0) | (sixth == 5), high, pick((sixth == 1) | (sixth == 4), middle, low));
+    out[1] =
+        pick((sixth == 1) | (sixth == 2), high, pick((sixth == 0) | (sixth == 3), middle, low));
+    out[2] =
+        pick((sixth == 3) | (sixth == 4), high, pick((sixth == 2) | (sixth == 5), middle, low));
 }
 
-/* A colour's channels in order, and its sixth; in odd ones the middle channel falls with the hue.
- */
-typedef struct ordered {
-    float high, middle, low, sixth;
-    bool odd;
-} ordered;
-
-/* The channels' order decides the sixth; of equal channels any does, as the hue is the same.
- * Without branches, so that many pixels are turned at once. */
-LEATI_ALWAYS_INLINE ordered order_channels(float r, float g, float b) {
-    bool rises = r < g, below = rises ? b < r : b < g, above = rises ? b > g : b > r;
-    float least = rises ? r : g, most = rises ? g : r;
-    return (ordered){.high = above ? b : most,
-                     .middle = below   ? least
-                               : above ? most
-                                       : b,
-                     .low = below ? b : least,
-                     .sixth = rises ? (below   ? 1.0F
-                                       : above ? 3.0F
-                                               : 2.0F)
-                                    : (below   ? 0.0F
-                                       : above ? 4.0F
-                                               : 5.0F),
-                     .odd = rises == (below || above)};
-}
-
+/* The channels' order decides the sixth; of equal channels any does, as the hue is the same. In odd
+ * ones the middle channel falls with the hue. */
 LEATI_ALWAYS_INLINE void turn(const float *rgb, float by, float *out) {
-    const ordered c = order_channels(rgb[0], rgb[1], rgb[2]);
-    float ratio = (c.middle - c.low) / (c.high - c.low);
+    const float r = rgb[0], g = rgb[1], b = rgb[2];
+    const uint32_t rises = r < g;
+    const float small = pick(rises, r, g), large = pick(rises, g, r);
+    const uint32_t below = b<small, above = b> large;
+    const float high = pick(above, b, large), low = pick(below, b, small);
+    const float middle = pick(below, small, pick(above, large, b));
+    /* Of red below green 2, 1 or 3; else 5, 0 or 4. */
+    const uint32_t sixth = 5 - 3 * rises - (5 - 4 * rises) * below + (2 * rises - 1) * above;
+    float ratio = (middle - low) / (high - low);
+    float hue = (float)(int32_t)sixth + pick(sixth & 1, 1.0F - ratio, ratio);
     /* A grey has no hue: 0 by agreement, and the turn does not change it. */
-    float hue = (c.high != c.low ? c.sixth + (c.odd ? 1.0F - ratio : ratio) : 0.0F) + by;
+    hue = pick(high != low, hue, 0.0F) + by;
     /* `by` is within one turn, and the hue may be 6 itself. */
-    hue = hue < 0.0F ? hue + 6.0F : hue;
-    hue = hue >= 6.0F ? hue - 6.0F : hue;
-    hue = hue >= 6.0F ? hue - 6.0F : hue;
+    hue = pick(hue < 0.0F, hue + 6.0F, hue);
+    hue = pick(hue >= 6.0F, hue - 6.0F, hue);
+    hue = pick(hue >= 6.0F, hue - 6.0F, hue);
     /* A NaN may not become an integer. */
-    int part = (int)(hue >= 0.0F ? hue : 5.0F);
+    const int32_t part = (int32_t)pick(hue >= 0.0F, hue, 5.0F);
     ratio = hue - (float)part;
-    ratio = (part & 1) != 0 ? 1.0F - ratio : ratio;
-    put_colour(out, part, c.high, c.low + ratio * (c.high - c.low), c.low);
+    ratio = pick((uint32_t)part & 1, 1.0F - ratio, ratio);
+    put_colour(out, (uint32_t)part, high, low + ratio * (high - low), low);
 }
 
 LEATI_ALWAYS_INLINE void turn_loop(const pixels *p) {
@@ -282,31 +277,33 @@ LEATI_ALWAYS_INLINE float least(float a, float b, float c) {
 LEATI_ALWAYS_INLINE float hue_of(const float *rgb, float value, float range) {
     float norm = 1.0F / (6.0F * range);
     /* Red counts before green and green before blue where two are highest. */
-    bool red = rgb[0] == value, green = rgb[1] == value;
-    float step = norm * (red ? rgb[1] - rgb[2] : green ? rgb[2] - rgb[0] : rgb[0] - rgb[1]);
+    const uint32_t red = rgb[0] == value, green = rgb[1] == value;
+    float others = pick(green, rgb[2] - rgb[0], rgb[0] - rgb[1]);
+    float step = norm * pick(red, rgb[1] - rgb[2], others);
     /* The constant of a third is a double in TensorFlow, so this sum is one, too. */
-    float moved = (float)((double)step + (green ? 2.0 / 6.0 : 4.0 / 6.0));
-    float hue = red ? step : moved;
-    hue = hue < 0.0F ? hue + 1.0F : hue;
-    return range <= 0.0F ? 0.0F : hue;
+    float moved = (float)((double)step + 2.0 / 6.0 * (double)(2 - (int32_t)green));
+    float hue = pick(red, step, moved);
+    hue = pick(hue < 0.0F, hue + 1.0F, hue);
+    return pick(range <= 0.0F, 0.0F, hue);
 }
 
 LEATI_ALWAYS_INLINE void saturate(const float *rgb, float factor, float *out) {
     float value = most(rgb[0], rgb[1], rgb[2]);
     float range = value - least(rgb[0], rgb[1], rgb[2]);
-    float share = range / value, saturation = (value > 0.0F ? share : 0.0F) * factor;
+    float saturation = pick(value > 0.0F, range / value, 0.0F) * factor;
     saturation = LEATI_MAX(saturation, 0.0F);
     saturation = LEATI_MIN(saturation, 1.0F);
     /* HSV's way back: the lowest channel is low, the highest low + chroma. */
     float chroma = saturation * value, low = value - chroma;
     float sixth = hue_of(rgb, value, range) * 6.0F;
     /* A hue of 1 itself, or none that is a number: the colour stays grey. */
-    bool grey = !(sixth >= 0.0F && sixth < 6.0F);
-    int part = (int)(grey ? 0.0F : sixth);
+    const uint32_t coloured = (sixth >= 0.0F) & (sixth < 6.0F);
+    const int32_t part = (int32_t)pick(coloured, sixth, 0.0F);
     /* 1 - |turn - 1| is 0 at even sixths and 1 at odd ones: the height of the middle channel. */
     float turned = sixth - (float)(part & ~1);
     float middle = chroma * (1.0F - fabsf(turned - 1.0F));
-    put_colour(out, part, grey ? low : chroma + low, grey ? low : middle + low, low);
+    put_colour(out, (uint32_t)part, pick(coloured, chroma + low, low),
+               pick(coloured, middle + low, low), low);
 }
 
 LEATI_ALWAYS_INLINE void saturate_loop(const pixels *p) {

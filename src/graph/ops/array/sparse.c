@@ -107,7 +107,7 @@ static leat_status sparse_dense_matmul_infer(leati_infer_call *call, leat_error 
 }
 
 /* ---- in order ---- */
-/* Places put where they belong; of `from`, which is NULL where they are not moved. */
+/* Places put where they belong, and which each was. */
 typedef struct filling {
     const leati_places *p;
     const leati_places_order *places;
@@ -203,7 +203,7 @@ static leat_status sparse_union_kernel(leati_kernel_call *call, leat_error *err)
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     LEATI_TRY(leati_places_split_init(&split, call, p[0].shape, p[0].rank, err));
     int64_t *to = (int64_t *)(void *)call->outputs[0].data;
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count && !leati_stop_look_at(i); i++)
         leati_places_write(&split, numbers[i], to + i * p[0].rank);
     return LEAT_OK;
 }
@@ -236,7 +236,7 @@ static leat_status reshape_row(leati_kernel_call *call, int64_t row, leat_error 
                                 "one of a shape that an int64 counts",
                                 (long long)d, (long long)shape[d]);
     LEATI_TRY(leati_places_number(call, &p, &numbers, &rises, err));
-    for (int64_t i = 0; i < p.count; i++)
+    for (int64_t i = 0; i < p.count && !leati_stop_look_at(i); i++)
         if (numbers[i] >= most)
             return leati_refuse(err, SHAPE,
                                 "the new shape has %lld places; expected as many as "
@@ -288,7 +288,7 @@ static leat_status count_rows(const leati_places *p, int64_t *begins, bool *empt
 static bool rows_rise(const leati_places *p) {
     int64_t last = INT64_MIN;
     bool falls = false;
-    for (int64_t i = 0; i < p->count; i++) {
+    for (int64_t i = 0; i < p->count && !leati_stop_look_at(i); i++) {
         falls |= p->indices[i * p->rank] < last;
         last = p->indices[i * p->rank];
     }

@@ -96,12 +96,16 @@ static leat_status ctc_greedy_infer(leati_infer_call *call, leat_error *err) {
 /* ---- logits ---- */
 static leat_status check_rows(const leati_kernel_call *call, leat_error *err) {
     const leati_operand *logits = &call->inputs[0], *lengths = &call->inputs[1];
-    if (logits->rank != 3 || lengths->rank != 1 || lengths->count != logits->dims[1] ||
-        logits->dims[2] < 1)
+    if (logits->rank != 3 || lengths->rank != 1 || logits->dims[2] < 1)
         return leati_refuse(err, SHAPE,
-                            "logits of rank %d and %lld lengths; expected [steps, batch, classes] "
-                            "and [batch]",
-                            (int)logits->rank, (long long)lengths->count);
+                            "logits of rank %d and lengths of rank %d; expected [steps, batch, "
+                            "classes], with classes, and [batch]",
+                            (int)logits->rank, (int)lengths->rank);
+    if (lengths->count != logits->dims[1])
+        return leati_fail(err, LEAT_FAILED_PRECONDITION,
+                          "%lld lengths and a batch of %lld; expected len(sequence_length) == "
+                          "batch_size",
+                          (long long)lengths->count, (long long)logits->dims[1]);
     for (int64_t row = 0; row < lengths->count; row++) {
         int64_t steps = leati_support_index_at(lengths, 0, row);
         if (steps < 0 || steps > logits->dims[0])
@@ -213,6 +217,7 @@ typedef struct beam {
     int64_t parent; /* -1: the empty sequence */
     int64_t label;
     chances before, now; /* at the last step and at this one */
+    int64_t left;        /* the step at which one with a class more was left out */
 } beam;
 
 typedef struct ranked {
@@ -229,6 +234,7 @@ typedef struct search {
     double *scores; /* of a step's classes */
     int64_t count, capacity, num_slots, num_leaves, width, classes;
     int64_t least; /* the leaf that is least likely: its place among the leaves */
+    int64_t step;
 } search;
 
 static double log_sum(double a, double b) {
@@ -275,7 +281,7 @@ static int64_t beam_of(search *s, int64_t parent, int64_t label) {
         return -1;
     int64_t *slot = slot_of(s, parent, label);
     if (*slot == 0) {
-        s->beams[s->count] = (beam){parent, label, never, never};
+        s->beams[s->count] = (beam){parent, label, never, never, -1};
         *slot = ++s->count;
     }
     return *slot - 1;
@@ -331,7 +337,10 @@ static void stay(search *s) {
 /* A leaf takes the place of the least likely one, or a free one. */
 static void add_leaf(search *s, int64_t child) {
     if (s->num_leaves == s->width) {
-        s->beams[s->leaves[s->least]].now = never;
+        beam *last = &s->beams[s->leaves[s->least]];
+        last->now = never;
+        if (last->parent >= 0)
+            s->beams[last->parent].left = s->step;
         memmove(s->leaves + s->least, s->leaves + s->least + 1,
                 (size_t)(--s->num_leaves - s->least) * sizeof *s->leaves);
     }
@@ -339,13 +348,23 @@ static void add_leaf(search *s, int64_t child) {
     find_least(s);
 }
 
+/* A sequence that was left out at this step and does not come back is not extended either. */
+static void forget(search *s, int64_t from, int64_t label) {
+    int64_t child = *slot_of(s, from, label) - 1;
+    if (child >= 0 && s->beams[child].now.all == -INFINITY)
+        s->beams[child].before = never;
+}
+
 /* Sequences with one class more than `from`; false: no memory. */
 static bool extend(search *s, int64_t from) {
     for (int64_t label = 0; label < s->classes - 1; label++) {
         const beam *b = &s->beams[from];
         double chance = s->scores[label] + (label == b->label ? b->before.blank : b->before.all);
-        if (!fits(s, chance))
+        if (!fits(s, chance)) {
+            if (b->left == s->step)
+                forget(s, from, label);
             continue;
+        }
         int64_t child = beam_of(s, from, label);
         if (child < 0)
             return false;
@@ -358,6 +377,7 @@ static bool extend(search *s, int64_t from) {
 }
 
 static bool step(search *s) {
+    s->step++;
     sort_leaves(s);
     stay(s);
     int64_t count = s->num_leaves;

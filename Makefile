@@ -121,9 +121,9 @@ builders: all ## the C builders of tensor operations from the tables; then build
 stubs: venv all ## write the Python package's stubs into the build folder, from the tables and the package
 	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/make_stubs.py $(BUILD)/python
 
-docs: all ## the reference of the Python package and the headers as HTML, in build-docs/html (Sphinx)
+docs: all ## the site: guides, documents and the reference as HTML with a search, in build-docs/html (Sphinx)
 	@sh tools/venv.sh docs
-	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/reference.py build-docs
+	@PYTHONPATH=$(BUILD)/python .venv/bin/python -B tools/website/main.py build-docs
 
 changelog: ## what changed since the last release, put together from changes/
 	@python3 -B tools/changelog.py

@@ -11,6 +11,7 @@ A block is fenced, and the line that opens it says what it is:
     ```text              no code: a drawing, a layout, a synopsis
     ```sh not-run: WHY   code that no test runs, and the reason
     ```python needs: X   run where the module X is installed
+    ```sh needs: X       likewise, among the page's Python blocks, with the package and the tool at hand
 """
 import collections
 import re

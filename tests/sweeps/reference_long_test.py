@@ -25,12 +25,13 @@ def reason():
 class Reference(unittest.TestCase):
     def test_reference(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([PYTHON, "-B", ROOT / "tools/reference.py", folder], capture_output=True, text=True,
+            done = subprocess.run([PYTHON, "-B", ROOT / "tools/website/main.py", folder], capture_output=True, text=True,
                                   env={**os.environ, "PYTHONPATH": str(BUILD / "python")})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            for page, words in {"leat.data": ("Dataset", "global_shuffle", "Elements of a batch."), "leat.torch": ("DataLoader",),
-                                "leat.math": ("reduce_sum",), "c-data_ops": ("leat_dataset_shuffle_options",)}.items():
-                text = pathlib.Path(folder, "html", page + ".html").read_text(encoding="utf-8")
+            for page, words in {"tf.data": ("Dataset", "global_shuffle", "Elements of a batch."), "leat.torch": ("DataLoader",),
+                                "tf": ("reduce_sum",), "tf.math": ("reduce_std",), "tf.keras.layers": ("Conv2D",),
+                                "c-data_ops": ("leat_dataset_shuffle_options",)}.items():
+                text = pathlib.Path(folder, "html/reference", page + ".html").read_text(encoding="utf-8")
                 for word in words:
                     self.assertIn(word, text)
 

@@ -3,6 +3,7 @@
 
     main.py [--seconds 60] [--seed 1] [--only NAME,...] [--trial N] [--again FILE] [--build build]        --list: what ONLY= takes
     main.py --names        docs/NAMES.md: the names there and missing, by module
+    main.py --public       tools/public_names.txt: the names of TensorFlow and Keras, an object a line, which the reference goes by
 
 A trial takes the next public name of a group (calls.py, objects.py, models.py, datasets.py, states.py), draws a program about it, mostly one that
 TensorFlow runs and now and then one that it refuses, and lets both sides run it. What differs (compare.py) is shrunk (shrink.py), printed as a
@@ -304,6 +305,12 @@ def missing_lines(table, missing):
     yield "missing members of classes that are there: %d of %d" % (sum(gone for gone, _ in members), sum(gone + there for gone, there in members))
 
 
+PARTS = (("tf.data and below", "tf.data."), ("tf.distribute and below", "tf.distribute."), ("tf.keras and below", "tf.keras."),
+         ("operations: tf.math, nn, linalg, image, strings, io, random, signal, sparse, ragged, bitwise, audio, sets",
+          tuple("tf.%s." % name for name in "math nn linalg image strings io random signal sparse ragged bitwise audio sets".split())),
+         ("the rest of tf", ()))
+
+
 def names_page(table, missing):
     """docs/NAMES.md: modules, how many of their names are there, and which are missing."""
     classes = {name for row in table if row["what"] == "class" for name in row["names"]}
@@ -318,11 +325,19 @@ def names_page(table, missing):
     yield ("(`python3 -B tools/differ/main.py --names`). A name counts in each module that shows it. Left out and not counted: TensorFlow 1 (`tf.compat.v1`),")
     yield "`tf.raw_ops`, `tf.lite`, `tf.mlir`, DTensor and TensorRT. docs/COMPATIBILITY.md says what differs where a name is there."
     yield ""
-    yield from ("| module | there | of | missing |", "|---|---:|---:|---|")
-    for space, count, names in rows:
-        yield "| %s | %d | %d | %s |" % (space, count, count + len(names), " ".join(names))
-    for space, count in sorted(whole.items()):
-        yield "| %s | 0 | %d | all |" % (space, count)
+    counts = [(space, count, count + len(names), " ".join(names)) for space, count, names in rows]
+    counts += [(space, 0, count, "all") for space, count in sorted(whole.items())]
+    yield from ("| part | there | of | % |", "|---|---:|---:|---:|")
+    for title, starts in PARTS:
+        of = [row for row in counts if (row[0] + ".").startswith(starts)]
+        if not starts:
+            of = [row for row in counts if not any((row[0] + ".").startswith(other) for _, other in PARTS if other)]
+        there, names = sum(row[1] for row in of), sum(row[2] for row in of)
+        yield "| %s | %d | %d | %.0f |" % (title, there, names, 100 * there / names)
+    yield ""
+    yield from ("| module | there | of | % | missing |", "|---|---:|---:|---:|---|")
+    for space, count, names, gone in counts:
+        yield "| %s | %d | %d | %.0f | %s |" % (space, count, names, 100 * count / names, gone)
 
 
 def causes(differ):
@@ -384,6 +399,9 @@ def open_sides(build):
 def work(args, leat, tensorflow):
     """Does what the arguments say; the exit status."""
     table = tensorflow.ask({"ask": "names"}, 300.0)
+    if args.public:
+        print("\n".join(" ".join(row["names"]) for row in table if row["what"] not in ("method", "module")))
+        return 0
     rows = chosen(all_rows(table), [word for word in args.only.split(",") if word])
     if args.list:
         print("\n".join("%-12s %s" % (group, row["name"]) for group, row, _ in rows))
@@ -424,6 +442,7 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--names", action="store_true")
+    parser.add_argument("--public", action="store_true")
     args = parser.parse_args()
     args.build = os.path.abspath(args.build)
     leat, tensorflow = open_sides(args.build)

@@ -153,3 +153,28 @@ def test_scattered_products():
     assert variable.numpy().tolist() == [42, -7, 60]
     variable.scatter_div(slices([4, 2, 7], [1, 1, 2]))
     assert variable.numpy().tolist() == [42, 0, 8]
+
+
+NUMBERS = ["complex64", "complex128", "float16", "bfloat16", "float32", "float64", "int8", "uint8", "int16", "uint16",
+           "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_copies_of_any_numbers_are_combined(dtype):
+    scale, means = (1 - 2j, ()) if "complex" in dtype else (1, ("MEAN",) if "float" in dtype else ())
+    for aggregation, read, left in [("SUM", 9, 3), *(("MEAN", 4.5, 6) for _ in means)]:
+        variable = make(TWO, tf.cast(3 * scale, dtype), synchronization=SYNCHRONIZATION.ON_READ,
+                        aggregation=AGGREGATION[aggregation])
+        TWO.run(lambda: variable.assign(tf.cast(number() + 1, dtype) * tf.cast(3 * scale, dtype)))  # noqa: B023
+        assert variable.numpy() == read * scale and variable.dtype == dtype
+        variable.assign(tf.cast(6 * scale, dtype))
+        assert variable.numpy() == 6 * scale and copies(variable) == [left * scale] * 2
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_values_are_reduced(dtype):
+    values = TWO.run(lambda: tf.cast(number() + 1, dtype) * tf.constant([[1 + 2j, 3], [-1j, 0]], dtype))
+    for kind, axis, expected in [("SUM", None, [[3 + 6j, 9], [-3j, 0]]), ("MEAN", None, [[1.5 + 3j, 4.5], [-1.5j, 0]]),
+                                 ("SUM", 0, [3 + 3j, 9]), ("MEAN", 0, [0.75 + 0.75j, 2.25])]:
+        found = TWO.reduce(kind, values, axis)
+        assert found.dtype == dtype and found.numpy().tolist() == expected

@@ -18,13 +18,17 @@
 #include "dist/values.h"
 #include <string.h>
 
+/* Values of floats; of a complex number both parts are summed. */
 static bool is_floating(leat_dtype dtype) {
-    return dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16 || dtype == LEAT_FLOAT32 ||
-           dtype == LEAT_FLOAT64;
+    return leati_dtype_is_float(dtype) || leati_dtype_is_complex(dtype);
+}
+
+static int64_t parts_of(leat_dtype dtype) {
+    return leati_dtype_is_complex(dtype) ? 2 : 1;
 }
 
 static double load_float(const leat_tensor *tensor, int64_t i) {
-    switch (tensor->dtype) {
+    switch (leati_dtype_part(tensor->dtype)) {
     case LEAT_FLOAT16: return leati_float_of_half(((const uint16_t *)tensor->data)[i]);
     case LEAT_BFLOAT16: return leati_float_of_bfloat16(((const uint16_t *)tensor->data)[i]);
     case LEAT_FLOAT32: return ((const float *)tensor->data)[i];
@@ -47,7 +51,7 @@ static uint64_t load_int(const leat_tensor *tensor, int64_t i) {
 }
 
 static void store_float(leat_tensor *tensor, int64_t i, double value) {
-    switch (tensor->dtype) {
+    switch (leati_dtype_part(tensor->dtype)) {
     case LEAT_FLOAT16: ((uint16_t *)tensor->data)[i] = leati_half_of_float((float)value); break;
     case LEAT_BFLOAT16:
         ((uint16_t *)tensor->data)[i] = leati_bfloat16_of_float((float)value);
@@ -69,10 +73,11 @@ static void store_int(leat_tensor *tensor, int64_t i, uint64_t value) {
 /* Adds the value, summed along its axis, to the accumulators. */
 static void accumulate(const leat_tensor *tensor, const leati_folded *f, double *floats,
                        uint64_t *ints) {
+    int64_t inner = f->inner * parts_of(tensor->dtype);
     for (int64_t o = 0; o < f->outer; o++) {
         for (int64_t a = 0; a < f->along; a++) {
-            for (int64_t i = 0; i < f->inner; i++) {
-                int64_t from = (o * f->along + a) * f->inner + i, to = o * f->inner + i;
+            for (int64_t i = 0; i < inner; i++) {
+                int64_t from = (o * f->along + a) * inner + i, to = o * inner + i;
                 if (floats != NULL)
                     floats[to] += load_float(tensor, from);
                 else
@@ -87,7 +92,7 @@ typedef struct part {
     leati_folded shape; /* of replica 0 */
     leat_dtype dtype;
     bool floating;
-    size_t count;  /* of the result */
+    size_t count;  /* of the result's numbers, or parts of complex ones */
     int64_t along; /* rows along the axis, of all replicas */
     size_t at;     /* of its sums in `floats` or `ints` of the reduction */
 } part;
@@ -105,13 +110,13 @@ typedef struct reduction {
 static leat_status look_at(reduction *r, int component, leat_error *err) {
     const leat_tensor *first = &r->value->elements[0].tensors[component];
     part *p = &r->parts[component];
-    if (!leati_dtype_is_integer(first->dtype) && !leati_dtype_is_float(first->dtype)) {
+    if (!leati_dtype_is_number(first->dtype)) {
         return leati_refuse(err, DTYPE, "a value of dtype %s cannot be reduced; expected numbers",
                             leat_dtype_name(first->dtype));
     }
     LEATI_TRY(leati_values_fold(first, r->axis, &p->shape, err));
     p->dtype = first->dtype;
-    p->count = (size_t)(p->shape.outer * p->shape.inner);
+    p->count = (size_t)(p->shape.outer * p->shape.inner * parts_of(first->dtype));
     p->floating = is_floating(first->dtype);
     /* Sums of all components lie in two arrays, so that two exchanges serve them all. */
     size_t *used = p->floating ? &r->num_floats : &r->num_ints;

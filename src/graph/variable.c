@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/stop.h"
 #include "core/buffer.h"
+#include "core/half.h"
 #include "core/spec.h"
 #include "core/tensor.h"
 #include "graph/graph.h"
@@ -209,11 +210,32 @@ static leat_status upload(leat_variable *variable, int copy, const leat_tensor *
         for (int64_t i = 0; i < count; i++)                                                        \
             to[i] = (TYPE)(to[i] / (TYPE)divisor);                                                 \
     }
+#define HALF_ARITHMETIC(NAME, TO_FLOAT, OF_FLOAT)                                                  \
+    static void add_##NAME(void *total, const void *value, int64_t count) {                        \
+        uint16_t *to = total;                                                                      \
+        const uint16_t *from = value;                                                              \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            to[i] = OF_FLOAT(TO_FLOAT(to[i]) + TO_FLOAT(from[i]));                                 \
+    }                                                                                              \
+    static void divide_##NAME(void *total, int divisor, int64_t count) {                           \
+        uint16_t *to = total;                                                                      \
+        for (int64_t i = 0; i < count; i++)                                                        \
+            to[i] = OF_FLOAT(TO_FLOAT(to[i]) / (float)divisor);                                    \
+    }
 ARITHMETIC(float32, float)
 ARITHMETIC(float64, double)
+ARITHMETIC(int8, int8_t)
+ARITHMETIC(int16, int16_t)
 ARITHMETIC(int32, int32_t)
 ARITHMETIC(int64, int64_t)
+ARITHMETIC(uint8, uint8_t)
+ARITHMETIC(uint16, uint16_t)
+ARITHMETIC(uint32, uint32_t)
+ARITHMETIC(uint64, uint64_t)
+HALF_ARITHMETIC(float16, leati_float_of_half, leati_half_of_float)
+HALF_ARITHMETIC(bfloat16, leati_float_of_bfloat16, leati_bfloat16_of_float)
 #undef ARITHMETIC
+#undef HALF_ARITHMETIC
 
 struct arithmetic {
     void (*add)(void *total, const void *value, int64_t count);
@@ -223,26 +245,33 @@ struct arithmetic {
 static leat_status find_arithmetic(const leat_variable *variable, struct arithmetic *out,
                                    leat_error *err) {
     static const struct arithmetic table[LEAT_NUM_DTYPES] = {
-        [LEAT_FLOAT32] = {add_float32, divide_float32},
-        [LEAT_FLOAT64] = {add_float64, divide_float64},
-        [LEAT_INT32] = {add_int32, divide_int32},
-        [LEAT_INT64] = {add_int64, divide_int64},
+#define ROW(NAME) {add_##NAME, divide_##NAME}
+        [LEAT_FLOAT16] = ROW(float16), [LEAT_BFLOAT16] = ROW(bfloat16),
+        [LEAT_FLOAT32] = ROW(float32), [LEAT_FLOAT64] = ROW(float64),
+        [LEAT_INT8] = ROW(int8),       [LEAT_INT16] = ROW(int16),
+        [LEAT_INT32] = ROW(int32),     [LEAT_INT64] = ROW(int64),
+        [LEAT_UINT8] = ROW(uint8),     [LEAT_UINT16] = ROW(uint16),
+        [LEAT_UINT32] = ROW(uint32),   [LEAT_UINT64] = ROW(uint64),
+#undef ROW
     };
-    *out = table[variable->dtype];
+    *out = table[leati_dtype_part(variable->dtype)];
     if (out->add != NULL)
         return LEAT_OK;
-    return leati_fail(
-        err, LEAT_UNIMPLEMENTED,
-        "variable %s is %s; copies are combined for float32, float64, int32 and int64",
-        variable->name, leat_dtype_name(variable->dtype));
+    return leati_refuse(err, DTYPE, "variable %s is %s; copies of numbers are combined",
+                        variable->name, leat_dtype_name(variable->dtype));
+}
+
+/* Of a complex number its two parts are combined. */
+static int64_t parts_of(const leat_tensor *value) {
+    return leat_tensor_count(value) * (leati_dtype_is_complex(value->dtype) ? 2 : 1);
 }
 
 static leat_status combine_elsewhere(const leat_variable *variable, leati_variable_combination how,
                                      leat_tensor *value, leat_error *err) {
     return variable->num_elsewhere == 0
                ? LEAT_OK
-               : variable->combine_elsewhere(variable->owner, how, value->data,
-                                             leat_tensor_count(value), value->dtype, err);
+               : variable->combine_elsewhere(variable->owner, how, value->data, parts_of(value),
+                                             leati_dtype_part(value->dtype), err);
 }
 
 /* The first copy of all processes. */
@@ -269,7 +298,7 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
     for (int i = 1; status == LEAT_OK && i < variable->num_copies; i++) {
         status = leati_variable_download(variable, i, &copy, err);
         if (status == LEAT_OK)
-            arithmetic.add(total.data, copy.data, leat_tensor_count(&total));
+            arithmetic.add(total.data, copy.data, parts_of(&total));
         leat_tensor_unref(&copy);
     }
     /* One exchange of this process' sum, not one for each copy. */
@@ -281,7 +310,7 @@ static leat_status read_combined(const leat_variable *variable, leat_tensor *out
     }
     /* Once, at the end: the mean of integers is rounded once. */
     if (variable->aggregation == LEAT_AGGREGATION_MEAN)
-        arithmetic.divide(total.data, num_all, leat_tensor_count(&total));
+        arithmetic.divide(total.data, num_all, parts_of(&total));
     *out = total;
     return LEAT_OK;
 }
@@ -364,7 +393,7 @@ leat_status leat_variable_assign(leat_variable *variable, const leat_tensor *val
         if (status == LEAT_OK)
             status = leat_tensor_copy_of(value->dtype, variable->shape, value->data, &part, err);
         if (status == LEAT_OK)
-            arithmetic.divide(part.data, num_all, leat_tensor_count(&part));
+            arithmetic.divide(part.data, num_all, parts_of(&part));
     } else {
         part = leat_tensor_ref(value);
     }

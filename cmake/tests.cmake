@@ -36,7 +36,7 @@ set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_pr
 
 # What `make check`, and the builds for threads and by the other compiler, leave to the rest of `make test`: sweeps over failing
 # memory, every example as a program, packages, long conversations of processes.
-set(LEAT_FULL "conform/(data_memory|states)" multi_worker_memory golden/modes "(python|cli)/(.*_)?examples" "python/(package|process|workers)"
+set(LEAT_FULL "conform/(data_memory|states)" multi_worker_memory golden/modes "(python|cli)/(.*_)?examples" "python/(package|process|site|workers)"
     dist/distributed_processes data/ops/groups tools/check tools/soak_test tools/chaos tests/faults/ python/killed_saves)
 
 # Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).

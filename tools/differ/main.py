@@ -318,7 +318,7 @@ def names_page(table, missing):
     whole = collections.Counter(namespace(name) for row in table if row["what"] != "method" for name in row["names"]
                                 if namespace(name) in missing)
     there, gone = sum(row[1] for row in rows), sum(len(row[2]) for row in rows) + sum(whole.values())
-    yield "# Names"
+    yield "# Names of TensorFlow and Keras that are here, and those that are missing"
     yield ""
     yield ("Of the %d public names of TensorFlow 2.21 and Keras 3.15 leat has %d (%.0f %%), as counted by `make differ`'s table"
            % (there + gone, there, 100 * there / (there + gone)))

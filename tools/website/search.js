@@ -4,7 +4,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   if (typeof Search === "undefined") return;
 
-  const weight = (name) => (name.startsWith("guides/") ? 1.25 : name.startsWith("reference/") ? 0.5 : name.startsWith("DECISIONS/") ? 0.5 : 1);
+  const weight = (name) => (name.startsWith("guides/") ? 1.25 : name.startsWith("reference/") ? 0.5 : name.startsWith("DECISIONS/") || name === "index" ? 0.5 : 1);
   const listed = (files) => (files === undefined ? [] : Array.isArray(files) ? files : [files]);
   const found = (terms, word) => {
     if (Object.hasOwn(terms, word)) return new Set(listed(terms[word]));

@@ -223,7 +223,7 @@ class Planted(unittest.TestCase):
         self.assertIn("tf.math 6", lines[-4])
         self.assertIn("tf.a 1 of 1", lines[-3])
         self.assertIn("1 of 2", lines[-2])
-        self.assertIn("| tf.a | 0 | 1 | b |", list(main.names_page(table, {"tf.a.b", "tf.b", "tf.C.m"})))
+        self.assertIn("| tf.a | 0 | 1 | 0 | b |", list(main.names_page(table, {"tf.a.b", "tf.b", "tf.C.m"})))
         self.assertRegex(lines[-1], r"^differ: 250 trials \(.* of chance\), .* in \d+ kinds that nobody knows and 0 known$")
 
 

@@ -333,7 +333,8 @@ def names_page(table, missing):
         if not starts:
             of = [row for row in counts if not any((row[0] + ".").startswith(other) for _, other in PARTS if other)]
         there, names = sum(row[1] for row in of), sum(row[2] for row in of)
-        yield "| %s | %d | %d | %.0f |" % (title, there, names, 100 * there / names)
+        if names:
+            yield "| %s | %d | %d | %.0f |" % (title, there, names, 100 * there / names)
     yield ""
     yield from ("| module | there | of | % | missing |", "|---|---:|---:|---:|---|")
     for space, count, names, gone in counts:

@@ -124,10 +124,10 @@ def test_layers(layer):
     assert tf.keras.layers.Lambda(lambda x: x * 2)(tf.constant([1j])).numpy() == 2j
 
 
-def test_strategies_refuse():
-    values = devices.TWO.run(lambda: tf.constant(1j))
-    with pytest.raises(tf.errors.InvalidArgumentError, match="complex"):
-        devices.TWO.reduce("SUM", values, axis=None)
+def test_strategies_reduce():
+    values = devices.TWO.run(lambda: tf.constant(1 + 3j))
+    assert devices.TWO.reduce("SUM", values, axis=None).numpy() == 2 + 6j
+    assert devices.TWO.reduce("MEAN", values, axis=None).numpy() == 1 + 3j
 
 
 # ---- every operation of the table: right, or refused ----

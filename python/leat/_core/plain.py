@@ -79,7 +79,7 @@ def _is_mixed(value, array, dtype, traced):
     if traced or array.size == 0:
         return False
     if kind == "c":
-        return not issubclass(first, (complex, np.complexfloating))
+        return not issubclass(first, (complex, np.complexfloating)) and dtype is not dtypes.complex128
     return kind in "iuf" and issubclass(first, (bool, np.bool_)) and dtype not in _TAKES_TRUTH
 
 

@@ -171,7 +171,7 @@ def test_batches_without_end_and_wrong_ones():
 
     class Wrong(Batches):
         def __getitem__(self, index):
-            return np.zeros((2, 3), np.float32)
+            return (np.zeros((2, 3), np.float32),) * 4
     with pytest.raises(ValueError, match="__getitem__"):
         model().fit(Wrong(), verbose=0)
     with pytest.raises(ValueError, match="`y`"):

@@ -5,18 +5,17 @@
  *   leat_service SECONDS batched   batches of 256 rows of 32 floats; the limit is the same pipeline
  *                                  in the program itself
  *   leat_service SECONDS large     elements of 1 MiB, the same one again and again; the limit is a
- *                                  pair of Unix sockets
+ *                                  pair of Unix sockets, by tcp one of TCP
  *   leat_service SECONDS fresh     batches of 1 MiB that the worker puts together; the limit is the
  *                                  pair of sockets
  *
  * A third argument is the data_transfer_protocol: grpc, shm or tcp; without it the best is taken.
  *
  * The process is forked before anything of the library runs. */
+#include "bench_pair.h"
 #include "leat_bench.h"
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 enum { MB = 1 << 20, MILLION = 1000000, ADDRESS = 280, ROWS = 256, WIDTH = 32 };
 
@@ -141,7 +140,7 @@ int main(int argc, char **argv) {
     char address[ADDRESS];
     int links[2];
     leat_error err = {0};
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, links) != 0)
+    if (!bench_pair(transfer != NULL && strcmp(transfer, "tcp") == 0, links))
         return 1;
     if (fork() == 0) {
         close(links[0]);

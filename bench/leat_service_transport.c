@@ -11,19 +11,16 @@
  * By tcp the bare pair is one of TCP, too. The process is forked before anything of the library
  * runs: the child serves, the parent reads and measures. Rates are of the median round. */
 #include "bench.h"
+#include "bench_pair.h"
 
 #include "base/clock.h"
 #include "service/transport/transport.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum {
     MB = 1 << 20,
@@ -51,25 +48,6 @@ static void take(int from, void *out, size_t size) {
             exit(n == 0 ? 0 : 1);
         at += (size_t)n;
     }
-}
-
-/* A connected pair: of Unix sockets, or of TCP over the loopback. */
-static void make_pair(bool tcp, int links[2]) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof at;
-    if (!tcp) {
-        check(socketpair(AF_UNIX, SOCK_STREAM, 0, links) == 0, "socketpair", NULL);
-        return;
-    }
-    int listening = socket(AF_INET, SOCK_STREAM, 0);
-    check(bind(listening, (struct sockaddr *)&at, size) == 0 && listen(listening, 1) == 0 &&
-              getsockname(listening, (struct sockaddr *)&at, &size) == 0,
-          "listen", NULL);
-    links[0] = socket(AF_INET, SOCK_STREAM, 0);
-    check(connect(links[0], (struct sockaddr *)&at, size) == 0, "connect", NULL);
-    links[1] = accept(listening, NULL, NULL);
-    check(links[1] >= 0, "accept", NULL);
-    close(listening);
 }
 
 static void give(int to, const void *bytes, size_t size) {
@@ -292,7 +270,7 @@ int main(int argc, char **argv) {
     message_bytes = large ? MB : SMALL;
     per_round = large ? 64 : calls ? CALLS : 20000;
     check(connections >= 1 && connections <= MOST_CONNECTIONS, "connections", NULL);
-    make_pair(strcmp(protocol, "tcp") == 0, links);
+    check(bench_pair(strcmp(protocol, "tcp") == 0, links), "a pair of sockets", NULL);
     if (fork() == 0) {
         close(links[0]);
         serve(links[1], calls, protocol, &tuning);

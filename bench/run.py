@@ -229,7 +229,7 @@ CASES = {
     "service_batched": (service("batched", 0.5), "batches of 32 KiB from there, beside the same pipeline in the program"),
     "service_large": (service("large", 2.0), "elements of 1 MiB from there, by shared memory, beside a pair of Unix sockets"),
     "service_large_grpc": (service("large grpc", 0.08), "the same over gRPC"),
-    "service_large_tcp": (service("large tcp", 0.1), "the same by TCP past gRPC; the limit is of Unix sockets all the same"),
+    "service_large_tcp": (service("large tcp", 0.9), "the same by TCP past gRPC, beside a bare pair of TCP"),
     "service_fresh": (service("fresh", 0.9), "batches of 1 MiB that the worker puts together, by shared memory, beside a pair of Unix sockets"),
     "service_rounds": (service_rounds("2 here", 0.7), "rounds of two consumers from two workers in the program, beside messages there and back by a pair of Unix sockets"),
     "service_rounds_grpc": (service_rounds("2 grpc", 0.1), "the same of workers in another process, over gRPC"),

@@ -229,19 +229,6 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
         leaf, "_is_leaf_value") else next(rest), (structure,), True)
 
 
-def packer(structure):
-    """pack_sequence_as for one structure and many sequences: a function of an iterator over the leaves."""
-    return _packer(_children(structure), packer, next)
-
-
-def _packer(found, of_child, leaf):
-    if found is None:
-        return leaf
-    children, build = found
-    parts = [of_child(child) for child in children]
-    return lambda rest: build([part(rest) for part in parts])
-
-
 def _different(first, second, more):
     return (f"The two structures don't have the same nested structure.\n\nFirst structure: "
             f"type={type(first).__name__} str={first}\n\nSecond structure: type={type(second).__name__} str={second}"
@@ -440,13 +427,15 @@ def assembler(spec):
         return lambda tensors: tensors[0]
     if type(spec) is tuple and all(type(leaf) is specs.TensorSpec for leaf in spec):
         return tuple
-    putter = _putter(spec)
-    return lambda tensors: putter(iter(tensors))
+    put = putter(spec)
+    return lambda tensors: put(iter(tensors))
 
 
-def _putter(spec):
-    kind = _kind_of(spec)
-    if kind is None:
+def putter(spec):
+    """A function from an iterator over tensors to a value of that structure of TypeSpecs, made once for many values."""
+    found = _children(spec)
+    if found is None:
         return spec._put
-    tag, children, keys = kind
-    return _packer((children, lambda made: _build(tag, made, keys)), _putter, None)
+    children, build = found
+    parts = [putter(child) for child in children]
+    return lambda tensors: build([part(tensors) for part in parts])

@@ -98,15 +98,13 @@ class _Trace:
     """One traced form: the library's function and how its results are put together."""
 
     __slots__ = ("native", "structure", "leaves", "variables", "graph_variables", "has_effects", "has_customs",
-                 "is_random", "concrete", "step", "signature", "outer", "_pack",
-                 "_is_plain")
+                 "is_random", "concrete", "step", "signature", "outer", "_put")
 
     def __init__(self, native, structure, leaves, variables, graph_variables, graph):
         self.native = native
         self.structure = structure  # the result's, over anything
         self.leaves = leaves  # specs of its leaves; None: that leaf is None
-        self._pack = None if structure is None else nest.packer(structure)
-        self._is_plain = all(type(leaf) is specs.TensorSpec for leaf in leaves)
+        self._put = None  # makes a result of a run's tensors, once there was one
         self.variables = variables  # those that it was given as its last arguments
         self.graph_variables = graph_variables  # all that it reads or writes
         self.has_effects, self.has_customs = graph.has_effects, graph.has_customs
@@ -124,10 +122,9 @@ class _Trace:
 
     def put_together(self, tensors):
         """The result, of the tensors that a run gave."""
-        rest = iter(tensors)
-        if self.structure is None:
-            return self.leaves[0]._put(rest)
-        return self._pack(rest if self._is_plain else iter([leaf._put(rest) for leaf in self.leaves]))
+        if self._put is None:
+            self._put = nest.putter(nest.pack_sequence_as(self.structure, self.leaves))
+        return self._put(iter(tensors))
 
 
 class Function:

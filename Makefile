@@ -41,7 +41,7 @@ test-long: all ## the sweeps; those of the Python package want .venv
 	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"
 	@ctest --test-dir $(BUILD) -j2 --output-on-failure -L long --no-tests=ignore
 
-test-interop: all ## leat's files beside the real Keras, TensorBoard and safetensors, in .venv-interop; a skip is a failure
+test-interop: all ## leat's files beside the real Keras, TensorBoard, safetensors and ONNX Runtime, in .venv-interop; a skip is a failure
 	@sh tools/venv.sh interop
 	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-interop/bin/python -m pytest -q -p no:cacheprovider python/interop
 

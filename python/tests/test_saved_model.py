@@ -363,8 +363,25 @@ def test_archives_have_endpoints(tmp_path, capsys):
     np.testing.assert_array_equal(loaded.own[1].numpy(), model.weights[1].numpy())
     with pytest.raises(ValueError, match="Unrecognized"):
         model.export(str(tmp_path / "b"), format="other")
-    with pytest.raises(UnimplementedError, match="onnx"):
-        model.export(str(tmp_path / "b"), format="onnx")
+    with pytest.raises(UnimplementedError, match="openvino"):
+        model.export(str(tmp_path / "b"), format="openvino")
+
+
+def test_results_have_the_names_of_their_keys(tmp_path):
+    module = tf.Module()
+    module.f = tf.function(lambda x: {"sum": x + 1, "all": x}, input_signature=[tf.TensorSpec([1])])
+    tf.saved_model.save(module, tmp_path, module.f)
+    found = tf.saved_model.load(tmp_path).signatures["serving_default"](tf.constant([5.0]))
+    assert {name: float(one[0]) for name, one in found.items()} == {"sum": 6.0, "all": 5.0}
+
+
+@pytest.mark.parametrize("count", [1024, 1025, 1026])
+def test_large_constants_keep_their_values(count, tmp_path):
+    values = np.random.RandomState(count).randint(0, 1 << 32, count, np.uint64).astype(np.uint32).view(np.int32)
+    module = tf.Module()
+    module.f = tf.function(lambda x: x + tf.constant(values), input_signature=[tf.TensorSpec([], tf.int32)])
+    tf.saved_model.save(module, tmp_path)
+    np.testing.assert_array_equal(tf.saved_model.load(tmp_path).f(tf.constant(0)), values)
 
 
 def test_a_keras_model_is_saved_as_it_is(tmp_path):

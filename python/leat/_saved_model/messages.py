@@ -1,4 +1,4 @@
-"""TensorFlow's messages that a SavedModel is made of, as dictionaries, and their bytes.
+"""TensorFlow's messages that a SavedModel is made of, and those of an ONNX model, as dictionaries, and their bytes.
 
 A message is a `Message`: a dictionary of the fields that are there, whose attributes are those, or what stands for a
 field that is not. A line of the table below is a message; a field is its number, its name and its kind: a scalar, the
@@ -71,6 +71,19 @@ SavedResource | 1 device text
 CapturedTensor | 1 name text, 2 concrete_function text
 SavedConcreteFunction | 2 bound_inputs int*, 3 canonicalized_input_signature StructuredValue,
     4 output_signature StructuredValue
+OnnxModel | 1 ir_version int, 8 opset_import OnnxOperators*, 2 producer_name text, 3 producer_version text,
+    7 graph OnnxGraph
+OnnxOperators | 1 domain text, 2 version int
+OnnxGraph | 1 node OnnxNode*, 2 name text, 5 initializer OnnxTensor*, 11 input OnnxValue*, 12 output OnnxValue*
+OnnxNode | 1 input text*, 2 output text*, 3 name text, 4 op_type text, 7 domain text, 5 attribute OnnxAttribute*
+OnnxAttribute | 1 name text, 2 f float, 3 i int, 4 s bytes, 5 t OnnxTensor, 6 g OnnxGraph, 7 floats float*,
+    8 ints int*, 9 strings bytes*, 20 type int
+OnnxTensor | 1 dims int*, 2 data_type int, 6 string_data bytes*, 8 name text, 9 raw_data bytes
+OnnxValue | 1 name text, 2 type OnnxType
+OnnxType | 1 tensor_type OnnxTensorType
+OnnxTensorType | 1 elem_type int, 2 shape OnnxShape
+OnnxShape | 1 dim OnnxDim*
+OnnxDim | 1 dim_value int, 2 dim_param text
 """
 
 _SCALARS = {"int": _VARINT, "sint": _VARINT, "bool": _VARINT, "text": _BYTES, "bytes": _BYTES, "float": _FIXED32,

@@ -78,8 +78,9 @@ def _children(value, signatures):
 # ---- signatures ----
 
 def _output_names(function):
-    """{name: TensorSpec} of the results of a function, as a signature has them."""
+    """{name: TensorSpec} of the results of a function, as a signature has them, in the order that it gives them in."""
     found = function.structured_outputs
+    by_key = isinstance(found, dict)  # whose values come in the order of their keys
     if hasattr(found, "_asdict"):
         found = found._asdict()
     if not isinstance(found, dict):
@@ -90,7 +91,7 @@ def _output_names(function):
                              f"{_name_of(function)} used to generate a SavedModel signature. Outputs for functions "
                              "used as signatures must be a single Tensor, a sequence of Tensors, or a dictionary from "
                              "string to Tensor.")
-    return found
+    return {name: found[name] for name in sorted(found)} if by_key else found
 
 
 def _concrete(name, function):

@@ -60,7 +60,9 @@ def literal(found):
     dtype = dtypes.as_dtype(found["dtype"])
     shape = found["shape"]
     if "packed" in found:
-        return np.frombuffer(base64.b64decode(found["packed"]), dtype.as_numpy_dtype).reshape(shape), dtype
+        letters = found["packed"]  # without the padding that Python wants
+        data = base64.urlsafe_b64decode(letters + "=" * (-len(letters) % 4))
+        return np.frombuffer(data, dtype.as_numpy_dtype).reshape(shape), dtype
     data = [_plain(one) for one in found["data"]]
     if dtype is dtypes.string:
         return np.array(data, object).reshape(shape), dtype
@@ -104,7 +106,50 @@ class Node:
         return self[name]
 
 
-class Body:
+class Translation:
+    """A body of nodes of another format that leat's functions are written into; `writer` says what writes which."""
+
+    def writer(self, name):
+        """What writes an operation of leat's: a function of this body, a Node, the Values of its inputs, and the dtypes
+        and dimensions of its outputs, which gives a Value or a list of them. UnimplementedError where nothing does."""
+        raise NotImplementedError(name)
+
+    def write(self, description, arguments):
+        """The Values of the results of a function that is described, of the Values of its arguments."""
+        known = list(arguments)
+        for found in description["nodes"]:
+            node = Node(found)
+            inputs = [known[place] for place in found["inputs"]]
+            if node.given:
+                inputs, bound = inputs[:len(inputs) - len(node.given)], inputs[len(inputs) - len(node.given):]
+                node.given = dict(zip(node.given, bound))
+            kinds = [(dtypes.as_dtype(kind["dtype"]), kind["shape"]) for kind in node.types]
+            made = self.writer(node.op)(self, node, inputs, kinds)
+            made = made if isinstance(made, list) else [made]
+            for value, (dtype, dims) in zip(made, kinds):
+                value.dims = dims if value.dims is None or dims is not None and -1 not in dims else value.dims
+            known += made
+        return [known[place] for place in description["outputs"]]
+
+    def inline(self, python_function, inputs):
+        """Writes what a Python function makes of `inputs`: an operation as other operations of leat's."""
+        given = [specs.TensorSpec([None if one < 0 else one for one in value.dims] if value.dims is not None else None,
+                                  value.dtype) for value in inputs]
+        traced = Function(python_function)._trace_of((tuple(given), {}), given)
+        return self.write(json.loads(traced.native.describe([])), inputs)
+
+    def resources_in(self, description):
+        """The places of the variables that a function and those within it use."""
+        found = set()
+        for node in description["nodes"]:
+            found.update(node["variables"])
+            for value in node.get("attrs", {}).values():
+                if isinstance(value, dict) and "nodes" in value:
+                    found |= self.resources_in(value)
+        return found
+
+
+class Body(Translation):
     """The nodes of a function of TensorFlow's that is written; `variables`: Values of those that nodes number."""
 
     def __init__(self, library, variables):
@@ -171,48 +216,16 @@ class Body:
             return self.constant(value.dims, dtype)
         return self.op("Shape", [value], dtype, [-1 if value.dims is None else len(value.dims)], out_type=dtype)
 
-    # ---- what leat's nodes are ----
-
-    def write(self, description, arguments):
-        """The Values of the results of a function that is described, of the Values of its arguments."""
-        known, plain, writers = list(arguments), table.same(), self.library.writers
-        for found in description["nodes"]:
-            node = Node(found)
-            inputs = [known[place] for place in found["inputs"]]
-            if node.given:
-                inputs, bound = inputs[:len(inputs) - len(node.given)], inputs[len(inputs) - len(node.given):]
-                node.given = dict(zip(node.given, bound))
-            kinds = [(dtypes.as_dtype(kind["dtype"]), kind["shape"]) for kind in node.types]
-            if node.op in writers:
-                made = writers[node.op](self, node, inputs, kinds)
-                made = made if isinstance(made, list) else [made]
-            elif node.op in plain:
-                made = self.op(plain[node.op], inputs, outputs=kinds)
-            else:
-                raise UnimplementedError(None, None, f"the operation {node.op} cannot be written into a SavedModel: "
-                                         "TensorFlow has no such operation that leat knows; export a function without "
-                                         "it")
-            for value, (dtype, dims) in zip(made, kinds):
-                value.dims = dims if value.dims is None or dims is not None and -1 not in dims else value.dims
-            known += made
-        return [known[place] for place in description["outputs"]]
-
-    def inline(self, python_function, inputs):
-        """Writes what a Python function makes of `inputs`: an operation as other operations of leat's."""
-        given = [specs.TensorSpec([None if one < 0 else one for one in value.dims] if value.dims is not None else None,
-                                  value.dtype) for value in inputs]
-        traced = Function(python_function)._trace_of((tuple(given), {}), given)
-        return self.write(json.loads(traced.native.describe([])), inputs)
-
-    def resources_in(self, description):
-        """The places of the variables that a function and those within it use."""
-        found = set()
-        for node in description["nodes"]:
-            found.update(node["variables"])
-            for value in node.get("attrs", {}).values():
-                if isinstance(value, dict) and "nodes" in value:
-                    found |= self.resources_in(value)
-        return found
+    def writer(self, name):
+        """A function of `writers`, or what a line of ``table`` says."""
+        found = self.library.writers.get(name)
+        if found is not None:
+            return found
+        own = table.same().get(name)
+        if own is None:
+            raise UnimplementedError(None, None, f"the operation {name} cannot be written into a SavedModel: "
+                                     "TensorFlow has no such operation that leat knows; export a function without it")
+        return lambda body, node, inputs, kinds: body.op(own, inputs, outputs=kinds)
 
     def function(self, stem, description, arguments, resources):
         """Writes a function within this one into the library; its name. `arguments`: its arguments' types as Values;

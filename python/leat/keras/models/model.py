@@ -155,8 +155,9 @@ class Model(Trainer, Layer):
     def export(self, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs):
         """Writes the model's call as a SavedModel, which TensorFlow loads and serves: ``serve`` and "serving_default".
 
-        `input_signature`: what the call takes (InputSpecs, TensorSpecs, tensors), by default what the model was made of
-        or called with, for any batch.
+        `format`: "tf_saved_model", or "onnx", a file for ONNX Runtime and others (``leat.onnx.export``), with
+        `opset_version` as a further argument. `input_signature`: what the call takes (InputSpecs, TensorSpecs,
+        tensors), by default what the model was made of or called with, for any batch.
         """
         from leat.keras.saving.export import export_model
         export_model(self, filepath, format, verbose, input_signature, **kwargs)

@@ -5,6 +5,7 @@ from leat import nest
 from leat._core import specs
 from leat._core.paths import local
 from leat._graph.traced import Function
+from leat._onnx.export import export
 from leat._saved_model.save import save
 from leat.errors import UnimplementedError
 from leat.keras._base.input_spec import InputSpec
@@ -154,15 +155,30 @@ class ExportArchive:
                       + f"Output Type:\n  {signatures[name].structured_outputs}\n")
 
 
+_FORMATS = ("tf_saved_model", "onnx", "openvino", "litert", "torch")
+
+
 def export_model(model, filepath, format="tf_saved_model", verbose=None, input_signature=None, **kwargs):
-    """Writes a model's call as a SavedModel (``Model.export``)."""
+    """Writes a model's call as a SavedModel or as an ONNX model (``Model.export``)."""
+    if format not in _FORMATS:
+        raise ValueError(f"Unrecognized format={format}. Supported formats are: {list(_FORMATS)}.")
+    if format == "onnx":
+        _export_onnx(model, filepath, verbose is None or verbose, input_signature, **kwargs)
+        return
     if format != "tf_saved_model":
-        known = ("tf_saved_model", "onnx", "openvino", "litert", "torch")
-        if format not in known:
-            raise ValueError(f"Unrecognized format={format}. Supported formats are: {list(known)}.")
         raise UnimplementedError(None, None, f"Model.export(format={format!r}) is not part of leat; write "
-                                 'format="tf_saved_model", which converters of others read')
+                                 'format="tf_saved_model" or "onnx", which converters of others read')
     archive = ExportArchive()
     archive.track_and_add_endpoint(ENDPOINT, model, input_signature_of(model) if input_signature is None
                                    else input_signature, **kwargs)
     archive.write_out(filepath, verbose=verbose is None or verbose)
+
+
+def _export_onnx(model, filepath, verbose, input_signature, opset_version=None, **kwargs):
+    if kwargs:
+        raise ValueError(f"The arguments {sorted(kwargs)} belong to other backends.")
+    given = input_signature_of(model) if input_signature is None else nest.map_structure(
+        tensor_spec, list(input_signature))
+    export(model, filepath, given, opset_version)
+    if verbose:
+        print(f"Saved artifact at '{filepath}'.")

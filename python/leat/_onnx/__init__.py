@@ -1,0 +1,1 @@
+"""Functions and models as ONNX files: what ``leat.onnx`` is made of."""

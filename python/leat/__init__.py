@@ -22,7 +22,8 @@ from leat._graph import ops as _ops
 from leat._graph import trace as _trace
 from leat._graph.trace import executing_eagerly, init_scope, inside_function
 from leat.dtypes import (DType, as_dtype, bfloat16, bool, complex64, complex128, double, float16, float32, float64,
-                         half, int8, int16, int32, int64, string, uint8, uint16, uint32, uint64, variant)
+                         half, int8, int16, int32, int64, qint8, qint16, qint32, quint8, quint16, string, uint8, uint16,
+                         uint32, uint64, variant)
 
 __version__ = _native.version()
 newaxis = None
@@ -45,6 +46,7 @@ _HOMES = {
                          "zeros_initializer",
     "leat._api.modules": "Module device get_current_name_scope name_scope",
     "leat._api.printing": "print",
+    "leat._api.rare": "approx_top_k conv fftnd ifftnd irfftnd parallel_stack rfftnd",
     "leat._api.small": "AggregationMethod CriticalSection guarantee_const no_gradient realdiv "
                        "required_space_to_batch_paddings tuple",
     "leat._api.tensor_protos": "make_ndarray make_tensor_proto",
@@ -55,7 +57,8 @@ _HOMES = {
     "leat._structures.ragged": "RaggedTensor",
     "leat._structures.sparse": "SparseTensor",
     "leat._structures.tensor_array": "TensorArray TensorArraySpec",
-    "leat._structures.variables": "Variable VariableAggregation VariableSynchronization",
+    "leat._structures.variables": "Variable VariableAggregation VariableSynchronization "
+                                  "variable_creator_scope",
     "leat.debugging": "assert_equal assert_greater assert_less assert_rank",
     "leat.linalg": "einsum matmul norm tensordot",
     "leat.math": "reduce_logsumexp scalar_mul",
@@ -63,8 +66,8 @@ _HOMES = {
 _MODULES = ["leat." + name for name in (
     "audio autodiff autograph compat config data debugging distribute dtypes errors experimental image io keras "
     "keras.initializers keras.losses keras.metrics keras.optimizers linalg lookup math nest nn "
-    "profiler queue ragged random saved_model sets signal sparse strings summary sysconfig test tpu train types utils "
-    "version").split()]
+    "profiler quantization queue ragged random saved_model sets signal sparse strings summary sysconfig test tpu train "
+    "types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
 _tensor.parts_of.at("leat._graph.indexing", "getitem")

@@ -9,6 +9,7 @@ _NUMPY = {
     "uint8": np.uint8, "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64,
     "float16": np.float16, "float32": np.float32, "float64": np.float64, "string": np.object_,
     "complex64": np.complex64, "complex128": np.complex128,
+    "qint8": np.int8, "qint16": np.int16, "qint32": np.int32, "quint8": np.uint8, "quint16": np.uint16,
 }
 
 
@@ -28,7 +29,14 @@ class DType:
 
     def __init__(self, name, number):
         self.name = name
-        self.number = number
+        if number is not None:  # the library has it
+            self.number = number
+
+    def __getattr__(self, name):
+        if name != "number":
+            raise AttributeError(f"'DType' object has no attribute {name!r}")
+        raise TypeError(f"no tensor has the dtype {self.name} here: its values are a tensor of "
+                        f"{self.name.removeprefix('q')}, as quantization.quantize makes it")
 
     @property
     def as_numpy_dtype(self):
@@ -43,7 +51,7 @@ class DType:
     @property
     def is_integer(self):
         """Whether it is an integer type, signed or not."""
-        return "int" in self.name
+        return "int" in self.name and not self.is_quantized
 
     @property
     def is_unsigned(self):
@@ -72,8 +80,8 @@ class DType:
 
     @property
     def is_quantized(self):
-        """False: there are no quantized dtypes."""
-        return False
+        """Whether it is one of integers that stand for floats (``tf.quantization``)."""
+        return self.name.startswith("q")
 
     @property
     def is_numpy_compatible(self):
@@ -108,7 +116,7 @@ class DType:
         if self.is_bool:
             return False
         self._want_order()
-        return np.iinfo(self.as_numpy_dtype).min if self.is_integer else np.finfo(self.as_numpy_dtype).min
+        return np.iinfo(self.as_numpy_dtype).min if "int" in self.name else np.finfo(self.as_numpy_dtype).min
 
     @property
     def max(self):
@@ -116,7 +124,7 @@ class DType:
         if self.is_bool:
             return True
         self._want_order()
-        return np.iinfo(self.as_numpy_dtype).max if self.is_integer else np.finfo(self.as_numpy_dtype).max
+        return np.iinfo(self.as_numpy_dtype).max if "int" in self.name else np.finfo(self.as_numpy_dtype).max
 
     def _want_order(self):
         if self.is_complex:
@@ -156,7 +164,8 @@ class DType:
 
 _DATATYPE_ENUM = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
                   "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "float16": 19, "variant": 21,
-                  "uint32": 22, "uint64": 23, "complex64": 8, "complex128": 18}
+                  "uint32": 22, "uint64": 23, "complex64": 8, "complex128": 18, "qint8": 11, "quint8": 12, "qint32": 13,
+                  "qint16": 15, "quint16": 16}
 
 by_number = [DType("variant" if name == "object" else name, number)
              for number, name in enumerate(_native.dtype_names())]
@@ -169,6 +178,10 @@ _BY_TYPE = {float: _BY_NAME["float32"], int: _BY_NAME["int32"], bool: _BY_NAME["
 (bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64,
  string, variant, complex64, complex128) = by_number[1:]
 half, double = float16, float64
+# Names of what integers stand for (tf.quantization): no tensor has one of these, its values are of the integers' dtype.
+qint8, qint16, qint32, quint8, quint16 = (DType(name, None) for name in "qint8 qint16 qint32 quint8 quint16".split())
+QUANTIZED_DTYPES = frozenset([qint8, qint16, qint32, quint8, quint16])
+_BY_NAME.update({dtype.name: dtype for dtype in QUANTIZED_DTYPES})
 
 
 def as_dtype(value):

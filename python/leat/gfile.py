@@ -6,7 +6,7 @@ import os
 
 from leat import _native, errors
 from leat._core.later import public
-from leat._core.paths import local as _path, remote as _remote
+from leat._core.paths import SCHEMES as _SCHEMES, local as _path, remote as _remote
 from leat._files import remote as _files
 
 __dir__ = public(globals())
@@ -44,6 +44,11 @@ def glob(pattern):
     """The paths that match a pattern, or one of a list of patterns, sorted for each."""
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
     return [found for one in patterns for found in _matching(one)]
+
+
+def get_registered_schemes():
+    """What paths may begin with (``tf.io.gfile.get_registered_schemes``); "" is a path of this machine."""
+    return ["", "file", *_SCHEMES]
 
 
 def listdir(path):

@@ -9,8 +9,8 @@ from leat._files.records import TFRecordOptions, TFRecordWriter
 from leat._graph import ops
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions",
-           "TFRecordWriter", "VarLenFeature", "decode_csv", "gfile", "parse_example", "parse_sequence_example",
-           "parse_single_example", "parse_single_sequence_example", "write_file"]
+           "TFRecordWriter", "VarLenFeature", "decode_csv", "gfile", "match_filenames_once", "parse_example",
+           "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "write_file"]
 
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,
@@ -43,4 +43,11 @@ def write_file(filename, contents, name=None):
     ops.call("write_file", None, [convert_to_tensor(value, dtypes.string) for value in (filename, contents)])
 
 
-ops.join(__name__)
+def match_filenames_once(pattern, name=None):
+    """A variable with the paths that match a pattern, which is looked up once (``tf.io.match_filenames_once``)."""
+    from leat._structures.variables import Variable
+    return Variable(ops.FUNCTIONS["io.matching_files"](pattern), trainable=False, name=name)
+
+
+ops.join(__name__, homes={
+    "leat._api.sparse_texts": "deserialize_many_sparse serialize_many_sparse serialize_sparse"})

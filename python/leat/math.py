@@ -1,5 +1,7 @@
 """``tf.math``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
 
+import collections
+
 import numpy as np
 
 from leat import dtypes
@@ -225,17 +227,20 @@ def invert_permutation(x, name=None):
     return found
 
 
+ApproxTopK = collections.namedtuple("ApproxTopK", "values indices")
+
+
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
                  aggregate_to_topk=True, name=None):
     """(the k largest values along a dimension, their places) (``tf.nn.approx_max_k``); here exactly, as on a CPU."""
-    return _best(operand, k, reduction_dimension)
+    return ApproxTopK(*_best(operand, k, reduction_dimension))
 
 
 def approx_min_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,
                  aggregate_to_topk=True, name=None):
     """(the k smallest values along a dimension, their places) (``tf.nn.approx_min_k``); here exactly, as on a CPU."""
     values, places = _best(F["negative"](convert_to_tensor(operand)), k, reduction_dimension)
-    return F["negative"](values), places
+    return ApproxTopK(F["negative"](values), places)
 
 
 def _best(operand, k, axis):
@@ -340,6 +345,6 @@ def _segment_share(data, segment_ids, num_segments, divisor):
     return F["divide"](sums, divisor(F["maximum"](counts, F["ones_like"](counts))))
 
 
-ops.join(__name__)
+ops.join(__name__, homes={"leat._graph.sobol": "sobol_sample"})
 later.new_module("leat.math.special")
 ops.join("leat.math.special")

@@ -360,6 +360,85 @@ tf.experimental.numpy.clip(np.array([1.0, -5.0], "float32"), np.array([2.0, -1.0
 tf.experimental.numpy.mean(np.array([1.5, 2.5], "float32"), dtype="int8")
 tf.experimental.numpy.lcm(np.array(1.5, "float32"), np.array(2.0, "float32"))
 tf.experimental.numpy.gcd(np.array([6, 4]), np.array([4, 10]))
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.qint8, 'MIN_COMBINED')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.qint8, 'MIN_COMBINED')[0], -1.0, 2.0,
+    'MIN_COMBINED')
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.qint8, 'MIN_FIRST')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.qint8, 'MIN_FIRST')[0], -1.0, 2.0, 'MIN_FIRST')
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.qint8, 'SCALED')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.qint8, 'SCALED')[0], -1.0, 2.0, 'SCALED')
+[tf.bitcast(one, tf.uint8) if one.dtype == tf.quint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.quint8, 'MIN_COMBINED')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.quint8, 'MIN_COMBINED')[0], -1.0, 2.0,
+    'MIN_COMBINED')
+[tf.bitcast(one, tf.uint8) if one.dtype == tf.quint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.quint8, 'MIN_FIRST')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.quint8, 'MIN_FIRST')[0], -1.0, 2.0,
+    'MIN_FIRST')
+[tf.bitcast(one, tf.uint8) if one.dtype == tf.quint8 else one for one in tf.quantization.quantize(v, -1.0, 2.0,
+    tf.quint8, 'SCALED')]
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.quint8, 'SCALED')[0], -1.0, 2.0, 'SCALED')
+tf.bitcast(tf.quantization.quantize(v, -1.0, 2.0, tf.qint16, 'MIN_COMBINED')[0], tf.int16)
+tf.bitcast(tf.quantization.quantize(v, -1.0, 2.0, tf.quint16, 'MIN_COMBINED')[0], tf.uint16)
+tf.bitcast(tf.quantization.quantize(v, -1.0, 2.0, tf.qint32, 'MIN_COMBINED')[0], tf.int32)
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(a, [-1.0, -0.5,
+    0.0, -2.0, -1.0, 0.1], [1.0, 2.0, 3.0, 1.0, 1.0, 2.0], tf.qint8, 'SCALED', axis=1)]
+tf.bitcast(tf.quantization.quantize(np.array([-1, -0.5, 0.5, 1.5, 2.5], 'float32'), -127.0, 127.0, tf.qint8,
+    'SCALED', 'HALF_TO_EVEN', narrow_range=True)[0], tf.int8)
+tf.bitcast(tf.quantization.quantize(np.array([-1, -0.5, 0.5, 1.5, 2.5], 'float32'), -127.0, 127.0, tf.qint8,
+    'SCALED', narrow_range=True)[0], tf.int8)
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(v, 1.0, 1.0,
+    tf.qint8)]
+[tf.bitcast(one, tf.int8) if one.dtype == tf.qint8 else one for one in tf.quantization.quantize(v, 1.0, 2.0,
+    tf.qint8, ensure_minimum_range=5.0)]
+tf.quantization.quantize(v, 2.0, 1.0, tf.qint8)
+tf.quantization.quantize(v, 1.0, 2.0, tf.float32)
+tf.quantization.quantize(v, 1.0, 2.0, tf.qint8, 'OTHER')
+tf.quantization.quantize(v, 1.0, 2.0, tf.qint8, round_mode='HALF_TO_EVEN')
+tf.quantization.dequantize(tf.quantization.quantize(a, [-1.0, -0.5, 0.0, -2.0, -1.0, 0.1], [1.0, 2.0, 3.0, 1.0,
+    1.0, 2.0], tf.qint8, 'SCALED', axis=1)[0], [-1.0, -0.5, 0.0, -2.0, -1.0, 0.1], [1.0, 2.0, 3.0, 1.0, 1.0, 2.0],
+    'SCALED', axis=1, narrow_range=True)
+tf.quantization.dequantize(tf.quantization.quantize(v, -1.0, 2.0, tf.qint8)[0], -1.0, 2.0, dtype=tf.bfloat16)
+tf.quantization.quantize_and_dequantize(v, -1.0, 1.0, range_given=True)
+tf.quantization.quantize_and_dequantize(v, 0.0, 0.0)
+tf.quantization.quantize_and_dequantize_v2(v, -1.0, 1.0, range_given=True)
+tf.quantization.quantize_and_dequantize_v2(v, -1.0, 1.5, signed_input=False, num_bits=4, range_given=True)
+tf.quantization.quantize_and_dequantize_v2(a, 0.0, 0.0, num_bits=3, round_mode='HALF_UP', narrow_range=True)
+tf.quantization.quantize_and_dequantize_v2(tf.cast(a, tf.float64), 0.0, 0.0, num_bits=12)
+tf.quantization.quantize_and_dequantize_v2(a, [0.0] * 6, [0.0] * 6, axis=1)
+tf.quantization.quantize_and_dequantize_v2(v, 0.0, 0.0, round_mode='OTHER')
+grad(lambda x: tf.quantization.quantize_and_dequantize_v2(x, -0.5, 0.5, range_given=True), v)
+grad(lambda x: tf.quantization.quantize_and_dequantize(x, -0.5, 0.5, range_given=True), v)
+tf.math.sobol_sample(1, 5)
+tf.math.sobol_sample(40, 9, skip=3)
+tf.math.sobol_sample(7, 20, 1000, tf.float64)
+tf.math.sobol_sample(3, 2, 16777000)
+tf.math.sobol_sample(0, 5)
+tf.math.sobol_sample(2, 0)
+tf.math.sobol_sample(2, 2, -1)
+tf.conv(x2, w2, [1, 2, 1, 1], 'SAME')
+tf.conv(x2, w2, [1, 1, 1, 1], 'VALID', dilations=[1, 2, 2, 1])
+tf.conv(x3, w3, [1, 1, 2, 1, 1], 'VALID')
+tf.io.decode_raw(tf.io.serialize_sparse(tf.sparse.from_dense([[0, 1.5], [2, 0]]))[0], tf.uint8)
+tf.io.decode_raw(tf.io.serialize_sparse(tf.sparse.from_dense([[0, 1.5], [2, 0]]))[1], tf.uint8)
+tf.shape(tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 1], [2, 0], [0, 0]])))
+tf.io.decode_raw(tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 1], [2, 0], [0, 3]]))[2, 1], tf.uint8)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 1], [2, 0], [0, 0], [4,
+    5]])), tf.int32)
+tf.io.deserialize_many_sparse(tf.stack([tf.io.serialize_sparse(tf.sparse.from_dense([1, 0, 3])),
+    tf.io.serialize_sparse(tf.sparse.from_dense([0, 7, 0, 0, 9]))]), tf.int32)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(tf.sparse.from_dense([[[0, 1]], [[2, 0]]])),
+    tf.int32, rank=3)
+tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(tf.sparse.from_dense([['', 'a'], ['bc', '']])), tf.string)
+tf.io.serialize_many_sparse(tf.sparse.from_dense([1, 2]))
+tf.parallel_stack([v, v])
+tf.function(lambda: tf.parallel_stack([v, v]))()
+tf.nn.isotonic_regression(a, axis=0)
+tf.nn.max_pool_with_argmax(x2, 2, 2, 'SAME')
+tf.quantization.fake_quant_with_min_max_vars_gradient(v, v * 2, -1.0, 0.5)
 """.strip().replace("\n    ", " ").splitlines()
 
 

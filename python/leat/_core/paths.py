@@ -7,14 +7,14 @@ from leat import _native
 from leat.errors import UnimplementedError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_REMOTE = ("http", "https", "s3")
+SCHEMES = ("http", "https", "s3")  # of other machines
 
 
 def remote(path):
     """The text of a path of another machine, which the library reads (docs/REMOTE.md); None for any other path."""
     text = os.fsdecode(_native.path_bytes(path))
     found = _SCHEME.match(text)
-    return text if found is not None and found[1] in _REMOTE else None
+    return text if found is not None and found[1] in SCHEMES else None
 
 
 def local(path):
@@ -24,7 +24,7 @@ def local(path):
     found = _SCHEME.match(text)
     if found is None:
         return text
-    if found[1] in _REMOTE:
+    if found[1] in SCHEMES:
         raise UnimplementedError(None, None, f"{text}: this takes files of this machine alone; copy it to one first "
                                              "(tf.io.gfile.copy)")
     if found[1] != "file":

@@ -31,6 +31,11 @@ def _tuple(name):
 _TUPLES = Lazy(NAMES, _tuple)  # of operations whose outputs TensorFlow names
 
 
+def named(operation, *outputs):
+    """The outputs of an operation of the table under TensorFlow's names."""
+    return _TUPLES[operation](*outputs)
+
+
 def result_of(entry, outputs):
     """What an operation's function returns: a tensor, or what TensorFlow makes of several."""
     result = entry["result"]

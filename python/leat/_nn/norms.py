@@ -3,6 +3,7 @@
 import numpy as np
 
 from leat import dtypes
+from leat._core.table import named
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
 from leat._graph.ops import call
@@ -91,11 +92,11 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     x = x if x.dtype.is_floating else F["cast"](x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
     rank = x.shape.rank
     if axis % rank == rank - 1:
-        return _isotonic(x, decreasing)
+        return named("isotonic_regression", *_isotonic(x, decreasing))
     order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
     back = [order.index(one) for one in range(rank)]
     values, segments = _isotonic(F["transpose"](x, order), decreasing)
-    return F["transpose"](values, back), F["transpose"](segments, back)
+    return named("isotonic_regression", F["transpose"](values, back), F["transpose"](segments, back))
 
 
 def _isotonic(x, decreasing):

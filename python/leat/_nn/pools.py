@@ -7,6 +7,7 @@ maxima is the maximum of the box, and a mean of means too.
 import numpy as np
 
 from leat import dtypes
+from leat._core.table import named
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
@@ -165,7 +166,7 @@ def max_pool_with_argmax(input, ksize, strides, padding, data_format="NHWC", out
             return F["reshape"](sums, F["shape"](x))
         return (found, places), gradient
     found, places = compute(x)
-    return found, F["cast"](places, output_dtype)
+    return named("max_pool_with_argmax", found, F["cast"](places, output_dtype))
 
 
 def _places_of_maxima(x, attributes, batch):

@@ -4,8 +4,10 @@ The values live in the library. A read is an ordinary tensor; while a function i
 in the order in which the function reads and assigns.
 """
 
+import contextlib
 import enum
 import functools
+import inspect
 import threading
 
 from leat import _native, dtypes
@@ -16,7 +18,7 @@ from leat._graph import trace
 from leat._graph.indices import gather_nd
 from leat._graph.ops import FUNCTIONS as F
 from leat._structures.indexed_slices import IndexedSlices
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, UnimplementedError
 
 
 class VariableSynchronization(enum.Enum):
@@ -41,6 +43,7 @@ class _Places(threading.local):
     def __init__(self):
         self.like = None
         self.scopes = []
+        self.creators = ()
 
 
 _places = threads.inherit(_Places())
@@ -72,7 +75,41 @@ def _delegate(name):
     return operator
 
 
-class Variable:
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """Variables inside of the block are what ``variable_creator(next_creator, **kwargs)`` gives, which may change the
+    arguments of ``tf.Variable`` and call ``next_creator(**kwargs)`` (``tf.variable_creator_scope``). Scopes within
+    come first. Keras' variables are made without it."""
+    around = _places.creators
+    _places.creators = (*around, variable_creator)
+    try:
+        yield
+    finally:
+        _places.creators = around
+
+
+class _Made(type):
+    """Variables are made by the creators of the scopes around."""
+
+    def __call__(cls, *args, **kwargs):
+        creators = _places.creators
+        if not creators or cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        bound = _signature().bind(*args, **kwargs)
+        bound.apply_defaults()
+        made = super().__call__
+        for creator in creators:
+            made = functools.partial(creator, made)
+        return made(**bound.arguments)
+
+
+@functools.cache
+def _signature():
+    whole = inspect.signature(Variable.__init__)
+    return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
+class Variable(metaclass=_Made):
     """A variable of a fixed dtype and shape (``tf.Variable``).
 
     `initial_value`: what a tensor can be made of, or a callable without arguments. `trainable`: gradient tapes watch
@@ -82,6 +119,7 @@ class Variable:
     __array_priority__ = 100
     _is_tensor = True
     _has_copies = False  # has it copies that are combined on reading also where variables have no others?
+    _was_open = False  # was it given a shape with unknown dimensions?
     _is_in_scope = True  # does a name_scope belong to the name?
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
@@ -118,6 +156,7 @@ class Variable:
         self._constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
         self._dtype, self._shape = value.dtype, value.shape
+        self._was_open = shape is not None and not TensorShape(shape).is_fully_defined()
         if value.dtype is dtypes.variant:
             raise TypeError("a variable of variant is not supported; keep a Python list of tensors")
         written = self.__dict__.pop("_written", initial_value)
@@ -298,8 +337,12 @@ class Variable:
     def _check_value(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
             if not add:
-                raise ValueError(f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
-                                 f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
+                text = (f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
+                        f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
+                if self._was_open:
+                    raise UnimplementedError(None, None, f"{text} A variable keeps the shape of its initial value, "
+                                             "also where shape= says less; make a new one, or pad to the largest size")
+                raise ValueError(text)
             raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
 
     def _write(self, value, add):

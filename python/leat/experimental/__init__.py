@@ -6,6 +6,7 @@ from leat.experimental import dlpack
 
 __all__ = ["Optional", "dlpack"]
 later.module(__name__, {}, homes={
+    "leat._api.rare": "async_clear_error async_scope",
     "leat._structures.extension_type": "BatchableExtensionType ExtensionType ExtensionTypeSpec",
     "leat._structures.ragged_shapes": "DynamicRaggedShape RowPartition",
     "leat._graph.dispatching": "dispatch_for_api dispatch_for_binary_elementwise_apis "

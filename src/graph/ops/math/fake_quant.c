@@ -443,11 +443,12 @@ static leat_status flows_back(leati_gradient_call *call, const leati_tensor_op *
         .kernel = OP##_kernel,                                                                     \
         __VA_ARGS__,                                                                               \
     };
-#define BOUND_GRADIENTS "backprops_wrt_input backprop_wrt_min backprop_wrt_max"
+#define BOUND_GRADIENTS "(backprops_wrt_input backprop_wrt_min backprop_wrt_max)"
 FAKE_QUANT(fake_quant_with_min_max_args, 0, 0, args_rows, 1, "", "", "backprops",
            "Numbers as a few bits hold them")
 FAKE_QUANT(fake_quant_with_min_max_vars, 1, 0, vars_rows, 3, " min max", " float32 float32",
-           BOUND_GRADIENTS, "The same, of bounds that are scalars and have gradients")
+           "FakeQuantWithMinMaxVarsGradient" BOUND_GRADIENTS,
+           "The same, of bounds that are scalars and have gradients")
 FAKE_QUANT(fake_quant_with_min_max_vars_per_channel, 1, 1, vars_rows, 3, " min max",
-           " float32 float32", BOUND_GRADIENTS,
+           " float32 float32", "FakeQuantWithMinMaxVarsPerChannelGradient" BOUND_GRADIENTS,
            "The same, of bounds for each place of the last dimension")

@@ -127,7 +127,7 @@ const leati_tensor_op leati_tensor_op_isotonic_regression = {
     .doc = "The nearest rows that do not rise, and the block of each value "
            "(tf.raw_ops.IsotonicRegression).",
     .types = "T",
-    .outputs = "output segments",
+    .outputs = "IsotonicRegression(output segments)",
     .halves = LEATI_HALVES_FLOAT,
     .rows = isotonic_rows,
     .args_size = sizeof(struct isotonic_args),

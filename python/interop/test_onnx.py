@@ -253,6 +253,63 @@ def test_inputs_and_results_have_names(tmp_path):
     np.testing.assert_array_equal(found["all"], [[1], [2]])
 
 
+class Own(keras.Model):
+    """A model of a class of its own, which is another one in training."""
+
+    def __init__(self):
+        super().__init__()
+        self.dense, self.norm = layers.Dense(2), layers.BatchNormalization()
+
+    def call(self, x, training=False):
+        return {"out": self.norm(self.dense(x), training=training)}
+
+
+def test_a_class_of_models(tmp_path):
+    data = RANDOM.normal(size=(3, 4)).astype(np.float32)
+    model = Own()
+    with pytest.raises(ValueError, match="built"):
+        model.export(tmp_path / "model.onnx", format="onnx")
+    model(data)
+    check(model, tmp_path, data)
+    assert [one.name for one in session_of(tmp_path / "model.onnx").get_outputs()] == ["out"]
+
+
+def test_a_dictionary_of_inputs(tmp_path):
+    starts = {name: keras.Input((4,), name=name) for name in ("b", "a")}
+    model = keras.Model(starts, layers.Subtract()([starts["a"], starts["b"]]))
+    model.export(tmp_path / "model.onnx", format="onnx", verbose=False)
+    found, = session_of(tmp_path / "model.onnx").run(None, {
+        "a": np.full([2, 4], 5, np.float32), "b": np.full([2, 4], 3, np.float32)})
+    np.testing.assert_array_equal(found, np.full([2, 4], 2))
+
+
+def test_a_layer_with_a_signature(tmp_path):
+    layer, data = layers.Dense(3), RANDOM.normal(size=(2, 4)).astype(np.float32)
+    expected = layer(data).numpy()
+    with pytest.raises(ValueError, match="input_signature"):
+        tf.onnx.export(layer, tmp_path / "layer.onnx")
+    tf.onnx.export(layer, tmp_path / "layer.onnx", [tf.TensorSpec([None, 4])])
+    np.testing.assert_allclose(session_of(tmp_path / "layer.onnx").run(None, {"args_0": data})[0], expected, 1e-5, 1e-6)
+
+
+def test_statements_of_python(tmp_path):
+    factors = tf.Variable([1.0, 2.0, 3.0, 4.0])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 4], name="x")])
+    def function(x):
+        if tf.reduce_sum(x) > 0:
+            x = x * factors
+        else:
+            x = x - factors
+        for i in tf.range(3):
+            x = x + tf.cast(i, tf.float32) * factors
+        return x
+    tf.onnx.export(function, tmp_path / "f.onnx")
+    session, data = session_of(tmp_path / "f.onnx"), np.abs(RANDOM.normal(size=(3, 4))).astype(np.float32)
+    for one in (data, -data):
+        np.testing.assert_allclose(session.run(None, {"x": one})[0], function(one), rtol=1e-6)
+
+
 def test_a_variable_has_the_value_of_now(tmp_path):
     variable = tf.Variable([1.0, 2.0])
     function = tf.function(lambda x: x * variable, input_signature=[tf.TensorSpec([2], name="x")])
@@ -279,4 +336,10 @@ def test_what_cannot_be_written_is_refused_by_name(tmp_path):
                                                                    "SYMMETRIC")):
         with pytest.raises(UnimplementedError, match=word):
             tf.onnx.export(tf.function(function), tmp_path / "f.onnx", spec)
+    variable = tf.Variable(1.0)
+    with pytest.raises(UnimplementedError, match="assigned"):
+        tf.onnx.export(lambda x: variable.assign_add(x), tmp_path / "f.onnx", [tf.TensorSpec([])])
+    for opset in (17, 24, "18"):
+        with pytest.raises(UnimplementedError, match="opset_version"):
+            tf.onnx.export(tf.identity, tmp_path / "f.onnx", spec, opset)
     assert not list(tmp_path.iterdir())

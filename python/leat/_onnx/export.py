@@ -26,8 +26,8 @@ def export(function, filepath, input_signature=None, opset_version=None):
     `function`: a ``tf.function``, one of its traced forms, or what can be called. `input_signature`: a list of what it
     takes (TensorSpecs, tensors, KerasTensors); without it what the function or the model was made of. A dimension that
     is None stays open. `opset_version`: of ONNX's operators, 18 (the default) to 23. Variables are written with the
-    values that they have now. Inputs have the names of their specs; results are called output_0, output_1 and so on,
-    or as the keys of a dictionary.
+    values that they have now. Inputs have the names of their specs, or are args_0, args_1 and so on; results are
+    output_0, output_1 and so on, or have the keys of a dictionary. Assertions are left out.
 
     UnimplementedError, with its name, for an operation that ONNX has none for, and for models of 2 GiB and more.
     """

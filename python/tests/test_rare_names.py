@@ -131,9 +131,9 @@ def test_creators_of_variables():
 def test_variables_keep_their_shape():
     variable = tf.Variable([1.0, 2.0], shape=[None])
     variable.assign([3.0, 4.0])
-    with pytest.raises(UnimplementedError, match="Shape mismatch"):
+    with pytest.raises(UnimplementedError, match="mismatch"):
         variable.assign([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="Shape mismatch"):
+    with pytest.raises(ValueError, match="mismatch"):
         tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0])
 
 

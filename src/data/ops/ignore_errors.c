@@ -1,8 +1,9 @@
 /* ignore_errors: the input without its errors (tf.data.Dataset.ignore_errors).
  *
- * Blocks are handed on as they come, and what failed is asked for again. An input that fails
- * forever is asked forever, as in TensorFlow; cancelling ends that. What fails in place of the end
- * is delivered, and the end follows. Three codes are no fault of an element and are delivered:
+ * Blocks are handed on as they come, and what failed is asked for again. A reader below passes over
+ * a file that it cannot open, which would otherwise fail forever; any other input that fails
+ * forever is asked forever, as in TensorFlow, and cancelling ends that. What fails in place of the
+ * end is delivered, and the end follows. Three codes are no fault of an element and are delivered:
  * CANCELLED, a deadline that has passed, and want of memory, which would otherwise lose elements
  * silently. */
 #include "base/log.h"
@@ -67,6 +68,7 @@ const leati_dataset_op leati_op_ignore_errors = {
         "The input's elements without its errors. Saved as the input's position; restoring costs "
         "the input's.",
     .names = "Dataset.ignore_errors experimental.ignore_errors",
+    .flags = LEATI_OP_ASKS_ON,
     .num_inputs = 1,
     .flow = LEATI_FEWER,
     .shards = LEATI_SHARD_NOT,

@@ -52,8 +52,10 @@ enum {
     LEATI_OP_OWN_INPUTS = 16,    /* check makes the inputs; a written plan leaves them out */
     LEATI_OP_READS_FILES = 32,   /* waits for files: worth a thread of its own */
     LEATI_OP_NEVER_FAILS = 64,   /* gives no errors but those of its inputs */
-    LEATI_OP_REMOTE = 128        /* other processes make its elements; suites that run operators by
+    LEATI_OP_REMOTE = 128,       /* other processes make its elements; suites that run operators by
                                     themselves leave it to the tests of these processes */
+    LEATI_OP_ASKS_ON = 256       /* asks its input again behind errors, until it ends: readers below
+                                    pass over files that cannot be opened */
 };
 
 /* How the elements of a worker's share are those of its share of the files: what the policy FILE

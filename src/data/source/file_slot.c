@@ -38,10 +38,18 @@ static leati_file_outcome pass(leati_file_slot *slot, leat_error *err) {
     return LEATI_FILE_LOST;
 }
 
+/* Does a file that cannot be opened stay as it is, as far as anybody knows? */
+static bool is_lost(leat_status code) {
+    return code == LEAT_NOT_FOUND || code == LEAT_PERMISSION_DENIED ||
+           code == LEAT_FAILED_PRECONDITION || code == LEAT_INVALID_ARGUMENT;
+}
+
 static leati_file_outcome open_reader(leati_file_slot *slot, leat_error *err) {
     const leati_file_format *format = slot->files->format;
     leati_file_outcome outcome =
         format->open(slot->files, &slot->pools, slot->path, slot->position, &slot->reader, err);
+    if (outcome == LEATI_FILE_ERROR && slot->files->passes_lost && is_lost(err->code))
+        outcome = LEATI_FILE_LOST;
     int64_t skip = slot->skip;
     leati_stat stat = {0};
     if (outcome == LEATI_FILE_MORE) {

@@ -86,6 +86,8 @@ leat_status leati_files_open(leati_files *files, leati_node_state *node,
     files->format = format;
     files->paths = filenames;
     files->node = node;
+    for (const leati_node_state *above = node->parent; above != NULL; above = above->parent)
+        files->passes_lost |= (above->dataset->op->flags & LEATI_OP_ASKS_ON) != 0;
     /* A place that no file would get changes no turn. */
     int64_t most = node->dataset->num_inputs > 0 ? INT64_MAX : filenames->count;
     files->num_slots = LEATI_MIN(num_parallel_reads, most);

@@ -85,6 +85,7 @@ typedef struct leati_files {
     leati_input names; /* only with a dataset of names */
     int64_t next_name; /* only with a list */
     bool started;      /* the first files have got their places */
+    bool passes_lost;  /* a file that cannot be opened is passed over: nobody asks for it again */
     struct leati_file_slot *slots;
     int64_t num_slots, at;   /* whose turn it is */
     size_t chunk_size;       /* bytes that a reader reads at once */

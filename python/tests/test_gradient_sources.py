@@ -80,3 +80,49 @@ def test_variables_in_lists(use, expected):
     with tf.GradientTape() as tape:
         y = use(pair)
     np.testing.assert_allclose(tape.gradient(y, pair), expected, atol=1e-5)
+
+
+@tf.function
+def of_constant(c):
+    x = tf.constant([[3.0, 5.0]])
+    return tf.gradients(tf.identity(x) * c, [x])
+
+
+@tf.function
+def of_gathered(c):
+    x = tf.constant([[3.0], [5.0]])
+    gathered = tf.distribute.get_replica_context().all_gather(tf.identity(x), axis=1)
+    return tf.gradients(gathered * c, [x])
+
+
+@tf.function
+def of_branch(c):
+    x = tf.constant([2.0, 3.0])
+    y = x * x
+    if c > 1:
+        y = y * c
+    return tf.gradients(y, [x])
+
+
+@pytest.mark.parametrize("function, expected", [(of_constant, [[2, 2]]), (of_gathered, [[2], [2]]),
+                                                (of_branch, [8, 12])])
+def test_gradients_of_constants_within_a_function(function, expected):
+    (found,) = function(tf.constant(2.0))
+    assert found.numpy().tolist() == expected and function.experimental_get_tracing_count() == 1
+
+
+def test_gradients_of_a_constant_that_nothing_depends_on():
+    @tf.function
+    def f(c):
+        x, unused = tf.constant(3.0), tf.constant(1.0)
+        return tf.gradients(x * c, [x, unused], unconnected_gradients="zero"), tf.gradients(x * c, [unused])
+    (first, zero), (nothing,) = f(tf.constant(2.0))
+    assert (float(first), float(zero), nothing) == (2, 0, None)
+
+
+def test_replicas_gather_what_gradients_flow_back_through():
+    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    rows = strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant([float(context.replica_id_in_sync_group + 1)]))
+    found = strategy.run(of_gathered, (rows,))[0]
+    assert [one.numpy().tolist() for one in strategy.experimental_local_results(found)] == [[[3], [3]]] * 2

@@ -200,6 +200,14 @@ def test_devices_of_blocks():
         assert tf.constant(1).device == variable.device == "/job:localhost/replica:0/task:0/device:CPU:1"
         with tf.device(None):
             assert tf.constant(1).device.endswith("CPU:0")
+        @tf.function
+        def within():
+            found.append(tf.ones([]).device)
+            with tf.device("cpu:1"):
+                found.append(tf.ones([]).device)
+        found = []
+        within()
+        assert not found[0] and found[1].endswith("CPU:1")
     with tf.device("gpu:0"):
         assert tf.constant(1).device.endswith("CPU:0")
     assert variable.device.endswith("CPU:1") and tf.Variable(1.0).device.endswith("CPU:0")

@@ -72,6 +72,10 @@ class DatasetSpec(_ElementSpec):
                 return None
         return DatasetSpec(joined, self._dataset_shape)
 
+    def _with_elements(self, element_spec):
+        """The same for other elements."""
+        return DatasetSpec(element_spec, self._dataset_shape)
+
     def _json(self):
         return {"dataset": nest.to_json(self._element_spec)}
 

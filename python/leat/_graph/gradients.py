@@ -22,6 +22,7 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     grads = [None] * len(ys) if grad_ys is None else _listed(grad_ys)
     if len(grads) != len(ys):
         raise ValueError(f"Passed {len(grads)} grad_ys for {len(ys)} ys")
+    trace.check_told(graph, xs)
     pairs = []
     with trace.recorded():
         for y, grad in zip(ys, grads):

@@ -49,6 +49,7 @@ class Graph(_native.Graph):
         self.is_eager = eager
         self.is_called = False  # its arguments are a caller's, not elements
         self.is_open = True
+        self.keeps = state._state.keeps and not eager  # is each constant that operations use in `aliases`?
         self.aliases = {}
         self.parents = {}
         self.outer = {}  # id -> a weak reference: tensors with values that operations use, also those computed at once

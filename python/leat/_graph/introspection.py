@@ -169,6 +169,7 @@ class FuncGraph:
                 return operation
         raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
 
+    captures = property(lambda self: [], doc="Empty: what a function uses from outside is a part of it.")
     inputs = property(lambda self: self._concrete.inputs)
     outputs = property(lambda self: self._concrete.outputs)
     structured_input_signature = property(lambda self: self._concrete.structured_input_signature)

@@ -21,8 +21,9 @@ class _State(threading.local):
         self.tapes = []  # gradient tapes that record
         self.stopped = 0  # blocks in which tapes do not record
         self.cuts = 0  # those of them that are stop_recording's
+        self.keeps = False  # are constants values of the graphs that are traced, too?
         self.functions = 0  # tf.functions that drive replicas and therefore run in Python
-        self.devices = []  # blocks of tf.device: (the device's name, how many contexts there were)
+        self.devices = []  # blocks of tf.device: (the name, how many contexts, how many graphs)
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
 
 
@@ -69,8 +70,10 @@ _FIRST = "/job:localhost/replica:0/task:0/device:CPU:0"
 @tensor.device_now.provide
 def device_now():
     """The device of what is computed here."""
-    if _state.devices and _state.devices[-1][1] >= len(_state.contexts):
-        return _state.devices[-1][0]
+    if _state.devices:
+        name, contexts, graphs = _state.devices[-1]
+        if contexts >= len(_state.contexts) and graphs >= len(_state.graphs):
+            return name
     replica = replica_context()
     if replica is not None:
         return replica.device
@@ -84,7 +87,7 @@ class device_block:
         self._name = name or _FIRST
 
     def __enter__(self):
-        _state.devices.append((self._name, len(_state.contexts)))
+        _state.devices.append((self._name, len(_state.contexts), len(_state.graphs)))
 
     def __exit__(self, *error):
         _state.devices.pop()
@@ -233,6 +236,8 @@ def graph_for(inputs, flags):
     if _state.graphs:
         graph = _state.graphs[-1]
         _note_outer(inputs)
+        if graph.keeps:
+            _keep(graph, inputs)
         if flags & {"random", "stateful", "impure"} or any(
                 not tensor._has_values or id(tensor) in graph.aliases for tensor in inputs):
             return graph
@@ -247,6 +252,35 @@ def graph_for(inputs, flags):
         if tensor._graph is not None and tensor._graph.is_open:
             return tensor._graph
     return None
+
+
+class Untold(BaseException):
+    """Raised where gradients are asked for by a constant of the function that is traced: what depends on it was
+    computed at once; tracing once more tells."""
+
+
+def with_constants(build):
+    """``build()``, which traces; a second time, with constants as values of the graph, where gradients want them."""
+    try:
+        return build()
+    except Untold:
+        _state.keeps = True
+        try:
+            return build()
+        finally:
+            _state.keeps = False
+
+
+def check_told(graph, sources):
+    """Untold where one of the sources is a constant that operations used and that is no value of the graph."""
+    if not graph.keeps and any(id(source) in graph.outer and id(source) not in graph.aliases for source in sources):
+        raise Untold
+
+
+def _keep(graph, tensors):
+    for tensor in tensors:
+        if tensor._has_values and tensor.dtype._is_trainable and id(tensor) not in graph.aliases:
+            graph.aliases[id(tensor)] = tensor, graph.constant(tensor)
 
 
 def _note_outer(tensors):

@@ -8,13 +8,15 @@ import functools
 import json
 
 from leat import _native, nest
+from leat._core.element_specs import DatasetSpec
 from leat._core.later import Hook
 from leat._core.tensor import NotTraceable, Tensor, constant
 from leat._graph.graphs import Graph
 from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, back_in, called_in_python,  # noqa: F401
-                               check_write, current_graph, cut, eagerly, executing_eagerly, graph_for, in_function,
-                               init_scope, inside_function, is_called, is_captured, is_cut, is_tracing, is_within,
-                               reach, recorded, replica_context, running_replica, strategy, tracing, unrecorded)
+                               check_told, check_write, current_graph, cut, eagerly, executing_eagerly, graph_for,
+                               in_function, init_scope, inside_function, is_called, is_captured, is_cut, is_tracing,
+                               is_within, reach, recorded, replica_context, running_replica, strategy, tracing,
+                               unrecorded, with_constants)
 
 debugging = [False]  # are the functions of operators called in Python for each element, so that a debugger sees them?
 convert_control_flow = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert
@@ -257,5 +259,7 @@ def trace_or_call(function, spec, what, sample, call=None, returns=nest.normaliz
 
 def _relaxed(leaf):
     """The spec for other elements than the one that was tried: dimensions may differ."""
+    if isinstance(leaf, DatasetSpec):
+        return leaf._with_elements(nest.map_structure(_relaxed, leaf.element_spec))
     shape = getattr(leaf, "shape", None)
     return leaf if shape is None or shape.rank in (None, 0) else leaf._with_shape([None] * shape.rank)

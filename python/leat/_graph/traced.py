@@ -354,14 +354,8 @@ class Function:
     def _trace(self, structure, leaf_specs, variables, given):
         first = not self._has_traced
         self._count += 1
-        spec = tuple(leaf for leaf in leaf_specs if not isinstance(leaf, _Static))
-        graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
-        graph.is_called = True
-        try:
-            made = self._trace_into(graph, structure, leaf_specs, variables, first, given)
-            has_created = bool(graph.created)
-        finally:
-            graph.release()
+        made, has_created = trace.with_constants(
+            lambda: self._trace_once(structure, leaf_specs, variables, given, first))
         # As in TensorFlow: what stays is a trace that finds the variables and makes none.
         if has_created:
             return self._trace(structure, leaf_specs, variables, ())
@@ -369,6 +363,16 @@ class Function:
             leaf.value if isinstance(leaf, _Static) else _named(leaf, name)
             for leaf, name in zip(leaf_specs, self._names(structure))])
         return made
+
+    def _trace_once(self, structure, leaf_specs, variables, given, first):
+        spec = tuple(leaf for leaf in leaf_specs if not isinstance(leaf, _Static))
+        graph = trace.Graph(nest.to_text(spec + tuple(specs.TensorSpec(v.shape, v.dtype) for v in variables)))
+        graph.is_called = True
+        try:
+            made = self._trace_into(graph, structure, leaf_specs, variables, first, given)
+            return made, bool(graph.created)
+        finally:
+            graph.release()
 
     def _trace_into(self, graph, structure, leaf_specs, variables, first, given):
         with trace.tracing(graph), trace.recorded():

@@ -13,7 +13,7 @@ import threading
 from leat import _native, dtypes
 from leat._core import threads
 from leat._core.shapes import TensorShape
-from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, device_now, text_of
+from leat._core.tensor import Reference, Tensor, constant, convert_to_tensor, text_of
 from leat._graph import trace
 from leat._graph.indices import gather_nd
 from leat._graph.ops import FUNCTIONS as F
@@ -172,7 +172,7 @@ class Variable(metaclass=_Made):
         if distributed is not None:
             self.__class__ = distributed(type(self), synchronization)
         if trace._state.devices and place is None:
-            self._device = device_now()
+            self._device = trace._state.devices[-1][0]
         replica = trace.replica_context()
         if replica is not None:
             replica.note_variable(self)

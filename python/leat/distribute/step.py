@@ -208,7 +208,7 @@ class _Step:
         if asking in self._asking:
             raise self._asking[asking]
         try:
-            found = self._trace(replica, leaves, (), sizes)
+            found = trace.with_constants(lambda: self._trace(replica, leaves, (), sizes))
         except UnknownSizes as unknown:
             self._asking[asking] = UnknownSizes(unknown.size, unknown.shape, unknown.axis)
             raise

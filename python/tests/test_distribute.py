@@ -396,8 +396,10 @@ def test_the_copies_of_a_variable():
     assert [copy.numpy().tolist() for copy in TWO.experimental_local_results(variable)] == [[1, 12], [2, 13]]
     assert variable.numpy().tolist() == [1.5, 12.5]
     assert (variable.values[0] + variable.values[1]).numpy().tolist() == [3, 25]
-    with pytest.raises(tf.errors.UnimplementedError):
-        variable.values[0].assign([0.0, 0.0])
+    variable.values[0].assign([0.0, 0.0])
+    assert variable.numpy().tolist() == [1, 6.5]
+    with pytest.raises(TypeError):
+        type(variable.values[0])(1.0)
     assert isinstance(variable, tf.Variable) and not variable.trainable
     with pytest.raises(TypeError):
         type(variable)(1.0)

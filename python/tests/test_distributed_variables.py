@@ -178,3 +178,26 @@ def test_complex_values_are_reduced(dtype):
                                  ("SUM", 0, [3 + 3j, 9]), ("MEAN", 0, [0.75 + 0.75j, 2.25])]:
         found = TWO.reduce(kind, values, axis)
         assert found.dtype == dtype and found.numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("read, sums", [("ON_WRITE", [1, 9]), ("ON_READ", [3, 18])])
+def test_one_copy_is_assigned_by_itself(read, sums):
+    variable = make(TWO, [1.0, 2.0], synchronization=SYNCHRONIZATION[read], aggregation=AGGREGATION.SUM)
+    for number, copy_ in enumerate(TWO.experimental_local_results(variable)):
+        copy_.assign([float(number), 3.0])
+        copy_.assign_add([1.0, 1.0])
+        copy_.scatter_update(tf.IndexedSlices([9.0], [1]))
+    assert copies(variable) == [[1, 9], [2, 9]] and variable.numpy().tolist() == sums
+
+    @tf.function
+    def assign():
+        TWO.experimental_local_results(variable)[1].assign_add([5.0, 5.0])
+    assign()
+    assert copies(variable) == [[1, 9], [7, 14]]
+
+
+@pytest.mark.parametrize("name", ["assign_add", "assign_sub"])
+def test_sums_refuse_by_the_name_of_the_method(name):
+    variable = make(TWO, 1.0, synchronization=SYNCHRONIZATION.ON_READ, aggregation=AGGREGATION.SUM)
+    with TWO.scope(), pytest.raises(ValueError, match=name):
+        getattr(variable, name)(1.0)

@@ -13,7 +13,6 @@ from leat._core import specs
 from leat._graph import trace
 from leat._structures.variables import Variable, VariableAggregation, VariableSynchronization
 from leat.distribute import scope
-from leat.errors import UnimplementedError
 
 
 def _lines(self, values, show):
@@ -157,8 +156,26 @@ class _Copy:
         return self._native.read_copy(self._replica)
 
     def assign(self, value):
-        raise UnimplementedError("one replica's copy of a variable cannot be assigned by itself; assign the variable, "
-                                 "or assign it inside of strategy.run")
+        self._native.assign_copy(self._replica, value)
+
+
+class _CopyVariable(Variable):
+    """One of a variable's copies: a function that reads or assigns it runs in Python."""
+
+    def __init__(self, *args, **kwargs):
+        raise TypeError("a variable's copies are its `values`")
+
+    def _as_tensor(self):
+        self._check_not_traced()
+        return super()._as_tensor()
+
+    def _write(self, value, add):
+        self._check_not_traced()
+        super()._write(value, add)
+
+    def _check_not_traced(self):
+        if trace.is_tracing():
+            raise trace.NeedsPython(f"variable {self.name} is one replica's copy")
 
 
 def write_for_all(variable, write, value, add):
@@ -257,7 +274,7 @@ class DistributedVariable(Variable):
             return super().__deepcopy__(memo)
 
     def _copy(self, replica):
-        made = Variable.__new__(Variable)
+        made = Variable.__new__(_CopyVariable)
         made.__dict__.update(self.__dict__)
         made._native = _Copy(self._native, replica)
         made._container = self
@@ -343,9 +360,18 @@ class SyncOnReadVariable(DistributedVariable):
 
     def _check_write(self, add):
         self._check_one_value()
-        if add and trace.replica_context() is None and self._aggregation is VariableAggregation.SUM:
-            raise ValueError("SyncOnReadVariable does not support `assign_add` in cross-replica context when "
+        if add:
+            self._check_sum("assign_add")
+
+    def _check_sum(self, name):
+        if trace.replica_context() is None and self._aggregation is VariableAggregation.SUM:
+            raise ValueError(f"SyncOnReadVariable does not support `{name}` in cross-replica context when "
                              "aggregation is set to `tf.VariableAggregation.SUM`.")
+
+    def assign_sub(self, *args, **kwargs):
+        """Variable's."""
+        self._check_sum("assign_sub")
+        return super().assign_sub(*args, **kwargs)
 
     def _scattered_slices(self, kind, slices):
         raise NotImplementedError(f"Variables with `synchronization=ON_READ` doesn't support `scatter_{kind}`")

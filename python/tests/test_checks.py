@@ -49,6 +49,18 @@ Dataset = tf.data.Dataset
     (lambda: Dataset.range(3).map_and_batch(lambda x: x, 2, num_parallel_batches=2, num_parallel_calls=2), ValueError,
      "`num_parallel_batches`"),
     (lambda: tf.data.TextLineDataset(1), TypeError, "`filenames`"),
+    (lambda: Dataset.choose_from_datasets([], Dataset.from_tensors(1.0)), ValueError, "empty"),
+    (lambda: Dataset.range(3).map(lambda x: [x]).sparse_batch(2, [-2]), ValueError, "-2"),
+    (lambda: tf.data.experimental.CsvDataset("a", [0], buffer_size=0), tf.errors.InvalidArgumentError, "positive"),
+    (lambda: Dataset.range(3).repeat().pad_to_cardinality(9), ValueError, "cardinality"),
+    (lambda: Dataset.range(3).group_by_reducer(lambda x: "a", lambda k: 0, lambda s, x: s, lambda s: s), ValueError,
+     "`key_func`"),
+    (lambda: Dataset.from_generator(lambda: [1], [tf.int64], []), TypeError, "`type_value`"),
+    (lambda: Dataset.range(3).save("a", checkpoint_args={"directory": "b", "other": 1}), TypeError, "other"),
+    (lambda: list(Dataset.range(3).group_by_window(lambda x: x, lambda k, w: w, 0)), tf.errors.InvalidArgumentError,
+     "zero"),
+    (lambda: next(iter(Dataset.from_generator(lambda: iter([5]), (tf.int64, tf.int64)))),
+     tf.errors.InvalidArgumentError, "structure"),
 ])
 def test_refused_in_python(make, error, text):
     with pytest.raises(error, match=text):

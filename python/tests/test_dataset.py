@@ -154,6 +154,26 @@ def test_windows_have_sizes_of_python():
     assert [batch.numpy().tolist() for batch in made] == [[0, 2], [1, 3], [4], [5]]
 
 
+def test_windows_are_padded_by_their_key():
+    def reduced(key, window):
+        return window.padded_batch(2, padded_shapes=tf.convert_to_tensor([(key + 1) * 10]))
+    rows = tf.data.Dataset.range(8, 13).map(lambda x: tf.fill([x], x))
+    made = rows.group_by_window(lambda x: tf.cast(tf.shape(x)[0] // 10, tf.int64), reduced, window_size=2)
+    assert [batch.shape.as_list() for batch in made] == [[2, 10], [2, 20], [1, 20]]
+
+
+def test_missing_files_are_left_out_with_errors(tmp_path):
+    (tmp_path / "rows").write_text("1\n2\n")
+    paths = [str(tmp_path / name) for name in ("none", "rows", "none", "rows", "none")]
+    for made in (tf.data.TextLineDataset(paths), tf.data.TextLineDataset(paths, num_parallel_reads=2),
+                 tf.data.Dataset.from_tensor_slices(paths).interleave(tf.data.TextLineDataset, cycle_length=1)):
+        rows = made.map(tf.strings.to_number).map(lambda x: 1 / x, num_parallel_calls=2).ignore_errors()
+        assert sorted(float(row) for row in rows) == [0.5, 0.5, 1, 1]
+    assert not list(tf.data.TFRecordDataset(paths[0]).ignore_errors())
+    with pytest.raises(tf.errors.NotFoundError):
+        list(tf.data.TextLineDataset(paths))
+
+
 @pytest.mark.parametrize("value, dtype", [(1.5, tf.int32), ([1, 2.5], tf.int64), (0, tf.bool),
                                           ("a", tf.bool), (None, tf.float32), (1j, tf.float32),
                                           (tf.constant(1.5), tf.int32), (tf.constant(1), tf.float32)])

@@ -9,6 +9,7 @@ from leat import dtypes, nest
 from leat._core.shapes import TensorShape
 from leat._core.specs import NoneTensorSpec, TensorSpec
 from leat._core.tensor import Tensor
+from leat.errors import InvalidArgumentError
 
 
 def checked(op, inputs, arguments):
@@ -53,6 +54,8 @@ def _zip(inputs, _):
 
 
 def _choose(inputs, arguments):
+    if not nest.leaves(inputs):
+        raise ValueError("Invalid `datasets`. `datasets` should not be empty.")
     choice = arguments["choice_dataset"]
     if not hasattr(choice, "element_spec"):
         raise TypeError("Invalid `choice_dataset`. `choice_dataset` should be a `tf.data.Dataset` but is "
@@ -143,5 +146,20 @@ def _padded_shape(shape):
     return np.array([-1 if size is None else size for size in dims], np.int64)
 
 
-_CHECKS = {"choose_from_datasets": _choose, "concatenate": _alike, "from_list": _from_list,
-           "padded_batch": _padded_batch, "sample_from_datasets": _same_specs, "zip": _zip}
+def _csv(_, arguments):
+    size = arguments.get("buffer_size")
+    if isinstance(size, int) and size <= 0:
+        raise InvalidArgumentError(None, None, f"csv_dataset: buffer_size should be positive, found {size}")
+
+
+def _sparse_batch(_, arguments):
+    """Refuses sizes that are none; of leat's form of a shape, -1 is one that is not known."""
+    shape = arguments["row_shape"]
+    for size in shape if isinstance(shape, (list, tuple)) else ():
+        if isinstance(size, int) and size < -1:
+            raise ValueError(f"Dimension {size} must be >= 0")
+
+
+_CHECKS = {"choose_from_datasets": _choose, "concatenate": _alike, "csv_dataset": _csv,
+           "from_list": _from_list, "padded_batch": _padded_batch, "sample_from_datasets": _same_specs,
+           "sparse_batch": _sparse_batch, "zip": _zip}

@@ -47,8 +47,10 @@ def _returns(op, argument):
         return _reduced_dataset
     if op in ("filter", "take_while"):
         return _predicate
-    if (op, argument) in {("group_by_window", "key_func"), ("group_by_reducer", "key_func")}:
+    if (op, argument) == ("group_by_window", "key_func"):
         return _key
+    if (op, argument) == ("group_by_reducer", "key_func"):
+        return _reducer_key
     if (op, argument) == ("group_by_window", "window_size_func"):
         return _window_size
     return _mapped if op == "map" else _packed
@@ -68,6 +70,14 @@ def _key(result):
         raise ValueError("Invalid `key_func`. `key_func` must return a single `tf.int64` scalar tensor but its return "
                          f"type is {nest.spec_of(result)!r}.")
     return result
+
+
+def _reducer_key(result):
+    try:
+        return _key(result)
+    except TypeError as error:
+        raise ValueError("Invalid `key_func`. `key_func` must return a single `tf.int64` scalar tensor: "
+                         f"{error}") from None
 
 
 def _window_size(result):
@@ -261,6 +271,10 @@ def _joined(state, found):
     return state._with_shape(state.shape.most_specific_compatible_shape(found.shape))
 
 
+_CHECKPOINT_ARGS = ("directory", "max_to_keep", "keep_checkpoint_every_n_hours", "checkpoint_name", "step_counter",
+                    "checkpoint_interval", "init_fn", "step_counter_interval")
+
+
 def save(dataset, path, compression, shard_func, checkpoint_args):
     """What ``Dataset.save`` does."""
     shard, checkpoint, interval = None, None, 0
@@ -268,7 +282,12 @@ def save(dataset, path, compression, shard_func, checkpoint_args):
         shard, _ = trace.trace_or_call(shard_func, dataset.element_spec, "save(shard_func)",
                                        lambda: _first_element(dataset))
     if checkpoint_args is not None:
-        checkpoint = os.path.join(os.fsdecode(checkpoint_args.get("directory", path)), "checkpoint")
+        unknown = sorted(set(checkpoint_args).difference(_CHECKPOINT_ARGS))
+        if unknown:
+            raise TypeError(f"checkpoint_args has a key {unknown[0]!r}; expected {', '.join(_CHECKPOINT_ARGS)}")
+        folder = os.fsdecode(checkpoint_args.get("directory", path))
+        os.makedirs(folder, exist_ok=True)
+        checkpoint = os.path.join(folder, "checkpoint")
         interval = int(checkpoint_args.get("step_counter_interval") or checkpoint_args.get("checkpoint_interval") or 0)
     dataset._plan("save").save(compression, shard, interval, path, checkpoint)
 
@@ -305,6 +324,10 @@ def from_generator(generator, output_types, output_shapes, args, output_signatur
     if output_signature is None:
         if output_types is None:
             raise TypeError("Either the `output_signature` or the `output_types` argument must be specified.")
+        for leaf in nest.leaves(output_types):
+            if isinstance(leaf, list):
+                raise TypeError(f"Cannot convert the argument `type_value`: {leaf} to a TensorFlow DType; give a "
+                                "tuple of them.")
         types = nest.map_structure(dtypes.as_dtype, output_types)
         if output_shapes is None:
             output_signature = nest.map_structure(lambda t: specs.TensorSpec(None, t), types)

@@ -54,7 +54,8 @@ static leat_status choose_check(leat_dataset *dataset, leat_error *err) {
     }
     if (dataset->num_inputs == 1) {
         return leati_refuse(
-            err, VALUE, "choose_from_datasets: Invalid `datasets`. `datasets` should not be empty");
+            err, VALUE,
+            "choose_from_datasets: Invalid `datasets`. `datasets` should not be empty.");
     }
     const leat_spec *spec = dataset->inputs[dataset->num_inputs - 1]->spec;
     leat_shape shape = leat_spec_shape(spec);

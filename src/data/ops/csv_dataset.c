@@ -1,12 +1,12 @@
 /* csv_dataset: the records of CSV files as tuples of scalars (tf.data.experimental.CsvDataset).
  *
- * A record ends at '\n', '\r' or both; a quoted field may hold delimiters, line ends and quotes
- * written twice. Happy path: the whole record is brought into the window of chunks, its fields are
- * unquoted in place, numbers are read into the block's columns, strings are views. Failures: a
- * field that is missing, no number or wrongly quoted, and a record of another length, are one
- * INVALID_ARGUMENT, and the next record follows; a quote that is not closed takes the rest of its
- * file with it. A compressed file that is cut short is one DATA_LOSS, a record that is too long one
- * INVALID_ARGUMENT, and the next file follows; other failures come again. No locks. */
+ * A record ends at '\n', '\r' or both; a quoted field may hold delimiters, line ends and doubled
+ * quotes. Happy path: a record comes into the window of chunks, fields are unquoted in place,
+ * numbers read into columns, strings are views. Failures: a field that is missing, no number or
+ * wrongly quoted, and a record of another length, are one INVALID_ARGUMENT, and the next record
+ * follows; an open quote takes the rest of its file along. A compressed file cut short is one
+ * DATA_LOSS, too long a record one INVALID_ARGUMENT, and the next file follows; other failures come
+ * again. No locks. */
 #include "base/minmax.h"
 #include "core/number.h"
 #include "data/plan/argument_rows.h"
@@ -331,11 +331,11 @@ static leat_status parse_record(const struct csv_args *args, char *record, size_
         if (at >= size)
             break; /* no delimiter behind the field */
     }
-    if (status == LEAT_OK && taken != columns) {
-        status = leati_refuse(err, SHAPE, "Expect %lld fields but have %lld in record",
-                              (long long)columns, (long long)taken);
-    }
-    return status;
+    if (status != LEAT_OK || taken == columns)
+        return status;
+    const char *const found = taken > columns ? "Expect %lld fields but have more in record: %lld"
+                                              : "Expect %lld fields but have %lld in record";
+    return leati_refuse(err, SHAPE, found, (long long)columns, (long long)taken);
 }
 
 /* The first quoting mistake in a record, or NULL. */

@@ -170,8 +170,10 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
         if (s->value.spec != NULL)
             leat_spec_print(s->value.spec, texts[1], sizeof(texts[1]));
         return leati_refuse(err, STRUCTURE,
-                            "the generator gave %s; expected the structure of output_signature, %s",
-                            texts[1], texts[0]);
+                            "`generator` yielded an element that did not match the expected "
+                            "structure. The expected structure was %s, but the yielded element "
+                            "was %s; yield what output_signature says",
+                            texts[0], texts[1]);
     }
     leat_status status = LEAT_OK;
     for (int c = 0; c < s->num_components && status == LEAT_OK; c++) {
@@ -182,7 +184,9 @@ static leat_status fit(struct generator_state *s, const leat_spec *signature, le
         if (status == LEAT_OK) {
             status = leati_spec_check_tensor(signature, c, tensor, err);
             if (status != LEAT_OK)
-                return leati_prefix(err, "a value of the generator does not fit output_signature");
+                return leati_prefix(
+                    err, "`generator` yielded an element of another %s than output_signature says",
+                    tensor->dtype == dtype ? "shape" : "type");
         }
         /* Memory of the generator's own is good until its next call only; a block lives longer. */
         if (status == LEAT_OK && tensor->owner == NULL) {

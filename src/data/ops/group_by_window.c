@@ -241,8 +241,9 @@ static leat_status window_size(leati_node_state *node, struct group_state *s, in
         leati_block_clear(&s->result);
     }
     if (status == LEAT_OK && *size <= 0) {
-        status = leati_refuse(err, VALUE, "the window size of key %lld is %lld; expected 1 or more",
-                              (long long)key, (long long)*size);
+        status = leati_refuse(err, VALUE,
+                              "Window size must be greater than zero, but got %lld for key %lld",
+                              (long long)*size, (long long)key);
     }
     return status;
 }

@@ -45,6 +45,20 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
     const struct pad_args *args = dataset->args;
     const leat_spec *spec = dataset->inputs[0]->spec;
     int64_t input = dataset->inputs[0]->cardinality;
+    if (input < 0) {
+        return leati_refuse(err, VALUE,
+                            "The dataset passed into `pad_to_cardinality` must have a known "
+                            "cardinalty, but has cardinality %lld; take or assert_cardinality make "
+                            "it known",
+                            (long long)input);
+    }
+    if (input > args->cardinality) {
+        return leati_refuse(err, VALUE,
+                            "The dataset passed into `pad_to_cardinality` must have a cardinalty "
+                            "less than the target cardinality (%lld), but has cardinality %lld; "
+                            "take makes it smaller",
+                            (long long)args->cardinality, (long long)input);
+    }
     if (leat_spec_get_kind(spec) != LEAT_SPEC_DICT) {
         return leati_refuse(err, VALUE,
                             "pad_to_cardinality: requires its input dataset to be a dictionary; "
@@ -65,20 +79,6 @@ static leat_status pad_check(leat_dataset *dataset, leat_error *err) {
                                 "of it",
                                 c);
         }
-    }
-    if (input < 0) {
-        return leati_refuse(err, VALUE,
-                            "The dataset passed into `pad_to_cardinality` must have a known "
-                            "cardinalty, but has cardinality %lld; take or assert_cardinality make "
-                            "it known",
-                            (long long)input);
-    }
-    if (input > args->cardinality) {
-        return leati_refuse(err, VALUE,
-                            "The dataset passed into `pad_to_cardinality` must have a cardinalty "
-                            "less than the target cardinality (%lld), but has cardinality %lld; "
-                            "take makes it smaller",
-                            (long long)args->cardinality, (long long)input);
     }
     return LEAT_OK;
 }

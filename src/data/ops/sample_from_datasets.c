@@ -154,7 +154,8 @@ static leat_status sample_check(leat_dataset *dataset, leat_error *err) {
     bool alone = false;
     if (count < 1) {
         return leati_refuse(
-            err, VALUE, "sample_from_datasets: Invalid `datasets`. `datasets` should not be empty");
+            err, VALUE,
+            "sample_from_datasets: Invalid `datasets`. `datasets` should not be empty.");
     }
     if (args->weights_are_input)
         status = check_vector(dataset->inputs[count]->spec, count, err);

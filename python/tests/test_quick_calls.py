@@ -43,6 +43,38 @@ def test_attributes_that_are_equal_in_python_are_not_one():
     assert tf.reduce_sum(x, axis=axes).numpy().tolist() == [1.0, 7.0]
 
 
+def test_lists_of_arguments_are_known_by_their_numbers():
+    x = tf.reshape(tf.range(6.), [2, 3])
+    for turn in range(6):  # a call is kept when it comes for the second time
+        size = [3, 2] if turn % 2 else [6, 1]
+        assert tf.reshape(x, size).shape == size and tf.reshape(x, tuple(size)).shape == size
+        assert tf.reshape(x, tf.TensorShape(size)).shape == size and tf.reshape(x, [True, 6]).shape == [1, 6]
+        pads = [[turn % 2, 0], [0, 1]]
+        assert tf.pad(x, pads).shape == [2 + turn % 2, 4]
+        assert tf.pad(x, pads, constant_values=-0.0).numpy()[-1, -1] == 0.0
+        assert signs(tf.pad(x, [[0, 0], [0, 1]], constant_values=-0.0 if turn % 2 else 0.0))[0][-1] == bool(turn % 2)
+        assert tf.transpose(x, [1, 0] if turn % 2 else [0, 1]).shape == ([3, 2] if turn % 2 else [2, 3])
+        with pytest.raises((TypeError, ValueError, tf.errors.InvalidArgumentError)):
+            tf.reshape(x, [6.0, 1])
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+            tf.reshape(x, [4, 2])
+
+
+def test_operations_called_by_name_are_kept_as_well():
+    x = tf.reshape(tf.range(16.), [1, 4, 4, 1])
+    v = tf.Variable(x)
+    for turn in range(4):
+        size = 2 if turn % 2 else 4
+        assert tf.nn.max_pool2d(x, size, size, "VALID").numpy().reshape(-1)[-1] == 15.0
+        assert tf.nn.max_pool2d(x, [size, 1], 1, "VALID").shape == [1, 5 - size, 4, 1]
+        with tf.GradientTape() as tape:
+            out = tf.nn.max_pool2d(v, size, size, "VALID")
+        assert tape.gradient(out, v).numpy().sum() == (16 // size**2)
+        assert tf.function(lambda: tf.nn.avg_pool2d(x, size, size, "VALID"))().numpy().mean() == 7.5
+        s = tf.sparse.from_dense([[0, 1], [2, 0]])
+        assert tf.sparse.reorder(s).indices.numpy().tolist() == [[0, 1], [1, 0]]
+
+
 def test_each_failure_is_told_alike():
     a, b = tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0, 3.0])
     texts = set()

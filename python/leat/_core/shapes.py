@@ -190,6 +190,13 @@ def _dimension(value):
     return None if value == -1 else value
 
 
+def shape_of(dims):
+    """The TensorShape of dimensions that the library told: a list of numbers and Nones, or None."""
+    out = TensorShape.__new__(TensorShape)
+    out._dims = None if dims is None else tuple(dims)
+    return out
+
+
 def as_shape(value):
     """A TensorShape of a TensorShape, a list of dimensions or None."""
     return value if isinstance(value, TensorShape) else TensorShape(value)

@@ -8,7 +8,7 @@ from leat import _native, dtypes, nest
 from leat._core import conversions, plain
 from leat._core.element_specs import DatasetSpec
 from leat._core.later import Hook
-from leat._core.shapes import TensorShape
+from leat._core.shapes import TensorShape, shape_of
 from leat._core.specs import TensorSpec
 from leat.errors import OperatorNotAllowedInGraphError
 
@@ -47,7 +47,7 @@ class Tensor(_native.TensorBase):
     @property
     def shape(self):
         """The static shape, a TensorShape."""
-        return TensorShape(self._shape)
+        return shape_of(self._shape)
 
     @property
     def ndim(self):

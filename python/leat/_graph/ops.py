@@ -35,13 +35,21 @@ def _is_checked(name):
 @operation.provide
 def call(name, attributes, inputs):
     """Computes operation `name` of tensors, or adds it to the function that is traced; a list of tensors."""
+    key = None
+    if not (_state.graphs or _state.tapes):
+        key = _repeat_key(name, tuple(attributes.values()), tuple(attributes)) if attributes else (name, ())
+        outputs = _repeat(key, inputs)
+        if outputs is not None:
+            return outputs
     text = json.dumps(attributes) if attributes else None
     graph = trace.graph_for(inputs, TABLE[name]["flags"])
     if graph is None:
         try:
-            return _native.Graph.eager(name, text, inputs)
+            outputs = _native.Graph.eager(name, text, inputs)
         except InvalidArgumentError as error:
             raise refined(error, _is_checked(name)) from None
+        _note_call(key, name, text)
+        return outputs
     outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
     return outputs if not trace._state.guards else trace.guarded(graph, outputs)
 
@@ -71,30 +79,53 @@ def _prepared(name, text):
 
 # By name, the method that computes an operation without attributes of plain tensors; None: nothing is known at once.
 _PLAIN = Lazy(NAMES, lambda name: getattr(_prepared(name, None), "value", lambda *tensors: None))
-_repeated = {}  # (name, arguments, their types) -> the method `values` of an operation with these
+# What a call is known by -> the method `values` of its operation; False: it was seen once; None: it takes a graph.
+_repeated = {}
 
 
-def _repeat_key(name, arguments):
-    """What a call of an operation is known by; None where an argument may change."""
-    for value in arguments:
-        if value is not None and type(value) not in _LASTING and not (
-                type(value) is tuple and all(type(item) is int for item in value)):
-            return None
-        if type(value) is float and value == 0:  # of two signs, which are equal
-            return None
-    return (name, arguments, *map(type, arguments))
+def _repeat_key(name, arguments, names=None):
+    """What a call of an operation is known by; None where an argument may change, or stands for more than its value."""
+    try:
+        return (name, names, *map(type, arguments), *[value if type(value) in _LASTING else _lasting(value)
+                                                      for value in arguments])
+    except _Passing:
+        return None
 
 
-_LASTING = frozenset([bool, int, float, str, DType])
+class _Passing(Exception):
+    """An argument that cannot be a key."""
 
 
-def _keep_prepared(key, name, text):
-    """Notes how a call is repeated, unless it takes a graph or notes are many."""
-    prepared = _prepared(name, text)
-    if prepared is not None:
-        if len(_repeated) >= _MOST_PREPARED:
-            _repeated.clear()
-        _repeated[key] = prepared.values
+def _lasting(value):
+    """A value that a key can hold and that is equal to no argument of other types or signs."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        kinds = [*map(type, value)]
+        return tuple(value) if kinds.count(int) == len(kinds) else (*kinds, *map(_lasting, value))
+    if kind in _LASTING or kind is float and value != 0:  # zeros have two signs, and are equal
+        return value
+    if kind is TensorShape:
+        return value._dims
+    raise _Passing
+
+
+_LASTING = frozenset([type(None), bool, int, str, DType])
+
+
+def _repeat(key, inputs):
+    """The outputs of a call that was seen before; None: it must go the general way."""
+    known = _repeated.get(key)
+    return known(*inputs) if known else None
+
+
+def _note_call(key, name, text):
+    """Notes how a call is repeated when it comes for the second time, unless it takes a graph or notes are many."""
+    if key is None or _repeated.get(key, False) is not False:
+        return
+    if len(_repeated) >= _MOST_PREPARED:
+        _repeated.clear()
+    seen = key in _repeated
+    _repeated[key] = getattr(_prepared(name, text), "values", None) if seen else False
 
 
 class _Composite(Exception):
@@ -271,8 +302,7 @@ def dispatch(name, values, arguments):
     entry, key = TABLE[name], None
     if not (_state.graphs or _state.tapes):
         key = _repeat_key(name, arguments)
-        repeated = _repeated.get(key)
-        outputs = repeated(*values) if repeated is not None else None
+        outputs = _repeat(key, values)
         if outputs is not None:
             return result_of(entry, outputs)
     if entry["adapts"]:
@@ -301,8 +331,8 @@ def dispatch(name, values, arguments):
         except _Composite as found:
             return found.value._dispatch(entry, values, arguments)
     outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
-    if key is not None and key not in _repeated and not bound and not entry["adapts"]:
-        _keep_prepared(key, name, json.dumps(attributes) if attributes else None)
+    if not bound and not entry["adapts"]:
+        _note_call(key, name, json.dumps(attributes) if key is not None and attributes else None)
     return result_of(entry, outputs)
 
 

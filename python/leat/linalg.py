@@ -103,9 +103,8 @@ def tensor_diag_part(input, name=None):
 def cross(a, b, name=None):
     """The cross product of vectors of three along the last dimension (``tf.linalg.cross``)."""
     a, b = convert_to_tensor(a), convert_to_tensor(b)
-    forward = lambda x: F["roll"](x, [-1], [-1])  # noqa: E731
-    backward = lambda x: F["roll"](x, [1], [-1])  # noqa: E731
-    return F["subtract"](F["multiply"](forward(a), backward(b)), F["multiply"](backward(a), forward(b)))
+    after = lambda x: F["roll"](x, [-1], [-1])  # noqa: E731
+    return after(F["subtract"](F["multiply"](a, after(b)), F["multiply"](after(a), b)))
 
 
 def tensordot(a, b, axes, name=None):

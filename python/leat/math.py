@@ -71,8 +71,9 @@ def _sum_squares(x, axis, keepdims):
 def zero_fraction(value, name=None):
     """Which part of the values is zero, a float32 (``tf.math.zero_fraction``)."""
     x = convert_to_tensor(value)
-    is_zero = F["equal"](x, F["zeros_like"](x))
-    return F["reduce_mean"](F["cast"](is_zero, dtypes.float32))
+    size = F["size"](x, dtypes.int64)
+    zeros = F["subtract"](size, F["math.count_nonzero"](x))
+    return F["divide"](F["cast"](zeros, dtypes.float32), F["cast"](size, dtypes.float32))
 
 
 # ---- elementwise ----

@@ -61,7 +61,8 @@ def selu(features, name=None):
 def silu(features, beta=1.0, name=None):
     """x * sigmoid(beta * x) (``tf.nn.silu``)."""
     x = convert_to_tensor(features)
-    return F["multiply"](x, F["sigmoid"](F["multiply"](x, convert_to_tensor(beta, x.dtype))))
+    scaled = x if type(beta) is float and beta == 1 else F["multiply"](x, convert_to_tensor(beta, x.dtype))
+    return F["multiply"](x, F["sigmoid"](scaled))
 
 
 swish = silu

@@ -1,12 +1,7 @@
 """``tf.edit_distance`` and ``tf.extract_volume_patches``."""
 
-import itertools
-
-import numpy as np
-
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
-from leat._graph.ops import FUNCTIONS as F
 from leat._graph.ops import call
 from leat._nn import windows
 from leat.errors import InvalidArgumentError
@@ -39,13 +34,17 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None):
         if len(given) != 5:
             raise InvalidArgumentError(None, None, f"Attr {name} must be a list of 5 numbers: {given}")
     sizes, steps = windows.numbers(list(ksizes), 3, "ksizes"), windows.numbers(list(strides), 3, "strides")
-    counts = []
-    for axis, (size, step) in enumerate(zip(sizes, steps), 1):
-        count, before, after = windows.along(windows.dims(x)[axis], size, step, 1, windows.pads(padding, 3))
-        x = windows.pad(x, axis, before, after)
-        counts.append(count)
-    parts = []
-    for places in itertools.product(*[range(size) for size in sizes]):
-        cut = [slice(place, place + (count - 1) * step + 1, step) for place, count, step in zip(places, counts, steps)]
-        parts.append(x[(slice(None), *cut)])
-    return F["concat"](parts, 4)
+    pads = windows.pads(padding, 3)
+    if not isinstance(pads, str):
+        x, pads = windows.pad_all(x, pads), "VALID"
+    batch, depth, height, width, channels = windows.dims(x)
+    x = _patches(windows.reshape(x, batch * depth, height, width, channels), sizes[1:], steps[1:], pads)
+    _, rows, columns, line = windows.dims(x)
+    x = _patches(windows.reshape(x, batch, depth, rows * columns, line), [sizes[0], 1], [steps[0], 1], pads)
+    _, layers, _, line = windows.dims(x)
+    return windows.reshape(x, batch, layers, rows, columns, line)
+
+
+def _patches(x, size, step, padding):
+    return call("extract_patches", {"sizes": [1, *size, 1], "strides": [1, *step, 1], "rates": [1] * 4,
+                                    "padding": padding}, [x])[0]

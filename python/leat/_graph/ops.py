@@ -102,8 +102,10 @@ def _lasting(value):
     if kind is list or kind is tuple:
         kinds = [*map(type, value)]
         return tuple(value) if kinds.count(int) == len(kinds) else (*kinds, *map(_lasting, value))
-    if kind in _LASTING or kind is float and value != 0:  # zeros have two signs, and are equal
+    if kind in _LASTING:
         return value
+    if kind is float:  # zeros have two signs, and are equal
+        return value or repr(value)
     if kind is TensorShape:
         return value._dims
     raise _Passing

@@ -23,15 +23,17 @@ def local_response_normalization(input, depth_radius=5, bias=1, alpha=1, beta=0.
                                    "values: half, bfloat16, float")
     if x.shape.rank not in (4, None):
         raise InvalidArgumentError(None, None, f"in must be 4-dimensional, found {x.shape}")
-    wide = F["cast"](x, dtypes.float32)
-    norm = F["add"](float(bias), F["multiply"](float(alpha), _sums_around(F["square"](wide), depth_radius)))
+    wide = F["cast"](x, dtypes.float32) if x.dtype is not dtypes.float32 else x
+    sums = _sums_around(F["square"](wide), depth_radius)
+    norm = F["add"](float(bias), F["multiply"](float(alpha), sums) if alpha != 1 else sums)
     if float(beta) == 0.5:
         out = F["multiply"](wide, F["math.rsqrt"](norm))
     elif float(beta) == 1.0:
         out = F["divide"](wide, norm)
     else:
         out = F["multiply"](wide, F["pow"](norm, -float(beta)))
-    return F["cast"](F["ensure_shape"](out, x.shape), x.dtype)
+    out = F["ensure_shape"](out, x.shape)
+    return F["cast"](out, x.dtype) if x.dtype is not dtypes.float32 else out
 
 
 def _sums_around(x, radius):

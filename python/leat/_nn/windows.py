@@ -1,6 +1,7 @@
 """What convolutions and pools have in common: the arguments of windows, and dimensions in another order."""
 
 from leat._core.tensor import convert_to_tensor
+from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat.errors import InvalidArgumentError, UnimplementedError
 
@@ -89,6 +90,8 @@ def shape_of(*sizes):
 
 def reshape(x, *sizes):
     """Reshaped to dimensions that may be tensors."""
+    if {*map(type, sizes)} == {int}:
+        return ops.call("reshape", {"shape": sizes}, [x])[0]
     return F["reshape"](x, shape_of(*sizes))
 
 

@@ -261,6 +261,9 @@ def _reduce(value, axis, keepdims, segments, starts, name):
     rank = _rank(value)
     axes = list(range(rank)) if axis is None else sorted({_axis(value, int(a)) for a in np.asarray(axis).reshape(-1)})
     kept = [d for d in range(rank) if d not in axes]
+    if not kept and value.values._has_values and value.values.shape[0]:
+        return F["reduce_" + segments](value.values) if not keepdims else F["reshape"](
+            F["reduce_" + segments](value.values), [1] * rank)
     shape = F["gather"](value.dense_shape, convert_to_tensor(np.array(kept, np.int32)))
     indices = F["gather"](value.indices, convert_to_tensor(np.array(kept, np.int32)), axis=1)
     places = _places(indices, shape) if kept else F["zeros_like"](value.indices[:, 0])

@@ -64,7 +64,7 @@ static bool pays(const leati_node *node, const leati_value *types, const leat_te
         bytes += bytes_of(&shape, inputs[i].dtype);
     }
     /* A convolution multiplies each value by hundreds. */
-    return op->trait == LEATI_TRAIT_CONVOLUTION ? bytes * 32 > LEAST_WORK : bytes * 2 > LEAST_WORK;
+    return op->trait == LEATI_TRAIT_CONVOLUTION ? bytes * 80 > LEAST_WORK : bytes * 2 > LEAST_WORK;
 }
 
 /* ---- steps ---- */

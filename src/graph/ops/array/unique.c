@@ -78,32 +78,6 @@ static key key_of(const leati_operand *in, int64_t i) {
     return (key){.bytes = x == 0 ? (const void *)&zero : at, .size = size, .own = isnan(x)};
 }
 
-/* Fills `numbers` (of each place) and `places` (of each new value); how many values there are.
- * `slots` are numbers of values plus one, 0 where empty; `mask` is their count less one. */
-static int64_t find_unique(const leati_operand *in, int64_t *numbers, int64_t *places,
-                           int64_t *slots, uint64_t mask) {
-    int64_t count = 0;
-    int64_t done = 0;
-    for (int64_t i = 0; i < in->count && !leati_stop_look_after(16, &done); i++) {
-        key k = key_of(in, i);
-        /* NaNs start at different slots: otherwise each would walk past all those before it. */
-        uint64_t at = leati_hash(k.bytes, k.size, (uint64_t)(k.own ? i : 0)) & mask;
-        /* Linear probing; at least half of the slots are empty, so this ends. */
-        for (; slots[at] > 0; at = (at + 1) & mask) {
-            key other = key_of(in, places[slots[at] - 1]);
-            if (!k.own && !other.own && k.size == other.size &&
-                memcmp(k.bytes, other.bytes, k.size) == 0)
-                break;
-        }
-        if (slots[at] == 0) {
-            places[count] = i;
-            slots[at] = ++count;
-        }
-        numbers[i] = slots[at] - 1;
-    }
-    return count;
-}
-
 /* ---- numbers of up to 8 bytes ---- */
 
 /* Value i as bits that are equal for equal values; false: it is a NaN, which equals nothing. */
@@ -136,38 +110,6 @@ static bool has_bits(leat_dtype dtype) {
            dtype == LEAT_UINT32 || dtype == LEAT_INT64 || dtype == LEAT_UINT64;
 }
 
-/* The same as find_unique. Of 4 bytes a slot has the value as well, so that it is compared where it
- * is found; there are less than 2^32 of them. NaNs need no slot. */
-static int64_t find_unique_bits(const leati_operand *in, int64_t *numbers, int64_t *places,
-                                int64_t *slots, uint64_t mask) {
-    bool narrow = leat_dtype_size(in->dtype) == 4 && in->count < UINT32_MAX;
-    uint64_t low = narrow ? UINT32_MAX : UINT64_MAX;
-    int64_t count = 0, done = 0;
-    for (int64_t i = 0; i < in->count && !leati_stop_look_after(8, &done); i++) {
-        uint64_t bits = 0, other = 0;
-        bool own = !bits_of(in, i, &bits);
-        /* The upper half of the product depends on all bits. */
-        uint64_t at = ((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 32 ^ bits) & mask;
-        for (; !own && slots[at] != 0; at = (at + 1) & mask) {
-            if (narrow)
-                other = (uint64_t)slots[at] >> 32;
-            else
-                (void)bits_of(in, places[slots[at] - 1], &other);
-            if (other == bits)
-                break;
-        }
-        if (own || slots[at] == 0) {
-            places[count++] = i;
-            if (!own)
-                slots[at] = (int64_t)((narrow ? bits << 32 : 0) | (uint64_t)count);
-            numbers[i] = count - 1;
-        } else {
-            numbers[i] = (int64_t)((uint64_t)slots[at] & low) - 1;
-        }
-    }
-    return count;
-}
-
 static void store(const leati_operand *out, int64_t i, int64_t number) {
     if (out->dtype == LEAT_INT32)
         ((int32_t *)(void *)out->data)[i] = (int32_t)number;
@@ -175,45 +117,166 @@ static void store(const leati_operand *out, int64_t i, int64_t number) {
         ((int64_t *)(void *)out->data)[i] = number;
 }
 
+/* ---- the table ---- */
+
+/* The values that were found. A slot has a value's number plus one, 0 where it is empty; of values
+ * of 4 bytes the value as well, so that it is compared where it is found. There are twice as many
+ * slots as values or more: it grows with what is found, as new pages cost more than looking. */
+typedef struct table {
+    const leati_operand *in;
+    leati_arena *arena;
+    int64_t *slots,
+        *places;        /* places: where each value was first; room for half as many as slots */
+    uint64_t size, low; /* slots, a power of two; the bits of a slot that are a number */
+    int64_t count;
+    bool bits; /* values are compared as bits */
+} table;
+
+enum { FIRST_SLOTS = 1 << 10, MANY_SLOTS = 1 << 20 };
+
+static uint64_t slot_of_bits(uint64_t bits) {
+    /* The upper half of the product depends on all bits. */
+    return (bits * UINT64_C(0x9E3779B97F4A7C15)) >> 32 ^ bits;
+}
+
+/* NaNs start at different slots: otherwise each would walk past all those before it. */
+static uint64_t slot_of_key(const key *k, int64_t place) {
+    return leati_hash(k->bytes, k->size, (uint64_t)(k->own ? place : 0));
+}
+
+static int64_t word_of(const table *t, uint64_t bits, int64_t number) {
+    return (int64_t)((t->low == UINT32_MAX ? bits << 32 : 0) | (uint64_t)(number + 1));
+}
+
+/* Puts the values that were found into more slots, which are empty. */
+static void table_fill(table *t) {
+    uint64_t mask = t->size - 1, bits = 0;
+    for (int64_t i = 0, done = 0; i < t->count && !leati_stop_look_after(16, &done); i++) {
+        key k = {0};
+        if (t->bits && !bits_of(t->in, t->places[i], &bits))
+            continue;
+        if (!t->bits)
+            k = key_of(t->in, t->places[i]);
+        uint64_t at = (t->bits ? slot_of_bits(bits) : slot_of_key(&k, t->places[i])) & mask;
+        while (t->slots[at] != 0)
+            at = (at + 1) & mask;
+        t->slots[at] = word_of(t, bits, i);
+    }
+}
+
+/* Room for one more value. */
+static leat_status table_grow(table *t, leat_error *err) {
+    if (t->size > 2 * (uint64_t)t->count + 1)
+        return LEAT_OK;
+    uint64_t size = t->size == 0 ? FIRST_SLOTS : t->size * (t->size < MANY_SLOTS ? 4 : 2);
+    size_t bytes = 0;
+    if (!leati_mul_size(size, sizeof *t->slots, &bytes))
+        return leati_no_memory(err);
+    int64_t *slots = leati_arena_alloc(t->arena, bytes);
+    int64_t *places = leati_arena_alloc(t->arena, bytes / 2);
+    if (slots == NULL || places == NULL)
+        return leati_no_memory(err);
+    for (size_t at = 0; at < bytes && !leati_stop_look(); at += LEATI_STOP_WORK)
+        memset((char *)slots + at, 0, LEATI_MIN(bytes - at, (size_t)LEATI_STOP_WORK));
+    LEATI_TRY(leati_stop_check(err)); /* else slots are not empty */
+    if (t->count > 0)
+        memcpy(places, t->places, (size_t)t->count * sizeof *places);
+    t->slots = slots;
+    t->places = places;
+    t->size = size;
+    table_fill(t);
+    return LEAT_OK;
+}
+
+/* Stores the number of each value, and notes where each new one is. */
+static leat_status find_unique(table *t, const leati_operand *numbers, leat_error *err) {
+    const leati_operand *in = t->in;
+    int64_t done = 0;
+    for (int64_t i = 0; i < in->count && !leati_stop_look_after(16, &done); i++) {
+        LEATI_TRY(table_grow(t, err));
+        key k = key_of(in, i);
+        uint64_t mask = t->size - 1, at = slot_of_key(&k, i) & mask;
+        /* Linear probing; at least half of the slots are empty, so this ends. */
+        for (; t->slots[at] > 0; at = (at + 1) & mask) {
+            key other = key_of(in, t->places[t->slots[at] - 1]);
+            if (!k.own && !other.own && k.size == other.size &&
+                memcmp(k.bytes, other.bytes, k.size) == 0)
+                break;
+        }
+        if (t->slots[at] == 0) {
+            t->places[t->count] = i;
+            t->slots[at] = ++t->count;
+        }
+        store(numbers, i, t->slots[at] - 1);
+    }
+    return LEAT_OK;
+}
+
+/* The same of bits. NaNs need no slot. */
+static leat_status find_unique_bits(table *t, const leati_operand *numbers, leat_error *err) {
+    const leati_operand *in = t->in;
+    for (int64_t i = 0, done = 0; i < in->count && !leati_stop_look_after(8, &done); i++) {
+        uint64_t bits = 0, other = 0;
+        bool own = !bits_of(in, i, &bits);
+        LEATI_TRY(table_grow(t, err));
+        uint64_t mask = t->size - 1, at = slot_of_bits(bits) & mask;
+        for (; !own && t->slots[at] != 0; at = (at + 1) & mask) {
+            if (t->low == UINT32_MAX)
+                other = (uint64_t)t->slots[at] >> 32;
+            else
+                (void)bits_of(in, t->places[t->slots[at] - 1], &other);
+            if (other == bits)
+                break;
+        }
+        if (own || t->slots[at] == 0) {
+            if (!own)
+                t->slots[at] = word_of(t, bits, t->count);
+            t->places[t->count] = i;
+            store(numbers, i, t->count++);
+        } else {
+            store(numbers, i, (int64_t)((uint64_t)t->slots[at] & t->low) - 1);
+        }
+    }
+    return LEAT_OK;
+}
+
+/* How often each value occurs, in its slots. */
+static leat_status count_values(leati_kernel_call *call, int64_t *counts, int64_t values,
+                                leat_error *err) {
+    const leati_operand *numbers = &call->outputs[1];
+    leat_shape found = LEAT_SHAPE(values);
+    if (values > 0)
+        memset(counts, 0, (size_t)values * sizeof *counts);
+    for (int64_t i = 0; i < numbers->count; i++)
+        counts[leati_support_index_at(numbers, 0, i)]++;
+    LEATI_TRY(leati_support_output_like(call, 2, &found, err));
+    for (int64_t i = 0; i < values; i++)
+        store(&call->outputs[2], i, counts[i]);
+    return LEAT_OK;
+}
+
 static leat_status run(leati_kernel_call *call, bool counts, leat_error *err) {
     const leati_operand *in = &call->inputs[0];
-    if (in->rank != 1)
-        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
-    uint64_t slots = 2;
-    while (slots < 2 * (uint64_t)in->count)
-        slots *= 2;
-    /* Slots, the number of each place, and the place of each value, in one piece. */
-    size_t words = (size_t)slots + 2 * (size_t)in->count, bytes = 0;
-    if (!leati_mul_size(words, sizeof(int64_t), &bytes))
-        return leati_no_memory(err);
-    int64_t *memory = leati_arena_alloc(call->arena, bytes);
-    if (memory == NULL)
-        return leati_no_memory(err);
-    /* Piece by piece: new pages cost more than what is put into them. */
-    for (size_t at = 0; at < bytes && !leati_stop_look(); at += LEATI_STOP_WORK)
-        memset((char *)memory + at, 0, LEATI_MIN(bytes - at, (size_t)LEATI_STOP_WORK));
-    LEATI_TRY(leati_stop_check(err)); /* else slots are not empty */
-    int64_t *numbers = memory + slots, *places = numbers + in->count;
-    int64_t (*find)(const leati_operand *, int64_t *, int64_t *, int64_t *, uint64_t) =
-        has_bits(in->dtype) ? find_unique_bits : find_unique;
-    leat_shape found = LEAT_SHAPE(find(in, numbers, places, memory, slots - 1));
-    LEATI_TRY(leati_stop_check(err)); /* else places are missing */
     leat_shape all = leati_support_operand_shape(in);
     size_t size = leat_dtype_size(in->dtype);
-    LEATI_TRY(leati_support_output_like(call, 0, &found, err));
+    if (in->rank != 1)
+        return leati_refuse(err, SHAPE, "the input has rank %d; expected rank 1", (int)in->rank);
+    /* Of 4 bytes there are less than 2^32 values. */
+    bool narrow = has_bits(in->dtype) && size == 4 && in->count < UINT32_MAX;
+    table t = {.in = in,
+               .arena = call->arena,
+               .low = narrow ? UINT32_MAX : UINT64_MAX,
+               .bits = has_bits(in->dtype)};
     LEATI_TRY(leati_support_output_like(call, 1, &all, err));
-    for (int64_t i = 0; i < found.dims[0]; i++)
-        memcpy(call->outputs[0].data + (size_t)i * size, in->data + (size_t)places[i] * size, size);
-    for (int64_t i = 0; i < in->count; i++)
-        store(&call->outputs[1], i, numbers[i]);
-    if (counts) {
-        memset(memory, 0, (size_t)found.dims[0] * sizeof *memory); /* the slots are done with */
-        for (int64_t i = 0; i < in->count; i++)
-            memory[numbers[i]]++;
-        LEATI_TRY(leati_support_output_like(call, 2, &found, err));
-        for (int64_t i = 0; i < found.dims[0]; i++)
-            store(&call->outputs[2], i, memory[i]);
-    }
+    LEATI_TRY((t.bits ? find_unique_bits : find_unique)(&t, &call->outputs[1], err));
+    LEATI_TRY(leati_stop_check(err)); /* else places are missing */
+    leat_shape found = LEAT_SHAPE(t.count);
+    LEATI_TRY(leati_support_output_like(call, 0, &found, err));
+    for (int64_t i = 0; i < t.count; i++)
+        memcpy(call->outputs[0].data + (size_t)i * size, in->data + (size_t)t.places[i] * size,
+               size);
+    if (counts)
+        LEATI_TRY(count_values(call, t.slots, t.count, err)); /* the slots are done with */
     return leati_support_hold_strings(call, 0, err);
 }
 

@@ -138,14 +138,17 @@ static fourier_line *line_open(int64_t n, bool inverse, leat_error *err) {
     return line;
 }
 
+static bool line_has_plan(fourier_line *line) {
+    if (line->plan == NULL)
+        line->plan = leati_fourier_new(line->n, line->inverse, &line->error);
+    line->status = line->plan == NULL ? line->error.code : LEAT_OK;
+    return line->plan != NULL;
+}
+
 /* The first time it makes the plan, which for a long line takes as long as the transform. */
 static void line_transform(void *job) {
     fourier_line *line = job;
-    if (line->plan == NULL)
-        line->plan = leati_fourier_new(line->n, line->inverse, &line->error);
-    if (line->plan == NULL)
-        line->status = line->error.code;
-    else if (!leati_fourier_run(line->plan, line->in, line->out))
+    if (line_has_plan(line) && !leati_fourier_run(line->plan, line->in, line->out))
         line->status = leati_no_memory(&line->error);
 }
 
@@ -159,6 +162,14 @@ static leat_status line_run(fourier_line **line, leat_error *err) {
         return leati_stop_check(err);
     }
     return (*line)->status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &(*line)->error);
+}
+
+/* Of a length that is a power of two: from where its numbers lie to where they shall. */
+static leat_status line_between(fourier_line *line, const leati_fourier_ends *ends, bool beside,
+                                leat_error *err) {
+    if (line_has_plan(line) && !leati_fourier_between(line->plan, ends, beside, line->in))
+        line->status = leati_no_memory(&line->error);
+    return line->status == LEAT_OK ? LEAT_OK : leati_error_pass(err, &line->error);
 }
 
 /* Numbers of a dtype, `step` of them apart, as doubles, and back: `parts` of each, `n` numbers. */
@@ -200,11 +211,17 @@ static void write_parts(leat_dtype dtype, const double *from, int64_t n, int64_t
 }
 
 /* ---- fft ---- */
-/* One line of one dimension, whose numbers lie `step` apart. */
-static leat_status transform_line(fourier_line **line, leat_dtype dtype, int64_t step, char *at,
-                                  leat_error *err) {
+/* One line of one dimension, whose numbers lie `step` apart, or with `beside` so many. */
+static leat_status transform_line(fourier_line **line, leat_dtype dtype, int64_t step, bool beside,
+                                  const char *from, char *at, leat_error *err) {
     int64_t n = (*line)->n;
-    read_parts(dtype, at, n, step, (*line)->in);
+    if (leati_fourier_two_fits(n)) {
+        bool single = dtype == LEAT_COMPLEX64;
+        double scale = (*line)->inverse ? 1.0 / (double)n : 1;
+        return line_between(*line, &(leati_fourier_ends){from, at, step, single, single, scale},
+                            beside, err);
+    }
+    read_parts(dtype, from, n, step, (*line)->in);
     LEATI_TRY(line_run(line, err));
     write_parts(dtype, (*line)->out, n, step, (*line)->inverse ? 1.0 / (double)n : 1, at);
     return LEAT_OK;
@@ -213,7 +230,9 @@ static leat_status transform_line(fourier_line **line, leat_dtype dtype, int64_t
 /* Lines that the crew shares; a long one looks for itself, on the caller's thread. */
 typedef struct lines_work {
     leati_kernel_call *call;
-    int64_t n, inner, count; /* numbers of a line, their distance; lines of a row */
+    const leati_operand *from; /* of fft: the input, or what is transformed in place */
+    int64_t n, inner, count;   /* numbers of a line, their distance; lines of a row */
+    int64_t beside;            /* lines that are transformed at once; they lie side by side */
     bool inverse;
     struct real_lines *real; /* of rfft and irfft; NULL: of fft */
     atomic_int status;       /* the first that failed */
@@ -227,15 +246,15 @@ static void note(lines_work *w, leat_status status, const leat_error *err) {
 }
 
 static leat_status share_lines(lines_work *w, leati_moving_steps *run, leat_error *err) {
-    int64_t all = w->call->n * w->count;
+    int64_t each = LEATI_MAX(w->beside, 1), all = w->call->n * w->count / each;
     if (w->n < LONG_LINE)
-        leati_moving_share(all, w->n * BYTES_OF_NUMBER, run, w);
+        leati_moving_share(all, w->n * each * BYTES_OF_NUMBER, run, w);
     else
         run(w, 0, all);
     return atomic_load(&w->status) == LEAT_OK ? LEAT_OK : leati_error_pass(err, &w->error);
 }
 
-/* Of one dimension, in place. */
+/* Of one dimension. */
 static void fft_steps(void *data, int64_t begin, int64_t end) {
     lines_work *w = data;
     const leati_operand *out = &w->call->outputs[0];
@@ -245,42 +264,53 @@ static void fft_steps(void *data, int64_t begin, int64_t end) {
     fourier_line *line = line_open(w->n, w->inverse, &err);
     leat_status status = line == NULL ? err.code : LEAT_OK;
     for (int64_t k = begin; k < end && status == LEAT_OK; k++) {
-        int64_t i = k % w->count, first = i / w->inner * w->n * w->inner + i % w->inner;
-        if (leati_stop_look_after(8 * w->n, &done))
+        int64_t row = k * w->beside / w->count, i = k * w->beside % w->count;
+        size_t first = (size_t)(i / w->inner * w->n * w->inner + i % w->inner) * size;
+        if (leati_stop_look_after(8 * w->n * w->beside, &done))
             break;
-        status =
-            transform_line(&line, out->dtype, w->inner,
-                           leati_support_row_of(out, k / w->count) + (size_t)first * size, &err);
+        status = transform_line(&line, out->dtype, w->inner, w->beside > 1,
+                                leati_support_row_of(w->from, row) + first,
+                                leati_support_row_of(out, row) + first, &err);
     }
     note(w, status, &err);
     line_close(line);
 }
 
-/* Transforms one dimension of all rows in place. */
-static leat_status transform_axis(leati_kernel_call *call, int32_t axis, bool inverse,
-                                  leat_error *err) {
+/* Transforms one dimension of all rows. */
+static leat_status transform_axis(leati_kernel_call *call, const leati_operand *from, int32_t axis,
+                                  bool inverse, leat_error *err) {
     const leati_operand *out = &call->outputs[0];
-    lines_work w = {.call = call, .n = out->dims[axis], .inner = 1, .inverse = inverse};
+    lines_work w = {.call = call,
+                    .from = from,
+                    .n = out->dims[axis],
+                    .inner = 1,
+                    .inverse = inverse,
+                    .beside = 1};
     for (int32_t d = axis + 1; d < out->rank; d++)
         w.inner *= out->dims[d];
     w.count = out->count / w.n;
+    if (w.inner % LEATI_FOURIER_BESIDE == 0 && leati_fourier_two_fits(w.n) &&
+        w.n <= LEATI_FOURIER_SHORT)
+        w.beside = LEATI_FOURIER_BESIDE;
     return share_lines(&w, fft_steps, err);
 }
 
 static leat_status fft_kernel(leati_kernel_call *call, leat_error *err) {
     const struct fft_args *args = call->args;
-    const leati_operand *in = &call->inputs[0];
+    const leati_operand *in = &call->inputs[0], *from = in;
     leat_shape shape = leati_support_operand_shape(in);
     bool mask[LEAT_MAX_RANK] = {false};
     LEATI_TRY(leati_support_mark_axes(&args->axes, in->rank, mask, err));
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     size_t bytes = (size_t)in->count * leat_dtype_size(in->dtype);
-    for (int64_t row = 0; row < call->n && bytes > 0; row++)
+    for (int32_t d = in->rank - 1; d >= 0 && bytes > 0; d--)
+        if (mask[d]) {
+            LEATI_TRY(transform_axis(call, from, d, args->inverse, err));
+            from = &call->outputs[0];
+        }
+    for (int64_t row = 0; row < call->n && bytes > 0 && from == in; row++)
         leati_stop_copy(leati_support_row_of(&call->outputs[0], row), leati_support_row_of(in, row),
                         bytes);
-    for (int32_t d = in->rank - 1; d >= 0 && bytes > 0; d--)
-        if (mask[d])
-            LEATI_TRY(transform_axis(call, d, args->inverse, err));
     return LEAT_OK;
 }
 
@@ -329,14 +359,25 @@ static void real_line_close(real_line *real) {
     leati_free(real->part);
 }
 
-/* From line->in, `length` reals, to part. */
-static leat_status run_real(real_line *real, leat_error *err) {
+/* The product, without a look at infinities that the language has for it. */
+static inline leati_complex128 product(leati_complex128 a, leati_complex128 b) {
+    return leati_complex128_of(creal(a) * creal(b) - cimag(a) * cimag(b),
+                               creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+
+/* From line->in, `length` reals, to part; or from `pairs`, floats that lie side by side. */
+static leat_status run_real(real_line *real, const void *pairs, leat_error *err) {
     leati_complex128 *in = (leati_complex128 *)real->line->in;
     int64_t n = real->line->n, half = real->of->length / 2;
     if (real->of->turns == NULL)
         for (int64_t j = n - 1; j >= 0; j--) /* from the end: the reals lie where the pairs will */
             in[j] = real->line->in[j];
-    LEATI_TRY(line_run(&real->line, err));
+    if (pairs != NULL) {
+        const leati_fourier_ends ends = {pairs, real->line->out, 1, true, false, 1};
+        LEATI_TRY(line_between(real->line, &ends, false, err));
+    } else {
+        LEATI_TRY(line_run(&real->line, err));
+    }
     const leati_complex128 *out = (const leati_complex128 *)real->line->out;
     if (real->of->turns == NULL) {
         leati_stop_copy(real->part, out, (size_t)(half + 1) * sizeof *out);
@@ -344,8 +385,9 @@ static leat_status run_real(real_line *real, leat_error *err) {
     }
     for (int64_t k = 0; k <= half && !leati_stop_look_at(k); k++) {
         leati_complex128 a = out[k % n], b = conj(out[(n - k) % n]);
-        leati_complex128 even = (a + b) / 2, odd = leati_complex128_of(0, -0.5) * (a - b);
-        real->part[k] = k < n ? even + real->of->turns[k] * odd : even - odd;
+        leati_complex128 even = leati_complex128_of(creal(a + b) / 2, cimag(a + b) / 2);
+        leati_complex128 odd = leati_complex128_of(cimag(a - b) / 2, -creal(a - b) / 2);
+        real->part[k] = k < n ? even + product(real->of->turns[k], odd) : even - odd;
     }
     return LEAT_OK;
 }
@@ -372,7 +414,8 @@ static leat_status run_back(real_line *real, leat_error *err) {
             a = creal(a);
             b = creal(b);
         }
-        in[k] = a + b + leati_complex128_of(0, 1) * real->of->turns[k] * (a - b);
+        leati_complex128 odd = product(real->of->turns[k], a - b);
+        in[k] = a + b + leati_complex128_of(-cimag(odd), creal(odd));
     }
     return line_run(&real->line, err);
 }
@@ -387,12 +430,15 @@ static leat_status run_line(leati_kernel_call *call, real_line *real, int64_t ro
     int64_t found = LEATI_MIN(from, wanted);
     double *numbers = back ? (double *)real->part : real->line->in;
     size_t each = back ? 2 : 1;
-    if (found > 0)
-        read_parts(in->dtype,
-                   leati_support_row_of(in, row) + (size_t)(i * from) * leat_dtype_size(in->dtype),
-                   found, 1, numbers);
-    memset(numbers + (size_t)found * each, 0, (size_t)(wanted - found) * each * sizeof(double));
-    LEATI_TRY((back ? run_back : run_real)(real, err));
+    const char *at =
+        leati_support_row_of(in, row) + (size_t)(i * from) * leat_dtype_size(in->dtype);
+    bool direct = in->dtype == LEAT_FLOAT32 && found == wanted && real->of->turns != NULL &&
+                  leati_fourier_two_fits(real->line->n);
+    if (found > 0 && !direct)
+        read_parts(in->dtype, at, found, 1, numbers);
+    if (!direct)
+        memset(numbers + (size_t)found * each, 0, (size_t)(wanted - found) * each * sizeof(double));
+    LEATI_TRY(back ? run_back(real, err) : run_real(real, direct ? at : NULL, err));
     write_parts(out->dtype, back ? real->line->out : (const double *)real->part, to, 1,
                 back ? 1.0 / (double)length : 1,
                 leati_support_row_of(out, row) + (size_t)(i * to) * leat_dtype_size(out->dtype));

@@ -16,10 +16,11 @@ typedef struct lines {
     int axis;
 } lines;
 static const lines cases[] = {
-    {LEAT_SHAPE(1), 0},          {LEAT_SHAPE(300, 64), 1},  {LEAT_SHAPE(64, 300), 0},
-    {LEAT_SHAPE(5, 7, 30), 1},   {LEAT_SHAPE(900, 101), 1}, {LEAT_SHAPE(2, 4096), 1},
-    {LEAT_SHAPE(3, 211, 40), 1}, {LEAT_SHAPE(1, 65536), 1}, {LEAT_SHAPE(131072), 0},
-    {LEAT_SHAPE(2), 0},          {LEAT_SHAPE(7, 8), 1},     {LEAT_SHAPE(4, 20011), 1},
+    {LEAT_SHAPE(1), 0},          {LEAT_SHAPE(300, 64), 1},   {LEAT_SHAPE(64, 300), 0},
+    {LEAT_SHAPE(5, 7, 30), 1},   {LEAT_SHAPE(900, 101), 1},  {LEAT_SHAPE(2, 4096), 1},
+    {LEAT_SHAPE(3, 211, 40), 1}, {LEAT_SHAPE(1, 65536), 1},  {LEAT_SHAPE(131072), 0},
+    {LEAT_SHAPE(2), 0},          {LEAT_SHAPE(7, 8), 1},      {LEAT_SHAPE(4, 20011), 1},
+    {LEAT_SHAPE(512, 6), 0},     {LEAT_SHAPE(3, 64, 12), 1}, {LEAT_SHAPE(32768, 4), 0},
 };
 
 static leat_tensor drawn(leat_dtype dtype, leat_shape shape) {

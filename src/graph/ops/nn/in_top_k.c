@@ -42,7 +42,7 @@ static leat_status in_top_k_infer(leati_infer_call *call, leat_error *err) {
 
 typedef struct compared {
     const float *line;
-    int64_t classes, larger;
+    int64_t classes, larger, most;
     float target;
     bool finite;
 } compared;
@@ -51,9 +51,11 @@ LEATI_ALWAYS_INLINE void compare_loop(compared *all) {
     const float *line = all->line, target = all->target;
     int64_t larger = 0;
     bool finite = true;
-    /* In parts that an int32 counts, so that a vector of floats has one of counts. */
-    for (int64_t at = 0; at < all->classes; at += 1 << 20) {
-        int32_t n = (int32_t)LEATI_MIN(all->classes - at, 1 << 20), count = 0, others = 0;
+    /* In parts that an int32 counts, so that a vector of floats has one of counts. Once enough are
+     * larger the rest decides nothing. */
+    for (int64_t at = 0, part = 64; at < all->classes && larger < all->most; at += part) {
+        part = LEATI_MIN(2 * part, 1 << 20);
+        int32_t n = (int32_t)LEATI_MIN(all->classes - at, part), count = 0, others = 0;
         for (int32_t c = 0; c < n; c++) {
             count += line[at + c] > target;
             others += !(fabsf(line[at + c]) <= FLT_MAX);
@@ -70,7 +72,7 @@ LEATI_ISA(compare, compare_loop, compared *)
 static bool is_in(const float *line, int64_t classes, int64_t target, int64_t k) {
     if (target < 0 || target >= classes || !isfinite(line[target]))
         return false;
-    compared all = {.line = line, .classes = classes, .target = line[target]};
+    compared all = {.line = line, .classes = classes, .target = line[target], .most = k};
     compare(&all);
     /* As TensorFlow has it, a line that cannot be put in order is false for any target. */
     return all.finite && all.larger < k;

@@ -108,8 +108,8 @@ TAPS(sum_float, float, 0 + v, a + v, LEATI_ISA)
 TAPS(sum_double, double, 0 + v, a + v, LEATI_ISA)
 TAPS(mean_float, float, v, v / (float)t->pixels, LEATI_ISA)
 TAPS(mean_double, double, v, v / (double)t->pixels, LEATI_ISA)
-TAPS(share_float, float, v, a + v / (float)t->pixels, LEATI_ISA)
-TAPS(share_double, double, v, a + v / (double)t->pixels, LEATI_ISA)
+TAPS(share_float, float, 0 + v / (float)t->pixels, a + v / (float)t->pixels, LEATI_ISA)
+TAPS(share_double, double, 0 + v / (double)t->pixels, a + v / (double)t->pixels, LEATI_ISA)
 
 /* TensorFlow has no maxima of other integers. */
 static taps_function *const maxima[LEAT_NUM_DTYPES] = {
@@ -129,6 +129,7 @@ typedef struct pooling {
     const leati_conv_plan *plan;
     taps_function *join, *end; /* end: behind the last pixel; NULL: nothing */
     bool back;                 /* from the results' places to the pictures' */
+    bool alone;                /* with back: each pixel is of one window, and not written before */
     const char *from;
     char *to;
     int64_t pixel;        /* bytes */
@@ -156,7 +157,7 @@ static void pool_windows(const pooling *p, int64_t picture, int64_t y, int64_t x
               .out_step = (p->back ? step : 1) * n,
               .channels = n,
               .pixels = (ky1 - ky0) * (kx1 - kx0),
-              .first = !p->back};
+              .first = !p->back || p->alone};
     for (int64_t ky = ky0; ky < ky1; ky++)
         for (int64_t k = kx0; k < kx1; k++) {
             if (leati_stop_look_after(windows * n, done))
@@ -169,7 +170,7 @@ static void pool_windows(const pooling *p, int64_t picture, int64_t y, int64_t x
             t.in = p->from + (p->back ? result : place);
             t.out = p->to + (p->back ? place : result);
             p->join(&t);
-            t.first = false;
+            t.first = p->alone;
         }
     t.in = t.out;
     t.in_step = t.out_step;
@@ -436,6 +437,12 @@ static leat_status avg_pool2d_grad_infer(leati_infer_call *call, leat_error *err
     return leati_op_infer_output(call, call->inputs[0].dtype, &input, NULL, err);
 }
 
+/* Is each place of one window and no other? */
+static bool is_tiled(const leati_window_axis *axis) {
+    return axis->before == 0 && axis->stride == axis->kernel &&
+           axis->in == axis->out * axis->kernel;
+}
+
 static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *err) {
     /* Input 0 is asked for its shape alone: a mean's gradient does not depend on the values. */
     const leati_operand *gradient = &call->inputs[1];
@@ -450,9 +457,11 @@ static leat_status avg_pool2d_grad_kernel(leati_kernel_call *call, leat_error *e
         pooling p = {.plan = &plan,
                      .join = shares[gradient->dtype],
                      .back = true,
+                     .alone = is_tiled(&plan.y) && is_tiled(&plan.x),
                      .from = leati_support_row_of(gradient, row),
                      .to = leati_support_row_of(out, row)};
-        leati_moving_fill(p.to, out->count, &(double){0}, leat_dtype_size(out->dtype));
+        if (!p.alone)
+            leati_moving_fill(p.to, out->count, &(double){0}, leat_dtype_size(out->dtype));
         pool_all(&p, gradient->dtype);
     }
     return LEAT_OK;

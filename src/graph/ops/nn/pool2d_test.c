@@ -21,6 +21,8 @@ static const pool_case cases[] = {
     {LEAT_SHAPE(1, 6, 6, 17), {5, 5}, {1, 1}, true},
     {LEAT_SHAPE(1, 2, 3, 9), {4, 5}, {1, 2}, true},
     {LEAT_SHAPE(2, 40, 41, 16), {2, 2}, {2, 2}, true},
+    {LEAT_SHAPE(2, 12, 15, 5), {4, 3}, {4, 3}, false},
+    {LEAT_SHAPE(5, 64, 64, 16), {2, 2}, {2, 2}, false},
     {LEAT_SHAPE(1, 1, 70001, 4), {1, 3}, {1, 2}, false},
     {LEAT_SHAPE(4, 67, 33, 20), {3, 3}, {1, 1}, true},
     {LEAT_SHAPE(2, 64, 64, 8), {64, 64}, {1, 1}, false},

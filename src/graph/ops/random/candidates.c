@@ -134,7 +134,7 @@ static int64_t draw(sampler *s) {
         return share < (float)s->table[range + place] ? place
                                                       : (int64_t)s->table[2 * range + place];
     }
-    default: s->next = (s->next + 1) % range; return s->next;
+    default: s->next = s->next + 1 < range ? s->next + 1 : 0; return s->next;
     }
 }
 

@@ -7,6 +7,7 @@
  * a key of two 64-bit numbers, at which nobody can aim who does not know it. They fail in inference
  * on other dtypes than string, and where the key is none. No gradient, no locks. */
 #include "file/wire.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/text/texts.h"
 
 struct hash_bucket_args {
@@ -41,22 +42,39 @@ static leat_status infer(leati_infer_call *call, leat_error *err) {
 typedef uint64_t (*hash_function)(const struct hash_bucket_args *args, const uint8_t *data,
                                   size_t size);
 
+/* One row of the call. */
+typedef struct hashing {
+    const struct hash_bucket_args *args;
+    hash_function hash;
+    const leat_string *strings;
+    int64_t *to;
+} hashing;
+
+static void hash_steps(void *data, int64_t begin, int64_t end) {
+    const hashing *h = data;
+    int64_t done = 0;
+    for (int64_t i = begin; i < end; i++) {
+        const leat_string *s = &h->strings[i];
+        if (leati_stop_look_after(LEATI_TEXT_WORK + (int64_t)s->size / 8, &done))
+            return;
+        h->to[i] = (int64_t)(h->hash(h->args, (const uint8_t *)s->data, s->size) %
+                             (uint64_t)h->args->num_buckets);
+    }
+}
+
+enum { BYTES_OF_HASH = 256 }; /* that could be moved while a string is hashed */
+
 /* The hash of each string, modulo num_buckets. */
 static leat_status run(leati_kernel_call *call, hash_function hash, leat_error *err) {
-    const struct hash_bucket_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        const leat_string *strings = leati_text_strings_of(in, row);
-        int64_t *to = (int64_t *)(void *)leati_support_row_of(out, row);
-        for (int64_t i = 0;
-             i < in->count &&
-             !leati_stop_look_after(LEATI_TEXT_WORK + (int64_t)strings[i].size / 8, &done);
-             i++)
-            to[i] = (int64_t)(hash(args, (const uint8_t *)strings[i].data, strings[i].size) %
-                              (uint64_t)args->num_buckets);
+        hashing h = {.args = call->args,
+                     .hash = hash,
+                     .strings = leati_text_strings_of(in, row),
+                     .to = (int64_t *)(void *)leati_support_row_of(out, row)};
+        leati_moving_share(in->count, BYTES_OF_HASH, hash_steps, &h);
     }
     return LEAT_OK;
 }

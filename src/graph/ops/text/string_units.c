@@ -6,9 +6,12 @@
  * negative length is all bytes, and no characters. The parts are views of the input's bytes. They
  * fail in inference on other dtypes and units, and in a run on the length of a string of 2 GiB or
  * more, and where a place is outside its string. No gradient, no locks. */
+#include "base/minmax.h"
+#include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
 #include "graph/support/text/texts.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct unit_args {
@@ -52,24 +55,45 @@ static leat_status string_length_infer(leati_infer_call *call, leat_error *err) 
     return leati_op_infer_output(call, LEAT_INT32, &call->inputs[0].shape, NULL, err);
 }
 
+/* Lengths of a row of the call. */
+typedef struct measuring {
+    const leat_string *strings;
+    int32_t *to;
+    bool characters;
+    atomic_int_fast64_t longest; /* at least, of those that are too long */
+} measuring;
+
+static void measure_steps(void *data, int64_t begin, int64_t end) {
+    measuring *m = data;
+    size_t longest = 0;
+    for (int64_t i = begin; i < end; i++) {
+        size_t size =
+            m->characters ? (size_t)units_count_characters(&m->strings[i]) : m->strings[i].size;
+        longest = LEATI_MAX(longest, size);
+        m->to[i] = (int32_t)size;
+    }
+    if (longest > INT32_MAX)
+        atomic_store(&m->longest, (int_fast64_t)longest);
+}
+
 static leat_status string_length_kernel(leati_kernel_call *call, leat_error *err) {
     const struct unit_args *args = call->args;
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     bool characters = unit_is_character(args->unit);
     leat_shape shape = leati_support_operand_shape(in);
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
-    int64_t done = 0;
     for (int64_t row = 0; row < call->n; row++) {
-        for (int64_t i = 0; i < in->count && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++) {
-            const leat_string *s = leati_text_strings_of(in, row) + i;
-            size_t size = characters ? (size_t)units_count_characters(s) : s->size;
-            if (size > INT32_MAX) {
-                call->failed_row = row;
-                return leati_refuse(err, VALUE,
-                                    "a string of %zu units: its length does not fit int32", size);
-            }
-            ((int32_t *)(void *)leati_support_row_of(out, row))[i] = (int32_t)size;
-        }
+        measuring m = {.strings = leati_text_strings_of(in, row),
+                       .to = (int32_t *)(void *)leati_support_row_of(out, row),
+                       .characters = characters};
+        atomic_init(&m.longest, 0);
+        leati_moving_share(in->count, characters ? 256 : 32, measure_steps, &m);
+        int64_t longest = (int64_t)atomic_load(&m.longest);
+        if (longest == 0)
+            continue;
+        call->failed_row = row;
+        return leati_refuse(err, VALUE, "a string of %lld units: its length does not fit int32",
+                            (long long)longest);
     }
     return LEAT_OK;
 }

@@ -10,6 +10,7 @@
  * errors are strict, on malformed text and on numbers that are no code points. No gradient, no
  * locks. */
 #include "graph/support/text/unicode.h"
+#include "graph/support/array/moving.h"
 
 struct unicode_args {
     char *input_encoding, *output_encoding;
@@ -257,15 +258,26 @@ static leat_status unicode_script_infer(leati_infer_call *call, leat_error *err)
     return leati_op_infer_same(call, err);
 }
 
+typedef struct scripts {
+    const int32_t *from;
+    int32_t *to;
+} scripts;
+
+static void script_steps(void *data, int64_t begin, int64_t end) {
+    const scripts *s = data;
+    for (int64_t i = begin; i < end; i++)
+        s->to[i] = leati_unicode_script(s->from[i]);
+}
+
 static leat_status unicode_script_kernel(leati_kernel_call *call, leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
     leat_shape shape = leati_support_operand_shape(in);
+    enum { BYTES = 64 }; /* that could be moved while a code point is looked up */
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
     for (int64_t row = 0; row < call->n; row++) {
-        const int32_t *from = (const int32_t *)(const void *)leati_support_row_of(in, row);
-        int32_t *to = (int32_t *)(void *)leati_support_row_of(out, row);
-        for (int64_t i = 0; i < in->count; i++)
-            to[i] = leati_unicode_script(from[i]);
+        scripts s = {(const int32_t *)(const void *)leati_support_row_of(in, row),
+                     (int32_t *)(void *)leati_support_row_of(out, row)};
+        leati_moving_share(in->count, BYTES, script_steps, &s);
     }
     return LEAT_OK;
 }

@@ -261,37 +261,74 @@ static bool run_lane(const walk *w, const leati_kernel_call *call, leati_lane_fu
 
 /* ---- few values, over and over ---- */
 
-enum { REPEATED_BYTES = 4096, SHORT = 64 };
+enum { REPEATED_BYTES = 4096, SHORT = 64, STRETCHED = 16 };
 
-/* Operands that repeat the same few values for each step of the dimension outside, as numbers for
- * each channel do, and others that go on behind them: then one call can serve many steps, if the
- * repeated values are written down as often. */
+/* What an operand is in the two innermost dimensions. */
+typedef enum repeat {
+    GOES_ON,  /* from each step of the outer one to the next */
+    TILED,    /* the same few values for each step, as numbers for each channel are */
+    ONE_EACH, /* one value for each step, as a number for each pixel is */
+    OTHERWISE
+} repeat;
+
+static repeat repeat_of(const walk *w, int k) {
+    const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
+    if (outer->step[k] == inner->step[k] * inner->size)
+        return GOES_ON;
+    if (k == 0)
+        return OTHERWISE;
+    if (outer->step[k] == 0 && inner->step[k] != 0)
+        return TILED;
+    return inner->step[k] == 0 && inner->size <= STRETCHED ? ONE_EACH : OTHERWISE;
+}
+
+/* Where no operand is otherwise one call can serve many steps, if what is repeated is written down
+ * as often. */
 static bool repeats(const walk *w) {
     if (w->num_dims < 2)
         return false;
-    const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
     /* Long lanes are fast as they are, and few steps do not pay for the copies. */
-    if (inner->size > SHORT || outer->size < 4)
+    if (w->dims[w->num_dims - 1].size > SHORT || w->dims[w->num_dims - 2].size < 4)
         return false;
-    for (int k = 0; k < w->num_operands; k++) {
-        bool goes_on = outer->step[k] == inner->step[k] * inner->size;
-        if (!goes_on && (k == 0 || outer->step[k] != 0 || inner->step[k] == 0))
+    for (int k = 0; k < w->num_operands; k++)
+        if (repeat_of(w, k) == OTHERWISE)
             return false;
-    }
     return true;
 }
 
 /* How many steps of the outer dimension one call serves: what fits the smallest room. */
-static int64_t steps_at_once(const walk *w) {
+static int64_t steps_at_once(const walk *w, const leati_kernel_call *call) {
     const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
     int64_t most = outer->size;
     for (int k = 1; k < w->num_operands; k++) {
         /* At least 4: SHORT values of 16 bytes are a quarter of the room. */
-        int64_t fit = inner->step[k] == 0 ? most : REPEATED_BYTES / (inner->step[k] * inner->size);
-        if (outer->step[k] == 0 && fit < most)
-            most = fit;
+        int64_t size = (int64_t)leat_dtype_size(call->inputs[k - 1].dtype) * inner->size;
+        if (repeat_of(w, k) != GOES_ON && REPEATED_BYTES / size < most)
+            most = REPEATED_BYTES / size;
     }
     return most;
+}
+
+/* Writes each of `count` values, `step` bytes apart, `times` times. */
+static void stretch(char *to, const char *from, int64_t step, int64_t count, int64_t times,
+                    size_t size) {
+    switch (size) {
+#define STRETCH(TYPE)                                                                              \
+    case sizeof(TYPE):                                                                             \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            TYPE value = *(const TYPE *)(const void *)(from + i * step);                           \
+            for (int64_t k = 0; k < times; k++)                                                    \
+                ((TYPE *)(void *)to)[i * times + k] = value;                                       \
+        }                                                                                          \
+        break;
+        STRETCH(uint8_t)
+        STRETCH(uint16_t)
+        STRETCH(uint32_t)
+        STRETCH(uint64_t)
+    default:
+        for (int64_t i = 0; i < count * times; i++)
+            memcpy(to + (size_t)i * size, from + i / times * step, size);
+    }
 }
 
 /* Runs the lane over the two innermost dimensions. */
@@ -299,10 +336,10 @@ static bool run_repeated(const walk *w, const leati_kernel_call *call, leati_lan
                          const int64_t *offsets, int64_t *failed) {
     const walk_dim *inner = &w->dims[w->num_dims - 1], *outer = &w->dims[w->num_dims - 2];
     _Alignas(64) char room[OPERANDS - 1][REPEATED_BYTES];
-    int64_t most = steps_at_once(w);
+    int64_t most = steps_at_once(w, call);
     for (int k = 1; k < w->num_operands; k++) {
         size_t bytes = (size_t)(inner->step[k] * inner->size);
-        for (int64_t s = 0; outer->step[k] == 0 && bytes > 0 && s < most; s++)
+        for (int64_t s = 0; repeat_of(w, k) == TILED && s < most; s++)
             memcpy(room[k - 1] + (size_t)s * bytes, call->inputs[k - 1].data + offsets[k], bytes);
     }
     for (int64_t at = 0; at < outer->size; at += most) {
@@ -311,10 +348,13 @@ static bool run_repeated(const walk *w, const leati_kernel_call *call, leati_lan
         lane.out = call->outputs[0].data + offsets[0] + at * outer->step[0];
         lane.out_step = inner->step[0];
         for (int k = 1; k < w->num_operands; k++) {
-            bool repeated = outer->step[k] == 0 && inner->step[k] != 0;
-            lane.in[k - 1] = repeated ? room[k - 1]
-                                      : call->inputs[k - 1].data + offsets[k] + at * outer->step[k];
-            lane.in_step[k - 1] = inner->step[k];
+            const char *from = call->inputs[k - 1].data + offsets[k] + at * outer->step[k];
+            size_t size = leat_dtype_size(call->inputs[k - 1].dtype);
+            repeat kind = repeat_of(w, k);
+            lane.in[k - 1] = kind == GOES_ON ? from : room[k - 1];
+            lane.in_step[k - 1] = kind == ONE_EACH ? (int64_t)size : inner->step[k];
+            if (kind == ONE_EACH)
+                stretch(room[k - 1], from, outer->step[k], steps, inner->size, size);
         }
         function(&lane);
         *failed = offsets[0] + at * outer->step[0] + lane.failed * inner->step[0];

@@ -1,6 +1,6 @@
 /* Elementwise operations on every instruction set and number of threads: the same bits, at all
  * lengths and places, with shared operands and the numbers that arithmetic treats apart; and
- * broadcasting of a number for each channel. */
+ * broadcasting of a number for each channel, and of one for each pixel. */
 #include "support/cmocka.h"
 
 #include "base/isa.h"
@@ -154,44 +154,58 @@ static void test_operations(void **state) {
     assert_true(ran > 1000);
 }
 
-/* ---- a number for each channel ---- */
+/* ---- a number for each channel, and for each pixel ---- */
+
+enum { RESULTS = 6 };
 
 static int trace_normalise(void *context, leat_graph *graph, leat_value *outputs, int capacity) {
     (void)context, (void)capacity;
-    leat_value x = leat_graph_argument(graph, 0);
-    outputs[0] = leat_op_subtract(x, leat_graph_argument(graph, 1));
-    outputs[1] = leat_op_divide(leat_graph_argument(graph, 1), x);
-    outputs[2] = leat_op_less(leat_graph_argument(graph, 1), x);
-    return 3;
+    leat_value x = leat_graph_argument(graph, 0), channels = leat_graph_argument(graph, 1);
+    leat_value pixels = leat_graph_argument(graph, 2);
+    outputs[0] = leat_op_subtract(x, channels);
+    outputs[1] = leat_op_divide(channels, x);
+    outputs[2] = leat_op_less(channels, x);
+    outputs[3] = leat_op_subtract(x, pixels);
+    outputs[4] = leat_op_less(pixels, x);
+    outputs[5] = leat_op_select(leat_op_less(pixels, leat_op_zeros_like(pixels)), x, channels);
+    return RESULTS;
+}
+
+static void check_value(const leat_tensor *outputs, int64_t k, float x, float channel,
+                        float pixel) {
+    const float wanted[RESULTS] = {x - channel, channel / x, 0,
+                                   x - pixel,   0,           pixel < 0 ? x : channel};
+    for (int i = 0; i < RESULTS; i++)
+        if (outputs[i].dtype == LEAT_FLOAT32)
+            compare(&wanted[i], (const float *)outputs[i].data + k, 1);
+    assert_int_equal(((const bool *)outputs[2].data)[k], channel < x);
+    assert_int_equal(((const bool *)outputs[4].data)[k], pixel < x);
 }
 
 static void check_channels(int64_t height, int64_t width, int64_t channels) {
-    const leat_dtype dtypes[2] = {LEAT_FLOAT32, LEAT_FLOAT32};
-    const leat_shape shapes[2] = {LEAT_SHAPE(height, width, channels), LEAT_SHAPE(channels)};
-    leat_spec *spec = test_spec(2, dtypes, shapes);
+    const leat_dtype dtypes[3] = {LEAT_FLOAT32, LEAT_FLOAT32, LEAT_FLOAT32};
+    const leat_shape shapes[3] = {LEAT_SHAPE(height, width, channels), LEAT_SHAPE(channels),
+                                  LEAT_SHAPE(height, width, 1)};
+    leat_spec *spec = test_spec(3, dtypes, shapes);
     leat_error err = {0};
     leat_function *function = LEAT_TRACE(trace_normalise, NULL, spec, &err);
     leat_spec_unref(spec);
     assert_non_null(function);
-    leat_tensor inputs[2], outputs[3];
-    for (int i = 0; i < 2; i++) {
+    leat_tensor inputs[3], outputs[RESULTS];
+    for (int i = 0; i < 3; i++) {
         assert_int_equal(leat_tensor_new(LEAT_FLOAT32, shapes[i], &inputs[i], &err), LEAT_OK);
         fill(&inputs[i]);
     }
     int before = leati_crew_enter(3);
     assert_int_equal(leati_interpret(function, inputs, NULL, outputs, &err), LEAT_OK);
     leati_crew_leave(before);
-    const float *x = inputs[0].data, *y = inputs[1].data;
-    for (int64_t k = 0; k < leat_tensor_count(&inputs[0]); k++) {
-        const float wanted[2] = {x[k] - y[k % channels], y[k % channels] / x[k]};
-        compare(&wanted[0], (const float *)outputs[0].data + k, 1);
-        compare(&wanted[1], (const float *)outputs[1].data + k, 1);
-        assert_int_equal(((const bool *)outputs[2].data)[k], y[k % channels] < x[k]);
-    }
-    for (int i = 0; i < 3; i++)
+    const float *x = inputs[0].data, *y = inputs[1].data, *z = inputs[2].data;
+    for (int64_t k = 0; k < leat_tensor_count(&inputs[0]); k++)
+        check_value(outputs, k, x[k], y[k % channels], z[k / channels]);
+    for (int i = 0; i < RESULTS; i++)
         leat_tensor_unref(&outputs[i]);
-    leat_tensor_unref(&inputs[0]);
-    leat_tensor_unref(&inputs[1]);
+    for (int i = 0; i < 3; i++)
+        leat_tensor_unref(&inputs[i]);
     leat_function_unref(function);
 }
 

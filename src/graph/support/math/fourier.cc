@@ -75,14 +75,17 @@ struct leati_fourier {
     }
 
     void convolve(std::vector<number> &a, std::vector<number> &b, bool back) {
-        if (!leati_fourier_two_run(two, reinterpret_cast<double *>(a.data()),
-                                   reinterpret_cast<double *>(b.data()), back))
+        double *in = reinterpret_cast<double *>(a.data());
+        const leati_fourier_ends ends = {in, b.data(), 1, false, false, 1};
+        if (!leati_fourier_two_run(two, &ends, in, back))
             throw std::bad_alloc();
     }
 
     bool run(double *given, double *result) {
-        if (two != nullptr && kernel.empty())
-            return leati_fourier_two_run(two, given, result, inverse);
+        if (two != nullptr && kernel.empty()) {
+            const leati_fourier_ends ends = {given, result, 1, false, false, 1};
+            return leati_fourier_two_run(two, &ends, given, inverse);
+        }
         /* std::complex is two numbers that lie side by side. */
         const number *in = reinterpret_cast<const number *>(given);
         number *out = reinterpret_cast<number *>(result);
@@ -127,6 +130,12 @@ bool leati_fourier_run(leati_fourier *plan, double *in, double *out) {
     } catch (const std::bad_alloc &) {
         return false;
     }
+}
+
+bool leati_fourier_between(leati_fourier *plan, const leati_fourier_ends *ends, bool beside,
+                           double *room) {
+    return beside ? leati_fourier_two_beside(plan->two, ends, plan->inverse)
+                  : leati_fourier_two_run(plan->two, ends, room, plan->inverse);
 }
 
 void leati_fourier_free(leati_fourier *plan) {

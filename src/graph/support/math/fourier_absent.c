@@ -29,7 +29,15 @@ leati_fourier *leati_fourier_new(int64_t n, bool inverse, leat_error *err) {
 
 bool leati_fourier_run(leati_fourier *plan, double *in, double *out) {
     const directed *of = (const directed *)(const void *)plan;
-    return leati_fourier_two_run(of->two, in, out, of->inverse);
+    const leati_fourier_ends ends = {in, out, 1, false, false, 1};
+    return leati_fourier_two_run(of->two, &ends, in, of->inverse);
+}
+
+bool leati_fourier_between(leati_fourier *plan, const leati_fourier_ends *ends, bool beside,
+                           double *room) {
+    const directed *of = (const directed *)(const void *)plan;
+    return beside ? leati_fourier_two_beside(of->two, ends, of->inverse)
+                  : leati_fourier_two_run(of->two, ends, room, of->inverse);
 }
 
 void leati_fourier_free(leati_fourier *plan) {

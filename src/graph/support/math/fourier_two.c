@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 
 enum {
-    SHORT = 1 << 14, /* numbers of a line that is transformed at once */
-    AT_ONCE = 4      /* columns or rows of a piece: what memory moves at once */
+    SHORT = LEATI_FOURIER_SHORT,
+    AT_ONCE = LEATI_FOURIER_BESIDE /* columns or rows of a piece: what memory moves at once */
 };
 
 struct leati_fourier_two {
@@ -131,46 +131,76 @@ static int transform(const leati_fourier_two *plan, double *const work[4]) {
 /* ---- pairs ---- */
 /* Numbers as pairs, and their parts. */
 typedef struct pairs {
-    double *pairs, *re, *im;
-    int64_t n;
+    void *pairs;
+    double *re, *im;
+    int64_t n, step; /* numbers from one pair to the next */
+    double scale;    /* of what is written */
 } pairs;
 
-LEATI_ALWAYS_INLINE void part_loop(const pairs *p) {
-    LEATI_INDEPENDENT
-    for (int64_t i = 0; i < p->n; i++) {
-        p->re[i] = p->pairs[2 * i];
-        p->im[i] = p->pairs[2 * i + 1];
+#define PAIRS(TYPE)                                                                                \
+    LEATI_ALWAYS_INLINE void part_##TYPE##_loop(const pairs *p) {                                  \
+        const TYPE *from = p->pairs;                                                               \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < p->n; i++) {                                                       \
+            p->re[i] = (double)from[2 * i];                                                        \
+            p->im[i] = (double)from[2 * i + 1];                                                    \
+        }                                                                                          \
+    }                                                                                              \
+    LEATI_ISA(part_##TYPE, part_##TYPE##_loop, const pairs *)                                      \
+    LEATI_ALWAYS_INLINE void join_##TYPE##_loop(const pairs *p) {                                  \
+        TYPE *to = p->pairs;                                                                       \
+        const double scale = p->scale;                                                             \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < p->n; i++) {                                                       \
+            to[2 * i] = (TYPE)(p->re[i] * scale);                                                  \
+            to[2 * i + 1] = (TYPE)(p->im[i] * scale);                                              \
+        }                                                                                          \
+    }                                                                                              \
+    LEATI_ISA(join_##TYPE, join_##TYPE##_loop, const pairs *)                                      \
+    static void part_##TYPE##_apart(const pairs *p) {                                              \
+        const TYPE *from = p->pairs;                                                               \
+        for (int64_t i = 0; i < p->n; i++) {                                                       \
+            p->re[i] = (double)from[2 * i * p->step];                                              \
+            p->im[i] = (double)from[2 * i * p->step + 1];                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static void join_##TYPE##_apart(const pairs *p) {                                              \
+        TYPE *to = p->pairs;                                                                       \
+        for (int64_t i = 0; i < p->n; i++) {                                                       \
+            to[2 * i * p->step] = (TYPE)(p->re[i] * p->scale);                                     \
+            to[2 * i * p->step + 1] = (TYPE)(p->im[i] * p->scale);                                 \
+        }                                                                                          \
     }
-}
-LEATI_ISA(part, part_loop, const pairs *)
+PAIRS(float)
+PAIRS(double)
 
-LEATI_ALWAYS_INLINE void join_loop(const pairs *p) {
-    LEATI_INDEPENDENT
-    for (int64_t i = 0; i < p->n; i++) {
-        p->pairs[2 * i] = p->re[i];
-        p->pairs[2 * i + 1] = p->im[i];
-    }
+static void part(const pairs *p, bool single) {
+    if (p->step == 1)
+        (single ? part_float : part_double)(p);
+    else
+        (single ? part_float_apart : part_double_apart)(p);
 }
-LEATI_ISA(join, join_loop, const pairs *)
+
+static void join(const pairs *p, bool single) {
+    if (p->step == 1)
+        (single ? join_float : join_double)(p);
+    else
+        (single ? join_float_apart : join_double_apart)(p);
+}
 
 /* A transform back is one of the numbers whose parts have changed places, which change back. */
-static void run_short(const leati_fourier_two *plan, double *in, double *out, bool inverse) {
+static void run_short(const leati_fourier_two *plan, const leati_fourier_ends *ends, bool inverse) {
     double *const *work = plan->work;
-    pairs of = {in, work[inverse ? 1 : 0], work[inverse ? 0 : 1], plan->n};
-    part(&of);
+    part(&(pairs){(void *)(uintptr_t)ends->from, work[inverse], work[!inverse], plan->n, ends->step,
+                  1},
+         ends->from_single);
     int at = transform(plan, work);
-    of = (pairs){out, work[at + (inverse ? 1 : 0)], work[at + (inverse ? 0 : 1)], plan->n};
-    join(&of);
+    join(&(pairs){ends->to, work[at + inverse], work[at + !inverse], plan->n, ends->step,
+                  ends->scale},
+         ends->to_single);
 }
 
-/* ---- long lines ---- */
-typedef struct long_run {
-    const leati_fourier_two *plan;
-    double *in, *out;
-    bool inverse;
-    atomic_bool failed;
-} long_run;
-
+/* ---- lines beside each other ---- */
 /* AT_ONCE lines of a plan's length in the calling thread's scratch: their parts, and room for one
  * more, through which they go. */
 typedef struct lines {
@@ -178,13 +208,11 @@ typedef struct lines {
     double *re[AT_ONCE], *im[AT_ONCE], *room;
 } lines;
 
-static bool lines_init(lines *l, long_run *run, const leati_fourier_two *plan) {
+static bool lines_init(lines *l, const leati_fourier_two *plan) {
     int64_t n = plan->n;
     double *all = leati_crew_scratch((size_t)(2 * AT_ONCE + 2) * (size_t)n * sizeof *all);
-    if (all == NULL) {
-        atomic_store(&run->failed, true);
+    if (all == NULL)
         return false;
-    }
     *l = (lines){.plan = plan, .room = all + 2 * (int64_t)AT_ONCE * n};
     for (int64_t i = 0; i < AT_ONCE; i++) {
         l->re[i] = all + 2 * i * n;
@@ -207,6 +235,70 @@ static void lines_transform(lines *l) {
     }
 }
 
+/* Where pairs of AT_ONCE lines lie: numbers from one of a line to its next, and from line to line.
+ */
+typedef struct places {
+    int64_t apart, beside;
+    bool inverse;
+    double scale; /* of what is written */
+} places;
+
+#define LINES(TYPE)                                                                                \
+    static void read_lines_##TYPE(lines *l, const TYPE *from, const places *at) {                  \
+        for (int64_t k = 0; k < l->plan->n; k++)                                                   \
+            for (int i = 0; i < AT_ONCE; i++) {                                                    \
+                const TYPE *pair = from + 2 * (k * at->apart + i * at->beside);                    \
+                l->re[i][k] = (double)pair[at->inverse];                                           \
+                l->im[i][k] = (double)pair[!at->inverse];                                          \
+            }                                                                                      \
+    }                                                                                              \
+    static void write_lines_##TYPE(const lines *l, TYPE *to, const places *at) {                   \
+        for (int64_t k = 0; k < l->plan->n; k++)                                                   \
+            for (int i = 0; i < AT_ONCE; i++) {                                                    \
+                TYPE *pair = to + 2 * (k * at->apart + i * at->beside);                            \
+                pair[at->inverse] = (TYPE)(l->re[i][k] * at->scale);                               \
+                pair[!at->inverse] = (TYPE)(l->im[i][k] * at->scale);                              \
+            }                                                                                      \
+    }
+LINES(float)
+LINES(double)
+
+static void read_lines(lines *l, const leati_fourier_ends *ends, int64_t first, const places *at) {
+    if (ends->from_single)
+        read_lines_float(l, (const float *)ends->from + 2 * first, at);
+    else
+        read_lines_double(l, (const double *)ends->from + 2 * first, at);
+}
+
+static void write_lines(const lines *l, const leati_fourier_ends *ends, int64_t first,
+                        const places *at) {
+    if (ends->to_single)
+        write_lines_float(l, (float *)ends->to + 2 * first, at);
+    else
+        write_lines_double(l, (double *)ends->to + 2 * first, at);
+}
+
+bool leati_fourier_two_beside(const leati_fourier_two *plan, const leati_fourier_ends *ends,
+                              bool inverse) {
+    const places at = {ends->step, 1, inverse, ends->scale};
+    lines l;
+    if (!lines_init(&l, plan))
+        return false;
+    read_lines(&l, ends, 0, &at);
+    lines_transform(&l);
+    write_lines(&l, ends, 0, &at);
+    return true;
+}
+
+/* ---- long lines ---- */
+typedef struct long_run {
+    const leati_fourier_two *plan;
+    const leati_fourier_ends *ends;
+    double *room; /* the matrix between its columns and its rows */
+    bool inverse;
+    atomic_bool failed;
+} long_run;
+
 /* Number k of each of some columns turned by e^(-2 pi i jk / n), put together of two tables. */
 static void put_turned(const long_run *run, const lines *l, int64_t first, int64_t k, double *to) {
     const leati_fourier_two *plan = run->plan, *of = plan->lines;
@@ -222,17 +314,17 @@ static void put_turned(const long_run *run, const lines *l, int64_t first, int64
 
 static void column_steps(void *data, int64_t begin, int64_t end) {
     long_run *run = data;
-    int64_t rows = run->plan->parts->n, columns = run->plan->lines->n;
+    int64_t rows = run->plan->parts->n, columns = run->plan->lines->n, apart = run->ends->step;
+    const places at = {columns * apart, apart, run->inverse, 1};
     lines l;
-    for (int64_t step = begin; step < end && lines_init(&l, run, run->plan->parts); step++) {
-        double *first = run->in + 2 * step * AT_ONCE;
-        for (int64_t k = 0; k < rows; k++)
-            for (int i = 0; i < AT_ONCE; i++) {
-                const double *pair = first + 2 * (k * columns + i);
-                l.re[i][k] = pair[run->inverse];
-                l.im[i][k] = pair[!run->inverse];
-            }
+    for (int64_t step = begin; step < end; step++) {
+        if (!lines_init(&l, run->plan->parts)) {
+            atomic_store(&run->failed, true);
+            return;
+        }
+        read_lines(&l, run->ends, step * AT_ONCE * apart, &at);
         lines_transform(&l);
+        double *first = run->room + 2 * step * AT_ONCE;
         for (int64_t k = 0; k < rows; k++)
             put_turned(run, &l, step * AT_ONCE, k, first + 2 * k * columns);
     }
@@ -240,28 +332,29 @@ static void column_steps(void *data, int64_t begin, int64_t end) {
 
 static void row_steps(void *data, int64_t begin, int64_t end) {
     long_run *run = data;
-    int64_t rows = run->plan->parts->n, columns = run->plan->lines->n;
+    int64_t rows = run->plan->parts->n, columns = run->plan->lines->n, apart = run->ends->step;
+    const places at = {rows * apart, apart, run->inverse, run->ends->scale};
     lines l;
-    for (int64_t step = begin; step < end && lines_init(&l, run, run->plan->lines); step++) {
-        for (int i = 0; i < AT_ONCE; i++)
-            part(&(pairs){run->in + 2 * (step * AT_ONCE + i) * columns, l.re[i], l.im[i], columns});
-        lines_transform(&l);
-        for (int64_t k = 0; k < columns; k++) {
-            double *to = run->out + 2 * (k * rows + step * AT_ONCE);
-            for (int i = 0; i < AT_ONCE; i++) {
-                to[2 * i + run->inverse] = l.re[i][k];
-                to[2 * i + !run->inverse] = l.im[i][k];
-            }
+    for (int64_t step = begin; step < end; step++) {
+        if (!lines_init(&l, run->plan->lines)) {
+            atomic_store(&run->failed, true);
+            return;
         }
+        for (int i = 0; i < AT_ONCE; i++)
+            part_double(&(pairs){run->room + 2 * (step * AT_ONCE + i) * columns, l.re[i], l.im[i],
+                                 columns, 1, 1});
+        lines_transform(&l);
+        write_lines(&l, run->ends, step * AT_ONCE * apart, &at);
     }
 }
 
-bool leati_fourier_two_run(leati_fourier_two *plan, double *in, double *out, bool inverse) {
+bool leati_fourier_two_run(leati_fourier_two *plan, const leati_fourier_ends *ends, double *room,
+                           bool inverse) {
     if (plan->parts == NULL) {
-        run_short(plan, in, out, inverse);
+        run_short(plan, ends, inverse);
         return true;
     }
-    long_run run = {.plan = plan, .in = in, .out = out, .inverse = inverse};
+    long_run run = {.plan = plan, .ends = ends, .room = room, .inverse = inverse};
     int64_t rows = plan->parts->n, columns = plan->lines->n;
     enum { BYTES = 128 }; /* that could be moved while a number is transformed */
     leati_moving_share(columns / AT_ONCE, rows * AT_ONCE * BYTES, column_steps, &run);

@@ -221,6 +221,8 @@ def is_strictly_increasing(x, name=None):
 def invert_permutation(x, name=None):
     """Where each number stands in a permutation of 0, 1, ... (``tf.math.invert_permutation``)."""
     x = convert_to_tensor(x)
+    if x._has_values and x.dtype in (dtypes.int32, dtypes.int64) and x.shape.rank == 1:
+        return _inverted(x)
     places = F["range"](F["size"](x, x.dtype))
     found = F["tensor_scatter_nd_update"](F["negative"](F["ones_like"](x)), F["expand_dims"](x, 1), places)
     from leat._graph.control import Assert
@@ -229,6 +231,23 @@ def invert_permutation(x, name=None):
 
 
 ApproxTopK = collections.namedtuple("ApproxTopK", "values indices")
+
+
+def _inverted(x):
+    """The same of numbers that are known."""
+    numbers = x.numpy()
+    count = len(numbers)
+    if count and (numbers.min() < 0 or numbers.max() >= count):
+        outside = (numbers < 0) | (numbers >= count)
+        raise InvalidArgumentError(None, None, f"{numbers[outside.argmax()]} is not between 0 and {count}")
+    found = np.empty_like(numbers)
+    found.fill(-1)
+    places = np.arange(count, dtype=numbers.dtype)
+    found[numbers] = places
+    if count and found.min() < 0:
+        repeated = found[numbers] != places
+        raise InvalidArgumentError(None, None, f"{numbers[repeated.argmax()]} is duplicated in the input.")
+    return convert_to_tensor(found)
 
 
 def approx_max_k(operand, k, reduction_dimension=-1, recall_target=0.95, reduction_input_size_override=-1,

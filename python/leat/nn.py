@@ -1,5 +1,7 @@
 """``tf.nn``: functions that are made of operations, as TensorFlow makes them. The library's operations join them."""
 
+import numpy as np
+
 from leat import dtypes
 from leat._api.averages import compute_average_loss, scale_regularization_loss
 from leat._core.tensor import convert_to_tensor
@@ -35,7 +37,9 @@ def bias_add(value, bias, data_format=None, name=None):
 def leaky_relu(features, alpha=0.2, name=None):
     """x, or alpha * x where x is negative (``tf.nn.leaky_relu``)."""
     x = _floats(features)
-    return F["where"](F["greater"](x, F["zeros_like"](x)), x, F["multiply"](x, convert_to_tensor(alpha, x.dtype)))
+    # TensorFlow keeps the number as a float32.
+    alpha = convert_to_tensor(float(np.float32(alpha)) if type(alpha) is float else alpha, x.dtype)
+    return F["where"](F["greater"](x, convert_to_tensor(0, x.dtype)), x, F["multiply"](x, alpha))
 
 
 def gelu(features, approximate=False, name=None):
@@ -55,7 +59,7 @@ def selu(features, name=None):
     """scale * x, or scale * alpha * (exp(x) - 1) where x is negative (``tf.nn.selu``)."""
     x = convert_to_tensor(features)
     low = F["multiply"](1.7580993408473768, F["nn.elu"](x))
-    return F["where"](F["less"](x, F["zeros_like"](x)), low, F["multiply"](1.0507009873554805, x))
+    return F["where"](F["less"](x, convert_to_tensor(0, x.dtype)), low, F["multiply"](1.0507009873554805, x))
 
 
 def silu(features, beta=1.0, name=None):

@@ -48,7 +48,7 @@ def call(name, attributes, inputs):
             outputs = _native.Graph.eager(name, text, inputs)
         except InvalidArgumentError as error:
             raise refined(error, _is_checked(name)) from None
-        _note_call(key, name, text)
+        _note_call(key, name, attributes)
         return outputs
     outputs = graph.call(name, text, [trace.reach(graph, tensor) for tensor in inputs])
     return outputs if not trace._state.guards else trace.guarded(graph, outputs)
@@ -99,7 +99,7 @@ class _Passing(Exception):
 def _lasting(value):
     """A value that a key can hold and that is equal to no argument of other types or signs."""
     kind = type(value)
-    if kind is list or kind is tuple:
+    if (kind is list or kind is tuple) and len(value) <= _MOST_ITEMS:
         kinds = [*map(type, value)]
         return tuple(value) if kinds.count(int) == len(kinds) else (*kinds, *map(_lasting, value))
     if kind in _LASTING:
@@ -112,6 +112,7 @@ def _lasting(value):
 
 
 _LASTING = frozenset([type(None), bool, int, str, DType])
+_MOST_ITEMS = 64  # of a list; notes are kept
 
 
 def _repeat(key, inputs):
@@ -120,14 +121,14 @@ def _repeat(key, inputs):
     return known(*inputs) if known else None
 
 
-def _note_call(key, name, text):
+def _note_call(key, name, attributes):
     """Notes how a call is repeated when it comes for the second time, unless it takes a graph or notes are many."""
     if key is None or _repeated.get(key, False) is not False:
         return
     if len(_repeated) >= _MOST_PREPARED:
         _repeated.clear()
     seen = key in _repeated
-    _repeated[key] = getattr(_prepared(name, text), "values", None) if seen else False
+    _repeated[key] = seen and getattr(_prepared(name, json.dumps(attributes) if attributes else None), "values", None)
 
 
 class _Composite(Exception):
@@ -334,7 +335,7 @@ def dispatch(name, values, arguments):
             return found.value._dispatch(entry, values, arguments)
     outputs = _bound_call(name, attributes, inputs, bound) if bound else call(name, attributes, inputs)
     if not bound and not entry["adapts"]:
-        _note_call(key, name, json.dumps(attributes) if key is not None and attributes else None)
+        _note_call(key, name, attributes)
     return result_of(entry, outputs)
 
 

@@ -48,17 +48,38 @@ def to_dense(sp_input, default_value=None, validate_indices=True, name=None):
     """The dense tensor (``tf.sparse.to_dense``); InvalidArgumentError where places repeat or are out of order."""
     if validate_indices and sp_input.indices._has_values and sp_input.dense_shape._has_values:
         _check_order(sp_input)
-    default = convert_to_tensor((b"" if sp_input.dtype is dtypes.string else 0) if default_value is None else
-                                default_value, None if isinstance(default_value, Tensor) else sp_input.dtype)
+        if default_value is None and _are_sums(sp_input.values):
+            return F["scatter_nd"](sp_input.indices, sp_input.values, sp_input.dense_shape.numpy().tolist())
+    default = convert_to_tensor(_NOTHING.get(sp_input.dtype, 0) if default_value is None else default_value,
+                                None if isinstance(default_value, Tensor) else sp_input.dtype)
     out = F["tensor_scatter_nd_update"](F["fill"](sp_input.dense_shape, default), sp_input.indices, sp_input.values)
     shape = sp_input.shape
     return out if out._has_values or shape.rank is None else F["ensure_shape"](out, shape)
 
 
+_NOTHING = {dtypes.string: b"", dtypes.bool: False}
+
+
+def _are_sums(values):
+    """Is each value itself when it is added to 0? A zero with a sign is not, and of strings there is no sum."""
+    if values.dtype.is_integer:
+        return True
+    if values.dtype not in (dtypes.float32, dtypes.float64) or not values._has_values:
+        return False
+    array = values.numpy()
+    return not np.signbit(array[array == 0]).any()
+
+
 def _check_order(value):
-    indices = np.asarray(value.indices)
+    indices, sizes = np.asarray(value.indices), value.dense_shape.numpy().tolist()
     if len(indices) < 2:
         return
+    if math.prod(sizes) < 2**62:  # indices outside are refused where they are used
+        places = indices[:, 0]
+        for axis, size in enumerate(sizes[1:], 1):
+            places = places * size + indices[:, axis]
+        if (places[1:] > places[:-1]).all():
+            return
     rises, same = np.zeros(len(indices) - 1, bool), np.ones(len(indices) - 1, bool)
     for before, after in zip(indices[:-1].T, indices[1:].T):
         rises |= same & (before < after)

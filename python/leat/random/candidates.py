@@ -50,21 +50,29 @@ def _walker(weights):
     return convert_to_tensor(np.stack([given.astype(np.float64), shares, others]))
 
 
+@functools.lru_cache(maxsize=4)
+def _ones(count):
+    return convert_to_tensor(np.ones((1, count)))
+
+
 class _Sampler:
     """A stream that goes on from call to call, each of which reserves a part of it."""
 
     def __init__(self, attributes, pair, table):
         self._attributes, self._pair, self._place, self._table = attributes, pair, 0, table
-        if attributes["kind"] == _LEARNED:  # how often each class was a true one, and one more
-            self._table = np.ones((1, attributes["range"]))
+        self._counts = None  # how often each class was a true one, and one more; None: none was
+        if attributes["kind"] == _LEARNED:
+            self._table = _ones(attributes["range"])
 
-    def __call__(self, true):
+    def __call__(self, true, last=False):
         stream = convert_to_tensor(np.array([*self._pair, self._place], np.int64))
         self._place += 2 * self._attributes["count"] * _BLOCKS
-        learns = self._attributes["kind"] == _LEARNED
-        out = call("candidate_sample", self._attributes, [true, stream, convert_to_tensor(self._table)])
-        if learns:
-            np.add.at(self._table[0], true.numpy().reshape(-1), 1)
+        table = self._table if self._counts is None else convert_to_tensor(self._counts)
+        out = call("candidate_sample", self._attributes, [true, stream, table])
+        if self._attributes["kind"] == _LEARNED and not last:
+            if self._counts is None:
+                self._counts = np.ones((1, self._attributes["range"]))
+            np.add.at(self._counts[0], true.numpy().reshape(-1), 1)
         return out
 
 
@@ -85,7 +93,7 @@ def _run(kind, size, true_classes, num_true, num_sampled, unique, seed, table=_N
         return _Sampler(attributes, pair, table)
     if true._has_values and not trace.is_tracing():
         key = (kind, *pair, num_true, num_sampled, unique, size, id(table))
-        return Samples(*(sampler() if seed is None else state_of(key, sampler))(true))
+        return Samples(*(sampler()(true, True) if seed is None else state_of(key, sampler)(true)))
     draw = sampler()
     outputs = numpy_function(lambda classes: [one.numpy() for one in draw(convert_to_tensor(classes))], [true],
                              [dtypes.int64, dtypes.float32, dtypes.float32])

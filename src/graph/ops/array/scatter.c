@@ -43,30 +43,66 @@ static leat_status scatter_check(const leat_shape *out, const leat_shape *indice
                         leati_shape_text(updates, texts[2]));
 }
 
-/* Numbers at places of a vector, up to the first index outside or a stop; returns how many were
- * put. */
-#define PUT_NUMBERS(INDEX, VALUE)                                                                  \
-    do {                                                                                           \
-        const INDEX *at = (const INDEX *)(const void *)leati_support_row_of(indices, row);         \
-        const VALUE *values = (const VALUE *)(const void *)from;                                   \
-        VALUE *out = (VALUE *)(void *)to;                                                          \
-        for (int64_t i = 0; i < rows; i++) {                                                       \
-            if ((uint64_t)at[i] >= (uint64_t)dim || leati_stop_look_at(i))                         \
-                return i;                                                                          \
-            out[at[i]] = values[i];                                                                \
-        }                                                                                          \
-        return rows;                                                                               \
-    } while (0)
+/* Numbers that are put or added one by one. */
+typedef struct numbers {
+    const void *at; /* rows of `depth` indices */
+    const int64_t *dims;
+    const void *from;
+    void *to;
+    int64_t rows;
+    int32_t depth;
+} numbers;
 
-static int64_t put_numbers(char *to, const char *from, const leati_operand *indices, int64_t row,
-                           int64_t rows, int64_t dim, size_t bytes) {
-    if (indices->dtype == LEAT_INT32 && bytes == 4)
-        PUT_NUMBERS(int32_t, uint32_t);
-    if (indices->dtype == LEAT_INT32)
-        PUT_NUMBERS(int32_t, uint64_t);
-    if (bytes == 4)
-        PUT_NUMBERS(int64_t, uint32_t);
-    PUT_NUMBERS(int64_t, uint64_t);
+/* Up to the first index outside or a stop; returns how many were put. */
+#define PUT_NUMBERS(INDEX, VALUE, NAME, JOIN)                                                      \
+    static int64_t NAME##_##INDEX(const numbers *n) {                                              \
+        const INDEX *at = n->at;                                                                   \
+        const VALUE *values = n->from;                                                             \
+        VALUE *out = n->to;                                                                        \
+        for (int64_t i = 0; i < n->rows; i++, at += n->depth) {                                    \
+            int64_t place = 0;                                                                     \
+            bool outside = false;                                                                  \
+            for (int32_t d = 0; d < n->depth; d++) {                                               \
+                outside |= (uint64_t)at[d] >= (uint64_t)n->dims[d];                                \
+                place = (int64_t)((uint64_t)place * (uint64_t)n->dims[d] + (uint64_t)at[d]);       \
+            }                                                                                      \
+            if (outside || leati_stop_look_at(i))                                                  \
+                return i;                                                                          \
+            out[place] JOIN values[i];                                                             \
+        }                                                                                          \
+        return n->rows;                                                                            \
+    }
+#define PUT_FOR_BOTH(VALUE, NAME, JOIN)                                                            \
+    PUT_NUMBERS(int32_t, VALUE, NAME, JOIN)                                                        \
+    PUT_NUMBERS(int64_t, VALUE, NAME, JOIN)
+PUT_FOR_BOTH(uint32_t, put_four, =)
+PUT_FOR_BOTH(uint64_t, put_eight, =)
+PUT_FOR_BOTH(uint32_t, add_four, +=) /* integers wrap */
+PUT_FOR_BOTH(uint64_t, add_eight, +=)
+PUT_FOR_BOTH(float, add_float, +=)
+PUT_FOR_BOTH(double, add_double, +=)
+
+typedef int64_t put_function(const numbers *n);
+
+/* The function for slices of one number; NULL: there is none. */
+static put_function *put_of(leat_dtype dtype, leat_dtype index, leati_combine_function combine) {
+#define BY_INDEX(NAME) (index == LEAT_INT32 ? NAME##_int32_t : NAME##_int64_t)
+    if (combine == NULL)
+        return leat_dtype_size(dtype) == 4   ? BY_INDEX(put_four)
+               : leat_dtype_size(dtype) == 8 ? BY_INDEX(put_eight)
+                                             : NULL;
+    if (combine != leati_combine_of(LEATI_COMBINE_SUM, dtype))
+        return NULL;
+    switch (dtype) {
+    case LEAT_INT32:
+    case LEAT_UINT32: return BY_INDEX(add_four);
+    case LEAT_INT64:
+    case LEAT_UINT64: return BY_INDEX(add_eight);
+    case LEAT_FLOAT32: return BY_INDEX(add_float);
+    case LEAT_FLOAT64: return BY_INDEX(add_double);
+    default: return NULL;
+    }
+#undef BY_INDEX
 }
 
 /* Puts row `row` of the updates into `to`, which has shape `out`; NULL `combine`: the last slice
@@ -84,8 +120,12 @@ static leat_status scatter_row(leati_kernel_call *call, const leati_operand *ind
     size_t bytes = (size_t)values * leat_dtype_size(updates->dtype);
     const char *from = leati_support_row_of(updates, row);
     int64_t done = 0, put = 0;
-    if (combine == NULL && depth == 1 && (bytes == 4 || bytes == 8))
-        put = put_numbers(to, from, indices, row, rows, out->dims[0], bytes);
+    put_function *quick = values == 1 && depth > 0 && depth == out->rank
+                              ? put_of(updates->dtype, indices->dtype, combine)
+                              : NULL;
+    if (quick != NULL)
+        put =
+            quick(&(numbers){leati_support_row_of(indices, row), out->dims, from, to, rows, depth});
     /* A stop leaves the slices that follow as they are. */
     for (int64_t i = put; i < rows && !leati_stop_look_after(values + depth, &done); i++) {
         int64_t slice = 0;
@@ -174,7 +214,8 @@ static leat_status scatter_nd_kernel(leati_kernel_call *call, leat_error *err) {
     for (int64_t row = 0; row < call->n; row++) {
         char *to = leati_support_row_of(&call->outputs[0], row);
         if (bytes > 0)
-            memset(to, 0, bytes);
+            leati_moving_fill(to, call->outputs[0].count, &(leat_string){0},
+                              leat_dtype_size(updates->dtype));
         LEATI_TRY(scatter_row(call, indices, updates, &shape, combine, row, to, err));
     }
     return leati_support_hold_strings(call, 1, err);

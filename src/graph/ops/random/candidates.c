@@ -85,7 +85,6 @@ typedef struct sampler {
     const double *table; /* of a row of the call: the columns one behind the other */
     double *sums;        /* of the counts up to each, of learned classes */
     double total, log_range;
-    int64_t next;
 } sampler;
 
 static uint64_t wide_bits(leati_words *words) {
@@ -134,7 +133,7 @@ static int64_t draw(sampler *s) {
         return share < (float)s->table[range + place] ? place
                                                       : (int64_t)s->table[2 * range + place];
     }
-    default: s->next = s->next + 1 < range ? s->next + 1 : 0; return s->next;
+    default: return 0; /* all of them are not drawn */
     }
 }
 
@@ -187,6 +186,16 @@ static bool is_new(int64_t *slots, uint64_t mask, int64_t class) {
     return true;
 }
 
+/* All classes, one behind the other; they repeat when all were there. */
+static leat_status list_all(const sampler *s, int64_t *to, int64_t *tries, leat_error *err) {
+    int64_t class = 0, range = s->args->range;
+    for (*tries = 0; *tries < s->args->count && !leati_stop_look_at(*tries); ++*tries) {
+        to[*tries] = class;
+        class = class + 1 < range ? class + 1 : 0;
+    }
+    return leati_stop_check(err);
+}
+
 /* Draws all; how many tries it took. */
 static leat_status draw_all(leati_kernel_call *call, sampler *s, int64_t *to, int64_t *tries,
                             leat_error *err) {
@@ -194,8 +203,7 @@ static leat_status draw_all(leati_kernel_call *call, sampler *s, int64_t *to, in
     while (size < 2 * (uint64_t)s->args->count)
         size *= 2;
     int64_t *slots = NULL, done = 0;
-    /* One behind the other they repeat when all were there. */
-    if (s->args->unique && s->args->kind != CANDIDATE_ALL) {
+    if (s->args->unique) {
         slots = leati_arena_alloc(call->arena, size * sizeof *slots);
         if (slots == NULL)
             return leati_no_memory(err);
@@ -241,8 +249,7 @@ static leat_status sample_row(leati_kernel_call *call, int64_t row, leat_error *
     sampler s = {.args = args,
                  .words = leati_words_new((uint64_t)stream[0], (uint64_t)stream[1]),
                  .table = (const double *)(const void *)leati_support_row_of(&call->inputs[2], row),
-                 .log_range = log1p((double)args->range),
-                 .next = -1};
+                 .log_range = log1p((double)args->range)};
     leati_words_skip(&s.words, 4 * (uint64_t)stream[2]);
     for (int64_t i = 0; i < call->inputs[0].count; i++)
         if (classes[i] < 0 || classes[i] >= args->range) {
@@ -251,7 +258,10 @@ static leat_status sample_row(leati_kernel_call *call, int64_t row, leat_error *
                                 (long long)args->range - 1, (long long)classes[i]);
         }
     LEATI_TRY(begin_table(call, &s, err));
-    LEATI_TRY(draw_all(call, &s, sampled, &tries, err));
+    if (args->kind == CANDIDATE_ALL)
+        LEATI_TRY(list_all(&s, sampled, &tries, err));
+    else
+        LEATI_TRY(draw_all(call, &s, sampled, &tries, err));
     for (int64_t i = 0; i < call->inputs[0].count; i++)
         of_true[i] = expected(&s, share_of(&s, classes[i]), tries);
     bool alike = args->kind == CANDIDATE_UNIFORM || args->kind == CANDIDATE_ALL;

@@ -66,7 +66,8 @@ typedef struct measuring {
 static void measure_steps(void *data, int64_t begin, int64_t end) {
     measuring *m = data;
     size_t longest = 0;
-    for (int64_t i = begin; i < end; i++) {
+    int64_t done = 0;
+    for (int64_t i = begin; i < end && !leati_stop_look_after(LEATI_TEXT_WORK, &done); i++) {
         size_t size =
             m->characters ? (size_t)units_count_characters(&m->strings[i]) : m->strings[i].size;
         longest = LEATI_MAX(longest, size);

@@ -81,6 +81,43 @@ static sum_row *sum_row_of(leat_dtype dtype) {
 }
 #endif
 
+/* ROWS rows of a, each times the vector b: chains of one row wait for each other, those of several
+ * do not. */
+enum { ROWS = 8 };
+
+#define DOT_ROWS(NAME, TARGET, TYPE, FMA)                                                          \
+    TARGET static void NAME(const product *p, int64_t first) {                                     \
+        const TYPE *a = (const TYPE *)p->a.data + first * p->a.row, *b = p->b.data;                \
+        TYPE *out = (TYPE *)(void *)p->out + first * p->out_row;                                   \
+        for (int64_t at = 0; at < p->k; at += BLOCK) {                                             \
+            TYPE sums[ROWS] = {0};                                                                 \
+            for (int64_t k = at; k < LEATI_MIN(p->k, at + BLOCK); k++) {                           \
+                const TYPE x = b[k * p->b.row];                                                    \
+                for (int r = 0; r < ROWS; r++)                                                     \
+                    sums[r] = FMA(a[r * p->a.row + k], x, sums[r]);                                \
+            }                                                                                      \
+            for (int r = 0; r < ROWS; r++)                                                         \
+                out[r * p->out_row] = at > 0 ? out[r * p->out_row] + sums[r] : sums[r];            \
+        }                                                                                          \
+    }
+DOT_ROWS(dot_rows_plain_float32, , float, LEATI_GEMM_PLAIN_FMAF)
+DOT_ROWS(dot_rows_plain_float64, , double, LEATI_GEMM_PLAIN_FMA)
+#ifdef LEATI_FOR_AVX2
+DOT_ROWS(dot_rows_fused_float32, LEATI_FOR_AVX2, float, __builtin_fmaf)
+DOT_ROWS(dot_rows_fused_float64, LEATI_FOR_AVX2, double, __builtin_fma)
+#else
+DOT_ROWS(dot_rows_fused_float32, , float, __builtin_fmaf)
+DOT_ROWS(dot_rows_fused_float64, , double, __builtin_fma)
+#endif
+
+static void dot_rows(const product *p, int64_t first) {
+    bool wide = p->dtype == LEAT_FLOAT64;
+    if (leati_isa_here() != LEATI_ISA_PLAIN)
+        (wide ? dot_rows_fused_float64 : dot_rows_fused_float32)(p, first);
+    else
+        (wide ? dot_rows_plain_float64 : dot_rows_plain_float32)(p, first);
+}
+
 void leati_gemm_add(leat_dtype dtype, int64_t n, const void *from, void *to) {
     if (dtype == LEAT_FLOAT32)
         for (int64_t i = 0; i < n; i++)
@@ -153,6 +190,36 @@ static void run_plain(const product *p) {
                     return;
             }
         }
+}
+
+/* ---- a vector on the right ---- */
+
+typedef struct dots {
+    const product *p;
+    int64_t rows; /* of a piece, a multiple of ROWS */
+} dots;
+
+static void run_dots(void *data, int64_t piece) {
+    const dots *d = data;
+    int64_t end = LEATI_MIN((piece + 1) * d->rows, d->p->m), at = piece * d->rows, done = 0;
+    for (; at + ROWS <= end && !leati_stop_look_after(ROWS * d->p->k, &done); at += ROWS)
+        dot_rows(d->p, at);
+    if (at + ROWS <= end || at == end)
+        return;
+    product rest = *d->p;
+    const size_t size = leat_dtype_size(rest.dtype);
+    rest.a.data = element_of(rest.a, at, 0, size);
+    rest.out += (size_t)(at * rest.out_row) * size;
+    rest.m = end - at;
+    run_plain(&rest);
+}
+
+static void run_vector(const product *p) {
+    const double products_per_ns = 2;
+    enum { PRODUCTS = 1 << 17 }; /* of a piece */
+    dots d = {p, LEATI_MAX(PRODUCTS / p->k / ROWS, 1) * ROWS};
+    leati_crew_share((double)p->m * (double)p->k / products_per_ns, (p->m + d.rows - 1) / d.rows,
+                     run_dots, &d);
 }
 
 void leati_gemm_plain(leat_dtype dtype, int64_t m, int64_t n, int64_t k, leati_gemm_matrix a,
@@ -343,6 +410,10 @@ void leati_gemm(leat_dtype dtype, int64_t m, int64_t n, int64_t k, leati_gemm_ma
     if (m == 0 || n == 0)
         return;
     bool floats = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64;
+    if (floats && n == 1 && k > 0 && a.column == 1) {
+        run_vector(&p);
+        return;
+    }
     bool few = !floats || m * n * k < FEW || k == 0 || (m < 4 && b.column == 1);
     if (few || !run_in_pieces(&p))
         run_plain(&p);

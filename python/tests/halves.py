@@ -31,7 +31,9 @@ def cases(tf):
             ("cross entropy",
              lambda x: tf.nn.softmax_cross_entropy_with_logits([[0., 1, 0], [0.5, 0.25, 0.25]], x), (numbers(2, 3),)),
             ("bias_add", tf.nn.bias_add, (numbers(2, 3), numbers(3))),
-            ("inverse", tf.linalg.inv, (numbers(3, 3),))]
+            ("inverse", tf.linalg.inv, (numbers(3, 3),)),
+            ("avg_pool2d overlapping", lambda x: tf.nn.avg_pool2d(x, 3, 1, "SAME"), (numbers(1, 5, 6, 3),)),
+            ("avg_pool2d of many", lambda x: tf.nn.avg_pool2d(x, [20, 15], [3, 2], "VALID"), (numbers(1, 23, 18, 1),))]
     return out
 
 

@@ -21,7 +21,7 @@ LOOSE = {"rsqrt": 3, "sigmoid bfloat16": 1, "log_sigmoid bfloat16": 1, "softplus
          "softmax": 2, "log_softmax": 2, "reduce_sum": 1, "reduce_mean": 1, "reduce_prod": 1, "cumprod": 1, "matmul": 1,
          "total_variation": 1, "sobel_edges": 2, "rgb_to_hsv": 1,
          "per_image_standardization": 2, "stateless_random_brightness": 3,
-         "conv2d": 2, "avg_pool2d": 1, "selu": 1, "einsum": 1, "sparse cross entropy": 2, "cross entropy": 4}
+         "conv2d": 2, "selu": 1, "einsum": 1, "sparse cross entropy": 2, "cross entropy": 4}
 
 
 def numbers(found):

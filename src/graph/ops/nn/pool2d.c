@@ -12,6 +12,7 @@
  * state, no locks. */
 #include "base/isa.h"
 #include "base/minmax.h"
+#include "core/half.h"
 #include "graph/support/array/moving.h"
 #include "graph/support/picture/window.h"
 
@@ -111,18 +112,37 @@ TAPS(mean_double, double, v, v / (double)t->pixels, LEATI_ISA)
 TAPS(share_float, float, 0 + v / (float)t->pixels, a + v / (float)t->pixels, LEATI_ISA)
 TAPS(share_double, double, 0 + v / (double)t->pixels, a + v / (double)t->pixels, LEATI_ISA)
 
+/* Halves are rounded after each step, as TensorFlow does, which counts pixels in them, too: from
+ * MOST on one more is none. */
+#define HALVES(NAME, MOST, WIDE, NARROW)                                                           \
+    TAPS(sum_##NAME, uint16_t, NARROW(0 + WIDE(v)), NARROW(WIDE(a) + WIDE(v)),                     \
+         LEATI_ISA_PLAIN_ONLY)                                                                     \
+    TAPS(mean_##NAME, uint16_t, v, NARROW(WIDE(v) / (float)LEATI_MIN(t->pixels, MOST)),            \
+         LEATI_ISA_PLAIN_ONLY)                                                                     \
+    TAPS(share_##NAME, uint16_t, NARROW(0 + WIDE(NARROW(PART(WIDE, NARROW)))),                     \
+         NARROW(WIDE(a) + WIDE(NARROW(PART(WIDE, NARROW)))), LEATI_ISA_PLAIN_ONLY)
+#define PART(WIDE, NARROW) (WIDE(v) * WIDE(NARROW(1.0f / (float)t->pixels)))
+HALVES(float16, 2048, leati_float_of_half, leati_half_of_float)
+HALVES(bfloat16, 256, leati_float_of_bfloat16, leati_bfloat16_of_float)
+
 /* TensorFlow has no maxima of other integers. */
 static taps_function *const maxima[LEAT_NUM_DTYPES] = {
     [LEAT_FLOAT32] = most_float, [LEAT_FLOAT64] = most_double,  [LEAT_INT8] = most_int8_t,
     [LEAT_INT16] = most_int16_t, [LEAT_INT32] = most_int32_t,   [LEAT_INT64] = most_int64_t,
     [LEAT_UINT8] = most_uint8_t, [LEAT_UINT16] = most_uint16_t,
 };
-static taps_function *const sums[LEAT_NUM_DTYPES] = {
-    [LEAT_FLOAT32] = sum_float, [LEAT_FLOAT64] = sum_double};
-static taps_function *const means[LEAT_NUM_DTYPES] = {
-    [LEAT_FLOAT32] = mean_float, [LEAT_FLOAT64] = mean_double};
-static taps_function *const shares[LEAT_NUM_DTYPES] = {
-    [LEAT_FLOAT32] = share_float, [LEAT_FLOAT64] = share_double};
+static taps_function *const sums[LEAT_NUM_DTYPES] = {[LEAT_FLOAT16] = sum_float16,
+                                                     [LEAT_BFLOAT16] = sum_bfloat16,
+                                                     [LEAT_FLOAT32] = sum_float,
+                                                     [LEAT_FLOAT64] = sum_double};
+static taps_function *const means[LEAT_NUM_DTYPES] = {[LEAT_FLOAT16] = mean_float16,
+                                                      [LEAT_BFLOAT16] = mean_bfloat16,
+                                                      [LEAT_FLOAT32] = mean_float,
+                                                      [LEAT_FLOAT64] = mean_double};
+static taps_function *const shares[LEAT_NUM_DTYPES] = {[LEAT_FLOAT16] = share_float16,
+                                                       [LEAT_BFLOAT16] = share_bfloat16,
+                                                       [LEAT_FLOAT32] = share_float,
+                                                       [LEAT_FLOAT64] = share_double};
 
 /* A row of the call. A step is some windows of a row of results, or of all rows of a picture. */
 typedef struct pooling {
@@ -221,8 +241,15 @@ static leat_status max_pool2d_infer(leati_infer_call *call, leat_error *err) {
     return pool2d_infer(call, err);
 }
 
+static leat_status want_mean(const leati_infer_call *call, leat_error *err) {
+    leat_dtype dtype = call->inputs[0].dtype;
+    if (sums[dtype] != NULL)
+        return LEAT_OK;
+    return leati_refuse(err, DTYPE, "the input is %s; expected a float", leat_dtype_name(dtype));
+}
+
 static leat_status avg_pool2d_infer(leati_infer_call *call, leat_error *err) {
-    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(want_mean(call, err));
     return pool2d_infer(call, err);
 }
 
@@ -428,7 +455,7 @@ static leat_status max_pool2d_grad_grad_gradient(leati_gradient_call *call, leat
 static leat_status avg_pool2d_grad_infer(leati_infer_call *call, leat_error *err) {
     leati_conv_plan plan;
     leat_shape input, gradient, shape;
-    LEATI_TRY(leati_support_want_float(call, 0, "the input", err));
+    LEATI_TRY(want_mean(call, err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
     LEATI_TRY(leati_window_want_rank4(call, 0, "the input", &input, err));
     LEATI_TRY(leati_window_want_rank4(call, 1, "the gradient", &gradient, err));
@@ -476,7 +503,7 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
 }
 
 /* The descriptor of one operation. */
-#define POOL_OP(NAME, DOC, ...)                                                                    \
+#define POOL_OP(NAME, HALF_KIND, DOC, ...)                                                         \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \
         .version = 1,                                                                              \
@@ -486,7 +513,7 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         .signature = "input ksize strides padding data_format=\"NHWC\"",                           \
         .types = "T",                                                                              \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_FLOAT,                                                              \
+        .halves = HALF_KIND,                                                                       \
         .checks = LEATI_CHECKS_IN_KERNEL,                                                          \
         .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
@@ -496,17 +523,19 @@ static leat_status avg_pool2d_grad_gradient(leati_gradient_call *call, leat_erro
         .gradient = NAME##_gradient,                                                               \
         __VA_ARGS__,                                                                               \
     };
-POOL_OP(max_pool2d, "The maximum of each window of pictures NHWC", .infer = max_pool2d_infer)
-POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = avg_pool2d_infer)
+POOL_OP(max_pool2d, LEATI_HALVES_FLOAT, "The maximum of each window of pictures NHWC",
+        .infer = max_pool2d_infer)
+POOL_OP(avg_pool2d, LEATI_HALVES_OWN, "The mean of each window of pictures NHWC",
+        .infer = avg_pool2d_infer)
 
 /* The descriptor of a gradient. */
-#define POOL_GRAD_OP(NAME, DOC, ...)                                                               \
+#define POOL_GRAD_OP(NAME, HALF_KIND, DOC, ...)                                                    \
     const leati_tensor_op leati_tensor_op_##NAME = {                                               \
         .name = #NAME,                                                                             \
         .version = 1,                                                                              \
         .doc = DOC,                                                                                \
         .outputs = "output",                                                                       \
-        .halves = LEATI_HALVES_FLOAT,                                                              \
+        .halves = HALF_KIND,                                                                       \
         .rows = pool_rows,                                                                         \
         .args_size = sizeof(struct leati_pool_args),                                               \
         .infer = NAME##_infer,                                                                     \
@@ -515,11 +544,12 @@ POOL_OP(avg_pool2d, "The mean of each window of pictures NHWC", .infer = avg_poo
         __VA_ARGS__,                                                                               \
     };
 POOL_GRAD_OP(
-    max_pool2d_grad,
+    max_pool2d_grad, LEATI_HALVES_FLOAT,
     "The gradient of max_pool2d, to a window's first largest value (tf.raw_ops.MaxPoolGrad).",
     .inputs = "input output gradient", .types = "T T T", .min_inputs = 3, .max_inputs = 3)
-POOL_GRAD_OP(max_pool2d_grad_grad,
+POOL_GRAD_OP(max_pool2d_grad_grad, LEATI_HALVES_FLOAT,
              "The values where max_pool2d found its maxima (tf.raw_ops.MaxPoolGradGrad).",
              .types = "T T T", .min_inputs = 3, .max_inputs = 3)
-POOL_GRAD_OP(avg_pool2d_grad, "The gradient of avg_pool2d (tf.raw_ops.AvgPoolGrad).",
-             .types = "T T", .min_inputs = 2, .max_inputs = 2)
+POOL_GRAD_OP(avg_pool2d_grad, LEATI_HALVES_OWN,
+             "The gradient of avg_pool2d (tf.raw_ops.AvgPoolGrad).", .types = "T T",
+             .min_inputs = 2, .max_inputs = 2)

@@ -16,8 +16,9 @@ static const leati_call_context alone = {.num_replicas = 1};
 
 /* ---- variables on a device ---- */
 
-static leat_status place_alloc(void *device, size_t size, leat_buffer **out, leat_error *err) {
-    return ((leati_device *)device)->ops->alloc(device, size, out, err);
+static leat_status place_alloc(void *device, leat_dtype dtype, const leat_shape *shape,
+                               leat_buffer **out, leat_error *err) {
+    return ((leati_device *)device)->ops->alloc(device, dtype, shape, out, err);
 }
 
 static leat_status place_upload(void *device, const void *from, leat_buffer *to, size_t size,
@@ -43,7 +44,8 @@ static leat_status place(void *context, leat_variable *variable, const leat_tens
                                                  .upload = place_upload,
                                                  .download = place_download};
     size_t size = leat_tensor_bytes(initial);
-    leat_status status = place_alloc(context, size, &variable->copies[0], err);
+    leat_status status =
+        place_alloc(context, variable->dtype, &variable->shape, &variable->copies[0], err);
     return status != LEAT_OK ? status
                              : place_upload(context, initial->data, variable->copies[0], size, err);
 }
@@ -96,7 +98,8 @@ static void test_step(void **state) {
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
     const float numbers[2] = {1, 2};
     float found[2];
-    assert_int_equal(device->ops->alloc(device, sizeof numbers, &input.owner, &err), LEAT_OK);
+    assert_int_equal(device->ops->alloc(device, LEAT_FLOAT32, &LEAT_SHAPE(2), &input.owner, &err),
+                     LEAT_OK);
     assert_int_equal(device->ops->upload(device, numbers, input.owner, sizeof numbers, &err),
                      LEAT_OK);
     input.data = input.owner->data;
@@ -130,7 +133,8 @@ static void test_variable_of_the_host(void **state) {
     leat_function *with_here = step_function(here), *with_there = step_function(there);
     leati_executable *step = NULL;
     leat_tensor input = leat_tensor_view(LEAT_FLOAT32, LEAT_SHAPE(2), NULL), output;
-    assert_int_equal(device->ops->alloc(device, 8, &input.owner, &err), LEAT_OK);
+    assert_int_equal(device->ops->alloc(device, LEAT_FLOAT32, &LEAT_SHAPE(2), &input.owner, &err),
+                     LEAT_OK);
     input.data = input.owner->data;
     leati_run_args args = {&input, 1, &output, 1, &alone, false};
     assert_int_equal(device->ops->compile(device, with_here, &alone, &step, &err), LEAT_OK);
@@ -253,7 +257,9 @@ static void test_untouchable(void **state) {
     (void)state;
     leati_device *device = fake_device_new(2, NULL);
     leat_buffer *buffer = NULL;
-    assert_int_equal(device->ops->alloc(device, 64, &buffer, &(leat_error){0}), LEAT_OK);
+    assert_int_equal(
+        device->ops->alloc(device, LEAT_FLOAT32, &LEAT_SHAPE(16), &buffer, &(leat_error){0}),
+        LEAT_OK);
     pid_t child = fork();
     if (child == 0) {
         (void)signal(SIGSEGV, SIG_DFL);

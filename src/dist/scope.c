@@ -24,8 +24,9 @@ typedef struct scope {
 static _Thread_local scope scopes[MOST_SCOPES];
 static _Thread_local int num_scopes;
 
-static leat_status place_alloc(void *device, size_t size, leat_buffer **out, leat_error *err) {
-    return ((leati_device *)device)->ops->alloc(device, size, out, err);
+static leat_status place_alloc(void *device, leat_dtype dtype, const leat_shape *shape,
+                               leat_buffer **out, leat_error *err) {
+    return ((leati_device *)device)->ops->alloc(device, dtype, shape, out, err);
 }
 
 static leat_status place_upload(void *device, const void *from, leat_buffer *to, size_t size,
@@ -108,7 +109,8 @@ static leat_status place_variable(void *context, leat_variable *variable,
                                                      .alloc = place_alloc,
                                                      .upload = place_upload,
                                                      .download = place_download};
-        status = device->ops->alloc(device, bytes, &variable->copies[r], err);
+        status = device->ops->alloc(device, variable->dtype, &variable->shape, &variable->copies[r],
+                                    err);
         if (status == LEAT_OK)
             status = device->ops->upload(device, initial->data, variable->copies[r], bytes, err);
     }

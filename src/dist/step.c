@@ -252,7 +252,8 @@ static leat_status to_device(leati_device *device, const leat_tensor *host, leat
                              leat_error *err) {
     leat_buffer *buffer = NULL;
     size_t bytes = leat_tensor_bytes(host);
-    leat_status status = device->ops->alloc(device, bytes, &buffer, err);
+    leat_shape shape = leat_tensor_shape(host);
+    leat_status status = device->ops->alloc(device, host->dtype, &shape, &buffer, err);
     if (status == LEAT_OK)
         status = device->ops->upload(device, host->data, buffer, bytes, err);
     if (status != LEAT_OK) {

@@ -28,9 +28,10 @@ typedef struct leati_run_args {
 typedef struct leati_device_ops {
     const char *kind; /* "CPU", "GPU" */
     void (*close)(leati_device *device);
-    /* Owned buffer whose `device` field is this device (NULL for the CPU: its memory is host
-     * memory). */
-    leat_status (*alloc)(leati_device *device, size_t size, leat_buffer **out, leat_error *err);
+    /* Owned buffer for a tensor of this dtype and shape, whose `device` field is this device (NULL
+     * for the CPU: its memory is host memory). */
+    leat_status (*alloc)(leati_device *device, leat_dtype dtype, const leat_shape *shape,
+                         leat_buffer **out, leat_error *err);
     leat_status (*upload)(leati_device *device, const void *host, leat_buffer *to, size_t size,
                           leat_error *err);
     leat_status (*download)(leati_device *device, const leat_buffer *from, void *host, size_t size,
@@ -75,6 +76,24 @@ struct leati_executable {
 
 /* A logical CPU device: `num_threads` cores from `first_core`. Owned (ops->close). */
 leati_device *leati_device_cpu_new(int index, int num_threads, int first_core, leat_error *err);
+
+/* ---- PJRT plug-ins (exec/pjrt) ---- */
+
+typedef struct leati_device_pjrt_info {
+    int num_devices;
+    const char *platform, *version, *path; /* static */
+} leati_device_pjrt_info;
+
+/* What the plug-in for "GPU", "TPU" or "XLA_CPU" has, which is loaded. NOT_FOUND without one. Any
+ * thread. */
+LEAT_WARN_UNUSED leat_status leati_device_pjrt_find(const char *kind, leati_device_pjrt_info *out,
+                                                    leat_error *err);
+/* A device of it. Owned (ops->close). */
+leati_device *leati_device_pjrt_new(const char *kind, int index, leat_error *err);
+/* A folder such as site-packages in which plug-ins are looked for; the first one wins. */
+LEAT_WARN_UNUSED leat_status leati_device_pjrt_search(const char *folder, leat_error *err);
+/* How many devices XLA_CPU makes of the host; 1 at first. FAILED_PRECONDITION once it is loaded. */
+LEAT_WARN_UNUSED leat_status leati_device_pjrt_set_cpus(int count, leat_error *err);
 
 /* Options of exec/cpu, process-wide, for tests: only plain kernels (also chosen by the environment
  * LEAT_CPU_KERNELS=plain). */

@@ -13,7 +13,8 @@ typedef struct leati_variable_place {
                             leat_error *err);
     leat_status (*upload)(void *device, const void *from, leat_buffer *to, size_t size,
                           leat_error *err);
-    leat_status (*alloc)(void *device, size_t size, leat_buffer **out, leat_error *err);
+    leat_status (*alloc)(void *device, leat_dtype dtype, const leat_shape *shape, leat_buffer **out,
+                         leat_error *err);
 } leati_variable_place;
 
 /* How copies in several processes become one value. */

@@ -47,8 +47,10 @@ static void release_buffer(void *context, void *data, size_t size) {
     leati_free(shadow);
 }
 
-static leat_status fake_alloc(leati_device *device, size_t size, leat_buffer **out,
-                              leat_error *err) {
+static leat_status fake_alloc(leati_device *device, leat_dtype dtype, const leat_shape *shape,
+                              leat_buffer **out, leat_error *err) {
+    leat_tensor tensor = leat_tensor_view(dtype, *shape, NULL);
+    size_t size = leat_tensor_bytes(&tensor);
     struct shadow *shadow = leati_alloc(1, sizeof *shadow + size);
     if (shadow == NULL)
         return leati_no_memory(err);
@@ -215,7 +217,7 @@ static leat_status store_output(leati_device *device, const leat_tensor *from, l
                                 leat_error *err) {
     leat_buffer *buffer = NULL;
     size_t size = leat_tensor_bytes(from);
-    leat_status status = fake_alloc(device, size, &buffer, err);
+    leat_status status = fake_alloc(device, LEAT_UINT8, &LEAT_SHAPE((int64_t)size), &buffer, err);
     if (status == LEAT_OK)
         status = fake_upload(device, from->data, buffer, size, err);
     if (status != LEAT_OK) {

@@ -97,10 +97,11 @@ static void cpu_close(leati_device *device) {
     leati_free(device);
 }
 
-static leat_status cpu_alloc(leati_device *device, size_t size, leat_buffer **out,
-                             leat_error *err) {
+static leat_status cpu_alloc(leati_device *device, leat_dtype dtype, const leat_shape *shape,
+                             leat_buffer **out, leat_error *err) {
     (void)device;
-    *out = leat_buffer_new(size, err);
+    leat_tensor tensor = leat_tensor_view(dtype, *shape, NULL);
+    *out = leat_buffer_new(leat_tensor_bytes(&tensor), err);
     return *out != NULL ? LEAT_OK : LEAT_RESOURCE_EXHAUSTED;
 }
 

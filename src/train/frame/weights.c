@@ -13,7 +13,8 @@ static leat_status place_copy(const leati_variable_place *place, const leat_tens
                               leat_buffer **out, leat_error *err) {
     size_t size = leat_tensor_bytes(initial);
     if (place->device != NULL) {
-        leat_status status = place->alloc(place->device, size, out, err);
+        leat_shape shape = leat_tensor_shape(initial);
+        leat_status status = place->alloc(place->device, initial->dtype, &shape, out, err);
         if (status == LEAT_OK)
             /* A buffer stays in `out` where this fails: the variable frees its copies. */
             status = place->upload(place->device, initial->data, *out, size, err);

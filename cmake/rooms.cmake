@@ -90,6 +90,9 @@ function(leat_add_room room)
     endif()
     add_library(leati_${room} OBJECT ${sources})
     target_link_libraries(leati_${room} PRIVATE leati_build)
+    if(room STREQUAL "exec")
+        target_include_directories(leati_exec SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/third_party) # PJRT's header.
+    endif()
     # What runs once per program, model or plan is compiled for size; sanitizers want to see its lines.
     if(NOT LEAT_SANITIZE)
         set(cold ${sources})

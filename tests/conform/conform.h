@@ -18,6 +18,9 @@ int conform_ops_fields(void);
 /* The same cases as steps of a CPU device. */
 int conform_ops_devices(void);
 
+/* The same as steps of XLA_CPU:0, by its PJRT plug-in. */
+int conform_ops_pjrt(void);
+
 /* Operations whose cases need more than values: variables and replicas; files and pictures. */
 int conform_ops_state(void);
 int conform_ops_pictures(void);

@@ -20,6 +20,7 @@ static const struct {
     {"ops", conform_ops},
     {"ops_fields", conform_ops_fields},
     {"ops_devices", conform_ops_devices},
+    {"ops_pjrt", conform_ops_pjrt},
     {"ops_state", conform_ops_state},
     {"ops_pictures", conform_ops_pictures},
     {"signatures", conform_signatures},

@@ -179,6 +179,9 @@ static bool same_value(const leat_tensor *a, const leat_tensor *b, int64_t i, do
     return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= tolerance;
 }
 
+/* Differences that no tensor's largest value explains: of results near 0 of large operands. */
+static double least_difference;
+
 /* Fails the test unless the tensors are equal; `relative` to the expected one's largest value. */
 static void expect_tensor(const op_case *c, const char *how, int index, const leat_tensor *expected,
                           const leat_tensor *found, double relative) {
@@ -203,7 +206,7 @@ static void expect_tensor(const op_case *c, const char *how, int index, const le
             largest = value;
     }
     for (int64_t i = 0; i < count; i++) {
-        if (same_value(expected, found, i, relative * largest))
+        if (same_value(expected, found, i, fmax(relative * largest, least_difference)))
             continue;
         if (expected->dtype == LEAT_STRING)
             fail_msg("%s %s, %s: output %d, value %d is another string", c->op, c->name, how, index,

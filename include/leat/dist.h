@@ -32,6 +32,25 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_device_set_logical_cpus(int count, le
 /* How many logical devices of `kind` ("CPU") there are (tf.config.list_logical_devices). */
 LEAT_API int leat_device_num_logical(const char *kind);
 
+/* A folder, such as site-packages of a Python, in which PJRT plug-ins are looked for when devices
+ * of another kind than "CPU" are first asked for (packages jax-cuda13-pjrt, libtpu, xla-cpu-pjrt);
+ * before it LEAT_PJRT_PLUGIN, a path or KIND=path, behind it $VIRTUAL_ENV. Any thread. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_device_search(const char *folder, leat_error *err);
+
+typedef struct leat_device_description {
+    int num_devices;      /* of this process */
+    const char *platform; /* "host", "cuda"; static, as the others */
+    const char *version;  /* of the plug-in's interfaces; "" of CPU */
+    const char *path;     /* of the plug-in; "" of CPU */
+} leat_device_description;
+
+/* What there is of a kind: "CPU", "GPU", "TPU" or "XLA_CPU" (the host's cores by XLA). A plug-in is
+ * loaded when it is first asked for. NOT_FOUND without one; what it says where it finds no device.
+ * Any thread. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_device_describe(const char *kind,
+                                                           leat_device_description *out,
+                                                           leat_error *err);
+
 typedef struct leat_strategy_mirrored_options {
     size_t size;
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */

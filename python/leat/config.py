@@ -5,6 +5,7 @@ import types
 
 from leat import _native
 from leat._api import runtime
+from leat._core import devices
 from leat._files.limits import LoadLimits, get_load_limits, set_load_limits  # noqa: F401
 from leat.errors import UnimplementedError
 
@@ -35,14 +36,19 @@ def functions_run_eagerly():
 
 def list_physical_devices(device_type=None):
     """The devices of the machine, all or those of a kind such as "CPU" (``tf.config.list_physical_devices``)."""
-    return [device for device in [_CPU] if device_type in (None, device.device_type)]
+    found = [_CPU]
+    for kind in ("GPU", "TPU", "XLA_CPU"):
+        # The host's cores by XLA are no other device: they are named where they are asked for.
+        if kind == device_type or device_type is None and kind != "XLA_CPU":
+            found += [PhysicalDevice(f"/physical_device:{name}", kind) for name in devices.names(kind)]
+    return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type=None):
     """The devices that strategies see, all or those of a kind (``tf.config.list_logical_devices``)."""
-    if device_type not in (None, "CPU"):
-        return []
-    return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(_native.num_logical_devices("CPU"))]
+    kinds = ("CPU", "GPU", "TPU") if device_type is None else (device_type,)
+    return [LogicalDevice(f"/device:{name}", kind) for kind in kinds if kind in devices.KINDS
+            for name in devices.names(kind)]
 
 
 def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhost", task_index=0, protocol=None,

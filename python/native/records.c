@@ -300,6 +300,34 @@ static PyObject *num_logical_devices(PyObject *module, PyObject *kind) {
     return text == NULL ? NULL : PyLong_FromLong(leat_device_num_logical(text));
 }
 
+static PyObject *search_devices(PyObject *module, PyObject *folder) {
+    (void)module;
+    leat_error err = {0};
+    const char *text = PyUnicode_AsUTF8AndSize(folder, NULL);
+    if (text == NULL)
+        return NULL;
+    if (leat_device_search(text, &err) != LEAT_OK)
+        return native_raise(&err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *describe_devices(PyObject *module, PyObject *kind) {
+    (void)module;
+    leat_error err = {0};
+    leat_device_description found = {0};
+    leat_status status = LEAT_OK;
+    const char *text = PyUnicode_AsUTF8AndSize(kind, NULL);
+    if (text == NULL)
+        return NULL;
+    /* Loading a plug-in takes a while. */
+    Py_BEGIN_ALLOW_THREADS;
+    status = leat_device_describe(text, &found, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != LEAT_OK)
+        return native_raise(&err);
+    return Py_BuildValue("(isss)", found.num_devices, found.platform, found.version, found.path);
+}
+
 static PyObject *set_logical_cpus(PyObject *module, PyObject *count) {
     (void)module;
     leat_error err = {0};
@@ -340,6 +368,9 @@ static PyMethodDef functions[] = {
     {"replace_folder", replace_folder, METH_VARARGS,
      "replace_folder(written, path): leat_folder_replace."},
     {"num_logical_devices", num_logical_devices, METH_O, "How many devices of a kind there are."},
+    {"search_devices", search_devices, METH_O, "search_devices(folder): leat_device_search."},
+    {"describe_devices", describe_devices, METH_O,
+     "describe_devices(kind) -> (count, platform, version, path): leat_device_describe."},
     {"set_logical_cpus", set_logical_cpus, METH_O, "Splits the cores into logical devices."},
     {"set_decode_limits", set_decode_limits, METH_VARARGS, "How far data may unfold."},
     {"set_read_limits", set_read_limits, METH_VARARGS, "How long lines and records may become."},

@@ -1,5 +1,5 @@
-/* Logical CPU devices: the process's cores split evenly
- * (tf.config.set_logical_device_configuration).
+/* Devices by their names. Logical CPU devices are the process's cores split evenly
+ * (tf.config.set_logical_device_configuration), the others those of PJRT plug-ins.
  *
  * Their number is a process-wide setting that the first strategy fixes. With fewer cores than
  * devices, devices share cores and are not pinned. Lock: `lock` guards both variables; a leaf. */
@@ -34,7 +34,9 @@ leat_status leat_device_set_logical_cpus(int count, leat_error *err) {
                             "before the first strategy",
                             logical_cpus);
     } else {
-        logical_cpus = count;
+        /* XLA makes as many of the host. */
+        status = leati_device_pjrt_set_cpus(count, err);
+        logical_cpus = status == LEAT_OK ? count : logical_cpus;
     }
     pthread_mutex_unlock(&lock);
     return status;
@@ -48,7 +50,37 @@ int leati_strategy_logical_cpus(void) {
 }
 
 int leat_device_num_logical(const char *kind) {
-    return kind != NULL && strcmp(kind, "CPU") == 0 ? leati_strategy_logical_cpus() : 0;
+    leati_device_pjrt_info info;
+    if (kind == NULL || strcmp(kind, "CPU") == 0)
+        return kind == NULL ? 0 : leati_strategy_logical_cpus();
+    return leati_device_pjrt_find(kind, &info, &(leat_error){0}) == LEAT_OK ? info.num_devices : 0;
+}
+
+leat_status leat_device_search(const char *folder, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    if (folder == NULL)
+        return leati_refuse(err, VALUE, "leat_device_search: folder is NULL");
+    return leati_device_pjrt_search(folder, err);
+}
+
+leat_status leat_device_describe(const char *kind, leat_device_description *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    leati_device_pjrt_info info;
+    if (kind == NULL || out == NULL)
+        return leati_refuse(err, VALUE, "leat_device_describe: %s is NULL",
+                            kind == NULL ? "kind" : "out");
+    *out = (leat_device_description){.num_devices = leati_strategy_logical_cpus(),
+                                     .platform = "host",
+                                     .version = "",
+                                     .path = ""};
+    if (strcmp(kind, "CPU") == 0)
+        return LEAT_OK;
+    LEATI_TRY(leati_device_pjrt_find(kind, &info, err));
+    *out = (leat_device_description){.num_devices = info.num_devices,
+                                     .platform = info.platform,
+                                     .version = info.version,
+                                     .path = info.path};
+    return LEAT_OK;
 }
 
 leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
@@ -73,30 +105,47 @@ leati_device *leati_strategy_logical_cpu_open(int index, leat_error *err) {
 
 // ---- by name ----
 
-/* The index of a device name such as "CPU:1", or "/device:CPU:1"; -1 for anything else. */
-static int device_index(const char *name) {
-    const char *colon = name == NULL ? NULL : strstr(name, "CPU:");
-    if (colon == NULL)
-        return -1;
-    char *end = NULL;
-    long index = strtol(colon + 4, &end, 10);
-    return end == colon + 4 || *end != '\0' || index < 0 || index > 1 << 20 ? -1 : (int)index;
+static const char *const kinds[] = {"CPU", "GPU", "TPU", "XLA_CPU"};
+enum { NUM_KINDS = sizeof kinds / sizeof *kinds };
+
+/* The kind and index of a device name such as "CPU:1", or "/device:CPU:1"; NULL for anything else.
+ */
+static const char *device_kind(const char *name, int *index) {
+    const char *slash = name == NULL ? NULL : strrchr(name, '/');
+    const char *start = slash == NULL ? name : slash + 1;
+    if (start != NULL && strncmp(start, "device:", 7) == 0)
+        start += 7;
+    for (int k = 0; start != NULL && k < NUM_KINDS; k++) {
+        size_t size = strlen(kinds[k]);
+        char *end = NULL;
+        if (strncmp(start, kinds[k], size) != 0 || start[size] != ':')
+            continue;
+        long number = strtol(start + size + 1, &end, 10);
+        if (end == start + size + 1 || *end != '\0' || number < 0 || number > 1 << 20)
+            return NULL;
+        *index = (int)number;
+        return kinds[k];
+    }
+    return NULL;
 }
 
 /* Opens device `i` of the names beside those before it. */
 static leat_status open_device(const char *const *names, int i, leati_device **devices,
                                leat_error *err) {
-    int index = names == NULL ? i : device_index(names[i]);
-    if (index < 0) {
-        return leati_refuse(err, VALUE, "device \"%s\"; expected a name such as \"CPU:0\"",
+    int index = i;
+    const char *kind = names == NULL ? kinds[0] : device_kind(names[i], &index);
+    if (kind == NULL) {
+        return leati_refuse(err, VALUE,
+                            "device \"%s\"; expected a name such as \"CPU:0\" or \"GPU:0\"",
                             names[i] == NULL ? "(null)" : names[i]);
     }
     for (int j = 0; j < i; j++)
-        if (devices[j]->index == index)
-            return leati_refuse(err, VALUE, "device CPU:%d is named twice", index);
+        if (devices[j]->index == index && strcmp(devices[j]->ops->kind, kind) == 0)
+            return leati_refuse(err, VALUE, "device %s:%d is named twice", kind, index);
     /* The caller's `err` may be NULL, and its code is the status. */
     leat_error local = {0};
-    devices[i] = leati_strategy_logical_cpu_open(index, &local);
+    devices[i] = kind == kinds[0] ? leati_strategy_logical_cpu_open(index, &local)
+                                  : leati_device_pjrt_new(kind, index, &local);
     if (devices[i] == NULL)
         *err = local;
     return local.code;

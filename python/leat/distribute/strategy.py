@@ -4,7 +4,7 @@ import threading
 import weakref
 
 from leat import _native, dtypes, nest
-from leat._core import cluster
+from leat._core import cluster, devices as kinds
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.traced import Function, functions_run_eagerly
@@ -29,13 +29,11 @@ def _device(name):
     parts = str(name).upper().replace("DEVICE:", "").rsplit("/", 1)[-1].split(":")
     if len(parts) == 1:
         parts.append("0")
-    if len(parts) != 2 or parts[0] != "CPU" or not parts[1].isdigit():
-        raise ValueError(f"device {name!r}: leat has the devices {', '.join(_all_devices())}")
+    if len(parts) != 2 or parts[0] not in kinds.KINDS or not parts[1].isdigit():
+        raise ValueError(f"device {name!r}: leat has the devices {', '.join(kinds.by_default())}")
+    if parts[0] != "CPU":
+        kinds.find(parts[0])  # its error says what is missing
     return ":".join(parts)
-
-
-def _all_devices():
-    return [f"CPU:{i}" for i in range(_native.num_logical_devices("CPU"))]
 
 
 def _check_call(function, args):
@@ -353,13 +351,14 @@ class ValueContext:
 class MirroredStrategy(Strategy):
     """One replica on each device of this process, all with the same variables (``tf.distribute.MirroredStrategy``).
 
-    `devices`: names such as "CPU:0" or "/cpu:1"; None or empty: all logical devices. `cross_device_ops`: how
+    `devices`: names such as "CPU:0", "/cpu:1" or "GPU:0"; None or empty: those that LEAT_DEVICES names
+    ("xla_cpu:2"), else all GPUs, else all logical CPUs. `cross_device_ops`: how
     `all_reduce` combines the values of the replicas, where that is no sum or mean (leat.distribute.CrossDeviceOps);
     optimizers and assignments combine them by the library's own collectives in any case.
     """
 
     def __init__(self, devices=None, cross_device_ops=None):
-        names = [_device(name) for name in devices or ()] or _all_devices()
+        names = [_device(name) for name in devices or ()] or kinds.by_default()
         if len(set(names)) != len(names):
             raise AssertionError("No duplicates allowed in `devices` argument: "
                                  f"{tuple(_PREFIX + name for name in names)}")
@@ -470,7 +469,7 @@ class TPUStrategy(Strategy):
             raise UnimplementedError(None, None, "TPUStrategy: CPUs that stand in for a TPU take no device assignment "
                                      "and no partitioning")
         self._resolver = tpu_cluster_resolver or cluster_resolver.TPUClusterResolver()
-        names = _all_devices()
+        names = kinds.names("CPU")
         self._start(_native.Strategy.mirrored(names), names)
 
     cluster_resolver = property(lambda self: self._resolver, doc="The resolver that it was given.")

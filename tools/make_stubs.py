@@ -21,7 +21,7 @@ INTERNAL = {"leat." + name for name in (
     "_core.later", "_core.signatures", "_core.table", "_graph.ops", "_graph.trace", "_native", "data.checks",
     "data.functions", "jax", "keras._base.calls", "keras._base.tables", "keras.models.summary",
     # No modules of Python's, though they look like them.
-    "libleat_curl", "libleat_dnnl", "libleat_grpc", "libleat_http", "libleat_lapack", "libleat_tls",
+    "libleat_crypto", "libleat_curl", "libleat_dnnl", "libleat_grpc", "libleat_http", "libleat_lapack", "libleat_tls",
     "random.draw", "torch")}
 
 B = "builtins."  # the package has names such as bool and range of its own

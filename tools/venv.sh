@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes .venv with the packages of python/requirements-test.txt, or brings it up to date; `venv.sh docs` and `venv.sh fuzz` add
 # those of python/requirements-docs.txt and python/requirements-fuzz.txt. `venv.sh interop` makes .venv-interop with python/requirements-interop.txt instead,
-# `venv.sh formats` .venv-formats with python/requirements-formats.txt, `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh remote` .venv-remote, moto's S3, with
+# `venv.sh formats` .venv-formats with python/requirements-formats.txt, `venv.sh engines` .venv-engines with python/requirements-engines.txt, `venv.sh remote` .venv-remote, moto's S3 and an emulator of Google's, with
 # python/requirements-remote.txt, `venv.sh frameworks` .venv-frameworks with python/requirements-frameworks.txt, `venv.sh differ` .venv-differ, TensorFlow's, with
 # python/requirements-differ.txt, `venv.sh release` .venv-release, which makes wheels, with python/requirements-release.txt. Where they are current this touches no network. PYTHON names the interpreter; without it python3, which must be 3.11 or newer.
 set -eu
@@ -37,7 +37,7 @@ interop) make .venv-interop interop 'numpy, pytest' ;;
 formats) make .venv-formats formats 'numpy, pytest, pyarrow' ;;
 engines) make .venv-engines engines 'numpy, pytest, ray, kubernetes_validate' ;;
 frameworks) make .venv-frameworks frameworks 'numpy, pytest, torch, torchdata, sklearn, pytorch_lightning, ray, keras' ;;
-remote) make .venv-remote remote 'moto, flask' ;;
+remote) make .venv-remote remote 'moto, flask, gcp_storage_emulator' ;;
 release) make .venv-release release 'auditwheel, elftools, numpy, scikit_build_core' ;;
 differ) make .venv-differ differ 'numpy, tensorflow' ;;
 *)

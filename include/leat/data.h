@@ -47,7 +47,7 @@ LEAT_API leat_dataset *leat_dataset_label(leat_dataset *dataset, const char *lab
 /* The plan as JSON text, in the node format of docs/PLANS.md, and back. Callbacks must be
  * registered by name. Text owned (leat_text_free), dataset owned. A plan that comes from a text
  * reads and writes files of this machine alone, and so does what is built on it:
- * PERMISSION_DENIED for http://, https:// and s3://. */
+ * PERMISSION_DENIED for those of other machines (docs/REMOTE.md). */
 LEAT_API char *leat_dataset_to_json(const leat_dataset *dataset, leat_error *err);
 LEAT_API leat_dataset *leat_dataset_from_json(const char *text, leat_error *err);
 /* The same of a plan that may name files of other machines, since it is the caller's own. */

@@ -3,7 +3,7 @@
  *
  * Objects here belong to one thread at a time; different objects may be used at once. Every call
  * blocks for as long as the file system does. A path is a local path, "file://" and a local path,
- * or one of http://, https:// and s3:// (docs/REMOTE.md); errors always name it. */
+ * or one of http://, https://, s3://, gs:// and az:// (docs/REMOTE.md); errors always name it. */
 #ifndef LEAT_FILE_H
 #define LEAT_FILE_H
 
@@ -248,8 +248,8 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_path_glob(const char *pattern,
                                                      leat_path_function function, void *context,
                                                      leat_error *err);
 
-/* Makes a folder and those above it; one that is there is OK (tf.io.gfile.makedirs). In s3:// there
- * are none, and nothing is done. */
+/* Makes a folder and those above it; one that is there is OK (tf.io.gfile.makedirs). In object
+ * stores there are none, and nothing is done. */
 LEAT_API LEAT_WARN_UNUSED leat_status leat_path_make_folders(const char *path, leat_error *err);
 
 /* Removes a file or an empty folder (tf.io.gfile.remove). */

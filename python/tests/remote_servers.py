@@ -18,6 +18,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOTO = next((path for path in ROOT.glob(".venv*/bin/moto_server")), None)
+GCS = next((path for path in ROOT.glob(".venv*/bin/gcp-storage-emulator")), None)
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
 
@@ -158,9 +159,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def faults(tls=None):
-    """A running Faults; `tls` is (certificate, key)."""
-    server = Faults(tls)
+def running(server):
+    """A server of http.server on a thread of its own; its event `over` ends what it holds back."""
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -170,6 +170,11 @@ def faults(tls=None):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def faults(tls=None):
+    """A running Faults; `tls` is (certificate, key)."""
+    return running(Faults(tls))
 
 
 def free_port():
@@ -244,6 +249,22 @@ def moto():
 def make_bucket(endpoint, name):
     """A bucket of moto, which asks nobody who they are."""
     urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{name}", method="PUT")).read()
+
+
+@contextlib.contextmanager
+def google_emulator():
+    """An emulator of Google's Cloud Storage; its endpoint."""
+    port = free_port()
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    with process_at(port, str(GCS), "start", "--host=127.0.0.1", f"--port={port}", "--in-memory", env=environment):
+        yield f"http://127.0.0.1:{port}"
+
+
+def make_google_bucket(endpoint, name):
+    """A bucket of the emulator."""
+    urllib.request.urlopen(urllib.request.Request(
+        f"{endpoint}/storage/v1/b?project=p", data=b'{"name": "%s"}' % name.encode(), method="POST",
+        headers={"Content-Type": "application/json"})).read()
 
 
 # ---- Signature Version 4, after Amazon's description of it ----

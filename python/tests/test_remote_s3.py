@@ -45,68 +45,6 @@ def made(service, monkeypatch, request):
 # ---- beside moto ----
 
 @needs_moto
-@pytest.mark.parametrize("size", [0, 1, MIB, 5 * MIB + 3, 16 * MIB, 16 * MIB + 1, 50 * MIB + 17])
-def test_writes_and_reads(bucket, size):
-    data = servers.content(size)
-    tf.io.write_file(bucket + "/folder/data.bin", data)
-    assert tf.io.read_file(bucket + "/folder/data.bin").numpy() == data
-    found = tf.io.gfile.stat(bucket + "/folder/data.bin")
-    assert (found.length, found.is_directory) == (size, False)
-    assert found.mtime_nsec > 10 ** 18
-
-
-@needs_moto
-def test_records(bucket):
-    records = [servers.content(i, i) for i in range(1000)]
-    for name in ("a.tfrecord", "b.tfrecord"):
-        with tf.io.TFRecordWriter(f"{bucket}/train/{name}") as writer:
-            for record in records:
-                writer.write(record)
-            assert not tf.io.gfile.exists(f"{bucket}/train/{name}")
-    files = tf.data.Dataset.list_files(bucket + "/train/*.tfrecord", shuffle=False)
-    assert [x.numpy().decode() for x in files] == [bucket + "/train/a.tfrecord", bucket + "/train/b.tfrecord"]
-    assert [x.numpy() for x in tf.data.TFRecordDataset(files)] == records * 2
-    assert len(list(tf.data.TFRecordDataset(files, num_parallel_reads=2))) == 2000
-
-
-ODD = ["a b", "a+b", "a%20b", "ä€𝄞", "a&b<c>\"'", "a=b;c,d", "a:@$!*()[]{}|^`~#?", "_-.~", "a..b"]
-
-
-@needs_moto
-@pytest.mark.parametrize("name", ODD)
-def test_odd_names(bucket, name):
-    path = f"{bucket}/dir/{name}"
-    tf.io.write_file(path, name)
-    assert tf.io.read_file(path).numpy().decode() == name
-    assert tf.io.gfile.listdir(bucket + "/dir") == [name]
-    tf.io.gfile.remove(path)
-    assert not tf.io.gfile.exists(bucket + "/dir")
-
-
-@needs_moto
-def test_folders(bucket):
-    for name in ("a", "dir/b", "dir/c", "dir/deep/d", "dirt"):
-        tf.io.write_file(f"{bucket}/{name}", name)
-    gfile = tf.io.gfile
-    assert sorted(gfile.listdir(bucket)) == ["a", "dir", "dirt"]
-    assert sorted(gfile.listdir(bucket + "/dir/")) == sorted(gfile.listdir(bucket + "/dir")) == ["b", "c", "deep"]
-    assert gfile.isdir(bucket) and gfile.isdir(bucket + "/dir") and gfile.isdir(bucket + "/dir/")
-    assert not gfile.isdir(bucket + "/a") and not gfile.isdir(bucket + "/di")
-    assert gfile.exists(bucket + "/dir") and not gfile.exists(bucket + "/di") and not gfile.exists(bucket + "/dir/x")
-    assert gfile.glob(bucket + "/*") == [f"{bucket}/{name}" for name in ("a", "dir", "dirt")]
-    assert gfile.glob(bucket + "/dir/?") == [f"{bucket}/dir/b", f"{bucket}/dir/c"]
-    assert gfile.glob(bucket + "/*/*/d") == [f"{bucket}/dir/deep/d"]
-    assert gfile.glob([bucket + "/a", bucket + "/none*"]) == [f"{bucket}/a"]
-    assert list(gfile.walk(bucket)) == [(bucket, ["dir"], ["a", "dirt"]), (bucket + "/dir", ["deep"], ["b", "c"]),
-                                        (bucket + "/dir/deep", [], ["d"])]
-    with pytest.raises(tf.errors.NotFoundError, match="neither"):
-        gfile.listdir(bucket + "/none")
-    gfile.makedirs(bucket + "/new/folder")
-    gfile.rmtree(bucket + "/dir")
-    assert sorted(gfile.listdir(bucket)) == ["a", "dirt"]
-
-
-@needs_moto
 def test_more_names_than_a_page(bucket):
     names = [f"{i:04}" for i in range(1003)]
     for name in names:
@@ -114,39 +52,6 @@ def test_more_names_than_a_page(bucket):
             f"{os.environ['AWS_ENDPOINT_URL']}/{bucket[5:]}/many/{name}", data=b"", method="PUT")).read()
     assert tf.io.gfile.listdir(bucket + "/many") == names
     assert len(tf.io.gfile.glob(bucket + "/many/*7")) == 100
-
-
-@needs_moto
-def test_files_of_python(bucket, tmp_path):
-    gfile, path = tf.io.gfile, bucket + "/text"
-    with gfile.GFile(path, "w") as file:
-        file.write("one\n")
-        file.write("two\n")
-        assert not gfile.exists(path)
-    assert gfile.GFile(path).read() == "one\ntwo\n"
-    with pytest.raises(KeyError), gfile.GFile(path, "w") as file:
-        file.write("three")
-        raise KeyError
-    assert list(gfile.GFile(path)) == ["one\n", "two\n"]
-    with pytest.raises(KeyError), gfile.GFile(path, "wb") as file:
-        file.write(bytes(40 * MIB))
-        raise KeyError
-    assert gfile.stat(path).length == 8
-    local = str(tmp_path / "local")
-    gfile.copy(path, local)
-    gfile.copy(local, bucket + "/again")
-    gfile.copy(bucket + "/again", bucket + "/third")
-    assert gfile.GFile(bucket + "/third", "rb").read() == b"one\ntwo\n"
-    with pytest.raises(tf.errors.AlreadyExistsError):
-        gfile.copy(path, bucket + "/third")
-    with pytest.raises(tf.errors.UnimplementedError, match="name"):
-        gfile.rename(path, bucket + "/fourth")
-    with pytest.raises(tf.errors.UnimplementedError, match="rb"):
-        gfile.GFile(path, "a")
-    with pytest.raises(tf.errors.NotFoundError):
-        gfile.remove(bucket + "/none")
-    with pytest.raises(tf.errors.NotFoundError):
-        gfile.GFile(bucket + "/none").read()
 
 
 def uploads(bucket):
@@ -168,45 +73,6 @@ def test_what_is_given_up_leaves_nothing(bucket):
     assert uploads(bucket) == 0 and not tf.io.gfile.exists(bucket + "/data")
     tf.io.write_file(bucket + "/data", bytes(70 * MIB))
     assert uploads(bucket) == 0
-
-
-@needs_moto
-def test_what_else_is_written(bucket):
-    data = tf.data.Dataset.range(1000).map(lambda x: (x, tf.strings.as_string(x)))
-    wanted = list(data.as_numpy_iterator())
-    data.save(bucket + "/saved")
-    assert list(tf.data.Dataset.load(bucket + "/saved").as_numpy_iterator()) == wanted
-    for _ in range(2):
-        assert list(data.snapshot(bucket + "/snapshot").as_numpy_iterator()) == wanted
-    writer = tf.summary.create_file_writer(bucket + "/logs")
-    with writer.as_default():
-        tf.summary.scalar("loss", 1.0, step=1)
-    writer.close()
-    assert len(tf.io.gfile.glob(bucket + "/logs/events.out.tfevents.*")) == 1
-
-
-@needs_moto
-def test_what_object_stores_cannot(bucket):
-    data = tf.data.Dataset.range(3)
-    with pytest.raises(tf.errors.UnimplementedError, match="s3://"):
-        list(data.cache(bucket + "/cache"))
-    with pytest.raises(tf.errors.UnimplementedError, match="alone"):
-        tf.train.Checkpoint(v=tf.Variable(1)).save(bucket + "/checkpoint")
-    with pytest.raises(tf.errors.FailedPreconditionError, match="bucket"):
-        tf.io.read_file(bucket)
-    with pytest.raises(tf.errors.FailedPreconditionError, match="folder"):
-        tf.io.gfile.GFile(bucket + "/a/", "w").close()
-    with pytest.raises(tf.errors.NotFoundError, match="404"):
-        tf.io.read_file("s3://no-such-bucket-anywhere/a")
-
-
-@needs_moto
-def test_datasets_of_strangers(bucket):
-    tf.io.write_file(bucket + "/a.txt", "a\n")
-    text = tf.data.TextLineDataset(bucket + "/a.txt").to_json()
-    with pytest.raises(tf.errors.PermissionDeniedError, match="remote"):
-        list(tf.data.Dataset.from_json(text))
-    assert list(tf.data.Dataset.from_json(text, remote=True).as_numpy_iterator()) == [b"a"]
 
 
 # ---- signatures and accounts ----

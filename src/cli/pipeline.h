@@ -39,7 +39,7 @@ typedef struct leati_pipeline_options {
         {.name = "remote",                                                                         \
          .type = LEATI_OPTION_FLAG,                                                                \
          .offset = offsetof(s, m.remote),                                                          \
-         .doc = "The plan is yours: it may open http://, https:// and s3:// files."},              \
+         .doc = "The plan is yours: it may open http://, s3:// and other files."},                 \
     {                                                                                              \
         .name = "no-rewrites", .type = LEATI_OPTION_FLAG, .offset = offsetof(s, m.no_rewrites),    \
         .doc = "Run the plan as written, without fusions."                                         \

@@ -112,6 +112,7 @@ struct leati_fs {
                           leat_error *err);
     /* Makes a folder; one that is there already is OK. */
     leat_status (*mkdir)(const leati_fs *fs, const char *path, leat_error *err);
+    const struct leati_bucket_dialect *dialect; /* of an object store (bucket.h); NULL: none */
 };
 
 /* The file system of a path and the path as that file system wants it (a view of `path`). An

@@ -111,10 +111,8 @@ static void free_request(leati_net_request *request) {
     leati_free(request->path);
     leati_free(request->url);
     leati_free(request->header);
-    leati_free(request->region);
-    leati_free(request->key);
-    leati_free(request->secret);
-    leati_free(request->token);
+    leati_free(request->location);
+    leati_net_signer_fini(&request->signer);
     leati_free(request->version);
     leati_free(request->body);
     leati_free(request->data);
@@ -327,11 +325,13 @@ static bool copy_ask(leati_net_request *request, const leati_net_ask *ask) {
     request->whole = ask->whole;
     request->most = ask->most;
     request->answer = (leati_net_answer){.whole = -1, .changed = -1};
+    request->content_type = ask->content_type;
+    request->rights = ask->rights;
+    request->is_step = ask->is_step;
     return copy_text(&request->path, ask->path) && copy_text(&request->url, ask->url) &&
            copy_text(&request->header, ask->header) &&
-           copy_text(&request->region, signer->region) && copy_text(&request->key, signer->key) &&
-           copy_text(&request->secret, signer->secret) &&
-           copy_text(&request->token, signer->token) && copy_text(&request->version, ask->version);
+           leati_net_signer_copy(&request->signer, signer) &&
+           copy_text(&request->version, ask->version);
 }
 
 leat_status leati_net_start(const leati_net_ask *ask, leati_net_request **out, leat_error *err) {
@@ -462,4 +462,8 @@ size_t leati_net_size(const leati_net_request *request) {
 
 const leati_net_answer *leati_net_answer_of(const leati_net_request *request) {
     return &request->answer;
+}
+
+const char *leati_net_location(const leati_net_request *request) {
+    return request->location;
 }

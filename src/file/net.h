@@ -27,11 +27,22 @@ typedef enum leati_net_method {
     LEATI_NET_DELETE
 } leati_net_method;
 
-/* By whom a request is signed (AWS Signature Version 4). Texts are borrowed. */
+typedef enum leati_net_signature {
+    LEATI_NET_UNSIGNED = 0,
+    LEATI_NET_AMAZON, /* AWS Signature Version 4: region, key, secret, token of a session or NULL */
+    LEATI_NET_BEARER, /* OAuth's: token */
+    LEATI_NET_AZURE,  /* SharedKey: key is the account's name, secret its key; NULL: not signed */
+} leati_net_signature;
+
+/* By whom a request is made. */
 typedef struct leati_net_signer {
-    const char *region, *key, *secret;
-    const char *token; /* of the session; NULL: none */
+    leati_net_signature kind;
+    const char *region, *key, *secret, *token;
 } leati_net_signer;
+
+/* A signer with texts of its own, for fini; false without memory, then of what was copied. */
+LEAT_WARN_UNUSED bool leati_net_signer_copy(leati_net_signer *to, const leati_net_signer *from);
+void leati_net_signer_fini(leati_net_signer *signer);
 
 /* What is asked; borrowed for the call, but `body`. */
 typedef struct leati_net_ask {
@@ -40,6 +51,9 @@ typedef struct leati_net_ask {
     const char *url;
     const leati_net_signer *signer; /* NULL: not signed, and redirects are followed */
     const char *header;             /* a further one; NULL: none */
+    const char *content_type;       /* of the body; constant */
+    const char *rights;             /* what to look at where rights are missing; constant */
+    bool is_step;                   /* of an upload that goes on: 308 is a good answer */
     /* Bytes of the whole that are wanted; a size of -1: all of it, without asking for a range. */
     int64_t from, size;
     const char *version; /* which the answer must have (leati_net_answer); "": any */
@@ -48,7 +62,10 @@ typedef struct leati_net_ask {
     void *body;          /* given, also on failure */
     size_t body_size;
 } leati_net_ask;
-#define LEATI_NET_ASK .size = -1, .version = "", .whole = -1, .most = 1 << 20
+#define LEATI_NET_ASK                                                                              \
+    .size = -1, .version = "", .whole = -1, .most = 1 << 20,                                       \
+    .content_type = "application/octet-stream",                                                    \
+    .rights = "a host's name and password go into ~/.netrc"
 
 enum {
     LEATI_NET_VERSION_BYTES = 200,
@@ -62,6 +79,7 @@ typedef struct leati_net_answer {
     int64_t whole;   /* bytes of all of it; -1: not said */
     bool is_range;   /* the bytes are those of the range */
     int64_t changed; /* seconds since 1970; -1: not said */
+    int64_t kept;    /* bytes of an upload that goes on that are there; 0: not said */
     /* The ETag, or else when it was changed, in the server's words; "": neither was said. */
     char version[LEATI_NET_VERSION_BYTES];
 } leati_net_answer;
@@ -92,6 +110,8 @@ const uint8_t *leati_net_data(const leati_net_request *request);
 size_t leati_net_size(const leati_net_request *request);
 /* After a wait, also one that failed where the request is done. */
 const leati_net_answer *leati_net_answer_of(const leati_net_request *request);
+/* Where the answer says that it goes on; NULL: not said. Borrowed; of a request that is done. */
+const char *leati_net_location(const leati_net_request *request);
 /* Was it made before a fork, by the parent? Then nobody drives it here. */
 bool leati_net_is_lost(const leati_net_request *request);
 

@@ -49,6 +49,11 @@ const leati_net_answer *leati_net_answer_of(const leati_net_request *request) {
     return &none;
 }
 
+const char *leati_net_location(const leati_net_request *request) {
+    (void)request;
+    return NULL;
+}
+
 bool leati_net_is_lost(const leati_net_request *request) {
     (void)request;
     return true;

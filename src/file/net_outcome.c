@@ -41,11 +41,24 @@ static void element_of(const leati_net_request *request, const char *name, char 
     copy_clean(to, room, from, strcspn(from, "<"));
 }
 
+/* The text of the first member of a name in JSON. */
+static void member_of(const leati_net_request *request, const char *name, char *to, size_t room) {
+    char word[32];
+    (void)snprintf(word, sizeof word, "\"%s\":", name);
+    const char *from = strstr(request->said, word);
+    to[0] = '\0';
+    from = from != NULL ? strchr(from + strlen(word), '"') : NULL;
+    if (from != NULL)
+        copy_clean(to, room, from + 1, strcspn(from + 1, "\""));
+}
+
 /* "the server answered 503 (SlowDown: Please reduce ...)" */
 static void say_answer(const leati_net_request *request, char *to, size_t room) {
-    char code[64], words[160];
+    char code[100], words[160];
     element_of(request, "Code", code, sizeof code);
     element_of(request, "Message", words, sizeof words);
+    if (code[0] == '\0')
+        member_of(request, "message", code, sizeof code);
     int n = snprintf(to, room, "the server answered %d", request->seen.status);
     if (code[0] != '\0')
         (void)snprintf(to + n, room - (size_t)n, " (%s%s%s)", code, words[0] != '\0' ? ": " : "",
@@ -106,16 +119,6 @@ static bool is_passing(const leati_net_request *request) {
     }
 }
 
-static leati_net_state refuse_rights(leati_net_request *request, const char *what) {
-    return fail(request, LEAT_PERMISSION_DENIED, what,
-                request->key != NULL
-                    ? "check the credentials (AWS_ACCESS_KEY_ID, AWS_PROFILE) and what they allow"
-                : strstr(request->url, "://") != NULL && request->path[0] == 's'
-                    ? "it may want credentials (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
-                      "AWS_PROFILE)"
-                    : "a host's name and password go into ~/.netrc");
-}
-
 static leati_net_state judge_status(leati_net_request *request) {
     char what[TEXT_BYTES];
     int status = request->seen.status;
@@ -128,7 +131,7 @@ static leati_net_state judge_status(leati_net_request *request) {
     switch (status) {
     case 401:
     case 403:
-    case 407: return refuse_rights(request, what);
+    case 407: return fail(request, LEAT_PERMISSION_DENIED, what, request->rights);
     case 404:
     case 410: return fail(request, LEAT_NOT_FOUND, what, "check the name");
     case 416: return fail(request, LEAT_OUT_OF_RANGE, what, "it is shorter than it was");
@@ -144,7 +147,7 @@ static leati_net_state judge_status(leati_net_request *request) {
     case 308:
     case 412:
         return fail(request, LEAT_FAILED_PRECONDITION, what,
-                    "check the endpoint and the region (AWS_ENDPOINT_URL, AWS_REGION)");
+                    "check the endpoint and the region, or name the place that it leads to");
     case 501: return fail(request, LEAT_UNIMPLEMENTED, what, "use another server");
     default: return fail(request, LEAT_UNAVAILABLE, what, "try later");
     }
@@ -210,7 +213,7 @@ static bool has_enough(const leati_net_request *request) {
 leati_net_state leati_net_transfer_judge(leati_net_request *request, CURLcode code) {
     leati_net_state state = LEATI_NET_DONE;
     bool has_status = request->seen.status != 0;
-    bool is_good = request->seen.status >= 200 && request->seen.status < 300;
+    bool is_good = leati_net_is_good(request);
     if (code == CURLE_OK && !request->judged)
         (void)leati_net_transfer_head(request);
     if (request->error.code == LEAT_OK) {

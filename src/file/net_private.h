@@ -23,7 +23,9 @@ struct leati_net_request {
     /* What was asked; constant, owned. */
     leati_net_method method;
     char *path, *url, *header;
-    char *region, *key, *secret, *token; /* NULL: not signed */
+    const char *content_type, *rights;
+    bool is_step;
+    leati_net_signer signer;
     int64_t from, wanted;
     char *version;
     int64_t whole;
@@ -53,6 +55,7 @@ struct leati_net_request {
     int64_t range_size;    /* likewise */
     int64_t retry_after_s; /* -1: not said */
     leati_net_answer seen; /* what this attempt's answer says */
+    char *location;        /* likewise; owned */
     /* What the first good one said; then constant. Of a request that failed, what the last said. */
     leati_net_answer answer;
     char said[400]; /* the beginning of a failure's body */
@@ -62,6 +65,19 @@ struct leati_net_request {
     size_t room;
     atomic_size_t received; /* written by the thread alone */
 };
+
+enum { LEATI_NET_RANGE_BYTES = 64 };
+/* Of Azure's service, for which requests are written. */
+#define LEATI_NET_AZURE_VERSION "2020-04-08"
+
+/* Is the answer's status one of success? */
+bool leati_net_is_good(const leati_net_request *request);
+/* The bytes that this attempt asks for, "0-9"; false: all of it. */
+bool leati_net_range(const leati_net_request *request, char out[LEATI_NET_RANGE_BYTES]);
+/* Adds a header, which is copied; false without memory. */
+bool leati_net_add_header(leati_net_request *request, const char *text);
+/* Adds what says by whom this attempt is made; false without memory. */
+bool leati_net_sign(leati_net_request *request);
 
 /* Gives the request a handle of libcurl's for one more attempt. False: it failed for good, with
  * `error`. */

@@ -1,5 +1,7 @@
-/* What the environment says of requests; see net.h. It is read for each file, so that a program can
- * set it while it runs. A text that is no such number is INVALID_ARGUMENT. Locks: none. */
+/* What the environment says of requests, and by whom they are made; see net.h. It is read for each
+ * file, so that a program can set it while it runs. A text that is no such number is
+ * INVALID_ARGUMENT. Locks: none. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "file/net.h"
 #include <stdlib.h>
@@ -40,4 +42,25 @@ leat_status leati_net_settings_read(leati_net_settings *out, leat_error *err) {
     LEATI_TRY(read_variable(&variables[2], false, &timeout, err));
     *out = (leati_net_settings){(int)connections, (int)retries, (int64_t)(timeout * 1000)};
     return LEAT_OK;
+}
+
+/* ---- signers ---- */
+
+static bool copy_text(const char **to, const char *from) {
+    *to = leati_strdup(from);
+    return from == NULL || *to != NULL;
+}
+
+bool leati_net_signer_copy(leati_net_signer *to, const leati_net_signer *from) {
+    *to = (leati_net_signer){.kind = from->kind};
+    return copy_text(&to->region, from->region) && copy_text(&to->key, from->key) &&
+           copy_text(&to->secret, from->secret) && copy_text(&to->token, from->token);
+}
+
+void leati_net_signer_fini(leati_net_signer *signer) {
+    leati_free((char *)(uintptr_t)signer->region);
+    leati_free((char *)(uintptr_t)signer->key);
+    leati_free((char *)(uintptr_t)signer->secret);
+    leati_free((char *)(uintptr_t)signer->token);
+    *signer = (leati_net_signer){0};
 }

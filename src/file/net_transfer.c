@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/minmax.h"
-#include "base/sha256.h"
 #include "file/net_private.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +103,19 @@ static void take_change(leati_net_request *request, const char *value, size_t si
     take_version(request, value, size, true);
 }
 
+/* "bytes=0-9" of an upload that goes on. */
+static void take_kept(leati_net_request *request, const char *value, size_t size) {
+    static const char word[] = "bytes=0-";
+    const char *at = value + sizeof word - 1;
+    if (size >= sizeof word && memcmp(value, word, sizeof word - 1) == 0)
+        request->seen.kept = take_number(&at, value + size) + 1;
+}
+
+static void take_location(leati_net_request *request, const char *value, size_t size) {
+    leati_free(request->location);
+    request->location = leati_strndup(value, size);
+}
+
 /* A new answer begins: of a redirect's target, behind a proxy's or a provisional one. */
 static void begin_answer(leati_net_request *request, const char *line, size_t size) {
     const char *at = memchr(line, ' ', size), *end = line + size;
@@ -137,6 +149,10 @@ static size_t on_header(char *line, size_t one, size_t count, void *context) {
         take_version(request, value, n, false);
     else if (header_is(line, size, "Last-Modified", &value, &n))
         take_change(request, value, n);
+    else if (header_is(line, size, "Range", &value, &n))
+        take_kept(request, value, n);
+    else if (header_is(line, size, "Location", &value, &n))
+        take_location(request, value, n);
     else if (header_is(line, size, "Retry-After", &value, &n))
         request->retry_after_s = take_number(&value, value + n);
     return size;
@@ -144,8 +160,9 @@ static size_t on_header(char *line, size_t one, size_t count, void *context) {
 
 /* ---- may its bytes be taken? ---- */
 
-static bool is_good(const leati_net_request *request) {
-    return request->seen.status >= 200 && request->seen.status < 300;
+bool leati_net_is_good(const leati_net_request *request) {
+    return (request->seen.status >= 200 && request->seen.status < 300) ||
+           (request->is_step && request->seen.status == 308);
 }
 
 static bool same_version(leati_net_request *request) {
@@ -242,7 +259,7 @@ bool leati_net_transfer_head(leati_net_request *request) {
     bool is_first = request->answer.status == 0;
     request->judged = true;
     request->skip = 0;
-    if (!is_good(request))
+    if (!leati_net_is_good(request))
         return true;
     request->seen.is_range = request->seen.status == 206;
     if (!same_version(request) || !same_whole(request))
@@ -272,7 +289,7 @@ static size_t on_bytes(char *data, size_t one, size_t count, void *context) {
     size_t size = one * count, given = size;
     if (!request->judged && !leati_net_transfer_head(request))
         return 0;
-    if (!is_good(request))
+    if (!leati_net_is_good(request))
         return take_said(request, data, size);
     size_t passed = (size_t)LEATI_MIN(request->skip, (int64_t)size);
     request->skip -= (int64_t)passed;
@@ -309,42 +326,17 @@ static const char *find_authorities(void) {
     return NULL;
 }
 
-static bool add_header(leati_net_request *request, const char *text) {
+bool leati_net_add_header(leati_net_request *request, const char *text) {
     struct curl_slist *longer = curl_slist_append(request->headers, text);
     if (longer != NULL)
         request->headers = longer;
     return longer != NULL;
 }
 
-/* The header by which a signed body is known. TLS vouches for one by itself. */
-static bool add_body_hash(leati_net_request *request) {
+static bool add_content_type(leati_net_request *request) {
     char text[100];
-    uint8_t hash[LEATI_SHA256_BYTES];
-    leati_sha256 running;
-    int n = snprintf(text, sizeof text, "x-amz-content-sha256: ");
-    if (request->body_size > 0 && strncmp(request->url, "https:", 6) == 0)
-        return add_header(request, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-    leati_sha256_begin(&running);
-    leati_sha256_add(&running, request->body, request->body_size);
-    leati_sha256_end(&running, hash);
-    for (int i = 0; i < LEATI_SHA256_BYTES; i++)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%02x", hash[i]);
-    return add_header(request, text);
-}
-
-static bool set_signature(leati_net_request *request) {
-    char scope[160], token[4096];
-    if (request->key == NULL)
-        return true;
-    (void)snprintf(scope, sizeof scope, "aws:amz:%s:s3", request->region);
-    bool done = curl_easy_setopt(request->easy, CURLOPT_AWS_SIGV4, scope) == CURLE_OK &&
-                curl_easy_setopt(request->easy, CURLOPT_USERNAME, request->key) == CURLE_OK &&
-                curl_easy_setopt(request->easy, CURLOPT_PASSWORD, request->secret) == CURLE_OK &&
-                add_body_hash(request);
-    if (!done || request->token == NULL)
-        return done;
-    int n = snprintf(token, sizeof token, "x-amz-security-token: %s", request->token);
-    return n < (int)sizeof token && add_header(request, token);
+    (void)snprintf(text, sizeof text, "Content-Type: %s", request->content_type);
+    return leati_net_add_header(request, text);
 }
 
 static bool set_method(leati_net_request *request) {
@@ -363,34 +355,40 @@ static bool set_method(leati_net_request *request) {
                curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body) == CURLE_OK &&
                /* Nobody waits for leave to send. Asking for none would be signed, and not sent. */
                curl_easy_setopt(easy, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L) == CURLE_OK &&
-               add_header(request, "Content-Type: application/octet-stream");
+               add_content_type(request);
     }
     return done &&
            curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, names[request->method]) == CURLE_OK;
 }
 
-static bool set_range(leati_net_request *request) {
-    char range[64];
+bool leati_net_range(const leati_net_request *request, char out[LEATI_NET_RANGE_BYTES]) {
     int64_t from = request->from + (int64_t)atomic_load(&request->received);
     if (request->wanted < 0)
-        return true;
-    (void)snprintf(range, sizeof range, "%lld-%lld", (long long)from,
+        return false;
+    (void)snprintf(out, LEATI_NET_RANGE_BYTES, "%lld-%lld", (long long)from,
                    (long long)(request->from + request->wanted - 1));
-    return curl_easy_setopt(request->easy, CURLOPT_RANGE, range) == CURLE_OK;
+    return true;
+}
+
+static bool set_range(leati_net_request *request) {
+    char range[LEATI_NET_RANGE_BYTES];
+    return !leati_net_range(request, range) ||
+           curl_easy_setopt(request->easy, CURLOPT_RANGE, range) == CURLE_OK;
 }
 
 /* Where redirects lead: never from TLS into the clear, and nowhere with a signature. */
 static void set_redirects(leati_net_request *request) {
     bool is_safe = strncmp(request->url, "https:", 6) == 0;
+    bool is_unsigned = request->signer.kind == LEATI_NET_UNSIGNED;
     (void)curl_easy_setopt(request->easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(request->easy, CURLOPT_REDIR_PROTOCOLS_STR,
                            is_safe ? "https" : "http,https");
-    (void)curl_easy_setopt(request->easy, CURLOPT_FOLLOWLOCATION, request->key == NULL ? 1L : 0L);
+    (void)curl_easy_setopt(request->easy, CURLOPT_FOLLOWLOCATION,
+                           is_unsigned && !request->is_step ? 1L : 0L);
     (void)curl_easy_setopt(request->easy, CURLOPT_MAXREDIRS, (long)MOST_REDIRECTS);
     /* Passwords of hosts, for redirects too, each its own. */
     (void)curl_easy_setopt(request->easy, CURLOPT_NETRC,
-                           request->key == NULL ? (long)CURL_NETRC_OPTIONAL
-                                                : (long)CURL_NETRC_IGNORED);
+                           is_unsigned ? (long)CURL_NETRC_OPTIONAL : (long)CURL_NETRC_IGNORED);
 }
 
 static void set_patience(leati_net_request *request) {
@@ -426,8 +424,8 @@ static bool set_all(leati_net_request *request) {
     if (authorities != NULL)
         (void)curl_easy_setopt(easy, CURLOPT_CAINFO, authorities);
     return curl_easy_setopt(easy, CURLOPT_URL, request->url) == CURLE_OK && set_method(request) &&
-           set_range(request) && set_signature(request) &&
-           (request->header == NULL || add_header(request, request->header)) &&
+           set_range(request) && leati_net_sign(request) &&
+           (request->header == NULL || leati_net_add_header(request, request->header)) &&
            (request->headers == NULL ||
             curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers) == CURLE_OK);
 }

@@ -39,7 +39,9 @@ typedef struct piece {
 typedef struct remote_file {
     leati_file base;
     char *url;
-    leati_net_signer signer; /* owned texts; key NULL: none */
+    leati_net_signer signer; /* owned texts; the token is the lock's where it is renewed */
+    const char *rights;
+    leati_remote_renewal renew;
     char version[LEATI_NET_VERSION_BYTES];
     pthread_mutex_t lock; /* guards what follows */
     int64_t next;         /* where who reads on goes on */
@@ -94,7 +96,10 @@ static piece *take_place(remote_file *file) {
 static leat_status start_piece(remote_file *file, int64_t from, int64_t size, piece **out,
                                leat_error *err) {
     leati_net_ask ask = {LEATI_NET_ASK, .path = file->base.path, .url = file->url,
-                         .signer = file->signer.key != NULL ? &file->signer : NULL, .from = from};
+                         .signer = file->signer.kind != LEATI_NET_UNSIGNED ? &file->signer : NULL,
+                         .from = from};
+    if (file->rights != NULL)
+        ask.rights = file->rights;
     ask.size = size;
     ask.version = file->version;
     ask.whole = file->base.size;
@@ -196,6 +201,18 @@ static leat_status read_piece(remote_file *file, int64_t offset, void *data, siz
     return status;
 }
 
+/* Tokens end after an hour; a file may be read for longer. */
+static leat_status renew(remote_file *file, leat_error *err) {
+    char *now = NULL;
+    LEATI_TRY(file->renew(&now, err));
+    pthread_mutex_lock(&file->lock);
+    char *before = (char *)(uintptr_t)file->signer.token;
+    file->signer.token = now;
+    pthread_mutex_unlock(&file->lock);
+    leati_free(before);
+    return LEAT_OK;
+}
+
 leat_status leati_remote_read_at(leati_file *base, int64_t offset, void *data, size_t size,
                                  size_t *got, leat_error *err) {
     remote_file *file = (remote_file *)base;
@@ -203,6 +220,8 @@ leat_status leati_remote_read_at(leati_file *base, int64_t offset, void *data, s
     *got = 0;
     if (offset >= base->size)
         return LEAT_OK;
+    if (file->renew != NULL)
+        LEATI_TRY(renew(file, err));
     size = (size_t)LEATI_MIN((int64_t)LEATI_MIN(size, (size_t)INT64_MAX), base->size - offset);
     while (done < size) {
         size_t part = 0;
@@ -226,10 +245,7 @@ static void free_file(remote_file *file) {
     leati_free(file->pieces);
     leati_free(file->base.path);
     leati_free(file->url);
-    leati_free((char *)(uintptr_t)file->signer.region);
-    leati_free((char *)(uintptr_t)file->signer.key);
-    leati_free((char *)(uintptr_t)file->signer.secret);
-    leati_free((char *)(uintptr_t)file->signer.token);
+    leati_net_signer_fini(&file->signer);
     leati_free(file);
 }
 
@@ -240,14 +256,9 @@ static bool copy_place(remote_file *file, const leati_remote_place *place, int c
     file->pieces = leati_alloc_zero((size_t)file->num_pieces, sizeof(piece));
     if (file->base.path == NULL || file->url == NULL || file->pieces == NULL)
         return false;
-    if (place->signer == NULL)
-        return true;
-    file->signer = (leati_net_signer){.region = leati_strdup(place->signer->region),
-                                      .key = leati_strdup(place->signer->key),
-                                      .secret = leati_strdup(place->signer->secret),
-                                      .token = leati_strdup(place->signer->token)};
-    return file->signer.region != NULL && file->signer.key != NULL && file->signer.secret != NULL &&
-           (place->signer->token == NULL || file->signer.token != NULL);
+    file->rights = place->rights;
+    file->renew = place->renew;
+    return place->signer == NULL || leati_net_signer_copy(&file->signer, place->signer);
 }
 
 /* The first answer does not say how large the file is, and so has to be all of it. */

@@ -67,14 +67,14 @@ static void lists(void **state) {
 static void expect_url(const char *path, bool of_bucket, const char *url) {
     const leati_fs *fs = NULL;
     const char *rest = NULL;
-    leati_s3_place place = {0};
+    leati_bucket_place place = {0};
     leat_error err = {0};
     assert_int_equal(leati_fs_of(path, &fs, &rest, &err), LEAT_OK);
-    assert_int_equal(leati_s3_place_of(fs, rest, &place, &err), LEAT_OK);
+    assert_int_equal(leati_bucket_place_of(fs, rest, &place, &err), LEAT_OK);
     char *found = leati_s3_url(&place, of_bucket, of_bucket ? "a=" : NULL);
     assert_string_equal(found, url);
     leati_free(found);
-    leati_s3_place_fini(&place);
+    leati_bucket_place_fini(&place);
 }
 
 static void urls(void **state) {
@@ -136,6 +136,8 @@ static void what_is_refused(void **state) {
     assert_int_equal(leati_fs_move("s3://abc/a", "s3://abc/b", &err), LEAT_UNIMPLEMENTED);
     assert_int_equal(leati_fs_exchange("s3://abc/a", "s3://abc/b", &err), LEAT_UNIMPLEMENTED);
     assert_int_equal(leati_fs_append("s3://abc/a", "x", 1, &err), LEAT_UNIMPLEMENTED);
+    assert_int_equal(leati_fs_move("gs://abc/a", "gs://abc/b", &err), LEAT_UNIMPLEMENTED);
+    assert_int_equal(leati_fs_append("az://abc/a", "x", 1, &err), LEAT_UNIMPLEMENTED);
     assert_int_equal(leati_fs_move("s3://abc/a", "b", &err), LEAT_INVALID_ARGUMENT);
     assert_int_equal(leati_fs_of("s3://abc/a", &fs, &rest, &err), LEAT_OK);
     assert_int_equal(fs->create(fs, rest, true, &sink, &err), LEAT_UNIMPLEMENTED);
@@ -145,7 +147,8 @@ static void what_is_refused(void **state) {
 
 static void strangers_stay_here(void **state) {
     (void)state;
-    static const char *const paths[] = {"http://h/a", "https://h/a", "s3://abc/a"};
+    static const char *const paths[] = {"http://h/a", "https://h/a", "s3://abc/a", "gs://abc/a",
+                                        "az://abc/a"};
     leat_error err = {0};
     leati_stat found;
     leati_stop_scope before = leati_stop_enter_local();

@@ -7,7 +7,7 @@ from leat import _native
 from leat.errors import UnimplementedError
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-SCHEMES = ("http", "https", "s3")  # of other machines
+SCHEMES = ("http", "https", "s3", "gs", "az")  # of other machines
 
 
 def remote(path):

@@ -116,7 +116,7 @@ class Dataset:
     def from_json(text, remote=False):
         """The dataset of a plan's JSON text.
 
-        remote: may it open files of other machines (``http://``, ``https://``, ``s3://``)? Only for plans of your own:
+        remote: may it open files of other machines (``http://``, ``s3://`` and others)? Only for plans of your own:
         others could have this machine ask for whatever they name. PermissionDeniedError where it may not.
         """
         return Dataset._of(_native.Dataset.from_json(text, bool(remote)), name="Plan")

@@ -40,7 +40,7 @@ list(records.map(lambda r: tf.io.parse_single_example(r, {"y": tf.io.FixedLenFea
 list(records.map(lambda r: tf.io.parse_single_example(r, {"x": tf.io.FixedLenFeature([], tf.float32)})))
 list(D.from_tensors("text.txt").map(tf.io.read_file).map(tf.io.decode_jpeg))
 list(tf.data.experimental.CsvDataset("c.csv", [tf.int32, tf.int32], header=True))
-list(tf.data.TextLineDataset("gs://bucket/file"))
+list(tf.data.TextLineDataset("hdfs://host/file"))
 model("mse").fit(D.from_tensor_slices((np.ones((2, 3)), np.ones((2, 2)))), verbose=0)
 model("mse").fit(np.ones((2, 4)), np.ones((2, 2)), verbose=0)
 keras.Sequential([keras.Input((None,)), keras.layers.Dense(1)])

@@ -343,18 +343,39 @@ static leat_value unmirrored(leat_value gradient, const pad_plan *plan) {
     return gradient;
 }
 
+/* The gradient of what lies between the paddings, counted from both ends: sizes may be unknown. */
+static leat_value between(leat_value gradient, const struct pad_args *args, const leat_shape *in,
+                          leat_error *err) {
+    int64_t pairs[LEAT_MAX_RANK][2], begin[LEAT_MAX_RANK], end[LEAT_MAX_RANK], mask = 0;
+    if (read_paddings(args, in, pairs, err) != LEAT_OK)
+        return (leat_value){.graph = gradient.graph, .id = -1};
+    for (int32_t d = 0; d < in->rank; d++) {
+        begin[d] = pairs[d][0];
+        end[d] = -pairs[d][1];
+        mask |= (int64_t)(end[d] == 0) << d;
+    }
+    return leat_op_strided_slice(
+        gradient, begin, in->rank, end, in->rank,
+        &(leat_op_strided_slice_options){LEAT_OP_STRIDED_SLICE_DEFAULTS, .end_mask = mask});
+}
+
 static leat_status pad_gradient(leati_gradient_call *call, leat_error *err) {
     const struct pad_args *args = call->args;
     leat_shape in = leat_value_shape(call->inputs[0]);
+    leat_value gradient = call->output_gradients[0];
     pad_plan plan = {0};
-    if (!leati_shape_is_static(&in))
+    bool is_static = leati_shape_is_static(&in);
+    if (in.rank >= 0)
+        LEATI_TRY(padded(args, &in, &plan, err));
+    if (in.rank < 0 || (!is_static && plan.mode != PAD_CONSTANT))
         return leati_fail(err, LEAT_UNIMPLEMENTED, "the gradient of pad needs a static shape");
-    LEATI_TRY(padded(args, &in, &plan, err));
-    call->input_gradients[0] =
-        plan.mode == PAD_CONSTANT
-            ? leat_op_slice(call->output_gradients[0], plan.before, in.rank, in.dims, in.rank)
-            : unmirrored(call->output_gradients[0], &plan);
-    return LEAT_OK;
+    if (plan.mode != PAD_CONSTANT)
+        call->input_gradients[0] = unmirrored(gradient, &plan);
+    else if (is_static)
+        call->input_gradients[0] = leat_op_slice(gradient, plan.before, in.rank, in.dims, in.rank);
+    else
+        call->input_gradients[0] = between(gradient, args, &in, err);
+    return err->code;
 }
 
 leat_value leat_op_pad(leat_value tensor, const int64_t *paddings, int rank) {

@@ -138,17 +138,38 @@ static leat_value convolve(leat_value x, leat_value kernel, const struct plane *
     return leat_op_conv2d(x, kernel, plane->strides, 2, plane->padding, plane->dilations, 2);
 }
 
+/* How many places the window spans along the first direction, with its gaps. */
+static int64_t reach_of(const leati_windows *windows) {
+    return (windows->size[0] - 1) * windows->dilations[0] + 1;
+}
+
 /* The slices along the first direction that the window's place `k` meets, one for each place of
- * the output: x has its padding already. */
+ * the output: x has its padding already. `out` < 0: as many places as there are, which only the
+ * run knows. */
 static leat_value slices_of(leat_value x, const leati_windows *windows, int64_t k, int64_t out) {
     const int64_t stride = windows->strides[0], start = k * windows->dilations[0];
-    /* Right behind the last slice, so that the padding's rest is not taken as one more. */
-    const int64_t begin[2] = {0, start}, end[2] = {0, start + (out - 1) * stride + 1};
-    const int64_t steps[2] = {1, stride};
-    return leat_op_strided_slice(
-        x, begin, 2, end, 2,
-        &(leat_op_strided_slice_options){LEAT_OP_STRIDED_SLICE_DEFAULTS, .strides = steps,
-                                         .num_strides = 2, .begin_mask = 1, .end_mask = 1});
+    /* Right behind the last slice, so that the padding's rest is not taken as one more; from the
+     * end of an unknown size, 0 being the end itself. */
+    const int64_t last = out < 0 ? start + 1 - reach_of(windows) : start + (out - 1) * stride + 1;
+    const int64_t begin[2] = {0, start}, end[2] = {0, last}, steps[2] = {1, stride};
+    return leat_op_strided_slice(x, begin, 2, end, 2,
+                                 &(leat_op_strided_slice_options){LEAT_OP_STRIDED_SLICE_DEFAULTS,
+                                                                  .strides = steps,
+                                                                  .num_strides = 2, .begin_mask = 1,
+                                                                  .end_mask = last == 0 ? 3 : 1});
+}
+
+/* Planes [N * places, H, W, filters] as [N, places, H, W, filters]; the first slices of the input,
+ * [N, places, ...], say how many places there are where `out` < 0. */
+static leat_value places_apart(leat_value planes, leat_value slices, int64_t out) {
+    leat_shape plane = leat_value_shape(planes);
+    const int64_t *sizes = plane.dims + 1;
+    if (out >= 0)
+        return leat_op_reshape(planes, (const int64_t[]){-1, out, sizes[0], sizes[1], sizes[2]}, 5);
+    leat_value one = leat_op_slice(slices, (const int64_t[]){0, 0, 0, 0, 0}, 5,
+                                   (const int64_t[]){-1, -1, 1, 1, 1}, 5);
+    return leat_op_reshape_like(
+        planes, leat_op_tile(one, (const int64_t[]){1, 1, sizes[0], sizes[1], sizes[2]}, 5));
 }
 
 /* The planes that a window meets along the first direction become channels of one plane, so that
@@ -173,37 +194,40 @@ static leat_value convolve_joined(leat_value x, leat_value kernel, const leati_w
 
 /* Along three directions: x [N, D, H, W, C]. */
 static leat_value convolve_space(leat_value x, leat_value kernel, const leati_windows *windows) {
-    leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel), plane;
-    const bool joins = in.dims[4] == by.dims[3];
-    for (int d = 1; d < 5; d++)
-        /* The batch's may be unknown; space is reshaped, which needs numbers. */
-        if (in.dims[d] < 1)
-            return leati_support_build_error(
-                x.graph, LEAT_REASON_SHAPE,
-                "the sizes of space are unknown; they must be known where a "
-                "window has three directions");
-    /* How many places the window spans with its gaps. */
-    int64_t reach = (windows->size[0] - 1) * windows->dilations[0] + 1, total = 0;
-    int64_t out = (in.dims[1] - reach) / windows->strides[0] + 1;
-    if (windows->padding == LEAT_SAME) {
-        out = (in.dims[1] + windows->strides[0] - 1) / windows->strides[0];
+    leat_shape in = leat_value_shape(x), by = leat_value_shape(kernel);
+    const bool same = windows->padding == LEAT_SAME, is_open = in.dims[1] < 0;
+    const bool joins = in.dims[4] == by.dims[3] && !is_open;
+    /* The batch's may be unknown; the planes are reshaped, which needs numbers. */
+    if (in.dims[1] == 0 || in.dims[2] < 1 || in.dims[3] < 1 || in.dims[4] < 1 ||
+        (is_open && same && windows->strides[0] > 1))
+        return leati_support_build_error(
+            x.graph, LEAT_REASON_SHAPE,
+            "the sizes of space are unknown; where a window has three directions they must be "
+            "known, the first one only where it has a stride and padding \"same\"");
+    int64_t reach = reach_of(windows), total = 0;
+    int64_t out = is_open ? -1 : (in.dims[1] - reach) / windows->strides[0] + 1;
+    if (same) {
         /* TensorFlow's SAME: what the last window lacks, split with the odd one behind. */
-        total = (out - 1) * windows->strides[0] + reach - in.dims[1];
-        total = LEATI_MAX(0, total);
+        total = reach - 1;
+        if (!is_open) {
+            out = (in.dims[1] + windows->strides[0] - 1) / windows->strides[0];
+            total = LEATI_MAX(0, (out - 1) * windows->strides[0] + reach - in.dims[1]);
+        }
         const int64_t pads[10] = {0, 0, total / 2, total - total / 2};
         x = joins ? x : leat_op_pad(x, pads, 5);
-    } else if (reach > in.dims[1]) {
+    } else if (!is_open && reach > in.dims[1]) {
         return leati_support_build_error(
             x.graph, LEAT_REASON_SHAPE,
             "the window does not fit along the first direction; use a smaller "
             "one, or padding \"same\"");
     }
     const struct plane options = plane_of(windows);
-    leat_value sum = {.graph = x.graph, .id = -1};
+    leat_value sum = {.graph = x.graph, .id = -1}, first = x;
     if (joins)
         sum = convolve_joined(x, kernel, windows, &options);
     for (int64_t k = 0; k < windows->size[0] && !joins; k++) {
         leat_value part = slices_of(x, windows, k, out);
+        first = k == 0 ? part : first;
         /* Depth joins the batch: each slice is a picture of its own. */
         part = leat_op_reshape(part, (const int64_t[]){-1, in.dims[2], in.dims[3], in.dims[4]}, 4);
         leat_value filter = leat_op_slice(kernel, (const int64_t[]){k, 0, 0, 0, 0}, 5,
@@ -212,9 +236,7 @@ static leat_value convolve_space(leat_value x, leat_value kernel, const leati_wi
         part = convolve(part, filter, &options);
         sum = k == 0 ? part : leat_op_add(sum, part);
     }
-    plane = leat_value_shape(sum);
-    return leat_op_reshape(
-        sum, (const int64_t[]){-1, out, plane.dims[1], plane.dims[2], plane.dims[3]}, 5);
+    return places_apart(sum, first, out);
 }
 
 leat_value leati_convolution_run(leat_value x, leat_value kernel, const leati_windows *windows) {

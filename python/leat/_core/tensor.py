@@ -21,6 +21,10 @@ class NotTraceable(OperatorNotAllowedInGraphError):
     """Raised where tracing needs a value that is not there yet; the function becomes a callback."""
 
 
+class NoValue(NotTraceable, AttributeError):
+    """The same where TensorFlow's tensors of a graph lack the attribute."""
+
+
 _masks = {}  # id of a tensor -> (a weak reference to it, its mask)
 
 
@@ -99,8 +103,9 @@ class Tensor(_native.TensorBase):
         ``np.asarray(tensor)`` makes no copy, and is read only.
         """
         if not self._has_values:
-            raise NotTraceable("numpy() needs the values of a tensor, which a function that is traced does not have "
-                               "yet; use tensor operations, or leat.numpy_function")
+            raise NoValue("'SymbolicTensor' object has no attribute 'numpy': numpy() needs the values of a tensor, "
+                          "which a function that is traced does not have yet; use tensor operations, or "
+                          "leat.numpy_function")
         return writable(_to_numpy(self))
 
     def set_shape(self, shape):

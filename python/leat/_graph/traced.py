@@ -11,13 +11,13 @@ import threading
 
 import numpy as np
 
-from leat import _native, nest
+from leat import _native, dtypes, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import introspection, steps, trace
 from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _leaf, _named, _read, _shape_of, _Static,
                                    distinct, fitted)
-from leat.errors import OpError, OutOfRangeError
+from leat.errors import InvalidArgumentError, OpError, OutOfRangeError
 
 _eager_mode = [False]
 
@@ -569,6 +569,11 @@ class ConcreteFunction:
             if not hasattr(value, "_has_values") and not hasattr(value, "_as_tensor"):
                 raise TypeError(f"expected argument #{place}(zero-based) to be a Tensor; got {type(value).__name__} "
                                 f"({value})")
+            dtype = getattr(wanted[place], "dtype", None)
+            if isinstance(wanted[place], specs.TensorSpec) and dtype is not dtypes.as_dtype(value.dtype):
+                raise InvalidArgumentError(
+                    None, None, f"cannot compute {self._function.__name__} as input #{place}(zero-based) was expected "
+                    f"to be a {dtype.name} tensor but is a {dtypes.as_dtype(value.dtype).name} tensor; cast it")
         tensors = map(fitted, wanted, found)
         return nest.pack_sequence_as(self.structured_input_signature, [
             next(tensors) if isinstance(leaf, specs.TypeSpec) else leaf for leaf in leaves])

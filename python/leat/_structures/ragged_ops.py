@@ -3,7 +3,7 @@
 from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 from leat._structures.ragged_broadcast import aligned
-from leat._structures.ragged_rows import OPERATIONS, _gather, count, is_ragged, rowids
+from leat._structures.ragged_rows import OPERATIONS, _columns, _gather, _width, count, is_ragged, rowids
 
 
 def _reverse(values, arguments, name):
@@ -39,4 +39,25 @@ def _join(values, arguments, name):
     return rows.with_flat_values(ops.dispatch(name, (flat,), tuple(arguments.values())))
 
 
-OPERATIONS.update(reverse=_reverse, string_join=_join)
+def _reduce_join(values, arguments, name):
+    """The texts of each row as one, or, over the first dimension, those of each column."""
+    value, axis, separator = values[0], arguments["axis"], arguments["separator"]
+    axis = axis[0] if isinstance(axis, (list, tuple)) and len(axis) == 1 else axis
+    keeps, rank = arguments["keepdims"], value.shape.rank
+    if axis is None:
+        return F["strings.reduce_join"](value.flat_values, keepdims=keeps, separator=separator)
+    if isinstance(axis, (list, tuple)):
+        raise NotImplementedError(f"{name} over several dimensions of a ragged tensor; join one after the other")
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+    axis = axis % rank
+    if axis > 1:
+        return value.with_values(F["strings.reduce_join"](value.values, axis - 1, keepdims=keeps, separator=separator))
+    if is_ragged(value.values):
+        raise NotImplementedError(f"{name} over an outer dimension of a ragged tensor of several is not supported")
+    segments, many = (rowids(value), count(value)) if axis == 1 else (_columns(value), _width(value))
+    joined = F["strings.unsorted_segment_join"](value.values, segments, many, separator=separator)
+    return F["expand_dims"](joined, axis) if keeps else joined
+
+
+OPERATIONS.update(reverse=_reverse, string_join=_join, string_reduce_join=_reduce_join)

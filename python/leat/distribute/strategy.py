@@ -26,7 +26,7 @@ _PREFIX = "/job:localhost/replica:0/task:0/device:"
 
 def _device(name):
     """The device's name as the library has it, "CPU:0"; ValueError where it is of another kind."""
-    parts = str(name).upper().replace("DEVICE:", "").rsplit("/", 1)[-1].split(":")
+    parts = str(getattr(name, "name", name)).upper().replace("DEVICE:", "").rsplit("/", 1)[-1].split(":")
     if len(parts) == 1:
         parts.append("0")
     if len(parts) != 2 or parts[0] not in kinds.KINDS or not parts[1].isdigit():

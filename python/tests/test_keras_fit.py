@@ -154,6 +154,7 @@ def test_what_keras_refuses_is_refused():
         keras.callbacks.ModelCheckpoint("x.h5", save_weights_only=True)
     with pytest.raises(ValueError, match="`metrics`"):
         model.compile("sgd", "mse", metrics="mae")
+    model = keras_programs.regression(keras)
     model.compile("sgd")
     with pytest.raises(ValueError, match="`loss`"):
         model.fit(x, x[:, :1], verbose=0)

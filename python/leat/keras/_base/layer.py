@@ -23,7 +23,7 @@ from leat.keras._base import calls, loading, masking, policies, registry, tables
 from leat.keras._base.input_spec import check_inputs
 from leat.keras._base.signature import CallSignature, input_shape_of, plain_arguments, shapes_for
 from leat.keras._base.sparse import as_sparse, dense
-from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, shape_of
+from leat.keras._base.state import State, _all_layers, _leaves, _regularizer, _scope_of, has_unbuilt, shape_of
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import StatelessScope, autocast_of
 
@@ -298,6 +298,7 @@ class Layer(State):
         _context.training, _context.depth = training, _context.depth + 1
         try:
             self._check_inputs(first)
+            is_tried = is_own(type(self).call) and not is_own(type(self).build) and has_unbuilt(self)
             if not self.built:
                 with _scope_of(self):
                     self._build_for(signature, tensors)
@@ -309,9 +310,9 @@ class Layer(State):
                     debugging.watch_numerics(leaf, f"the output of layer '{self.name}' ({type(self).__name__})")
             if self.activity_regularizer is not None:
                 self.add_loss([self._activity_loss(leaf) for leaf in _leaves(outputs) if isinstance(leaf, Tensor)])
-            if first is not None and self._output_shape is None:
-                self._output_shape = _shapes(outputs)
+            tables.take_names("keras_tensor", sum(is_tried for _ in _leaves(outputs)))  # Keras' by a call to build it
             if first is not None:
+                self._output_shape = _shapes(outputs) if self._output_shape is None else self._output_shape
                 masking.hand_on(self, first, outputs, masks, _leaves)
             return outputs
         except (ValueError, TypeError, NotImplementedError, errors.OpError) as error:
@@ -385,7 +386,7 @@ class Layer(State):
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for what it gives for KerasTensors; of a program's own `compute_output_shape` if it has one."""
-        if not _is_own(type(self).compute_output_shape):
+        if not is_own(type(self).compute_output_shape):
             return symbolic_outputs(self, args, kwargs)
         signature = self._signature()
         tensors = signature.tensors(args, kwargs, _is_tensor, _leaves)
@@ -452,7 +453,7 @@ def _revived(class_, config, build_config, weights):
     return layer
 
 
-def _is_own(function):
+def is_own(function):
     """Is it a program's, and not the library's?"""
     return not getattr(function, "__module__", "").startswith("leat.keras")
 
@@ -496,7 +497,7 @@ def _is_tensor(leaf):
 
 def takes_sparse(layer):
     """Does it take sparse tensors as they are, as all of a program's own do?"""
-    return layer._takes_sparse or _is_own(type(layer).call)
+    return layer._takes_sparse or is_own(type(layer).call)
 
 
 def _describe(leaf):
@@ -508,6 +509,7 @@ def _converted(value, layer, named=False):
     def convert(leaf):
         if hasattr(leaf, "dense_shape") and not takes_sparse(layer):
             leaf = dense(leaf)
+        leaf = np.asarray(leaf) if hasattr(leaf, "iloc") else leaf  # a table of pandas'
         if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype != object:
             leaf = convert_to_tensor(leaf)
         if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
@@ -516,7 +518,7 @@ def _converted(value, layer, named=False):
             return leaf
         if isinstance(leaf, Tensor) and layer.autocast and leaf.dtype.is_floating:
             wanted = dtypes.as_dtype(layer.compute_dtype)
-            if leaf.dtype is not wanted:
+            if leaf.dtype is not wanted and wanted.is_floating:
                 mask, leaf = calls.mask_of(leaf), ops.FUNCTIONS["cast"](leaf, wanted)
                 if mask is not None:
                     masking.set_mask(leaf, mask)
@@ -588,7 +590,7 @@ def symbolic_outputs(layer, args, kwargs):
 
 def symbolic_call(layer, args, kwargs):
     """The call of a layer as part of a model that is put together."""
-    says = _is_own(type(layer).compute_output_spec) or _is_own(type(layer).compute_output_shape)
+    says = is_own(type(layer).compute_output_spec) or is_own(type(layer).compute_output_shape)
     if says and not layer.built:
         signature = layer._signature()
         with _scope_of(layer):

@@ -300,6 +300,11 @@ class _scope_of(name_scope):
         _scopes.names = self._around
 
 
+def has_unbuilt(layer):
+    """Are there layers in one that was not called yet, themselves not built?"""
+    return layer._output_shape is None and any(not one.built for one in _all_layers(layer, set()))
+
+
 def _all_layers(layer, seen):
     if id(layer) in seen:
         return []

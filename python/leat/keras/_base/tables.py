@@ -4,6 +4,7 @@ A line of a table becomes a class without a line of Python: `parameters` gives i
 `part` makes the library's object of what was given.
 """
 
+import contextlib
 import functools
 import json
 import re
@@ -190,6 +191,21 @@ def auto_name(prefix):
     """`prefix`, and from the second time on with a number."""
     number = next_number(prefix)
     return prefix if number == 0 else f"{prefix}_{number}"
+
+
+def take_names(prefix, number):
+    """As many names with a prefix are taken from then on."""
+    _counts[prefix] = _counts.get(prefix, 0) + number
+
+
+@contextlib.contextmanager
+def uncounted(prefix):
+    """A block whose names with a prefix are free again behind it."""
+    number = _counts.get(prefix, 0)
+    try:
+        yield
+    finally:
+        _counts[prefix] = number
 
 
 def forget_names():

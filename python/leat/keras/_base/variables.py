@@ -103,9 +103,10 @@ _NO_SCOPE = contextlib.nullcontext()
 def autocast_of(layer):
     """The scope of a layer's call: its variables are read in the dtype that it computes in, as Keras has it."""
     compute = layer.compute_dtype
+    casts = layer.autocast and dtypes.as_dtype(compute).is_floating
     if _scopes.autocast is None:
-        return AutocastScope(compute) if compute != layer.variable_dtype and layer.autocast else _NO_SCOPE
-    if not layer.autocast or not dtypes.as_dtype(compute).is_floating:
+        return AutocastScope(compute) if compute != layer.variable_dtype and casts else _NO_SCOPE
+    if not casts:
         return AutocastScope(None)
     return _NO_SCOPE if _scopes.autocast.name == compute else AutocastScope(compute)
 

@@ -12,7 +12,7 @@ from leat import debugging, errors, nest
 from leat._core.tensor import Tensor
 from leat._graph import ops, trace
 from leat.keras import config, optimizers
-from leat.keras._base import registry
+from leat.keras._base import registry, tables
 from leat.keras._training import feeding
 from leat.keras._training.compiled import CompileLoss, CompileMetrics
 from leat.keras.callbacks import CallbackList
@@ -58,6 +58,7 @@ class Trainer:
                 run_eagerly=False, steps_per_execution=1, jit_compile="auto", auto_scale_loss=True):
         """Says what training uses: an optimizer, a loss or losses of the outputs, metrics; by name or as objects.
 
+        Where no loss is given, that of an earlier `compile` stays, and likewise its metrics.
         `steps_per_execution`: batches between two calls of callbacks. `auto_scale_loss`: where the model's policy is
         "mixed_float16" the loss is scaled, by LossScaleOptimizer. `jit_compile` changes nothing: steps are compiled.
         """
@@ -66,8 +67,6 @@ class Trainer:
         if (auto_scale_loss and self.dtype_policy.name == "mixed_float16" and self.optimizer
                 and not isinstance(self.optimizer, optimizers.LossScaleOptimizer)):
             self.optimizer = optimizers.LossScaleOptimizer(self.optimizer, name="loss_scale_optimizer")
-        if loss is not None:
-            self.loss = loss
         if jit_compile is True and run_eagerly:
             warnings.warn("If `run_eagerly` is True, then `jit_compile` cannot also be True. Disabling `jit_compile`.",
                           stacklevel=2)
@@ -78,9 +77,10 @@ class Trainer:
                                 "metrics": metrics, "weighted_metrics": weighted_metrics, "run_eagerly": run_eagerly,
                                 "steps_per_execution": steps_per_execution, "jit_compile": self.jit_compile}
         names = getattr(self, "output_names", None)
-        self._compile_loss = CompileLoss(loss, loss_weights, output_names=names) if loss is not None else None
-        self._compile_metrics = CompileMetrics(metrics, weighted_metrics, output_names=names) if (
-            metrics is not None or weighted_metrics is not None) else None
+        if loss is not None:  # else that of the last `compile` stays, and its metrics likewise
+            self.loss, self._compile_loss = loss, CompileLoss(loss, loss_weights, output_names=names)
+        if metrics is not None or weighted_metrics is not None:
+            self._compile_metrics = CompileMetrics(metrics, weighted_metrics, output_names=names)
         with self._scope():
             self._loss_tracker = Mean(name="loss")
         self._functions = {}
@@ -294,14 +294,14 @@ class Trainer:
         if not self.compiled:
             raise ValueError(f"You must call `compile()` before calling `{name}()`.")
 
-    def _prepare(self, example, with_loss=True):
-        """Makes weights, metrics and slots before the first step is traced, in the strategy's scope; `example` gives a
-        batch where one is needed."""
+    def _prepare(self, example, with_loss=True, trains=False):
+        """Makes weights, metrics and, where it `trains`, slots before the first step is traced, in the strategy's
+        scope; `example` gives a batch where one is needed."""
         losses = [one for one in (self._compile_metrics, self._compile_loss) if one is not None and not one.built]
         if type(self).compute_loss is not Trainer.compute_loss and getattr(self, "_distribute_strategy", None) is None:
             losses = [one for one in losses if one is not self._compile_loss]  # which it may call with something else
         waits = with_loss and losses or not self.built or not all(layer.built for layer in self._flatten_layers())
-        with self._scope():
+        with self._scope(), tables.uncounted("keras_tensor"):
             if waits and not getattr(type(self).call, "_is_missing", False):  # else its steps call what they like
                 x, y, _ = unpack_x_y_sample_weight(example())
                 try:
@@ -311,7 +311,7 @@ class Trainer:
                 except Exception:
                     if not self._has_own_steps():  # which may call the model with something else
                         raise
-            if with_loss and self.optimizer is not None and not self.optimizer.built:
+            if trains and self.optimizer is not None and not self.optimizer.built:
                 self.optimizer.build(self.trainable_variables)
         if not self._is_compared:
             self._compare_workers()
@@ -389,7 +389,7 @@ class Trainer:
         if validation_data is not None:
             checked = self._source(*unpack_x_y_sample_weight(validation_data), validation_batch_size or batch_size,
                                    validation_steps)
-        self._prepare(source.example)
+        self._prepare(source.example, trains=True)
         callbacks = self._callbacks(callbacks, verbose, epochs, source, add_history=True)
         self.stop_training = False
         step = self.make_train_function()
@@ -501,7 +501,7 @@ class Trainer:
     def _on_batch(self, kind, data, return_dict):
         self._require_compiled(f"{kind}_on_batch")
         data = feeding.tensors(data)
-        self._prepare(lambda: data)
+        self._prepare(lambda: data, trains=kind == "train")
         self.reset_metrics()
         logs = self._logs(self._function(kind)(data))
         return logs if return_dict else self._listed(logs)

@@ -46,7 +46,7 @@ class InputLayer(Layer):
         self.built = True
         self.sparse = bool(sparse if input_tensor is None else input_tensor.sparse)
         self.ragged = bool(ragged)
-        output = KerasTensor(self.batch_shape, self._input_dtype, self.sparse, self.ragged, name=self.name)
+        output = KerasTensor(self.batch_shape, self._input_dtype, self.sparse, self.ragged, name=name)
         Node(self, (), {}, output if input_tensor is None else input_tensor)
 
     dtype = property(lambda self: self._input_dtype)

@@ -107,10 +107,13 @@ class Numbering(Layer):
 class Vocabulary(Numbering):
     """One that has a vocabulary."""
 
+    vocabulary_dtype = "string"
+    compute_dtype = property(lambda self: self.vocabulary_dtype)  # what it takes
+
     def _as_said(self, outputs):
         """Of vectors Keras says floats, also where it gives integers."""
         is_said = self.output_mode != "int" and isinstance(outputs, KerasTensor)
-        return KerasTensor(outputs.shape, "float32") if is_said else outputs
+        return KerasTensor(outputs.shape, "float32", name=outputs.name) if is_said else outputs
 
 
 class _Lookup(Vocabulary):

@@ -10,7 +10,7 @@ from leat._graph import ops, trace
 from leat.keras import activations, backend, constraints, initializers, regularizers
 from leat.keras._base import calls, registry, tables
 from leat.keras._base.input_spec import InputSpec
-from leat.keras._base.layer import Layer, _is_own
+from leat.keras._base.layer import Layer, is_own
 from leat.keras._base.state import _leaves, shape_of
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import in_stateless_scope
@@ -311,7 +311,7 @@ class TableLayer(Layer):
 
     def compute_output_shape(self, input_shape):
         """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""
-        if self.built and self._weights or _is_own(type(self).call):
+        if self.built and self._weights or is_own(type(self).call):
             return super().compute_output_shape(input_shape)
         listed, _ = self._listed(input_shape)
         shapes = self._shapes_of(input_shape)
@@ -332,7 +332,7 @@ class TableLayer(Layer):
 
     def compute_output_spec(self, *args, **kwargs):
         """KerasTensors for what it gives for KerasTensors; builds nothing."""
-        if self.built and self._weights or _is_own(type(self).call):
+        if self.built and self._weights or is_own(type(self).call):
             return super().compute_output_spec(*args, **kwargs)
         shapes = [shape_of(leaf) for leaf in _leaves(args[0])]
         return KerasTensor(self.compute_output_shape(shapes if isinstance(args[0], (list, tuple)) else shapes[0]),

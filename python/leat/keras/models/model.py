@@ -408,13 +408,17 @@ class Sequential(Model):
             raise ValueError(f"Sequential model '{self.name}' has already been configured to use input shape "
                              f"{first.batch_shape}. You cannot build it with input_shape {input_shape}")
         if not isinstance(first, InputLayer) and (self._begins is None or self._begins.batch_shape != input_shape):
-            self._begins = InputLayer(batch_shape=input_shape, dtype=self.compute_dtype)  # Keras puts one in front
+            self._begins = InputLayer(batch_shape=input_shape, dtype=first.compute_dtype)  # Keras puts one in front
         start = (first if isinstance(first, InputLayer) else self._begins).output
         value = start
         with _layer._scope_of(self):
             for layer in self.layers:
                 layer._inbound_nodes.clear()
-                value = layer(value)
+                try:
+                    value = layer(value)
+                except NotImplementedError:  # it has no `call`: the model is built when it has
+                    self.built = False
+                    return
                 layer._output_shape = _layer._map(lambda tensor: tensor.shape, value)
         self._input, self._output = start, value
         tables.auto_name("functional")  # Keras makes one of its own here, so that later ones have the same names

@@ -4,7 +4,7 @@ import re
 import shutil
 import textwrap
 
-from leat.keras._base.layer import node_of
+from leat.keras._base.layer import is_own, node_of
 from leat.keras._base.state import shape_of
 
 _SIZES = {1: "B", 1 << 10: "KB", 1 << 20: "MB", 1 << 30: "GB", 1 << 40: "TB", 1 << 50: "PB"}
@@ -38,10 +38,20 @@ def _shape_text(shape):
     return f"[{inner}]" if isinstance(shape, list) else f"({inner})"
 
 
+def _output_shape(layer):
+    """The shapes of what a layer gives, all in one list where it was called in a model; None where only calls with
+    values, which do not say, and no `compute_output_shape` tell them."""
+    if layer._inbound_nodes:
+        shapes = [tuple(tensor.shape) for tensor in layer._inbound_nodes[-1].outputs]
+        return shapes[0] if len(shapes) == 1 else shapes
+    says = not is_own(type(layer).call) or is_own(type(layer).compute_output_shape)
+    return layer._output_shape if says else None
+
+
 def _rows(layer, level, expand, show_trainable, graph=None):
     prefix = "   " * level + "└ " if level else ""
     params = f"{layer.count_params():,}" if layer.built else "0 (unbuilt)"
-    row = [f"{prefix}{layer.name} ({type(layer).__name__})", _shape_text(layer._output_shape), params]
+    row = [f"{prefix}{layer.name} ({type(layer).__name__})", _shape_text(_output_shape(layer)), params]
     if graph is not None:
         row.append(_connections(layer, graph))
     if show_trainable:

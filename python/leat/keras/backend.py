@@ -14,6 +14,7 @@ complex64 complex128 string""".split())
 _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
+_settings = {"image_data_format": "channels_last"}
 FORGOTTEN = [tables.forget_names]  # what starts anew in `clear_session`; others add theirs
 
 
@@ -28,8 +29,8 @@ def epsilon():
 
 
 def image_data_format():
-    """Pictures have their channels last."""
-    return "channels_last"
+    """Where pictures have their channels: "channels_last", or what `set_image_data_format` said."""
+    return _settings["image_data_format"]
 
 
 def _only(name, value, wanted):
@@ -52,11 +53,11 @@ def set_epsilon(value):
 
 
 def set_image_data_format(data_format):
-    """Refuses everything but "channels_last"."""
+    """Where layers and operations that are told no `data_format` find the channels."""
     if str(data_format).lower() not in ("channels_first", "channels_last"):
         raise ValueError("The `data_format` argument must be one of {'channels_first', 'channels_last'}. Received: "
                          f"data_format={data_format}")
-    _only("set_image_data_format", str(data_format).lower(), "channels_last")
+    _settings["image_data_format"] = str(data_format).lower()
 
 
 def clear_session(free_memory=True):

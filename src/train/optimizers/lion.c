@@ -1,5 +1,7 @@
 /* Lion: steps of one size along the sign of the mean gradient
  * (keras.optimizers.Lion). Failures: arguments out of their ranges. No state, no locks. */
+#include <math.h>
+
 #include "base/error.h"
 #include "graph/support/support.h"
 #include "train/frame/loss.h"
@@ -27,8 +29,8 @@ static leat_status lion_check(const void *arguments, leat_error *err) {
         return leati_refuse(
             err, VALUE,
             "Argument `beta_1` must be in the [0, 1] range. Otherwise, the optimizer "
-            "degenerates to SignSGD. Received: beta_1=%g.",
-            args->beta_1);
+            "degenerates to SignSGD. Received: beta_1=%g%s.",
+            args->beta_1, args->beta_1 == floor(args->beta_1) ? ".0" : "");
     if (!(args->beta_2 >= 0 && args->beta_2 <= 1))
         return leati_refuse(err, VALUE, "beta_2 is %g; expected 0 to 1", args->beta_2);
     return leati_optimizer_check(arguments, err);

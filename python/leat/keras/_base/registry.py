@@ -264,7 +264,8 @@ def _deserialized(config, custom_objects):
         return _function_of(config, custom_objects)
     inner = config["config"]
     if not isinstance(inner, dict):
-        raise TypeError(f"Expected 'config' to be a dict for class '{config['class_name']}'. Received: {config}")
+        wanted = "list or a tuple" if config["class_name"] == "__typespec__" else "dict"
+        raise TypeError(f"Expected 'config' to be a {wanted} for class '{config['class_name']}'. Received: {config}")
     class_ = _class_of(config, custom_objects)
     if not hasattr(class_, "from_config"):
         raise TypeError(f"Unable to reconstruct an instance of '{config['class_name']}', because the class "

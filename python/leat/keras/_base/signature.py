@@ -73,15 +73,15 @@ def plain_arguments(class_, args, kwargs):
         bound = signature.bind(None, *args, **kwargs)
     except TypeError:  # the constructor says it better
         return None
-    bound.apply_defaults()
     given, parameters = dict(bound.arguments), list(signature.parameters.values())
     given.pop(parameters[0].name)
     for one in parameters[1:]:
         if one.kind is one.VAR_KEYWORD:
-            given.update(given.pop(one.name))
-        elif one.kind is one.POSITIONAL_ONLY or one.kind is one.VAR_POSITIONAL and given.pop(one.name):
+            given.update(given.pop(one.name, {}))
+        elif one.kind is one.POSITIONAL_ONLY or one.kind is one.VAR_POSITIONAL and given.pop(one.name, ()):
             return None
-    given.pop("name", None)
+    for name in ("name", "dtype", "trainable", "activity_regularizer"):  # every layer's configuration has them
+        given.pop(name, None)
     if any(not isinstance(leaf, (str, int, float, bool, type(None))) for leaf in _leaves(given)):
         return None
     return given

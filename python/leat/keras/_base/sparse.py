@@ -1,6 +1,7 @@
 """Sparse tensors on their way into layers, which compute with dense ones."""
 
 from leat._core.shapes import TensorShape
+from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat.keras._base.state import shape_of
 
@@ -12,6 +13,8 @@ def as_sparse(tensor):
 
 
 def dense(tensor):
-    """A sparse tensor with its zeros."""
+    """A sparse tensor, or slices, with its zeros."""
+    if len(tensor.indices.shape) == 1:
+        return convert_to_tensor(tensor)
     made = ops.FUNCTIONS["scatter_nd"](tensor.indices, tensor.values, tensor.dense_shape)
     return ops.FUNCTIONS["ensure_shape"](made, tensor.shape)

@@ -48,6 +48,10 @@ class KerasTensor:
     def __init__(self, shape, dtype="float32", sparse=False, ragged=False, record_history=True, name=None):
         if sparse and ragged:
             raise ValueError("KerasTensor cannot have `sparse=True` and `ragged=True` at the same time.")
+        if shape is None:
+            raise ValueError("Undefined shapes are not supported.")
+        if not hasattr(shape, "__iter__"):
+            raise ValueError(f"Cannot convert '{shape}' to a shape.")
         self._given = {"shape": tuple(shape), "dtype": _dtype_name(dtype), "sparse": sparse, "ragged": ragged}
         self.name = name or tables.auto_name("keras_tensor")
         self._history = None  # the call that gave it

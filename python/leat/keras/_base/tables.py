@@ -124,7 +124,8 @@ def part(sort, entry, given):
     try:
         return _native.Part(sort, entry["name"], json.dumps(config))
     except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
-        raise ValueError(error.message) from None
+        message = error.message
+        raise ValueError(message.removeprefix(f"{entry['name']}: ") if sort == "optimizer" else message) from None
 
 
 def refuse_unknown(entry, given):

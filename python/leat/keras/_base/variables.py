@@ -348,4 +348,4 @@ class Variable(_variables.Variable):
 
     def __repr__(self):
         text = f"<Variable path={self._path}, shape={tuple(self.shape)}, dtype={self.dtype.name}"
-        return f"{text}>" if trace.is_tracing() else f"{text}, value={self.numpy()}>"
+        return f"{text}>" if trace.is_tracing() or in_stateless_scope() else f"{text}, value={self.numpy()}>"

@@ -254,8 +254,8 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
         raise ValueError("Cannot set both `ragged` and `output_sequence_length`")
     if sampling_rate is not None:
         if not isinstance(sampling_rate, int) or sampling_rate <= 0:
-            raise ValueError("`sampling_rate` should have an integer value higher than 0. Received: "
-                             f"sampling_rate={sampling_rate}")
+            wanted = "be higher than 0" if isinstance(sampling_rate, int) else "have an integer value"
+            raise ValueError(f"`sampling_rate` should {wanted}. Received: sampling_rate={sampling_rate}")
         raise UnimplementedError(None, None, f"audio_dataset_from_directory: sampling_rate={sampling_rate} is not "
                                  "supported, sounds keep their rate; leave it at None and convert the files before")
     _check(labels, label_mode, class_names, validation_split, subset, shuffle, seed, "audio", "tf")

@@ -4,7 +4,7 @@ import os
 import warnings
 from typing import NamedTuple
 
-from leat.keras import layers
+from leat.keras import backend, layers
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.models.functional import Functional
 
@@ -50,6 +50,9 @@ def _shape(given, size, smallest):
 
 def start(given, size, smallest=32, shape=None):
     """The pictures that go in. `shape`: where it is decided already."""
+    if backend.image_data_format() != "channels_last":
+        raise NotImplementedError("keras.applications has models with channels last alone; call "
+                                  "keras.config.set_image_data_format('channels_last') before")
     _check_weights(given)
     shape = shape or _shape(given, size, smallest)
     if isinstance(given.input_tensor, KerasTensor):

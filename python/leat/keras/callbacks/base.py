@@ -20,6 +20,14 @@ def _rate(optimizer):
     return float(rate.numpy() if hasattr(rate, "numpy") else rate)
 
 
+def _rates(optimizer):
+    """The rate, or those of several optimizers, as the logs name them."""
+    several = getattr(optimizer, "optimizers", None)
+    if several is None:
+        return {"learning_rate": _rate(optimizer)}
+    return {f"learning_rate_{one.name}": _rate(one) for one in several}
+
+
 class Callback:
     """The base of callbacks (``keras.callbacks.Callback``): methods that do nothing until a subclass overrides them.
 
@@ -306,8 +314,12 @@ class LearningRateScheduler(Callback):
         self.schedule, self.verbose = schedule, verbose
 
     def on_epoch_begin(self, epoch, logs=None):
-        """Sets the rate. ValueError where the schedule gives no float."""
-        optimizer = self.model.optimizer
+        """Sets the rate, of each of several optimizers. ValueError where the schedule gives no float."""
+        several = getattr(self.model.optimizer, "optimizers", None)
+        for optimizer in several or [self.model.optimizer]:
+            self._set(optimizer, epoch, f"{optimizer.name} " if several else "")
+
+    def _set(self, optimizer, epoch, whose):
         if not hasattr(optimizer, "learning_rate"):
             raise ValueError('Optimizer must have a "learning_rate" attribute.')
         try:
@@ -318,12 +330,12 @@ class LearningRateScheduler(Callback):
             raise ValueError(f"The output of the `schedule` function should be a float. Got: {rate}")
         optimizer.learning_rate = rate
         if self.verbose > 0:
-            _say(f"\nEpoch {epoch + 1}: LearningRateScheduler setting learning rate to {rate}.")
+            _say(f"\nEpoch {epoch + 1}: LearningRateScheduler setting {whose}learning rate to {rate}.")
 
     def on_epoch_end(self, epoch, logs=None):
-        """Adds the rate to the logs."""
+        """Adds the rate to the logs, or those of several optimizers."""
         if logs is not None:
-            logs["learning_rate"] = _rate(self.model.optimizer)
+            logs.update(_rates(self.model.optimizer))
 
 
 class CSVLogger(Callback):

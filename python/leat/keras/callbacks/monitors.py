@@ -10,7 +10,7 @@ from leat._core.paths import local
 from leat._files.replacing import sweep_temporaries
 from leat.keras import ops
 from leat.keras._training.compiled import CompileMetrics
-from leat.keras.callbacks.base import Callback, _rate, _say
+from leat.keras.callbacks.base import Callback, _rate, _rates, _say
 from leat.keras.saving import files
 
 _UP = ("Accuracy", "AUC", "Precision", "Recall", "Sensitivity", "Specificity", "IoU", "F1", "FBeta", "Cosine", "R2",
@@ -138,7 +138,7 @@ class ReduceLROnPlateau(MonitorCallback):
         """Compares the epoch with the best one, and adds the rate to the logs."""
         self._set_monitor_op()
         logs = logs if logs is not None else {}
-        logs["learning_rate"] = _rate(self.model.optimizer)
+        logs.update(_rates(self.model.optimizer))
         current = logs.get(self.monitor)
         if current is None:
             warnings.warn(f"Learning rate reduction is conditioned on metric `{self.monitor}` which is not available. "
@@ -151,15 +151,18 @@ class ReduceLROnPlateau(MonitorCallback):
             self.best, self.wait = current, 0
         elif not self.in_cooldown():
             self.wait += 1
-            if self.wait >= self.patience and self._reduce(epoch):
+            optimizer = self.model.optimizer
+            reduced = [self._reduce(one, epoch) for one in getattr(optimizer, "optimizers", [optimizer])
+                       if self.wait >= self.patience]
+            if any(reduced):
                 self.cooldown_counter, self.wait = self.cooldown, 0
 
-    def _reduce(self, epoch):
-        rate = _rate(self.model.optimizer)
+    def _reduce(self, optimizer, epoch):
+        rate = _rate(optimizer)
         if rate <= np.float32(self.min_lr):
             return False
         rate = max(rate * self.factor, self.min_lr)
-        self.model.optimizer.learning_rate = rate
+        optimizer.learning_rate = rate
         if self.verbose > 0:
             _say(f"\nEpoch {epoch + 1}: ReduceLROnPlateau reducing learning rate to {rate}.")
         return True

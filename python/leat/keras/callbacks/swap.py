@@ -19,13 +19,21 @@ class SwapEMAWeights(Callback):
         self._is_swapped = False
 
     def _pairs(self):
-        """(variable, its average) of all that is trained."""
-        optimizer = self.model.optimizer
-        if not getattr(optimizer, "use_ema", False) or not hasattr(optimizer, "_own"):
-            raise ValueError("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer. Received: "
-                             f"use_ema={getattr(optimizer, 'use_ema', False)}")
+        """(variable, its average) of all that is trained with averages."""
+        optimizer = getattr(self.model.optimizer, "inner_optimizer", self.model.optimizer)
+        several = getattr(optimizer, "optimizers", None)
         if not optimizer.built:
             optimizer.build(self.model.trainable_variables)
+        found = [one for one in several or [optimizer] if getattr(one, "use_ema", False) and hasattr(one, "_own")]
+        if not found and several is not None:
+            raise ValueError("SwapEMAWeights must be used when at least one inner optimizer has `use_ema=True` set. "
+                             "Received a MultiOptimizer with all inner optimizers having `use_ema=False`.")
+        if not found:
+            raise ValueError("SwapEMAWeights must be used when `use_ema=True` is set on the optimizer. Received: "
+                             f"use_ema={getattr(optimizer, 'use_ema', False)}")
+        return [pair for one in found for pair in self._pairs_of(one)]
+
+    def _pairs_of(self, optimizer):
         place = [slot["name"] for slot in json.loads(optimizer._part.states([]))].index("average")
         return [(variable, optimizer._own[id(variable)][place]) for variable in optimizer._trainable_variables]
 

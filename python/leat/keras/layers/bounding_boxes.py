@@ -226,13 +226,17 @@ class MaxNumBoundingBoxes(Layer):
         self.data_format = data_format or image_data_format()
 
     def transform_bounding_boxes(self, bounding_boxes, transformation=None, training=True):
-        """The boxes and their labels cut, or filled."""
+        """The boxes and their labels, of one picture or a batch, cut, or filled."""
+        given = {name: ops.convert_to_tensor(bounding_boxes[name]) for name in ("boxes", "labels")}
+        is_alone = len(given["boxes"].shape) == 2
+
         def sized(x):
-            x = ops.convert_to_tensor(x)[:, :self.max_number]
+            x = (x[None] if is_alone else x)[:, :self.max_number]
             missing = self.max_number - ops.shape(x)[1]
             filler = ops.full((ops.shape(x)[0], missing, *x.shape[2:]), self.fill_value, dtype=x.dtype)
-            return ops.reshape(ops.concatenate([x, filler], axis=1), (-1, self.max_number, *x.shape[2:]))
-        return {**bounding_boxes, **{name: sized(bounding_boxes[name]) for name in ("boxes", "labels")}}
+            found = ops.reshape(ops.concatenate([x, filler], axis=1), (-1, self.max_number, *x.shape[2:]))
+            return found[0] if is_alone else found
+        return {**bounding_boxes, **{name: sized(value) for name, value in given.items()}}
 
     def call(self, data, training=True):
         """The dictionary with its boxes cut, or filled."""

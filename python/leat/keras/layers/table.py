@@ -144,6 +144,9 @@ class TableLayer(Layer):
             return value.lower()
         if row["type"] == "integer" and row.get("minimum") == 1 and (value is not None or row["required"]):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+                if name == "groups":
+                    raise ValueError("The number of groups must be a positive integer. Received: "
+                                     f"groups={value}.")
                 raise ValueError(f"Invalid value for argument `{name}`. Expected a strictly positive value. Received "
                                  f"{name}={value}: `{name}` must be a positive integer")
         directions = self._rank_of_space if name in _SPATIAL else 0

@@ -3,6 +3,7 @@
 import collections
 import warnings
 
+from leat import nest
 from leat.keras._base import layer as _layer, old_configs, registry, tables
 from leat.keras._base.input_spec import InputSpec
 from leat.keras._base.layer import Layer
@@ -18,7 +19,8 @@ from leat.keras.ops.promote import Operation
 class _Graph:
     """The calls between inputs and outputs: `nodes` {depth: calls}, `layers` in Keras' order."""
 
-    def __init__(self, inputs, outputs):
+    def __init__(self, inputs, outputs, path=""):
+        self._path = path  # of the outputs, in errors
         self._inputs = {id(tensor) for tensor in inputs}
         self._order, self._places, self._done = [], {}, set()
         for tensor in outputs:
@@ -98,8 +100,8 @@ class _Graph:
                 accessed.append(node.layer.name)
                 reached.update(id(tensor) for tensor in node.outputs)
             elif not any(id(tensor) in reached for tensor in node.outputs):
-                raise ValueError(f"Graph disconnected: the outputs depend on {node.outputs[0]}, which is not among "
-                                 "the inputs")
+                raise ValueError(f"Output with path `{self._path}` is not connected to `inputs`: it depends on "
+                                 f"{node.outputs[0]}, which is not among them")
 
 
 @model.functional_class.provide
@@ -323,6 +325,9 @@ class Functional(Model):
         return super().from_config(config, custom_objects)
 
 
+_OWN_KEYS = ("name", "trainable", "layers", "input_layers", "output_layers")  # others are a subclass's
+
+
 @model.of_functional_config.provide
 def of_config(cls, config, custom_objects=None):
     """A model of a class, between the inputs and outputs of a configuration."""
@@ -349,7 +354,8 @@ def of_config(cls, config, custom_objects=None):
                              f"{[layer.name for layer, _ in left]}")
         waiting = left
     return cls(*(_placed(config[name], made, is_old) for name in ("input_layers", "output_layers")),
-               name=config.get("name"), trainable=config.get("trainable"))
+               name=config.get("name"), trainable=config.get("trainable"),
+               **{key: value for key, value in config.items() if key not in _OWN_KEYS})
 
 
 def _by_name(given, expected):
@@ -368,7 +374,7 @@ def _graph_of(inputs, outputs):
     starts = _layer._leaves(inputs)
     for name in sorted(outputs) if isinstance(outputs, dict) else ():
         try:
-            _Graph(starts, _layer._leaves(outputs[name]))
+            _Graph(starts, _layer._leaves(outputs[name]), name)
         except ValueError as error:
             if "disconnected" in str(error):
                 raise ValueError(f"Output with path `{name}` is not connected to `inputs`: {error}") from None
@@ -450,6 +456,9 @@ class Function(Operation):
 
     def __init__(self, inputs, outputs, name=None):
         super().__init__(name=name)
+        for kind, values in (("inputs", inputs), ("outputs", outputs)):
+            if not _layer._leaves(values):
+                raise ValueError(f"`{kind}` argument cannot be empty. Received:\ninputs={inputs}\noutputs={outputs}")
         object.__setattr__(self, "_between", Functional(inputs, outputs, name=self.name))
 
     inputs = property(lambda self: self._between.inputs)
@@ -457,8 +466,24 @@ class Function(Operation):
     operations = property(lambda self: self._between.operations)
 
     def call(self, inputs):
-        """The outputs."""
+        """The outputs. ValueError for inputs of another structure or shape."""
+        self._check(inputs)
         return self._between.call(inputs)
+
+    def _check(self, inputs):
+        wanted = self._between.input
+        try:
+            nest.assert_same_structure(inputs, wanted)
+        except (TypeError, ValueError):
+            raise ValueError("Function was called with an invalid input structure. Expected input structure: "
+                             f"{wanted}\nReceived input structure: {inputs}") from None
+        for given, one in zip(_layer._leaves(inputs), self.inputs):
+            shape = tuple(given.shape)
+            if len(shape) != len(one.shape) or any(
+                    size is not None and length is not None and size != length
+                    for size, length in zip(one.shape, shape)):
+                raise ValueError(f"{type(self).__name__} was passed incompatible inputs. For input '{one.name}', "
+                                 f"expected shape {one.shape}, but received instead a tensor with shape {shape}.")
 
     def compute_output_spec(self, inputs):
         """KerasTensors for what it gives."""

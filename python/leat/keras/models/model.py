@@ -2,7 +2,9 @@
 
 import functools
 import inspect
+import itertools
 
+from leat import nest
 from leat._core.later import Hook
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import ops
@@ -22,7 +24,7 @@ functional_class, of_functional_config = Hook(), Hook()  # models between tensor
 def takes_tensors(class_):
     """Is a model of the class made of inputs and outputs?"""
     names = list(inspect.signature(class_.__init__).parameters)[1:]
-    return names[:2] in (["inputs", "outputs"], ["args", "kwargs"])
+    return names[:2] == ["inputs", "outputs"] or {"args", "kwargs"} <= set(names)
 
 
 class Model(Trainer, Layer):
@@ -32,7 +34,7 @@ class Model(Trainer, Layer):
     """
 
     _builds_parts = True
-    _called_shapes = None
+    _called_shapes, _further_shapes = None, ()  # of the first call's first tensors, and of others beside them
 
     def __new__(cls, *args, **kwargs):
         if cls is Model and _is_between_tensors(args, kwargs):
@@ -166,7 +168,8 @@ class Model(Trainer, Layer):
         """The arguments of the call as KerasTensors; None: it was never called."""
         if self._called_shapes is None:
             return None
-        return [_layer._map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), self._called_shapes)]
+        return [_layer._map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), shapes)
+                for shapes in (self._called_shapes, *self._further_shapes)]
 
     def _default_save_signature(self):
         """What ``tf.saved_model.save`` writes as "serving_default"; None where that is not known."""
@@ -199,6 +202,9 @@ class Model(Trainer, Layer):
     def __call__(self, *args, **kwargs):
         if self._called_shapes is None and args and self._is_ready:
             self._called_shapes = _layer._shapes(args[0])
+            tensors = itertools.takewhile(lambda value: nest.flatten(value) and all(
+                map(_layer._is_tensor, nest.flatten(value))), args[1:])
+            self._further_shapes = [_layer._shapes(value) for value in tensors]
         return super().__call__(*args, **kwargs)
 
     def get_build_config(self):
@@ -289,6 +295,8 @@ def _of_known_shape(place, value):
     """An input whose sizes are not known as yet, with those that a model says that it takes."""
     found = value.shape.as_list()
     known = [size if own is None else own for own, size in zip(found, place.shape)]
+    if getattr(place, "_takes_any_batch", False):
+        known[0] = found[0]
     if known == found:
         return value
     mask, value = mask_of(value), ops.FUNCTIONS["ensure_shape"](value, known)
@@ -331,6 +339,19 @@ def _may_be(shape, wanted):
     """May a tensor of one shape have the other?"""
     return not _is_shape(shape) or len(shape) == len(wanted) and all(
         None in pair or pair[0] == pair[1] for pair in zip(shape, wanted))
+
+
+def _called_alone(layer, value):
+    """What a layer of a Sequential model gives; ValueError where it needs more than one tensor."""
+    try:
+        return layer(value)
+    except TypeError:
+        needed = [one.name for one in inspect.signature(layer.call).parameters.values()
+                  if one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty]
+        if len(needed) <= 1:
+            raise
+        raise ValueError("Layers added to a Sequential model can only have a single positional argument, the input "
+                         f"tensor. Layer {type(layer).__name__} has multiple positional arguments: {needed}") from None
 
 
 class Sequential(Model):
@@ -409,13 +430,14 @@ class Sequential(Model):
                              f"{first.batch_shape}. You cannot build it with input_shape {input_shape}")
         if not isinstance(first, InputLayer) and (self._begins is None or self._begins.batch_shape != input_shape):
             self._begins = InputLayer(batch_shape=input_shape, dtype=first.compute_dtype)  # Keras puts one in front
+            self._begins.output._takes_any_batch = True
         start = (first if isinstance(first, InputLayer) else self._begins).output
         value = start
         with _layer._scope_of(self):
             for layer in self.layers:
                 layer._inbound_nodes.clear()
                 try:
-                    value = layer(value)
+                    value = _called_alone(layer, value)
                 except NotImplementedError:  # it has no `call`: the model is built when it has
                     self.built = False
                     return

@@ -1,5 +1,7 @@
 """``keras.ops``: moving the elements of tensors."""
 
+import builtins  # functions here are called as some of these are
+
 import numpy as np
 
 import leat as tf
@@ -7,7 +9,8 @@ from leat import nest
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.ops import reductions
 from leat.keras.ops.making import _shape
-from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, place_of, places_of, tensor, together
+from leat.keras.ops.promote import (
+    OPERATIONS, dtype_name, operation, place_of, places_of, same_specs, specified, tensor, together)
 
 _before = set(OPERATIONS)
 
@@ -56,7 +59,7 @@ def squeeze(x, axis=None):
         axis = [place for place, size in enumerate(x.shape) if size == 1]
         return tf.squeeze(x, axis) if axis else x
     for one in () if axis is None else [axis] if isinstance(axis, int) else axis:
-        if x.shape[one] not in (1, None):
+        if x.shape[one] != 1:
             raise ValueError(f"Cannot squeeze axis={one}, because the dimension is not 1. Shape: {tuple(x.shape)}")
     return tf.squeeze(x, axis if axis is None or isinstance(axis, int) else list(axis))
 
@@ -65,6 +68,9 @@ def squeeze(x, axis=None):
 def transpose(x, axes=None):
     """The dimensions in another order, by default backwards (``keras.ops.transpose``)."""
     x = tensor(x)
+    rank = len(x.shape)
+    if axes is not None and not all(isinstance(one, int) and -rank <= one < rank for one in axes):
+        raise ValueError(f"Each axis in `axes` must be an integer in [-{rank}, {rank}). Received: axes={list(axes)}.")
     if axes is not None and sorted(places_of(axes, len(x.shape))) != list(range(len(x.shape))):
         raise ValueError(f"`axes` must be a valid permutation of the dimensions of x. Received: axes={axes}, x.shape="
                          f"{tuple(x.shape)}")
@@ -183,7 +189,16 @@ def concatenate(xs, axis=0):
     """Tensors one after the other, as lists where `axis` is None (``keras.ops.concatenate``)."""
     if axis is None:
         return tf.concat([tf.reshape(x, [-1]) for x in together(*xs)], 0)
-    return tf.concat(together(*xs), axis)
+    parts = together(*xs)
+    rank = len(parts[0].shape)
+    others = [place for place in range(rank) if place != place_of(axis, rank)]
+    for one in parts[1:]:
+        if len(one.shape) != rank or any(None not in (one.shape[place], parts[0].shape[place])
+                                         and one.shape[place] != parts[0].shape[place] for place in others):
+            raise ValueError("Every value in `xs` must have the same shape except on the `axis` dim. But found element "
+                             f"of shape {tuple(one.shape)}, which is different from the first element's shape "
+                             f"{tuple(parts[0].shape)}.")
+    return tf.concat(parts, axis)
 
 
 @operation
@@ -199,6 +214,7 @@ def append(x1, x2, axis=None):
 def stack(x, axis=0):
     """Tensors along a new dimension (``keras.ops.stack``)."""
     kinds = {str(getattr(one, "dtype", type(one))) for one in x}
+    place_of(axis, len(tensor(x[0]).shape) + 1)
     return tf.stack(x if len(kinds) == 1 else together(*x), axis)
 
 
@@ -235,6 +251,9 @@ def dstack(xs):
 
 
 def _pieces(size, parts, equal):
+    if not isinstance(parts, int) and size is None:
+        borders = [0, *[int(one) for one in nest.flatten(list(parts))]]
+        return [*[max(end - start, 0) for start, end in zip(borders, borders[1:])], -1]
     if not isinstance(parts, int):
         borders = [0, *[int(one) for one in nest.flatten(list(parts))], size]
         return [max(end - start, 0) for start, end in zip(borders, borders[1:])]
@@ -257,6 +276,13 @@ def split(x, indices_or_sections, axis=0):
 def array_split(x, indices_or_sections, axis=0):
     """Parts of about equal size (``keras.ops.array_split``)."""
     x = tensor(x)
+    axis = place_of(axis, len(x.shape))
+    if x.shape[axis] is None and isinstance(indices_or_sections, int):
+        whole = tf.shape(x)[axis]
+        size, more = whole // indices_or_sections, whole % indices_or_sections
+        starts = [size * place + tf.minimum(more, place) for place in range(indices_or_sections + 1)]
+        whole = (builtins.slice(None),) * axis
+        return [x[(*whole, builtins.slice(start, end))] for start, end in zip(starts, starts[1:])]
     return tf.split(x, _pieces(x.shape[axis], indices_or_sections, False), axis)
 
 
@@ -295,8 +321,9 @@ def diag(x, k=0):
     """A vector on the k-th diagonal of a matrix, or that of a matrix (``keras.ops.diag``)."""
     x = tensor(x)
     if len(x.shape) == 1:
-        size = x.shape[0] + abs(k)
-        rows = tf.range(x.shape[0]) + max(-k, 0)
+        length = tf.shape(x)[0] if x.shape[0] is None else x.shape[0]
+        size = length + abs(k)
+        rows = tf.range(length) + max(-k, 0)
         return tf.scatter_nd(tf.stack([rows, rows + k], axis=1), x, [size, size])
     if len(x.shape) == 2:
         return diagonal(x, k)
@@ -354,6 +381,7 @@ def take(x, indices, axis=None):
 def take_along_axis(x, indices, axis=None):
     """For each place of a dimension the element that a number names (``keras.ops.take_along_axis``)."""
     x, indices = tensor(x), tensor(indices)
+    indices = indices if indices.dtype.is_integer else tf.cast(indices, "int64")
     if axis is None:
         if len(indices.shape) != 1:
             raise ValueError("`indices` must be 1D if axis=None. Received: indices.shape=" f"{tuple(indices.shape)}")
@@ -362,6 +390,7 @@ def take_along_axis(x, indices, axis=None):
     if len(indices.shape) != rank:
         raise ValueError(f"`x` and `indices` must have the same number of dimensions. Received: x.shape="
                          f"{tuple(x.shape)}, indices.shape={tuple(indices.shape)}")
+    place_of(axis, rank)
     indices = _wrapped(indices, tf.shape(x)[axis])
     places = [axis % rank, *[one for one in range(rank) if one != axis % rank]]
     x, indices = tf.transpose(x, _last(places)), tf.transpose(indices, _last(places))
@@ -409,6 +438,7 @@ def slice_update(inputs, start_indices, updates):
     return tf.tensor_scatter_nd_update(inputs, places, tf.cast(updates, inputs.dtype))
 
 
+@specified(lambda indices, values, shape: KerasTensor(_shape(shape), values.dtype))
 @operation
 def scatter(indices, values, shape):
     """Zeros with values added at places (``keras.ops.scatter``)."""
@@ -429,6 +459,7 @@ def _products_at(inputs, indices, updates):
     return tf.reshape(products, tf.shape(inputs))
 
 
+@specified(lambda inputs, indices, updates, reduction=None: same_specs(inputs))
 @operation
 def scatter_update(inputs, indices, updates, reduction=None):
     """With values at places replaced (``keras.ops.scatter_update``). `reduction`: add, max, min, mul."""

@@ -8,7 +8,7 @@ import leat as tf
 from leat import nest
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import Variable as KerasVariable
-from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, tensor, together
+from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, same_specs, specified, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -35,20 +35,26 @@ def stop_gradient(variable):
 def convert_to_tensor(x, dtype=None, sparse=None, ragged=None):
     """A value as a tensor (``keras.ops.convert_to_tensor``); what stands for one stays."""
     if isinstance(x, KerasTensor):
-        return x if dtype is None or dtype_name(dtype) == x.dtype else cast(x, dtype)
+        same = dtype is None or dtype_name(dtype) == x.dtype
+        return x if same and not (x.sparse and sparse is False) else cast(x, dtype or x.dtype)
     if hasattr(x, "dense_shape") and sparse is not False:
         return x if dtype is None else x.with_values(tf.cast(x.values, dtype_name(dtype)))
+    if isinstance(x, tf.RaggedTensor) and ragged is False:
+        x = x.to_tensor()
     return tensor(x, dtype)
 
 
 def convert_to_numpy(x):
     """A tensor as an array (``keras.ops.convert_to_numpy``)."""
-    return np.array(tensor(x)) if not isinstance(x, np.ndarray) else x
+    if isinstance(x, np.ndarray):
+        return x
+    return np.array(x.to_tensor() if isinstance(x, tf.RaggedTensor) else tensor(x))
 
 
 def is_tensor(x):
     """Is it a tensor (``keras.ops.is_tensor``)?"""
-    return isinstance(x, (tf.Tensor, tf.Variable)) and not isinstance(x, KerasVariable)
+    kinds = (tf.Tensor, tf.Variable, tf.SparseTensor, tf.RaggedTensor)
+    return isinstance(x, kinds) and not isinstance(x, KerasVariable)
 
 
 def shape(x):
@@ -68,6 +74,21 @@ def dtype(x):
         dtype_name(tensor(x).dtype))
 
 
+def _spec_of_cond(pred, true_fn, false_fn):
+    """What both functions give; ValueError where they differ."""
+    def given(function):
+        out = function()
+        return None if out is None else same_specs(out)
+    kinds = [given(true_fn), given(false_fn)]
+    texts = [nest.map_structure(lambda one: (tuple(one.shape), one.dtype), kind) if kind is not None else None
+             for kind in kinds]
+    if texts[0] != texts[1]:
+        raise ValueError("`true_fn` and `false_fn` should return outputs of the same kind (struct, dtype and shape). "
+                         f"Got {kinds[0]} and {kinds[1]} instead.")
+    return kinds[0]
+
+
+@specified(_spec_of_cond)
 @operation
 def cond(pred, true_fn, false_fn):
     """What one of two functions gives (``keras.ops.cond``)."""
@@ -86,6 +107,7 @@ def _switch(index, operands, branches):
     return tf.switch_case(index, [lambda branch=branch: branch(*operands) for branch in branches])
 
 
+@specified(lambda cond, body, loop_vars, maximum_iterations=None: same_specs(loop_vars))
 @operation
 def while_loop(cond, body, loop_vars, maximum_iterations=None):
     """Calls `body` while `cond` holds (``keras.ops.while_loop``)."""
@@ -100,6 +122,7 @@ def while_loop(cond, body, loop_vars, maximum_iterations=None):
     return out if many else out[0]
 
 
+@specified(lambda lower, upper, body_fun, init_val: same_specs(init_val))
 @operation
 def fori_loop(lower, upper, body_fun, init_val):
     """``body_fun(i, value)`` for i of [lower, upper) (``keras.ops.fori_loop``)."""
@@ -183,17 +206,46 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     return state, nest.map_structure(lambda *parts: tf.stack([tensor(part) for part in parts]), *outputs)
 
 
+def _spec_of_scan(elems, axis):
+    if len({one.shape[axis] for one in nest.flatten(elems)}) > 1:
+        raise ValueError("Array inputs to associative_scan must have the same first dimension. "
+                         f"(saw: {[tuple(one.shape) for one in nest.flatten(elems)]})")
+    return same_specs(elems)
+
+
+def _folds_of_unknown(f, elems, reverse, axis):
+    """``associative_scan`` over parts whose number is known when it runs."""
+    def front(value):
+        places = list(builtins.range(value.shape.rank))
+        places.insert(0, places.pop(axis))
+        return tf.transpose(value, places)
+
+    def back(value):
+        places = list(builtins.range(1, value.shape.rank))
+        places.insert(axis % value.shape.rank, 0)
+        return tf.transpose(value, places)
+
+    def step(folded, part):
+        folded, part = (nest.map_structure(lambda x: tf.expand_dims(x, axis), one) for one in (folded, part))
+        return nest.map_structure(lambda x: tf.squeeze(x, [axis]), f(folded, part))
+    out = tf.scan(step, nest.map_structure(front, elems), reverse=reverse)
+    return nest.map_structure(back, out)
+
+
+@specified(lambda f, elems, reverse=False, axis=0: _spec_of_scan(elems, axis))
 @operation
 def associative_scan(f, elems, reverse=False, axis=0):
-    """The running folds by `f` (``keras.ops.associative_scan``); the number of parts must be known."""
+    """The running folds by `f` (``keras.ops.associative_scan``)."""
     if not callable(f):
         raise TypeError(f"`f` should be a callable. Received: f={f}")
     elems = nest.map_structure(tensor, elems)
     counts = {one.shape[axis] for one in nest.flatten(elems)}
-    count = counts.pop()
-    if counts or count is None:
-        raise ValueError("Array inputs to associative_scan must have the same first dimension, of known size. "
+    if len(counts) > 1:
+        raise ValueError("Array inputs to associative_scan must have the same first dimension. "
                          f"(saw: {[tuple(one.shape) for one in nest.flatten(elems)]})")
+    count = counts.pop()
+    if count is None:
+        return _folds_of_unknown(f, elems, reverse, axis)
     places = list(builtins.range(count))
     if reverse:
         places.reverse()

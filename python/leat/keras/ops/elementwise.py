@@ -4,7 +4,8 @@ import math
 
 import leat as tf
 from leat.keras.backend import floatx
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, result_type, tensor, together
+from leat.keras.ops.promote import (
+    OPERATIONS, define, floats, operation, result_type, same_specs, spec_of_two, specified, tensor, together)
 
 # name: the function of floats that it is
 _OF_FLOATS = {
@@ -100,6 +101,7 @@ for _name, _function in _OF_TRUTHS.items():
     define(globals(), _name, _of_truths(_function), f"{_name} of two tensors as truth values (``keras.ops.{_name}``).")
 for _name, _function in _OF_BITS.items():
     define(globals(), _name, _of_bits(_function), f"{_name} of integers (``keras.ops.{_name}``).")
+    specified(spec_of_two)(globals()[_name])
 
 
 @operation
@@ -239,6 +241,7 @@ def logical_not(x):
     return tf.logical_not(tensor(x, "bool"))
 
 
+@specified(same_specs)
 @operation
 def bitwise_not(x):
     """Every bit the other way (``keras.ops.bitwise_not``)."""
@@ -305,7 +308,7 @@ def view_as_complex(x):
     if len(x.shape) < 1 or x.shape[-1] != 2:
         raise ValueError("Last dimension of input must be size 2 (real and imaginary). Received shape: "
                          f"{tuple(x.shape)}")
-    x = x if x.dtype in ("float32", "float64") else tf.cast(x, "float32")
+    x = tf.cast(x, "float32")  # Keras' numbers are complex64
     return tf.complex(x[..., 0], x[..., 1])
 
 

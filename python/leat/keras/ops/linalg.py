@@ -58,6 +58,10 @@ def vdot(x1, x2):
 @operation
 def inner(x1, x2):
     """Products summed over the last dimensions (``keras.ops.inner``)."""
+    x1, x2 = tensor(x1), tensor(x2)
+    if len(x1.shape) and len(x2.shape) and None not in (x1.shape[-1], x2.shape[-1]) and x1.shape[-1] != x2.shape[-1]:
+        raise ValueError("`inner` requires the last dimension of `x1` and `x2` to match. Received: x1.shape="
+                         f"{tuple(x1.shape)}, x2.shape={tuple(x2.shape)}.")
     return _small(lambda a, b: tf.tensordot(a, b, [[-1], [-1]]) if len(a.shape) and len(b.shape) else a * b)(x1, x2)
 
 
@@ -152,6 +156,12 @@ def corrcoef(x):
 def cdist(x, y):
     """The distances between the rows of two matrices (``keras.ops.cdist``)."""
     x, y = together(x, y, floating=True)
+    if len(x.shape) < 2 or len(y.shape) < 2:
+        raise ValueError("Inputs to `cdist` must have rank >= 2. Received shapes: "
+                         f"x.shape={tuple(x.shape)}, y.shape={tuple(y.shape)}")
+    if None not in (x.shape[-1], y.shape[-1]) and x.shape[-1] != y.shape[-1]:
+        raise ValueError("The last dimension of inputs to `cdist` must match. Received shapes: "
+                         f"x.shape={tuple(x.shape)}, y.shape={tuple(y.shape)}")
     return tf.sqrt(tf.reduce_sum(tf.square(x[..., :, None, :] - y[..., None, :, :]), -1))
 
 

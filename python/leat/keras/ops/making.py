@@ -6,6 +6,7 @@ import numpy as np
 
 import leat as tf
 from leat.keras._base.sparse import as_sparse
+from leat.keras.ops import core
 from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, result_type, tensor,
                                     together)
 
@@ -140,7 +141,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 def array(x, dtype=None):
     """A value as a tensor (``keras.ops.array``)."""
-    return tensor(x, dtype)
+    return core.convert_to_tensor(x, dtype)
 
 
 def _window(name, weights, counts=int):
@@ -195,7 +196,7 @@ def triu(x, k=0):
 def vander(x, N=None, increasing=False):
     """Powers of a vector as columns (``keras.ops.vander``)."""
     x = tensor(x)
-    count = x.shape[0] if N is None else N
+    count = N or (tf.shape(x)[0] if x.shape[0] is None else x.shape[0])
     powers = tf.range(count) if increasing else tf.range(count - 1, -1, -1)
     return tf.pow(x[:, None], tf.cast(powers, x.dtype)[None, :])
 

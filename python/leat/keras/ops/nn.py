@@ -230,6 +230,18 @@ def _convolution(name, inputs, kernel, strides, padding, data_format, dilation_r
                   dilation_rate=_directions(dilation_rate, count), **more)
 
 
+def _check_channels(inputs, of_kernel, data_format):
+    channels = inputs.shape[1 if formats.is_first(data_format) else -1]
+    if None not in (channels, of_kernel) and channels != of_kernel:
+        raise ValueError("The number of input channels must match the kernel's input channels. Received: input "
+                         f"channels={channels}, kernel input channels={of_kernel}, data_format='{data_format}'.")
+
+
+def _check_block(block_size):
+    if block_size < 2:
+        raise ValueError(f"`block_size` must be at least 2. Received: block_size={block_size}")
+
+
 @operation
 def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """A convolution in 1 to 3 directions (``keras.ops.conv``); groups follow from the kernel's channels."""
@@ -246,6 +258,8 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
 @operation
 def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """A convolution of each channel alone (``keras.ops.depthwise_conv``)."""
+    inputs, kernel = tensor(inputs), tensor(kernel)
+    _check_channels(inputs, kernel.shape[-2], data_format)
     return _convolution("DepthwiseConv{}D", inputs, kernel, strides, padding, data_format, dilation_rate,
                         depth_multiplier=kernel.shape[-1])
 
@@ -261,6 +275,8 @@ def separable_conv(inputs, depthwise_kernel, pointwise_kernel, strides=1, paddin
 @operation
 def conv_transpose(inputs, kernel, strides=1, padding="valid", output_padding=None, data_format=None, dilation_rate=1):
     """The gradient of a convolution as an operation (``keras.ops.conv_transpose``)."""
+    inputs, kernel = tensor(inputs), tensor(kernel)
+    _check_channels(inputs, kernel.shape[-1], data_format)
     more = {} if output_padding is None else {"output_padding": _directions(output_padding, len(inputs.shape) - 2)}
     return _convolution("Conv{}DTranspose", inputs, kernel, strides, padding, data_format, dilation_rate,
                         filters=kernel.shape[-2], **more)
@@ -306,12 +322,14 @@ def adaptive_max_pool(inputs, output_size, data_format=None):
 @operation
 def space_to_depth(x, block_size, data_format="channels_last"):
     """Blocks of places as channels (``keras.ops.space_to_depth``)."""
+    _check_block(block_size)
     return formats.with_channels_last(lambda x: tf.nn.space_to_depth(x, block_size), x, data_format)
 
 
 @operation
 def depth_to_space(x, block_size, data_format="channels_last"):
     """Channels as blocks of places (``keras.ops.depth_to_space``)."""
+    _check_block(block_size)
     return formats.with_channels_last(lambda x: tf.nn.depth_to_space(x, block_size), x, data_format)
 
 

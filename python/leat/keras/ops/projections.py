@@ -7,7 +7,7 @@ import leat as tf
 from leat._graph import ops
 from leat.keras import random
 from leat.keras.ops import arrays, formats, nn
-from leat.keras.ops.promote import OPERATIONS, operation, tensor, together
+from leat.keras.ops.promote import OPERATIONS, operation, same_specs, specified, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -146,6 +146,7 @@ def _bell(size, sigma, dtype):
     return tf.constant([weight / sum(weights) for weight in weights], dtype)
 
 
+@specified(lambda images, kernel_size=None, sigma=None, data_format=None: same_specs(images))
 @operation
 def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
     """Pictures blurred by a Gaussian (``keras.ops.image.gaussian_blur``).

@@ -150,20 +150,32 @@ class OperationLayer(Operation):
     _function = None
     _names = None  # of all its arguments
     _leading = None  # names of the arguments before operands of any number; None: there are no such operands
+    _spec = None  # says what it gives for KerasTensors; None: a trace does
 
     def __init__(self, name=None, **given):
         super().__init__(name=name)
         self._given = given
 
+    def symbolic_call(self, *args, **kwargs):
+        """The call on KerasTensors, as part of a model."""
+        if self._spec is None:
+            return super().symbolic_call(*args, **kwargs)
+        outputs = self._call(type(self)._spec, args, kwargs)
+        _layer.Node(self, args, kwargs, outputs)
+        return outputs
+
     def call(self, *args, **kwargs):
         """The operation."""
+        return self._call(type(self)._function, args, kwargs)
+
+    def _call(self, function, args, kwargs):
         given = dict(self._given)
         if self._leading is not None:
             args = [given.pop(key) for key in self._leading] + list(args)
         elif self._names[0] in given:  # operands stand behind it
             kwargs = {**dict(zip([name for name in self._names if name not in given], args)), **kwargs}
             args = ()
-        return type(self)._function(*args, **kwargs, **given)
+        return function(*args, **kwargs, **given)
 
     def get_config(self):
         """The arguments that are no operands."""
@@ -235,6 +247,27 @@ def named(space, name, function, text):
 def define(space, name, function, text):
     """The same for an operation."""
     space[name] = operation(named(space, name, function, text))
+
+
+def specified(spec):
+    """A decorator of operations: `spec`, with the operation's arguments, says what KerasTensors give; no trace does."""
+    def decorate(function):
+        function.layer._spec = staticmethod(spec)
+        return function
+    return decorate
+
+
+def same_specs(values):
+    """KerasTensors of the shapes and dtypes of some values."""
+    return nest.map_structure(lambda one: KerasTensor(
+        one.shape, dtype_name(one.dtype)) if hasattr(one, "shape") else KerasTensor(np.shape(one), tensor(one).dtype),
+        values)
+
+
+def spec_of_two(x, y):
+    """What an operation of two tensors, which are broadcast, gives; of any dtypes."""
+    shapes = [tf.TensorShape(one.shape if hasattr(one, "shape") else np.shape(one)) for one in (x, y)]
+    return KerasTensor(tf.broadcast_static_shape(*shapes).as_list(), result_type(_kind(x), _kind(y)))
 
 
 def operation(function):

@@ -3,9 +3,13 @@
 import builtins
 import math
 
+import numpy as np
+
 import leat as tf
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.ops import elementwise
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
+from leat.keras.ops.promote import (
+    OPERATIONS, define, floats, operation, place_of, places_of, specified, tensor, together)
 
 _before = set(elementwise.OPERATIONS)
 
@@ -130,6 +134,9 @@ def average(x, axis=None, weights=None):
         shape = [1] * len(x.shape)
         shape[axis] = -1
         weights = tf.reshape(weights, shape)
+    if axis is None and len(weights.shape) != len(x.shape):
+        raise ValueError("`weights` must have the same shape as `x` when axis=None. Received: weights.shape="
+                         f"{tuple(weights.shape)}, x.shape={tuple(x.shape)}")
     weights = tf.broadcast_to(weights, tf.shape(x))
     return tf.reduce_sum(x * weights, _axes(axis)) / tf.reduce_sum(weights, _axes(axis))
 
@@ -190,6 +197,8 @@ def argsort(x, axis=-1):
 def argpartition(x, kth, axis=-1):
     """Places in an order in which the kth one has the element that sorting would put there, what is not larger before
     it (``keras.ops.argpartition``): int32; they are sorted as a whole, which is one such order."""
+    if not isinstance(kth, int):
+        raise ValueError(f"kth must be an integer. Received:kth = {kth}")
     return argsort(x, axis)
 
 
@@ -208,10 +217,11 @@ def top_k(x, k, sorted=True):
     return tf.math.top_k(tensor(x), k, sorted)
 
 
+@specified(lambda targets, predictions, k: KerasTensor(targets.shape, "bool"))
 @operation
 def in_top_k(targets, predictions, k):
     """Is the class among the k most likely ones (``keras.ops.in_top_k``)?"""
-    return tf.math.in_top_k(tensor(targets), tensor(predictions), k)
+    return tf.math.in_top_k(tensor(targets), tensor(predictions, "float32"), k)
 
 
 @operation
@@ -252,14 +262,38 @@ def result_of(weights):
     return "float32" if weights.dtype == "float64" else weights.dtype
 
 
+def _unique_parts(x, axis, size, fill_value):
+    """The different parts of a dimension in lexical order, the places of the first of each, which of them each part
+    is, and their counts."""
+    def find(x):
+        values, index, inverse, counts = np.unique(x, axis=axis, return_index=True, return_inverse=True,
+                                                   return_counts=True)
+        if size is not None:
+            missing = builtins.max(size - len(counts), 0)
+            values = np.take(values, np.arange(builtins.min(size, len(counts))), axis)
+            widths = [(0, missing if place == axis else 0) for place in builtins.range(x.ndim)]
+            values = np.pad(values, widths, constant_values=0 if fill_value is None else fill_value)
+            index, counts = (np.pad(one[:size], (0, missing), constant_values=filler)
+                             for one, filler in ((index, 1), (counts, 0)))
+        return values, *(one.reshape(-1).astype("int32") for one in (index, inverse, counts))
+    values, index, inverse, counts = tf.numpy_function(find, [x], [x.dtype, "int32", "int32", "int32"])
+    shape = [size if place == axis else length for place, length in enumerate(x.shape)]
+    return (tf.ensure_shape(values, shape), tf.ensure_shape(index, [size]), tf.ensure_shape(inverse, [x.shape[axis]]),
+            tf.ensure_shape(counts, [size]))
+
+
 @operation
 def unique(x, sorted=True, return_index=False, return_inverse=False, return_counts=False, axis=None, size=None,
            fill_value=None):
-    """The different elements of all, sorted (``keras.ops.unique``), and where asked the places of the first of each,
-    which of them each element is, and their counts. `size`: so many, cut off or filled with `fill_value`."""
+    """The different elements of all, or parts of a dimension, sorted (``keras.ops.unique``), and where asked the places
+    of the first of each, which of them each is, and their counts. `size`: so many, cut off or filled with
+    `fill_value`."""
     x = tensor(x)
     if axis is not None and len(x.shape) != 1:
-        raise NotImplementedError("unique: axis is not supported; leave it out")
+        asked = [True, return_index, return_inverse, return_counts]
+        found = _unique_parts(x, place_of(axis, len(x.shape)), size, fill_value)
+        outputs = [one for one, wanted in zip(found, asked) if wanted]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
     flat = tf.reshape(x, [-1])
     values, places, counts = tf.unique_with_counts(flat)
     order = tf.argsort(values, stable=True)
@@ -472,7 +506,11 @@ def _running_numbers(name, run, instead):
         x = tensor(x)
         if x.dtype.is_floating:
             x = tf.where(tf.math.is_nan(x), tf.cast(instead, x.dtype), x)
-        return run(x, axis, dtype)
+        if not isinstance(axis, (tuple, list)):
+            return run(x, axis, dtype)
+        for one in axis:
+            x = run(x, one, dtype)
+        return x
     define(globals(), name, compute, f"{name[3:]} with NaN as {instead} (``keras.ops.{name}``).")
 
 
@@ -531,6 +569,13 @@ def _segments(name, fold):
             raise ValueError("Argument `num_segments` cannot be set when sorted is True when using the tensorflow "
                              f"backend. Received: num_segments={num_segments}, sorted={sorted}.")
         data, segment_ids = tensor(data), tensor(segment_ids)
+        if len(segment_ids.shape) > 1:
+            raise ValueError(f"Argument `segment_ids` should be an 1-D vector, got shape: {len(segment_ids.shape)}. "
+                             "Consider either flatten input with segment_ids.reshape((-1)) and data.reshape((-1, ) + "
+                             "data.shape[len(segment_ids.shape):]) or vectorize with vmap.")
+        if None not in (segment_ids.shape[0], data.shape[0]) and segment_ids.shape[0] != data.shape[0]:
+            raise ValueError("Argument `segment_ids` and `data` should have same leading dimension. Got "
+                             f"{tuple(segment_ids.shape)} v.s. {tuple(data.shape)}.")
         if num_segments is None:
             num_segments = tf.reduce_max(segment_ids) + 1
         return fold(data, segment_ids, num_segments)

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 import leat as tf
-from leat.keras.ops.promote import OPERATIONS, floats, operation, tensor, together
+from leat.keras._base.symbolic import KerasTensor
+from leat.keras.ops.promote import OPERATIONS, floats, operation, specified, tensor, together
 
 _before = set(OPERATIONS)
 
@@ -27,7 +28,7 @@ def _check_known(real, directions):
     if len(real.shape) < directions:
         raise ValueError(f"Input should have rank >= {directions}. Received: input.shape = {tuple(real.shape)}")
     if None in tuple(real.shape)[-directions:]:
-        raise ValueError(f"Input should have its last {'dimension' if directions == 1 else 'two dimensions'} "
+        raise ValueError(f"Input should have its {'last dimension' if directions == 1 else '(-2, -1) axes'} "
                          f"fully-defined. Received: input.shape = {tuple(real.shape)}")
 
 
@@ -66,6 +67,16 @@ def ifft2(x):
     return _transformed(tf.signal.ifft2d, (real, imag), real.dtype)
 
 
+def _halves(spec, fft_length):
+    """What ``rfft`` gives for a KerasTensor."""
+    if len(spec.shape) < 1:
+        raise ValueError(f"Input should have rank >= 1. Received: input.shape = {spec.shape}")
+    length = spec.shape[-1] if fft_length is None else fft_length
+    shape = (*spec.shape[:-1], None if length is None else length // 2 + 1)
+    return KerasTensor(shape, spec.dtype), KerasTensor(shape, spec.dtype)
+
+
+@specified(lambda x, fft_length=None: _halves(x, fft_length))
 @operation
 def rfft(x, fft_length=None):
     """(real, imaginary) of the first half of the transform of real numbers (``keras.ops.rfft``)."""
@@ -104,8 +115,7 @@ def extract_sequences(x, sequence_length, sequence_stride):
     if len(x.shape) < 1:
         raise ValueError(f"Input should have rank >= 1. Received: input.shape = {tuple(x.shape)}")
     if x.shape[-1] is None:
-        raise ValueError(f"Input should have its last dimension fully-defined. Received: input.shape = "
-                         f"{tuple(x.shape)}")
+        return tf.signal.frame(x, sequence_length, sequence_stride, axis=-1)
     if x.shape[-1] < sequence_length:
         return tf.zeros(tf.concat([tf.shape(x)[:-1], [0, sequence_length]], 0), x.dtype)
     return _cut(x, sequence_length, sequence_stride)
@@ -131,6 +141,11 @@ def _window(window, length, fft_length, dtype):
     return tf.pad(weights, [[before, fft_length - length - before]])
 
 
+def _check_stride(stride):
+    if not isinstance(stride, int) or stride <= 0:
+        raise ValueError(f"`sequence_stride` must be a positive integer. Received: sequence_stride={stride}")
+
+
 def _check_lengths(sequence_length, fft_length):
     if fft_length < sequence_length:
         raise ValueError("`fft_length` must equal or larger than `sequence_length`. Received: "
@@ -147,8 +162,7 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
     if x.dtype not in ("float32", "float64"):
         raise TypeError(f"Invalid input type. Expected `float32` or `float64`. Received: input type={x.dtype.name}")
     _check_lengths(sequence_length, fft_length)
-    if sequence_stride <= 0:
-        raise ValueError(f"`sequence_stride` must be a positive integer. Received: sequence_stride={sequence_stride}")
+    _check_stride(sequence_stride)
     _check_known(x, 1)
     weights = _window(window, sequence_length, fft_length, x.dtype)
     if center:
@@ -171,6 +185,7 @@ def _added(frames, stride):
 def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="hann", center=True):
     """The signal whose ``stft`` a pair is, `length` numbers of it (``keras.ops.istft``)."""
     real, imag = _pair(x)
+    _check_stride(sequence_stride)
     _check_lengths(sequence_length, fft_length)
     _check_known(real, 2)
     weights = _window(window, sequence_length, fft_length, real.dtype)

@@ -1,4 +1,4 @@
-"""Reading the zip archives that `.keras` files are: members into memory, none onto a disk.
+"""Reading the zip archives that `.keras` files are, and folders of the same members: into memory, none onto a disk.
 
 Before a member is read the directory is looked at as a whole: its length, names that stand twice, members that lie over
 each other, ways of packing that Keras does not use. A member is unpacked in pieces, as far as the directory says.
@@ -102,4 +102,33 @@ class Archive:
         except limits.LimitError:
             raise
         except _UNREADABLE as error:
+            raise ValueError(f"{self.where}: {name} in it cannot be read: {error}") from None
+
+
+class Folder:
+    """The same of a folder with the members as files."""
+
+    def __init__(self, path):
+        self.where = path
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def names(self):
+        """The names of the members."""
+        return [os.path.relpath(os.path.join(around, name), self.where).replace(os.sep, "/")
+                for around, _, names in os.walk(self.where) for name in names]
+
+    def read(self, name, is_text=False):
+        """The bytes of a member. ValueError where it is missing, or would fill the memory."""
+        path = os.path.join(self.where, *name.split("/"))
+        try:
+            limits.check("json_bytes" if is_text else "total_bytes", os.path.getsize(path), self.where,
+                         f"bytes of {name}")
+            with open(path, "rb") as file:
+                return file.read()
+        except OSError as error:
             raise ValueError(f"{self.where}: {name} in it cannot be read: {error}") from None

@@ -46,7 +46,14 @@ def serving_function(model):
     found = model._input_signature() if model.built else None
     if found is None:
         return None
-    return Function(lambda *args: model(*args), nest.map_structure(tensor_spec, found)).get_concrete_function()
+
+    def unnamed(leaf):
+        spec = tensor_spec(leaf)
+        return tf.TensorSpec(spec.shape, spec.dtype)
+
+    def serving(inputs, *others):
+        return model(inputs, *others)
+    return Function(serving, nest.map_structure(unnamed, found)).get_concrete_function()
 
 
 class _Exported:
@@ -72,6 +79,9 @@ class ExportArchive:
 
     def track(self, resource):
         """Notes a layer or a model, whose variables are written."""
+        if not isinstance(resource, (Layer, tf.Module)):
+            raise ValueError("Invalid resource type. Expected a layer, a model or a tf.Module. Received instead an "
+                             f"object of type '{type(resource)}'. Object received: {resource}")
         if isinstance(resource, Layer) and not resource.built:
             raise ValueError("The layer provided has not yet been built. It must be built before export.")
         self._tracked.append(resource)

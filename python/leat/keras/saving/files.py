@@ -25,7 +25,7 @@ from leat.keras.metrics import Metric
 from leat.keras.optimizers import Optimizer
 from leat.keras.random import SeedGenerator
 from leat.keras.saving import hdf5, legacy, safetensors, shards
-from leat.keras.saving.archive import Archive
+from leat.keras.saving.archive import Archive, Folder
 from leat.keras.saving.fitting import assign, fits, fitted
 
 _NOTE = "leat "  # how the names of notes begin among the attributes of an HDF5 file
@@ -230,8 +230,9 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
         _check_place(path, legacy.ENDINGS, overwrite)
         replace(path, legacy.model_bytes(model, include_optimizer))
         return
-    if zipped is False:
-        raise NotImplementedError("save: zipped=False is not supported, a model is one file; leave it at None")
+    if zipped is False and not is_file:
+        _save_folder(model, path, overwrite)
+        return
     if is_file:
         filepath.write(model_bytes(model))
         return
@@ -253,19 +254,37 @@ def _old_arguments(path, given):
     return include_optimizer
 
 
-def model_bytes(model):
-    """The content of a `.keras` file."""
+def _members(model):
+    """(name, content) of what a `.keras` file has in it."""
     if not isinstance(model, Layer):
         raise ValueError(f"Expected a model to save; found {model!r} of type {type(model)}")
     metadata = {"keras_version": legacy.VERSION, "date_saved": datetime.datetime.now().strftime("%Y-%m-%d@%H:%M:%S")}
+    yield "metadata.json", json.dumps(metadata).encode()
+    yield "config.json", json.dumps(registry.serialize_keras_object(model)).encode()
+    yield "model.weights.h5", weights_bytes(model)
+    yield from _assets_of(model)
+
+
+def model_bytes(model):
+    """The content of a `.keras` file."""
     memory = io.BytesIO()
     with zipfile.ZipFile(memory, "w") as archive:
-        archive.writestr("metadata.json", json.dumps(metadata))
-        archive.writestr("config.json", json.dumps(registry.serialize_keras_object(model)))
-        archive.writestr("model.weights.h5", weights_bytes(model))
-        for name, content in _assets_of(model):
+        for name, content in _members(model):
             archive.writestr(name, content)
     return memory.getvalue()
+
+
+def _save_folder(model, path, overwrite):
+    """The same members as files of a folder."""
+    if path.endswith(".keras"):
+        raise ValueError("When using `zipped=False`, the `filepath` argument should not end in `.keras`. Received: "
+                         f"filepath={path}")
+    if os.path.exists(path) and not overwrite:
+        raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
+    for name, content in list(_members(model)):
+        place = os.path.join(path, *name.split("/"))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        replace(place, content)
 
 
 # ---- what layers keep in files of their own ----
@@ -455,6 +474,9 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     if path.endswith(legacy.ENDINGS):
         _require(path)
         return legacy.load_model(path, custom_objects, compile, safe_mode)
+    if os.path.isdir(path):
+        with Folder(path) as folder:
+            return _loaded(folder, custom_objects, compile, safe_mode)
     if not path.endswith(".keras") and not zipfile.is_zipfile(path):
         raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` and `.h5` files; weights "
                          "alone are loaded into a model by `load_weights`")

@@ -156,7 +156,7 @@ class RNN(Layer):
         states = self._first_states(sequences, initial_state)
         self._draw_masks(self.cell, sequences[:, 0], states)
         last, outputs, states = self.inner_loop(sequences=sequences, initial_state=states, mask=mask, training=training)
-        output = _cast(outputs if self.return_sequences else last, self.compute_dtype)
+        output = _cast(_of_steps(outputs, sequences) if self.return_sequences else last, self.compute_dtype)
         states = tree.map_structure(lambda state: _cast(state, self.compute_dtype), states)
         self._forget_masks(self.cell)
         if self.stateful:
@@ -213,6 +213,14 @@ class RNN(Layer):
         return cls(registry.deserialize_keras_object(config.pop("cell"), custom_objects), **config)
 
 
+def _of_steps(outputs, sequences):
+    """The outputs of all steps, whose number is that of the inputs."""
+    steps, shape = shape_of(sequences)[1], list(outputs.shape)
+    if steps is None or shape[1] is not None:
+        return outputs
+    return _op("ensure_shape", outputs, [shape[0], steps, *shape[2:]])
+
+
 def _cast(value, dtype):
     value = value._as_tensor() if hasattr(value, "_as_tensor") and not isinstance(value, Tensor) else value
     value = convert_to_tensor(value)
@@ -266,6 +274,8 @@ class _Recurrent(RNN):
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
         """The output of the last step, or of all; and the states if they are returned."""
+        if isinstance(sequences, Tensor) and sequences.dtype.is_integer:
+            sequences = _cast(sequences, self.compute_dtype)
         return super().call(sequences, initial_state=initial_state, mask=mask, training=training)
 
     def inner_loop(self, sequences, initial_state, mask, training=False):

@@ -36,6 +36,7 @@ _EACH_VALUE = ("Embedding", "ReLU", "LeakyReLU", "ELU", "Rescaling", "Dropout", 
                "ThresholdedReLU")
 _EACH_VECTOR = ("BatchNormalization", "LayerNormalization", "Normalization", "UnitNormalization", "RMSNormalization",
                 "Softmax")
+_UNCAST = ("GroupNormalization", "LayerNormalization")  # what is beyond a half's range is normalized first
 _OVER_STEPS = {"GlobalAveragePooling1D": "reduce_mean", "GlobalMaxPooling1D": "reduce_max"}
 
 
@@ -87,6 +88,7 @@ class TableLayer(Layer):
             turns = False
         part = tables.part("layer", self._entry, arguments)
         Layer.__init__(self, activity_regularizer=regularizer, **others)
+        self.autocast = self.autocast and self._entry["name"] not in _UNCAST
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
         self._part, self._given, self._turns = part, dict(given), turns
@@ -144,12 +146,17 @@ class TableLayer(Layer):
             return value.lower()
         if row["type"] == "integer" and row.get("minimum") == 1 and (value is not None or row["required"]):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+                if name == "n":
+                    self._refuse_count(name, value)
                 if name == "groups":
                     raise ValueError("The number of groups must be a positive integer. Received: "
                                      f"groups={value}.")
                 raise ValueError(f"Invalid value for argument `{name}`. Expected a strictly positive value. Received "
                                  f"{name}={value}: `{name}` must be a positive integer")
         directions = self._rank_of_space if name in _SPATIAL else 0
+        if name == "size" and directions == 1 and (not isinstance(value, (int, list, tuple)) or (
+                isinstance(value, int) and value < 1)):
+            self._refuse_count(name, value)
         if name == "output_shape" and isinstance(value, int):
             return (value,)
         if name == "size" and directions == 1:
@@ -164,6 +171,13 @@ class TableLayer(Layer):
             if wrong:
                 raise ValueError(f"{start}, including values {wrong} that do not satisfy `value > 0`")
         return tuple(value) if isinstance(value, list) else value
+
+    @staticmethod
+    def _refuse_count(name, value):
+        """Refuses what is no positive integer, as Keras does where it asks for the type."""
+        if not isinstance(value, int):
+            raise TypeError(f"Expected an integer value for `{name}`, got {type(value)}.")
+        raise ValueError(f"Argument `{name}` should be a positive integer. Received: {name}={value}")
 
     # ---- channels first: the library computes with them last ----
 
@@ -267,12 +281,18 @@ class TableLayer(Layer):
         wide = self._entry["name"] in _WIDE
         if wide:
             tensors = [_widened(tensor) for tensor in tensors]
+        if self._entry["name"] in _UNCAST:
+            wanted = dtypes.float64 if self.compute_dtype == "float64" else dtypes.float32
+            tensors = [tensor if tensor.dtype is wanted else ops.FUNCTIONS["cast"](tensor, wanted)
+                       for tensor in tensors]
         if calls.is_plain(tensors) and not in_stateless_scope():
             if self._compiled is None:
                 self._compiled = calls.Compiled(self._compute)
             output = self._compiled(bool(training), tensors)
         else:
             output = self._compute(bool(training), tensors)
+        if self._entry["name"] == "UpSampling2D" and output.dtype is not tensors[0].dtype and output.dtype.is_floating:
+            output = ops.FUNCTIONS["cast"](output, tensors[0].dtype)
         if wide and output.dtype.name != self.compute_dtype:
             output = ops.FUNCTIONS["cast"](output, dtypes.as_dtype(self.compute_dtype))
         return output if self.activation is None else self.activation(output)

@@ -7,6 +7,14 @@ from leat.keras.backend import floatx
 from leat.keras.ops.promote import (
     OPERATIONS, define, floats, operation, result_type, same_specs, spec_of_two, specified, tensor, together)
 
+
+def _after(x, y):
+    """The number next to x on the way to y; of halves as Keras rounds that of float64."""
+    if x.dtype in ("float32", "float64"):
+        return tf.math.nextafter(x, y)
+    return tf.cast(tf.math.nextafter(tf.cast(x, "float64"), tf.cast(y, "float64")), x.dtype)
+
+
 # name: the function of floats that it is
 _OF_FLOATS = {
     "arccos": tf.acos, "arccosh": tf.acosh, "arcsin": tf.asin, "arcsinh": tf.asinh, "arctan": tf.atan,
@@ -31,7 +39,7 @@ _OF_TWO = {
 }
 _OF_TWO_FLOATS = {
     "arctan2": tf.math.atan2, "divide": tf.divide, "divide_no_nan": tf.math.divide_no_nan, "hypot":
-    lambda x, y: tf.sqrt(_square_of_size(x) + _square_of_size(y)), "nextafter": tf.math.nextafter,
+    lambda x, y: tf.sqrt(_square_of_size(x) + _square_of_size(y)), "nextafter": _after,
     "logaddexp": lambda x, y: _log_sum(x, y, 1.0),
     "logaddexp2": lambda x, y: _log_sum(x, y, math.log(2)), "heaviside": lambda x, y: tf.where(
         x < 0, tf.zeros_like(x), tf.where(x > 0, tf.ones_like(x), y)),
@@ -108,7 +116,7 @@ for _name, _function in _OF_BITS.items():
 def abs(x):
     """The distance of each element from 0 (``keras.ops.abs``)."""
     x = tensor(x)
-    return x if x.dtype == "bool" else tf.abs(x)
+    return x if x.dtype == "bool" or x.dtype.is_unsigned else tf.abs(x)
 
 
 @operation
@@ -126,7 +134,8 @@ def positive(x):
 @operation
 def sign(x):
     """-1, 0 or 1 (``keras.ops.sign``)."""
-    return tf.sign(tensor(x))
+    x = tensor(x)
+    return tf.minimum(x, tf.ones_like(x)) if x.dtype.is_unsigned else tf.sign(x)
 
 
 @operation

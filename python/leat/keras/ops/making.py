@@ -198,6 +198,8 @@ def vander(x, N=None, increasing=False):
     x = tensor(x)
     count = N or (tf.shape(x)[0] if x.shape[0] is None else x.shape[0])
     powers = tf.range(count) if increasing else tf.range(count - 1, -1, -1)
+    if x.dtype.is_unsigned:  # no powers of them
+        return tf.cast(tf.pow(tf.cast(x, "int64")[:, None], tf.cast(powers, "int64")[None, :]), x.dtype)
     return tf.pow(x[:, None], tf.cast(powers, x.dtype)[None, :])
 
 

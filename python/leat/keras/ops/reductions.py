@@ -126,9 +126,8 @@ def logsumexp(x, axis=None, keepdims=False):
 @operation
 def average(x, axis=None, weights=None):
     """The mean weighted by `weights` (``keras.ops.average``)."""
-    x = floats(x)
     if weights is None:
-        return tf.reduce_mean(x, _axes(axis))
+        return tf.reduce_mean(floats(x), _axes(axis))
     x, weights = together(x, weights, floating=True)
     if axis is not None and len(weights.shape) == 1 and len(x.shape) > 1:
         shape = [1] * len(x.shape)

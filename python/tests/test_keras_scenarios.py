@@ -270,3 +270,47 @@ def test_averages_of_one_of_several_optimizers():
     swap.set_model(model)
     with pytest.raises(ValueError, match="MultiOptimizer"):
         swap.on_test_begin()
+
+
+# ---- layers ----
+
+def test_halves_of_layers():
+    pictures = np.ones((1, 2, 2, 1), "float32")
+    assert layers.UpSampling2D(interpolation="bilinear", dtype="mixed_float16")(pictures).dtype == "float16"
+    large = ops.full((2, 4, 8), 70000.0)
+    for layer in (layers.GroupNormalization(2, dtype="mixed_float16"), layers.LayerNormalization(dtype="mixed_float16")):
+        found = layer(large)
+        assert found.dtype == "float16" and not np.isnan(found).any()
+
+
+def test_numbers_of_steps():
+    start = keras.Input((4, 5))
+    assert layers.RNN([layers.LSTMCell(2), layers.LSTMCell(3)], return_sequences=True)(start).shape == (None, 4, 3)
+    rows = keras.Input((2, 6, 3))
+    assert layers.ConvLSTM1D(5, 3, padding="same", return_sequences=True)(rows).shape == (None, 2, 6, 5)
+    assert layers.Bidirectional(layers.LSTM(2))(np.array([[[101, 202], [303, 404]]])).shape == (1, 4)
+
+
+@pytest.mark.parametrize("make, error, word", [
+    (lambda: layers.RepeatVector("3"), TypeError, "`n`"), (lambda: layers.RepeatVector(0), ValueError, "n=0"),
+    (lambda: layers.UpSampling1D("2"), TypeError, "`size`"), (lambda: layers.UpSampling1D(0), ValueError, "size=0")])
+def test_counts(make, error, word):
+    with pytest.raises(error, match=word):
+        make()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_unsigned_integers(dtype):
+    x = np.array([0, 1, 3], dtype)
+    for found, wanted in ((ops.abs(x), [0, 1, 3]), (ops.sign(x), [0, 1, 1]),
+                          (ops.vander(x), [[0, 0, 1], [1, 1, 1], [9, 3, 1]])):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_one_pictures_boxes():
+    boxes = {"boxes": np.array([[2.0, 1.0, 4.0, 3.0]]), "labels": np.array([1])}
+    layer = layers.MaxNumBoundingBoxes(3, bounding_box_format="xyxy")
+    found = layer({"images": np.ones((10, 8, 3)), "bounding_boxes": boxes})["bounding_boxes"]
+    np.testing.assert_array_equal(found["labels"], [1, -1, -1])
+    np.testing.assert_array_equal(found["boxes"], [[2, 1, 4, 3], [-1] * 4, [-1] * 4])

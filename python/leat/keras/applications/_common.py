@@ -21,9 +21,6 @@ class Given(NamedTuple):
 
 
 def _check_weights(given):
-    if given.weights == "imagenet":
-        raise ValueError("weights='imagenet' would be downloaded; leat downloads nothing: give the path of a weights "
-                         "file, or None for new weights")
     if given.weights is not None and not os.path.exists(given.weights):
         raise ValueError("The `weights` argument should be either `None` (random initialization), 'imagenet' "
                          "(pre-training on ImageNet), or the path to the weights file to be loaded.  Received: "

@@ -4,6 +4,7 @@ from leat.keras import layers
 from leat.keras._base.layer import Layer
 from leat.keras._base.registry import register_keras_serializable
 from leat.keras.applications._common import Given, finish, pool, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, unchanged as preprocess_input  # noqa: F401
 from leat.keras.initializers import Constant
 from leat.keras.models.model import Sequential
@@ -79,6 +80,7 @@ def _convnext(depths, widths, include_preprocessing, name, *given):
     return finish(pictures, x, given, name)
 
 
+@pretrained
 def ConvNeXtTiny(include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None,
                  input_shape=None, pooling=None, classes=1000, classifier_activation="softmax",
                  name="convnext_tiny"):
@@ -87,6 +89,7 @@ def ConvNeXtTiny(include_top=True, include_preprocessing=True, weights="imagenet
                      input_tensor, input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def ConvNeXtSmall(include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None,
                   input_shape=None, pooling=None, classes=1000, classifier_activation="softmax",
                   name="convnext_small"):
@@ -95,6 +98,7 @@ def ConvNeXtSmall(include_top=True, include_preprocessing=True, weights="imagene
                      input_tensor, input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def ConvNeXtBase(include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None,
                  input_shape=None, pooling=None, classes=1000, classifier_activation="softmax",
                  name="convnext_base"):
@@ -103,6 +107,7 @@ def ConvNeXtBase(include_top=True, include_preprocessing=True, weights="imagenet
                      input_tensor, input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def ConvNeXtLarge(include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None,
                   input_shape=None, pooling=None, classes=1000, classifier_activation="softmax",
                   name="convnext_large"):
@@ -111,6 +116,7 @@ def ConvNeXtLarge(include_top=True, include_preprocessing=True, weights="imagene
                      input_tensor, input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def ConvNeXtXLarge(include_top=True, include_preprocessing=True, weights="imagenet", input_tensor=None,
                    input_shape=None, pooling=None, classes=1000, classifier_activation="softmax",
                    name="convnext_xlarge"):

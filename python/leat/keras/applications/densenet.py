@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("torch")
@@ -44,6 +45,7 @@ def _densenet(blocks, name, *given):
     return finish(pictures, head(x, given), given, name)
 
 
+@pretrained
 def DenseNet121(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="densenet121"):
     """DenseNet-121 (``keras.applications.DenseNet121``); arguments as ResNet50's."""
@@ -51,6 +53,7 @@ def DenseNet121(include_top=True, weights="imagenet", input_tensor=None, input_s
                      classifier_activation)
 
 
+@pretrained
 def DenseNet169(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="densenet169"):
     """DenseNet-169 (``keras.applications.DenseNet169``); arguments as ResNet50's."""
@@ -58,6 +61,7 @@ def DenseNet169(include_top=True, weights="imagenet", input_tensor=None, input_s
                      classifier_activation)
 
 
+@pretrained
 def DenseNet201(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="densenet201"):
     """DenseNet-201 (``keras.applications.DenseNet201``); arguments as ResNet50's."""

@@ -5,6 +5,7 @@ import math
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, classify, divisible, finish, pool, start, uneven_padding
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications._squeeze import CONVOLVED, DENSE, activate, drop_and_add, squeeze
 from leat.keras.applications.imagenet_utils import decode_predictions, unchanged as preprocess_input  # noqa: F401
 
@@ -61,6 +62,7 @@ def _efficientnet(width, depth, size, dropout_rate, name, *given):
     return finish(pictures, classify(x, given, kernel_initializer=DENSE), given, name)
 
 
+@pretrained
 def EfficientNetB0(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb0"):
     """EfficientNet-B0, of pictures of 224 pixels square (``keras.applications.EfficientNetB0``)."""
@@ -68,6 +70,7 @@ def EfficientNetB0(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB1(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb1"):
     """EfficientNet-B1, of pictures of 240 pixels square (``keras.applications.EfficientNetB1``)."""
@@ -75,6 +78,7 @@ def EfficientNetB1(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb2"):
     """EfficientNet-B2, of pictures of 260 pixels square (``keras.applications.EfficientNetB2``)."""
@@ -82,6 +86,7 @@ def EfficientNetB2(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB3(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb3"):
     """EfficientNet-B3, of pictures of 300 pixels square (``keras.applications.EfficientNetB3``)."""
@@ -89,6 +94,7 @@ def EfficientNetB3(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB4(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb4"):
     """EfficientNet-B4, of pictures of 380 pixels square (``keras.applications.EfficientNetB4``)."""
@@ -96,6 +102,7 @@ def EfficientNetB4(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB5(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb5"):
     """EfficientNet-B5, of pictures of 456 pixels square (``keras.applications.EfficientNetB5``)."""
@@ -103,6 +110,7 @@ def EfficientNetB5(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB6(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb6"):
     """EfficientNet-B6, of pictures of 528 pixels square (``keras.applications.EfficientNetB6``)."""
@@ -110,6 +118,7 @@ def EfficientNetB6(include_top=True, weights="imagenet", input_tensor=None, inpu
                          classifier_activation)
 
 
+@pretrained
 def EfficientNetB7(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                    classes=1000, classifier_activation="softmax", name="efficientnetb7"):
     """EfficientNet-B7, of pictures of 600 pixels square (``keras.applications.EfficientNetB7``)."""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, classify, divisible, finish, pool, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications._squeeze import CONVOLVED, DENSE, activate, drop_and_add, squeeze
 from leat.keras.applications.imagenet_utils import decode_predictions, unchanged as preprocess_input  # noqa: F401
 
@@ -100,6 +101,7 @@ def _efficientnet(kind, width, depth, size, include_preprocessing, name, *given)
     return finish(pictures, classify(x, given, kernel_initializer=DENSE, bias_initializer="zeros"), given, name)
 
 
+@pretrained
 def EfficientNetV2B0(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                      classes=1000, classifier_activation="softmax", include_preprocessing=True,
                      name="efficientnetv2-b0"):
@@ -108,6 +110,7 @@ def EfficientNetV2B0(include_top=True, weights="imagenet", input_tensor=None, in
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2B1(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                      classes=1000, classifier_activation="softmax", include_preprocessing=True,
                      name="efficientnetv2-b1"):
@@ -116,6 +119,7 @@ def EfficientNetV2B1(include_top=True, weights="imagenet", input_tensor=None, in
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2B2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                      classes=1000, classifier_activation="softmax", include_preprocessing=True,
                      name="efficientnetv2-b2"):
@@ -124,6 +128,7 @@ def EfficientNetV2B2(include_top=True, weights="imagenet", input_tensor=None, in
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2B3(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                      classes=1000, classifier_activation="softmax", include_preprocessing=True,
                      name="efficientnetv2-b3"):
@@ -132,6 +137,7 @@ def EfficientNetV2B3(include_top=True, weights="imagenet", input_tensor=None, in
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2S(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                     classes=1000, classifier_activation="softmax", include_preprocessing=True,
                     name="efficientnetv2-s"):
@@ -140,6 +146,7 @@ def EfficientNetV2S(include_top=True, weights="imagenet", input_tensor=None, inp
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2M(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                     classes=1000, classifier_activation="softmax", include_preprocessing=True,
                     name="efficientnetv2-m"):
@@ -148,6 +155,7 @@ def EfficientNetV2M(include_top=True, weights="imagenet", input_tensor=None, inp
                          input_shape, pooling, classes, classifier_activation)
 
 
+@pretrained
 def EfficientNetV2L(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                     classes=1000, classifier_activation="softmax", include_preprocessing=True,
                     name="efficientnetv2-l"):

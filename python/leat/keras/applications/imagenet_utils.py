@@ -7,6 +7,7 @@ import numpy as np
 from leat._core.tensor import convert_to_tensor
 from leat._graph import ops
 from leat.keras import backend
+from leat.keras.applications._pretrained import class_names
 
 _BLUE_FIRST = np.array([103.939, 116.779, 123.68])
 _MEAN, _DEVIATION = np.array([0.485, 0.456, 0.406]), np.array([0.229, 0.224, 0.225])
@@ -52,12 +53,9 @@ def preprocess_input(x, data_format=None, mode="caffe"):
 def decode_predictions(preds, top=5, class_index=None):
     """The `top` classes of each row as (identifier, name, score).
 
-    `class_index`: the path of a JSON file {"0": [identifier, name], ...}; leat downloads none. ValueError without it.
+    `class_index`: the path of a JSON file {"0": [identifier, name], ...}, by default ImageNet's, which is fetched.
     """
-    if class_index is None:
-        raise ValueError("decode_predictions: the list of classes would be downloaded; leat downloads nothing: give "
-                         "the path of imagenet_class_index.json as class_index")
-    with open(class_index) as file:
+    with open(class_names() if class_index is None else class_index) as file:
         names = json.load(file)
     rows = np.asarray(preds)
     if rows.ndim != 2 or rows.shape[1] != len(names):

@@ -4,6 +4,7 @@ from leat.keras import layers
 from leat.keras._base.layer import Layer
 from leat.keras._base.registry import register_keras_serializable
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications._inception import averaged, branch, convolve, join, shrunk, stem
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
@@ -46,6 +47,7 @@ def _block(x, kind, number, last=False):
     return x if last else layers.Activation("relu", name=f"{name}_ac")(x)
 
 
+@pretrained
 def InceptionResNetV2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None,
                       classes=1000, classifier_activation="softmax", name="inception_resnet_v2"):
     """Inception-ResNet v2 (``keras.applications.InceptionResNetV2``); arguments as InceptionV3's."""

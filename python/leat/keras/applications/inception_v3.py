@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications._inception import averaged, branch, join, shrunk, stem
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
@@ -28,6 +29,7 @@ def _spread(x, number, name):
     return join([straight, once, twice, averaged(x, 192)], name)
 
 
+@pretrained
 def InceptionV3(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="inception_v3"):
     """Inception v3 (``keras.applications.InceptionV3``); arguments as ResNet50's, 75 pixels square at least."""

@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, pool, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -24,6 +25,7 @@ def _block(x, filters, stride, depth_multiplier, number):
     return _active(x, f"conv_pw_{number}")
 
 
+@pretrained
 def MobileNet(input_shape=None, alpha=1.0, depth_multiplier=1, dropout=1e-3, include_top=True, weights="imagenet",
               input_tensor=None, pooling=None, classes=1000, classifier_activation="softmax", name=None):
     """MobileNet (``keras.applications.MobileNet``).

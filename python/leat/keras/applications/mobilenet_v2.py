@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, divisible, finish, head, start, uneven_padding
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -29,6 +30,7 @@ def _block(x, filters, stride, number):
     return layers.Add(name=f"{name}add")([before, x]) if channels == filters and stride == 1 else x
 
 
+@pretrained
 def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet", input_tensor=None, pooling=None,
                 classes=1000, classifier_activation="softmax", name=None):
     """MobileNetV2 (``keras.applications.MobileNetV2``); `alpha`: the share of each layer's filters."""

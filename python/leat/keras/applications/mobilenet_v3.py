@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, divisible, finish, pool, start, uneven_padding
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, unchanged as preprocess_input  # noqa: F401
 
 
@@ -92,6 +93,7 @@ def _mobilenet(blocks, points, alpha, minimalistic, dropout_rate, include_prepro
     return finish(pictures, x, given, name)
 
 
+@pretrained
 def MobileNetV3Small(input_shape=None, alpha=1.0, minimalistic=False, include_top=True, weights="imagenet",
                      input_tensor=None, classes=1000, pooling=None, dropout_rate=0.2, classifier_activation="softmax",
                      include_preprocessing=True, name="MobileNetV3Small"):
@@ -104,6 +106,7 @@ def MobileNetV3Small(input_shape=None, alpha=1.0, minimalistic=False, include_to
     return _mobilenet(_SMALL, 1024, alpha, minimalistic, dropout_rate, include_preprocessing, name, given)
 
 
+@pretrained
 def MobileNetV3Large(input_shape=None, alpha=1.0, minimalistic=False, include_top=True, weights="imagenet",
                      input_tensor=None, classes=1000, pooling=None, dropout_rate=0.2, classifier_activation="softmax",
                      include_preprocessing=True, name="MobileNetV3Large"):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start, uneven_padding
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -128,6 +129,7 @@ def _nasnet(size, name, given):
     return finish(pictures, head(_active(x), given, None, None, None), given, name)
 
 
+@pretrained
 def NASNetMobile(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000,
                  classifier_activation="softmax", name="nasnet_mobile"):
     """The small NASNet (``keras.applications.NASNetMobile``); arguments as ResNet50's."""
@@ -135,6 +137,7 @@ def NASNetMobile(input_shape=None, include_top=True, weights="imagenet", input_t
     return _nasnet(_Size(224, 4, 32, 44, False), name, given)
 
 
+@pretrained
 def NASNetLarge(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="nasnet_large"):
     """The large NASNet (``keras.applications.NASNetLarge``); arguments as ResNet50's."""

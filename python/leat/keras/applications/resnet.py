@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("caffe")
@@ -52,6 +53,7 @@ def _resnet(blocks, name, *given):
     return finish(pictures, head(x, given), given, name)
 
 
+@pretrained
 def ResNet50(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
              classifier_activation="softmax", name="resnet50"):
     """ResNet-50 (``keras.applications.ResNet50``).
@@ -63,6 +65,7 @@ def ResNet50(include_top=True, weights="imagenet", input_tensor=None, input_shap
                    classifier_activation)
 
 
+@pretrained
 def ResNet101(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
               classifier_activation="softmax", name="resnet101"):
     """ResNet-101 (``keras.applications.ResNet101``); arguments as ResNet50's."""
@@ -70,6 +73,7 @@ def ResNet101(include_top=True, weights="imagenet", input_tensor=None, input_sha
                    classifier_activation)
 
 
+@pretrained
 def ResNet152(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
               classifier_activation="softmax", name="resnet152"):
     """ResNet-152 (``keras.applications.ResNet152``); arguments as ResNet50's."""

@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -41,6 +42,7 @@ def _resnet(blocks, name, *given):
     return finish(pictures, head(x, given), given, name)
 
 
+@pretrained
 def ResNet50V2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                classifier_activation="softmax", name="resnet50v2"):
     """ResNet-50 of the second form (``keras.applications.ResNet50V2``); arguments as ResNet50's."""
@@ -48,6 +50,7 @@ def ResNet50V2(include_top=True, weights="imagenet", input_tensor=None, input_sh
                    classifier_activation)
 
 
+@pretrained
 def ResNet101V2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="resnet101v2"):
     """ResNet-101 of the second form (``keras.applications.ResNet101V2``); arguments as ResNet50's."""
@@ -55,6 +58,7 @@ def ResNet101V2(include_top=True, weights="imagenet", input_tensor=None, input_s
                    classifier_activation)
 
 
+@pretrained
 def ResNet152V2(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
                 classifier_activation="softmax", name="resnet152v2"):
     """ResNet-152 of the second form (``keras.applications.ResNet152V2``); arguments as ResNet50's."""

@@ -1,11 +1,13 @@
 """``keras.applications.vgg19``."""
 
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications._vgg import vgg
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("caffe")
 
 
+@pretrained
 def VGG19(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
           classifier_activation="softmax", name="vgg19"):
     """VGG of 19 layers (``keras.applications.VGG19``); arguments as ResNet50's."""

@@ -2,6 +2,7 @@
 
 from leat.keras import layers
 from leat.keras.applications._common import Given, finish, head, start
+from leat.keras.applications._pretrained import pretrained
 from leat.keras.applications.imagenet_utils import decode_predictions, of_mode  # noqa: F401
 
 preprocess_input = of_mode("tf")
@@ -31,6 +32,7 @@ def _shrink(x, filters, number):
     return layers.Add()([x, beside])
 
 
+@pretrained
 def Xception(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000,
              classifier_activation="softmax", name="xception"):
     """Xception (``keras.applications.Xception``); arguments as ResNet50's, pictures of 71 pixels square at least."""

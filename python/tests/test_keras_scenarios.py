@@ -278,8 +278,8 @@ def test_halves_of_layers():
     pictures = np.ones((1, 2, 2, 1), "float32")
     assert layers.UpSampling2D(interpolation="bilinear", dtype="mixed_float16")(pictures).dtype == "float16"
     large = ops.full((2, 4, 8), 70000.0)
-    for layer in (layers.GroupNormalization(2, dtype="mixed_float16"), layers.LayerNormalization(dtype="mixed_float16")):
-        found = layer(large)
+    for make in (layers.GroupNormalization, layers.LayerNormalization):
+        found = make(**({"groups": 2} if make is layers.GroupNormalization else {}), dtype="mixed_float16")(large)
         assert found.dtype == "float16" and not np.isnan(found).any()
 
 
@@ -314,3 +314,22 @@ def test_one_pictures_boxes():
     found = layer({"images": np.ones((10, 8, 3)), "bounding_boxes": boxes})["bounding_boxes"]
     np.testing.assert_array_equal(found["labels"], [1, -1, -1])
     np.testing.assert_array_equal(found["boxes"], [[2, 1, 4, 3], [-1] * 4, [-1] * 4])
+
+
+def test_weights_of_half_precision_layers_in_operations():
+    class Shifted(layers.Layer):
+        def __init__(self):
+            super().__init__(dtype="mixed_float16")
+            self.shift = self.add_weight(shape=(), initializer="ones")
+
+        def call(self, inputs):
+            return ops.add(inputs, self.shift)
+    layer = Shifted()
+    assert layer(np.array(1.0)).dtype == "float16" and layer.shift.dtype == "float32"
+
+
+def test_tensors_in_configurations_stay_tensors():
+    layer = layers.Lambda(ops.square, mask=ops.ones((2, 3)))
+    with keras.saving.custom_object_scope({"square": ops.square}):
+        again = layers.Lambda.from_config(layer.get_config())
+    assert again.get_config()["mask"]["class_name"] == layer.get_config()["mask"]["class_name"] == "__tensor__"

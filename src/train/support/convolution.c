@@ -54,8 +54,11 @@ leat_status leati_convolution_check(const void *arguments, int directions, bool 
     LEATI_TRY(leati_activation_check(args->activation, err));
     /* The filters of a group are a whole number too; channels are looked at when it is built. */
     if (args->groups > 1 && args->filters % args->groups != 0)
-        return leati_refuse(err, VALUE, "%lld groups do not divide %lld filters evenly",
-                            (long long)args->groups, (long long)args->filters);
+        return leati_refuse(
+            err, VALUE,
+            "The number of filters must be evenly divisible by the number of groups. "
+            "Received: groups=%lld, filters=%lld.",
+            (long long)args->groups, (long long)args->filters);
     return check_output_padding(args, directions, err);
 }
 

@@ -6,6 +6,7 @@ import types
 import numpy
 
 from leat._core.later import Hook
+from leat._core.tensor import convert_to_tensor
 from leat.keras._base import loading, policies, tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
@@ -230,7 +231,8 @@ def _of_value(config):
     if sort in ("__numpy__", "__tensor__"):
         if not _NUMBERS.fullmatch(inner["dtype"]):
             raise ValueError(f"an array of a configuration has the dtype {inner['dtype']!r}; expected one of numbers")
-        return (numpy.array(inner["value"], inner["dtype"]),)
+        array = numpy.array(inner["value"], inner["dtype"])
+        return (array if sort == "__numpy__" else convert_to_tensor(array),)
     if sort == "__lambda__":
         raise ValueError("Requested the deserialization of a Python lambda expression, code out of a configuration. "
                          "This carries a potential risk of arbitrary code execution, and leat runs none. Make the "

@@ -287,6 +287,12 @@ class Variable(_variables.Variable):
         self._write(value if operation == "add" else -value, True)
         return self._as_tensor() if read_value else None
 
+    @property
+    def dtype_here(self):
+        """The dtype that operations see: in a layer of half precision that of its computations."""
+        wanted = _scopes.autocast
+        return wanted if wanted is not None and self.autocast and self.dtype.is_floating else self.dtype
+
     def _as_tensor(self):
         given = None if _scopes.stateless is None else _scopes.stateless.get_current_value(self)
         value = super()._as_tensor() if given is None else given

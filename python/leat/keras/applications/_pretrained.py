@@ -143,8 +143,8 @@ def _fetched(name, given):
     try:
         return get_file(None, address, cache_subdir="models", file_hash=hashes[0 if given["include_top"] else 1])
     except OSError as error:
-        raise OSError(f"weights='imagenet': {address} cannot be fetched ({error}); give the path of a file of weights, "
-                      "or weights=None for new ones") from error
+        raise OSError(f"weights='imagenet': {error}; or give the path of a file of weights, or weights=None for new "
+                      "ones") from error
 
 
 def pretrained(function):
@@ -168,4 +168,4 @@ def class_names():
         return get_file("imagenet_class_index.json", address, cache_subdir="models",
                         file_hash="c2c37ea517e94d9795004a39431a14cb")
     except OSError as error:
-        raise OSError(f"{address} cannot be fetched ({error}); give the path of such a file as class_index") from error
+        raise OSError(f"{error}; or give the path of such a file as class_index") from error

@@ -21,7 +21,7 @@ from leat.keras.backend import result_type, standardize_dtype as dtype_name
 def tensor(value, dtype=None):
     """A value as a tensor: floats of Python are float32, integers int32."""
     if isinstance(value, KerasVariable):
-        value = value.value
+        value = value._as_tensor()
     if hasattr(value, "dense_shape"):
         value = _layer.dense(value)
     if dtype is not None:
@@ -42,6 +42,8 @@ def tensor(value, dtype=None):
 def _kind(value):
     if type(value) in (int, float):
         return type(value)
+    if isinstance(value, KerasVariable):
+        return value.dtype_here
     return getattr(value, "dtype", None) or tensor(value).dtype
 
 

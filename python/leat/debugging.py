@@ -198,11 +198,10 @@ def assert_rank_in(x, ranks, message=None, name=None):
 
 
 def assert_scalar(tensor, message=None, name=None):
-    """The tensor, which is a scalar; ValueError."""
+    """None where the tensor is a scalar; ValueError."""
     tensor = _tensor(tensor)
     if tensor.shape.rank not in (None, 0):
         raise ValueError(f"{message or ''}Expected scalar shape, saw shape: {tensor.shape}.")
-    return tensor
 
 
 def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):

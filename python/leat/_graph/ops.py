@@ -482,6 +482,19 @@ def _number(tensor, value):
     return found
 
 
+def _of_one_shape(strings):
+    """Tensors of strings in the shape that they are broadcast to, where shapes are known: `strings.join` wants one."""
+    strings = [convert_to_tensor(one) for one in strings]
+    shapes = [one.shape for one in strings]
+    if shapes[0] == shapes[1] or not all(shape.is_fully_defined() and shape.rank for shape in shapes):
+        return strings
+    try:
+        shape = np.broadcast_shapes(*map(tuple, shapes))
+    except ValueError:
+        raise InvalidArgumentError(None, None, f"Incompatible shapes: {shapes[0]} vs. {shapes[1]}") from None
+    return [FUNCTIONS["broadcast_to"](one, list(shape)) for one in strings]
+
+
 def _binary(path, reflected=False):
     plain = _PATHS[path][0] if len(_PATHS[path]) == 1 else None  # the operation that it is of plain tensors
 
@@ -498,7 +511,7 @@ def _binary(path, reflected=False):
             raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a "
                              "Tensor.")
         if path == "math.add" and self.dtype is dtypes.string:
-            return FUNCTIONS["strings.join"]([other, self] if reflected else [self, other])
+            return FUNCTIONS["strings.join"](_of_one_shape([other, self] if reflected else [self, other]))
         return FUNCTIONS[path](other, self) if reflected else FUNCTIONS[path](self, other)
     return operator
 

@@ -2,7 +2,7 @@
 
 from leat._core.tensor import convert_to_tensor, operation
 from leat._graph.ops import FUNCTIONS as F
-from leat.math import log_softmax
+from leat.math import log_softmax, reduce_logsumexp
 
 __all__ = ["l2_loss", "log_poisson_loss", "sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits",
            "weighted_cross_entropy_with_logits"]
@@ -45,11 +45,18 @@ def weighted_cross_entropy_with_logits(labels, logits, pos_weight, name=None):
 
 
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
-    """The cross entropy of distributions along `axis` (``tf.nn.softmax_cross_entropy_with_logits``)."""
+    """The cross entropy of distributions along `axis` (``tf.nn.softmax_cross_entropy_with_logits``).
+
+    The gradient by the logits is softmax(logits) - labels, as TensorFlow's, also where labels do not add up to 1.
+    """
     logits = convert_to_tensor(logits)
     labels = convert_to_tensor(labels, dtype_hint=logits.dtype)
     labels = F["cast"](labels, logits.dtype) if labels.dtype is not logits.dtype else labels
-    return F["negative"](F["reduce_sum"](F["multiply"](labels, log_softmax(logits, axis)), axis))
+    found = F["negative"](F["reduce_sum"](F["multiply"](labels, log_softmax(logits, axis)), axis))
+    missing = F["subtract"](1.0, F["stop_gradient"](F["reduce_sum"](labels, axis)))
+    level = reduce_logsumexp(logits, axis)
+    # 0, but with a gradient: what the softmax lacks of weight 1.
+    return F["add"](found, F["multiply"](missing, F["subtract"](level, F["stop_gradient"](level))))
 
 
 def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):

@@ -93,6 +93,8 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     x = convert_to_tensor(inputs)
     x = x if x.dtype.is_floating else F["cast"](x, dtypes.float64 if x.dtype.size > 2 else dtypes.float32)
     rank = x.shape.rank
+    if rank == 0:
+        return tuple(F["reshape"](one, []) for one in _isotonic(F["reshape"](x, [1]), decreasing))
     if axis % rank == rank - 1:
         return named("isotonic_regression", *_isotonic(x, decreasing))
     order = [one for one in range(rank) if one != axis % rank] + [axis % rank]

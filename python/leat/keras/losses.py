@@ -3,7 +3,7 @@
 import functools
 import sys
 
-from leat import dtypes, nest
+from leat import dtypes, errors, nest
 from leat._core.signatures import function
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
@@ -278,8 +278,8 @@ def _behind(part, activation, tensors):
 
 
 @functools.cache
-def _instance(class_, arguments):
-    return class_(reduction="none", **dict(arguments))
+def _instance(class_, arguments, dtype):
+    return class_(reduction="none", dtype=dtype, **dict(arguments))
 
 
 def _rows_that_count(labels, losses, ignored):
@@ -296,7 +296,15 @@ def _make_function(class_):
 
     def call(values):
         y_true, y_pred = values.pop("y_true"), values.pop("y_pred")
-        made = _instance(class_, tuple(values.items())).call(y_true, y_pred)
+        y_pred = convert_to_tensor(y_pred._as_tensor() if hasattr(y_pred, "_as_tensor") else y_pred)
+        dtype = y_pred.dtype
+        if dtype.is_complex:
+            raise errors.UnimplementedError(None, None, f"{name} is given {dtype.name}; expected floats; give it the "
+                                            "parts, tf.math.real and tf.math.imag")
+        # A function computes in what it is given; Keras' logarithmic one in float32 at least.
+        is_kept = dtype.is_floating and (dtype.size > 2 or name != "mean_squared_logarithmic_error")
+        dtype = dtype.name if is_kept else "float32"
+        made = _instance(class_, tuple(values.items()), dtype).call(y_true, y_pred)
         if values.get("ignore_class") is not None:
             masking.set_mask(made, _rows_that_count(y_true, made, values["ignore_class"]))
         return made

@@ -102,7 +102,7 @@ class OrthogonalRegularizer(Regularizer):
         size = int(x.shape[0 if rows else 1])
         product = _op("matmul", x, x, transpose_a=not rows, transpose_b=rows)
         others = product * (1.0 - _op("eye", size))
-        return self.factor * 0.5 * _op("reduce_sum", _op("math.abs", others)) / max(size * (size - 1) / 2.0, 1.0)
+        return self.factor * 0.5 * _op("reduce_sum", _op("math.abs", others)) / (size * (size - 1) / 2.0)
 
     def get_config(self):
         """The factor and the mode."""

@@ -37,7 +37,10 @@ def arange(start, stop=None, step=1, dtype=None):
     given = [one for one in (start, stop, step) if one is not None]
     dtype = result_type(*given) if dtype is None else default_of(dtype)
     start, stop = (0, start) if stop is None else (start, stop)
-    return tf.range(*(tf.cast(asarray(one), dtype) for one in (start, stop, step)))
+    counted = result_type(start, stop, step)
+    counted = counted if counted in (tf.int32, tf.float32, tf.float64) else (
+        tf.int64 if counted.is_integer else tf.float64)
+    return tf.cast(tf.range(*(tf.cast(asarray(one), counted) for one in (start, stop, step))), dtype)
 
 
 def full(shape, fill_value, dtype=None):
@@ -112,10 +115,14 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """Numbers of equal ratios from one to another."""
-    start, stop = floating(start, stop)
-    sign = tf.sign(start)
-    made = sign * tf.exp(linspace(tf.math.log(start * sign), tf.math.log(stop * sign), num, endpoint, axis=axis))
-    return made if dtype is None else tf.cast(made, default_of(dtype))
+    dtype = default_of(dtype) if dtype is not None else result_type(start, stop, tf.float64)
+    computed = tf.as_dtype(np.promote_types(dtype.as_numpy_dtype, np.float32))
+    start, stop = asarray(start, computed), asarray(stop, computed)
+    both = [1 - tf.sign(ops.real(one)) for one in (start, stop)]
+    flip = tf.cast(1 - both[0] * both[1] // 2, computed)  # -1 where both are negative
+    ends = [tf.math.log(flip * one) / tf.cast(np.log(10), computed) for one in (start, stop)]
+    made = flip * logspace(*ends, num, endpoint)
+    return tf.cast(made if axis == 0 else ops.moveaxis(made, 0, axis), dtype)
 
 
 def diag_indices(n, ndim=2):
@@ -145,9 +152,8 @@ def vander(x, N=None, increasing=False):  # noqa: N803
 # ---- shapes ----
 
 def shape(a):
-    """The shape, a tuple of numbers where it is known."""
-    a = asarray(a)
-    return tuple(a.shape) if a.shape.is_fully_defined() else tf.shape(a)
+    """The shape, a TensorShape."""
+    return asarray(a).shape
 
 
 def size(x, axis=None):
@@ -156,7 +162,7 @@ def size(x, axis=None):
     if axis is not None:
         raise NotImplementedError("axis argument is not supported in the current `np.size` implementation")
     known = x.shape.num_elements()
-    return tf.size(x) if known is None else np.int32(known)
+    return tf.size(x) if known is None else np.int64(known)
 
 
 def ndim(a):
@@ -246,12 +252,23 @@ def _moves(name, first, rest=""):
 
 for _line in ("broadcast_to array shape", "diag v k=0", "diagflat v k=0", "diagonal a offset=0, axis1=0, axis2=1",
               "expand_dims a axis", "flip m axis=None", "fliplr m", "flipud m", "moveaxis a source, destination",
-              "repeat a repeats, axis=None", "roll a shift, axis=None", "rot90 m k=1, axes=(0, 1)",
+              "repeat a repeats, axis=None", "roll a shift, axis=None",
               "split ary indices_or_sections, axis=0", "dsplit ary indices_or_sections",
               "hsplit ary indices_or_sections", "vsplit ary indices_or_sections", "swapaxes a axis1, axis2",
               "tril m k=0", "triu m k=0", "diff a n=1, axis=-1"):
     _name, _first, *_rest = _line.split(" ", 2)
     globals()[_name] = _moves(_name, _first, *_rest)
+
+
+def rot90(m, k=1, axes=(0, 1)):
+    """Turned by k quarters in the plane of two dimensions; by none, what was given."""
+    return m if k % 4 == 0 else ops.rot90(asarray(m), k, axes)
+
+
+def vdot(a, b):
+    """The sum of products, those of the first conjugated where they are complex."""
+    a, b = (tf.reshape(one, [-1]) for one in cast_together(a, b))
+    return tf.tensordot(tf.math.conj(a) if a.dtype.is_complex else a, b, 1)
 
 
 def tile(a, reps):
@@ -266,7 +283,11 @@ def _joins(name):
     target = getattr(ops, name)
 
     def function(arys, axis=0):
-        arys = cast_together(*arys)
+        if isinstance(arys, tf.Tensor) and name == "stack":
+            return arys if axis == 0 else ops.swapaxes(arys, 0, axis)
+        arys = cast_together(*([arys] if isinstance(arys, tf.Tensor) and name == "concatenate" else arys))
+        if name == "concatenate" and len(arys) == 1:
+            return arys[0]
         return target(arys) if name.endswith("stack") and name != "stack" else target(arys, axis)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"numpy's `{name}` of tensors (``tf.experimental.numpy.{name}``)."
@@ -279,7 +300,7 @@ for _name in ("concatenate", "stack", "hstack", "vstack", "dstack"):
 
 def append(arr, values, axis=None):
     """Values behind others."""
-    arr, values = cast_together(arr, values)
+    arr, values = cast_together(asarray(arr), asarray(values))
     return tf.concat([ravel(arr), ravel(values)], 0) if axis is None else tf.concat([arr, values], axis)
 
 
@@ -374,7 +395,9 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
 def polyval(p, x):
     """A polynomial's values, of coefficients with the highest power first."""
     p, x = cast_together(p, x)
-    return tf.math.polyval(tf.unstack(p), x)
+    coefficients = tf.unstack(tf.reshape(p, [1]) if p.shape.rank == 0 else p)
+    found = tf.math.polyval(coefficients, x)
+    return tf.broadcast_to(found, tf.shape(x)) if len(coefficients) == 1 else found
 
 
 # ---- what a value is ----

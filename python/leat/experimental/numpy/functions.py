@@ -17,9 +17,10 @@ _UNARY_FLOAT = ("arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh
 _UNARY = "abs absolute negative sign square conj conjugate signbit bitwise_not"
 _BINARY = ("add subtract multiply maximum minimum mod floor_divide power gcd lcm bitwise_and bitwise_or bitwise_xor "
            "equal not_equal less less_equal greater greater_equal")
-_BINARY_FLOAT = "true_divide divide arctan2 hypot logaddexp logaddexp2 heaviside nextafter"
+_QUOTIENTS = "true_divide divide"
+_BINARY_FLOAT = "arctan2 hypot logaddexp logaddexp2 heaviside nextafter"
 _LOGICAL = "logical_and logical_or logical_xor"
-_PAIRS = "dot inner outer vdot kron"  # of two arrays a and b
+_PAIRS = "dot inner outer kron"  # of two arrays a and b
 
 
 def _named(name, text):
@@ -38,12 +39,57 @@ def _named(name, text):
 # What truth values make of each other: as numbers they are in no operation.
 _OF_TRUTHS = {"add": ops.logical_or, "maximum": ops.logical_or, "bitwise_or": ops.logical_or, "multiply":
               ops.logical_and, "minimum": ops.logical_and, "bitwise_and": ops.logical_and,
-              "bitwise_xor": ops.logical_xor}
-_COMPARED = {"greater", "greater_equal", "less", "less_equal"}
+              "bitwise_xor": ops.logical_xor,
+              "outer": lambda a, b: _counted(ops.outer, a, b), "kron": lambda a, b: _counted(ops.kron, a, b)}
+_OF_INT8 = {"greater", "greater_equal", "less", "less_equal", "mod", "floor_divide"}
+
+
+# keras.ops computes uint64 as uint32 and functions of complex128 as complex64; these keep the dtype, as numpy's do.
+_KEPT = {
+    "arccos": tf.acos, "arccosh": tf.acosh, "arcsin": tf.asin, "arcsinh": tf.asinh, "arctan": tf.atan, "arctanh":
+    tf.atanh, "cos": tf.cos, "cosh": tf.cosh, "log": tf.math.log, "log1p": tf.math.log1p, "sin": tf.sin, "sinh":
+    tf.sinh, "sqrt": tf.sqrt, "tan": tf.tan, "tanh": tf.tanh, "sign": tf.sign,
+    "bitwise_not": lambda x: tf.logical_not(x) if x.dtype is tf.bool else tf.bitwise.invert(x),
+    "log10": lambda x: tf.math.log(x) / np.log(10), "log2": lambda x: tf.math.log(x) / np.log(2),
+    "sinc": lambda x: _sinc(x), "cbrt": lambda x: _cube_root(x), "signbit": lambda x: _signbit(x),
+    "add": tf.add, "subtract": tf.subtract, "multiply": tf.multiply, "maximum": tf.maximum, "minimum": tf.minimum,
+    "mod": tf.math.floormod, "floor_divide": tf.math.floordiv, "equal": tf.equal, "not_equal": tf.not_equal,
+    "less": tf.less, "less_equal": tf.less_equal, "greater": tf.greater, "greater_equal": tf.greater_equal,
+    "bitwise_and": tf.bitwise.bitwise_and, "bitwise_or": tf.bitwise.bitwise_or, "bitwise_xor": tf.bitwise.bitwise_xor,
+    "true_divide": tf.truediv, "divide": tf.truediv,
+    "outer": lambda a, b: tf.reshape(a, [-1, 1]) * tf.reshape(b, [-1]),
+    "dot": lambda a, b: _modulo(ops.dot, a, b), "inner": lambda a, b: _modulo(ops.inner, a, b),
+    "kron": lambda a, b: _modulo(ops.kron, a, b),
+}
+
+
+def _counted(function, a, b):
+    return tf.cast(function(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), tf.bool)
+
+
+def _modulo(function, a, b):
+    """Sums of products, which modulo 2^64 are those of numbers with a sign, too."""
+    if a.dtype is not tf.uint64:
+        return function(a, b)
+    return tf.cast(function(tf.cast(a, tf.int64), tf.cast(b, tf.int64)), tf.uint64)
+
+
+def _sinc(x):
+    scaled = x * np.pi
+    return tf.where(x == 0, tf.ones_like(x), tf.sin(scaled) / scaled)
+
+
+def _cube_root(x):
+    root = tf.pow(tf.abs(x), tf.constant(1 / 3, x.dtype))
+    return tf.where(x < 0, -root, root)
+
+
+def _signbit(x):
+    return tf.fill(tf.shape(x), False) if x.dtype is tf.bool else x < 0
 
 
 def _simple(name, prepare, text):
-    target = getattr(ops, name)
+    target = _KEPT[name] if name in _KEPT else getattr(ops, name)
 
     @_named(name, text)
     def function(*args, **kwargs):
@@ -52,9 +98,9 @@ def _simple(name, prepare, text):
         if name in ("gcd", "lcm") and not values[0].dtype.is_integer:
             raise ValueError(f"{name} takes integers; found {values[0].dtype.name}")
         if prepare is cast_together and values[0].dtype is tf.bool:
-            if name in _COMPARED:
+            if name in _OF_INT8:
                 values = [tf.cast(value, tf.int8) for value in values]
-            return _OF_TRUTHS.get(name, target)(*values)
+            return _OF_TRUTHS.get(name, getattr(ops, name))(*values)
         return target(*values)
     return function
 
@@ -63,14 +109,20 @@ def _truths(*values):
     return [tf.cast(asarray(value), tf.bool) for value in values]
 
 
+def _dividends(*values):
+    """Whole numbers stay: their quotients are float32 of narrow ones, else float64."""
+    values = cast_together(*values)
+    return floating(*values) if values[0].dtype is tf.bool else values
+
+
 def _kept(*values):
     return [asarray(value) for value in values]
 
 
-for _names, _prepare, _text in ((_UNARY_FLOAT, floating, "x"), (_UNARY, _kept, "x"), (_BINARY, cast_together, "x1, x2"),
-                                (_BINARY_FLOAT, floating, "x1, x2"), (_LOGICAL, _truths, "x1, x2"),
-                                ("logical_not", _truths, "x"), (_PAIRS, cast_together, "a, b"),
-                                ("matmul", cast_together, "x1, x2")):
+for _names, _prepare, _text in (
+        (_UNARY_FLOAT, floating, "x"), (_UNARY, _kept, "x"), (_BINARY, cast_together, "x1, x2"),
+        (_QUOTIENTS, _dividends, "x1, x2"), (_BINARY_FLOAT, floating, "x1, x2"), (_LOGICAL, _truths, "x1, x2"),
+        ("logical_not", _truths, "x"), (_PAIRS, cast_together, "a, b"), ("matmul", cast_together, "x1, x2")):
     for _name in _names.split():
         globals()[_name] = _simple(_name, _prepare, _text)
 
@@ -135,7 +187,10 @@ def clip(a, a_min, a_max):
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Which values are near each other."""
-    return ops.isclose(*floating(a, b), rtol=rtol, atol=atol, equal_nan=equal_nan)
+    a, b = floating(a, b)
+    real = tf.abs(b).dtype
+    near = tf.abs(a - b) <= tf.constant(atol, real) + tf.constant(rtol, real) * tf.abs(b)
+    return near | (a != a) & (b != b) if equal_nan else near
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -251,15 +306,22 @@ def count_nonzero(a, axis=None):
     return tf.math.count_nonzero(asarray(a), axis)
 
 
+def _signed(a, dtype):
+    """For running totals: integers meet int64, without a sign, too, if no dtype is asked for."""
+    a = asarray(a, dtype)
+    return a if dtype is not None or not (a.dtype.is_integer or a.dtype is tf.bool) else tf.cast(
+        a, tf.as_dtype(np.result_type(a.dtype.as_numpy_dtype, np.int64)))
+
+
 def cumsum(a, axis=None, dtype=None):
     """Running totals."""
-    a = _wide(a, dtype)
+    a = _signed(a, dtype)
     return tf.cumsum(tf.reshape(a, [-1]) if axis is None else a, 0 if axis is None else axis)
 
 
 def cumprod(a, axis=None, dtype=None):
     """Running products."""
-    a = _wide(a, dtype)
+    a = _signed(a, dtype)
     return tf.math.cumprod(tf.reshape(a, [-1]) if axis is None else a, 0 if axis is None else axis)
 
 

@@ -61,6 +61,8 @@ def result_type(*arrays_and_dtypes):
     """The dtype that arrays and dtypes have together (``tf.experimental.numpy.result_type``)."""
     parts = [_numpy_type(one) if isinstance(one, (tf.DType, type, np.dtype, str)) else _weak(one)
              for one in arrays_and_dtypes]
+    if not parts:
+        return default_float()
     if all(type(part) in (int, float, bool) for part in parts):
         kinds = {type(part) for part in parts}
         return default_float() if float in kinds else OF_INTEGERS if int in kinds else tf.bool

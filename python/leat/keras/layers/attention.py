@@ -46,8 +46,9 @@ class _Heads(Layer):
     def _regular_config(self):
         config = {name: _READERS[name.partition("_")[2]].serialize(getattr(self, self._prefix + name))
                   for name in _REGULAR}
-        regularizer = getattr(self, self._prefix + "activity_regularizer")
-        return {**config, "activity_regularizer": registry.serialize_keras_object(regularizer)}
+        regularizer = registry.serialize_keras_object(getattr(self, self._prefix + "activity_regularizer"))
+        constraints = {name: config.pop(name) for name in _REGULAR if name.endswith("_constraint")}
+        return {**config, "activity_regularizer": regularizer, **constraints}
 
     def _dense(self, name, equation, output_shape, bias_axes, input_shape, **others):
         """A projection that is built."""

@@ -30,6 +30,11 @@ class CategoryEncoding(Numbering, TableLayer):
         super().__init__(num_tokens=num_tokens, output_mode=output_mode, **kwargs)
         self.sparse = self._given["sparse"] = bool(sparse)
 
+    def get_config(self):
+        """The arguments that make another one like it; Keras' do not say `sparse`."""
+        config = super().get_config()
+        return config if self.sparse else {name: value for name, value in config.items() if name != "sparse"}
+
     def _of_rows(self, inputs):
         numbers = _op("cast", inputs.flat_values, "int64")
         return encode(inputs.with_flat_values(numbers).to_tensor(-1), self.output_mode, self.num_tokens,

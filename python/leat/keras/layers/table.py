@@ -25,6 +25,8 @@ _BUILT_AT_INIT = ("Dropout", "AlphaDropout", "ReLU", "LeakyReLU", "ELU", "Softma
 _BUILT_PREFIXES = ("MaxPooling", "AveragePooling", "GlobalMaxPooling", "GlobalAveragePooling", "Gaussian",
                    "SpatialDropout")
 # The kinds that Keras computes in float32 where its inputs are halves, and whose result it rounds.
+# What becomes of whole numbers is a fraction.
+_FRACTIONS = ("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "LeakyReLU")
 _WIDE = ("BatchNormalization", "LayerNormalization", "GroupNormalization", "Embedding")
 # Where Keras keeps a weight in an attribute of another name.
 _CHECKPOINT_NAMES = {**dict.fromkeys(("Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D"), {"kernel": "_kernel"}),
@@ -276,7 +278,7 @@ class TableLayer(Layer):
         tensors = [convert_to_tensor(leaf) for leaf in _leaves(inputs)]
         training = training and not (self._entry["freezes"] and not self.trainable)
         casts = self._entry["prepares"] and trace.is_tracing()
-        if casts or self._weights and not self._entry["takes_integers"]:
+        if casts or self._weights and not self._entry["takes_integers"] or self._entry["name"] in _FRACTIONS:
             tensors = [self._floating(tensor) for tensor in tensors]
         wide = self._entry["name"] in _WIDE
         if wide:

@@ -432,8 +432,10 @@ def slice_update(inputs, start_indices, updates):
     """With a block from a place on replaced (``keras.ops.slice_update``)."""
     inputs, updates = tensor(inputs), tensor(updates)
     starts = tf.unstack(tensor(start_indices, "int32"), num=len(inputs.shape))
-    ranges = [tf.range(size) + start for size, start in zip(tf.unstack(tf.shape(updates), num=len(inputs.shape)),
-                                                            starts)]
+    sizes = [tf.unstack(tf.shape(one), num=len(inputs.shape)) for one in (inputs, updates)]
+    # A block that would reach beyond the end, or begin before the beginning, is moved inside.
+    ranges = [tf.range(size) + tf.maximum(tf.minimum(start, whole - size), 0)
+              for whole, size, start in zip(*sizes, starts)]
     places = tf.stack(tf.meshgrid(*ranges, indexing="ij"), axis=-1)
     return tf.tensor_scatter_nd_update(inputs, places, tf.cast(updates, inputs.dtype))
 

@@ -229,7 +229,7 @@ def gcd(x1, x2):
     """The greatest common divisor of integers (``keras.ops.gcd``)."""
     x1, x2 = together(x1, x2)
     shape = tf.shape(x1 + x2)
-    x1, x2 = tf.broadcast_to(tf.abs(x1), shape), tf.broadcast_to(tf.abs(x2), shape)
+    x1, x2 = (tf.broadcast_to(one if one.dtype.is_unsigned else tf.abs(one), shape) for one in (x1, x2))
     return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), lambda a, b: (
         tf.where(b != 0, b, a), tf.where(b != 0, tf.math.floormod(a, tf.where(b != 0, b, tf.ones_like(b))), b)),
         (x1, x2))[0]
@@ -241,7 +241,8 @@ def lcm(x1, x2):
     x1, x2 = together(x1, x2)
     divisor = gcd(x1, x2)
     safe = tf.where(divisor == 0, tf.ones_like(divisor), divisor)
-    return tf.abs(tf.math.floordiv(x1, safe) * x2)
+    product = tf.math.floordiv(x1, safe) * x2
+    return product if product.dtype.is_unsigned else tf.abs(product)
 
 
 @operation
@@ -360,11 +361,12 @@ def i0(x):
 def isclose(x1, x2, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Is |x1 - x2| <= atol + rtol * |x2| (``keras.ops.isclose``)?"""
     x1, x2 = together(x1, x2, floating=True)
-    close = tf.abs(x1 - x2) <= tf.cast(atol, x1.dtype) + tf.cast(rtol, x1.dtype) * tf.abs(x2)
-    finite = tf.logical_and(tf.math.is_finite(x1), tf.math.is_finite(x2))
+    sizes = [tf.abs(x1), tf.abs(x2)]
+    close = tf.abs(x1 - x2) <= tf.cast(atol, sizes[1].dtype) + tf.cast(rtol, sizes[1].dtype) * sizes[1]
+    finite = tf.logical_and(*(tf.math.is_finite(size) for size in sizes))
     close = tf.where(finite, close, x1 == x2)
     if equal_nan:
-        close = tf.logical_or(close, tf.logical_and(tf.math.is_nan(x1), tf.math.is_nan(x2)))
+        close = tf.logical_or(close, tf.logical_and(*(tf.math.is_nan(size) for size in sizes)))
     return close
 
 

@@ -146,6 +146,8 @@ def correlate(x1, x2, mode="valid"):
 def corrcoef(x):
     """The correlations of the rows (``keras.ops.corrcoef``)."""
     x = floats(x)
+    if x.shape.rank == 0:
+        return tf.constant(float("nan"), x.dtype)
     centred = x - tf.reduce_mean(x, -1, True)
     covariance = tf.matmul(centred, centred, adjoint_b=True) / tf.cast(tf.shape(x)[-1] - 1, x.dtype)
     deviations = tf.sqrt(tf.linalg.diag_part(covariance))

@@ -408,7 +408,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     _same_shape(target, output, "categorical_crossentropy")
     target = tf.cast(target, output.dtype)
     if from_logits:
-        return -tf.reduce_sum(target * log_softmax(output, axis), axis)
+        return tf.nn.softmax_cross_entropy_with_logits(target, output, axis)
     output = output / tf.reduce_sum(output, axis, True)
     output = tf.clip_by_value(output, tf.cast(1e-7, output.dtype), tf.cast(1 - 1e-7, output.dtype))
     return -tf.reduce_sum(target * tf.math.log(output), axis)

@@ -576,7 +576,7 @@ def _segments(name, fold):
             raise ValueError("Argument `segment_ids` and `data` should have same leading dimension. Got "
                              f"{tuple(segment_ids.shape)} v.s. {tuple(data.shape)}.")
         if num_segments is None:
-            num_segments = tf.reduce_max(segment_ids) + 1
+            num_segments = tf.maximum(tf.reduce_max(segment_ids) + 1, 0)  # of no rows the maximum is the lowest number
         return fold(data, segment_ids, num_segments)
     define(globals(), name, compute, f"The {name[8:]} of the rows with the same number (``keras.ops.{name}``).")
 

@@ -34,8 +34,8 @@ LEATI_LANE1_RARE(abs_complex128, leati_complex128, leati_complex128, double, cab
 LEATI_ELEMENTWISE_TABLE(abs, infer_part, NULL, LEATI_TABLE_SIGNED(abs), LEATI_TABLE_FLOAT(abs),
                         LEATI_TABLE_COMPLEX(abs))
 SIGNED1(negate, (U)0 - (U)x, -x, -x, -x, -x)
-/* 0, minus zero and NaN are their own sign. */
-#define SIGN (x < 0 ? (T)-1 : (x > 0 ? (T)1 : x))
+/* NaN is its own sign; that of minus zero is 0, as in TensorFlow. */
+#define SIGN (x < 0 ? (T)-1 : (x > 0 ? (T)1 : (x == 0 ? (T)0 : x)))
 SIGNED1(sign, (x > 0) - (x < 0), SIGN, SIGN, leati_complex_fsign(x), leati_complex_dsign(x))
 
 LEATI_LANES1_SIGNED(square, (U)x *(U)x)

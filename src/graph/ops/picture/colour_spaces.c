@@ -3,12 +3,12 @@
  * rgb_to_hsv_grad: what flows back through rgb_to_hsv. Inputs: the colours, the gradient.
  *
  * Grey is 0.2989 R + 0.587 G + 0.114 B; integers are scaled to [0, 1] and back. Hue, saturation and
- * value are in [0, 1]; these and YIQ and YUV are of floats, computed in float32. Fails on other
- * types and other numbers of channels. No gradient flows through hsv_to_rgb, and rgb_to_hsv_grad
- * has none: of equal channels red counts before green and green before blue as the largest, and the
- * other way round as the smallest; where nothing is largest, or a term is divided by 0, nothing
- * flows, and none of the saturation to a smallest channel of 0, as in TensorFlow. No state, no
- * locks. */
+ * value are in [0, 1]; these and YIQ and YUV are of floats, computed in float32, of float64 in
+ * float64. Fails on other types and other numbers of channels. No gradient flows through
+ * hsv_to_rgb, and rgb_to_hsv_grad has none: of equal channels red counts before green and green
+ * before blue as the largest, and the other way round as the smallest; where nothing is largest, or
+ * a term is divided by 0, nothing flows, and none of the saturation to a smallest channel of 0, as
+ * in TensorFlow. No state, no locks. */
 #include "base/isa.h"
 #include "graph/support/picture/colour.h"
 #include "graph/support/support.h"
@@ -111,30 +111,33 @@ static leat_status grayscale_to_rgb_gradient(leati_gradient_call *call, leat_err
     return LEAT_OK;
 }
 
-static void rgb_to_hsv(const float *in, float *out, const leati_frames *frames,
-                       const void *context) {
-    int64_t pixels = frames->count * frames->height * frames->width;
-    (void)context;
-    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {
-        float r = in[0], g = in[1], b = in[2];
-        float value = fmaxf(r, fmaxf(g, b)), range = value - fminf(r, fminf(g, b));
-        /* In TensorFlow's order of operations; infinite without a range, and then not used. */
-        float norm = 1.0F / range * (1.0F / 6.0F), hue;
-        /* The highest channel says in which third of the circle the hue is. */
-        if (r == value)
-            hue = norm * (g - b);
-        else if (g == value)
-            hue = norm * (b - r) + 2.0F / 6.0F;
-        else
-            hue = norm * (r - g) + 4.0F / 6.0F;
-        hue = range > 0.0F ? hue : 0.0F;
-        out[0] = hue < 0.0F ? hue + 1.0F : hue;
-        out[1] = value > 0.0F ? range / value : 0.0F;
-        out[2] = value;
+/* In TensorFlow's order of operations; norm is infinite without a range, and then not used. The
+ * highest channel says in which third of the circle the hue is. */
+#define RGB_TO_HSV(NAME, T, MOST, LEAST)                                                           \
+    static void NAME(const T *in, T *out, const leati_frames *frames, const void *context) {       \
+        int64_t pixels = frames->count * frames->height * frames->width;                           \
+        (void)context;                                                                             \
+        for (int64_t i = 0; i < pixels; i++, in += 3, out += 3) {                                  \
+            T r = in[0], g = in[1], b = in[2];                                                     \
+            T value = MOST(r, MOST(g, b)), range = value - LEAST(r, LEAST(g, b));                  \
+            T norm = (T)1 / range * ((T)1 / 6), hue;                                               \
+            if (r == value)                                                                        \
+                hue = norm * (g - b);                                                              \
+            else if (g == value)                                                                   \
+                hue = norm * (b - r) + (T)2 / 6;                                                   \
+            else                                                                                   \
+                hue = norm * (r - g) + (T)4 / 6;                                                   \
+            hue = range > 0 ? hue : 0;                                                             \
+            out[0] = hue < 0 ? hue + 1 : hue;                                                      \
+            out[1] = value > 0 ? range / value : 0;                                                \
+            out[2] = value;                                                                        \
+        }                                                                                          \
     }
-}
+RGB_TO_HSV(rgb_to_hsv, float, fmaxf, fminf)
+RGB_TO_HSV(rgb_to_hsv_wide, double, fmax, fmin)
 
 static const leati_colour rgb_to_hsv_colour = {.function = rgb_to_hsv,
+                                               .wide = rgb_to_hsv_wide,
                                                .rank = 1,
                                                .in_channels = 3,
                                                .out_channels = 3,
@@ -216,40 +219,41 @@ static leat_status rgb_to_hsv_grad_kernel(leati_kernel_call *call, leat_error *e
     return leati_support_inner_cast_into(call, &out, &call->outputs[0], err);
 }
 
-/* A NaN is 0. */
-LEATI_ALWAYS_INLINE float clip(float x) {
-    float above = x > 0.0F ? x : 0.0F;
-    return above < 1.0F ? above : 1.0F;
-}
-
 typedef struct pixel_line {
-    const float *in;
-    float *out;
+    const void *in;
+    void *out;
     int64_t pixels;
 } pixel_line;
 
-LEATI_ALWAYS_INLINE void hsv_loop(const pixel_line *line) {
-    const float *in = line->in;
-    float *out = line->out;
-    LEATI_INDEPENDENT
-    for (int64_t i = 0; i < line->pixels; i++) {
-        float hue = in[3 * i], saturation = in[3 * i + 1], value = in[3 * i + 2];
-        /* Over the hue each channel is a trapezium: up, two sixths high, down. */
-        float sixth = hue * 6.0F, grey = 1.0F - saturation;
-        out[3 * i] = (grey + saturation * clip(fabsf(sixth - 3.0F) - 1.0F)) * value;
-        out[3 * i + 1] = (grey + saturation * clip(2.0F - fabsf(sixth - 2.0F))) * value;
-        out[3 * i + 2] = (grey + saturation * clip(2.0F - fabsf(sixth - 4.0F))) * value;
+/* Over the hue each channel is a trapezium: up, two sixths high, down. A NaN stays one. */
+#define HSV_TO_RGB(NAME, T, ABS)                                                                   \
+    LEATI_ALWAYS_INLINE T NAME##_clip(T x) {                                                       \
+        T above = x <= 0 ? 0 : x;                                                                  \
+        return above >= 1 ? 1 : above;                                                             \
+    }                                                                                              \
+    LEATI_ALWAYS_INLINE void NAME##_loop(const pixel_line *line) {                                 \
+        const T *in = line->in;                                                                    \
+        T *out = line->out;                                                                        \
+        LEATI_INDEPENDENT                                                                          \
+        for (int64_t i = 0; i < line->pixels; i++) {                                               \
+            T hue = in[3 * i], saturation = in[3 * i + 1], value = in[3 * i + 2];                  \
+            T sixth = hue * 6, grey = 1 - saturation;                                              \
+            out[3 * i] = (grey + saturation * NAME##_clip(ABS(sixth - 3) - 1)) * value;            \
+            out[3 * i + 1] = (grey + saturation * NAME##_clip(2 - ABS(sixth - 2))) * value;        \
+            out[3 * i + 2] = (grey + saturation * NAME##_clip(2 - ABS(sixth - 4))) * value;        \
+        }                                                                                          \
+    }                                                                                              \
+    LEATI_ISA(NAME##_line, NAME##_loop, const pixel_line *)                                        \
+    static void NAME(const T *in, T *out, const leati_frames *frames, const void *context) {       \
+        int64_t pixels = frames->count * frames->height * frames->width;                           \
+        (void)context;                                                                             \
+        NAME##_line(&(const pixel_line){in, out, pixels});                                         \
     }
-}
-LEATI_ISA(hsv_line, hsv_loop, const pixel_line *)
-
-static void hsv_to_rgb(const float *in, float *out, const leati_frames *frames,
-                       const void *context) {
-    (void)context;
-    hsv_line(&(const pixel_line){in, out, frames->count * frames->height * frames->width});
-}
+HSV_TO_RGB(hsv_to_rgb, float, fabsf)
+HSV_TO_RGB(hsv_to_rgb_wide, double, fabs)
 
 static const leati_colour hsv_to_rgb_colour = {.function = hsv_to_rgb,
+                                               .wide = hsv_to_rgb_wide,
                                                .rank = 1,
                                                .in_channels = 3,
                                                .out_channels = 3,
@@ -260,23 +264,27 @@ SLOTS(hsv_to_rgb)
 
 /* ---- colour spaces by a matrix: out[k] = sum over i of in[i] * matrix[i][k] ---- */
 
-static void mix(const float *in, float *out, const leati_frames *frames, const void *context) {
-    const float *m = context;
-    int64_t pixels = frames->count * frames->height * frames->width;
-    for (int64_t i = 0; i < pixels; i++, in += 3, out += 3)
-        for (int k = 0; k < 3; k++)
-            out[k] = in[0] * m[k] + in[1] * m[3 + k] + in[2] * m[6 + k];
-}
+#define MIX(NAME, T)                                                                               \
+    static void NAME(const T *in, T *out, const leati_frames *frames, const void *context) {       \
+        const double *m = context;                                                                 \
+        int64_t pixels = frames->count * frames->height * frames->width;                           \
+        for (int64_t i = 0; i < pixels; i++, in += 3, out += 3)                                    \
+            for (int k = 0; k < 3; k++)                                                            \
+                out[k] = in[0] * (T)m[k] + in[1] * (T)m[3 + k] + in[2] * (T)m[6 + k];              \
+    }
+MIX(mix, float)
+MIX(mix_wide, double)
 
-static leat_status mix_gradient(leati_gradient_call *call, const float matrix[9], leat_error *err) {
+static leat_status mix_gradient(leati_gradient_call *call, const double matrix[9],
+                                leat_error *err) {
     leat_value dy = call->output_gradients[0];
     leat_dtype dtype = leat_value_dtype(dy);
-    float turned[9];
+    double turned[9];
     leat_tensor tensor;
     for (int i = 0; i < 9; i++)
         /* Transposed: what flows back through a matrix. */
         turned[i] = matrix[i % 3 * 3 + i / 3];
-    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT32, LEAT_SHAPE(3, 3), turned, &tensor, err));
+    LEATI_TRY(leat_tensor_copy_of(LEAT_FLOAT64, LEAT_SHAPE(3, 3), turned, &tensor, err));
     leat_value mixed = leat_op_cast(leat_graph_tensor(call->graph, &tensor), dtype);
     leat_tensor_unref(&tensor);
     /* All pixels as lines, since a matrix product takes two dimensions. */
@@ -286,8 +294,12 @@ static leat_status mix_gradient(leati_gradient_call *call, const float matrix[9]
     return LEAT_OK;
 }
 
-static const leati_colour colours = {
-    .function = mix, .rank = 1, .in_channels = 3, .dtype = LEAT_BOOL, .floats = true};
+static const leati_colour colours = {.function = mix,
+                                     .wide = mix_wide,
+                                     .rank = 1,
+                                     .in_channels = 3,
+                                     .dtype = LEAT_BOOL,
+                                     .floats = true};
 
 /* The descriptor of a conversion. */
 #define COLOUR_OP(NAME, DOC, ...)                                                                  \
@@ -332,7 +344,7 @@ const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {
 
 /* The descriptor of a conversion by a matrix. */
 #define MATRIX(NAME, FROM, TO, ...)                                                                \
-    static const float NAME##_matrix[9] = __VA_ARGS__;                                             \
+    static const double NAME##_matrix[9] = __VA_ARGS__;                                            \
     static leat_status NAME##_infer(leati_infer_call *call, leat_error *err) {                     \
         return leati_colour_infer(call, &colours, err);                                            \
     }                                                                                              \
@@ -344,13 +356,11 @@ const leati_tensor_op leati_tensor_op_rgb_to_hsv_grad = {
     }                                                                                              \
     COLOUR_OP(NAME, FROM " pixels as " TO ", the last dimension 3", .gradient = NAME##_gradient)
 MATRIX(rgb_to_yiq, "RGB", "YIQ",
-       {0.299F, 0.59590059F, 0.2115F, 0.587F, -0.27455667F, -0.52273617F, 0.114F, -0.32134392F,
-        0.31119955F})
+       {0.299, 0.59590059, 0.2115, 0.587, -0.27455667, -0.52273617, 0.114, -0.32134392, 0.31119955})
 MATRIX(rgb_to_yuv, "RGB", "YUV",
-       {0.299F, -0.14714119F, 0.61497538F, 0.587F, -0.28886916F, -0.51496512F, 0.114F, 0.43601035F,
-        -0.10001026F})
+       {0.299, -0.14714119, 0.61497538, 0.587, -0.28886916, -0.51496512, 0.114, 0.43601035,
+        -0.10001026})
 MATRIX(yiq_to_rgb, "YIQ", "RGB",
-       {1.0F, 1.0F, 1.0F, 0.95598634F, -0.27201283F, -1.10674021F, 0.6208248F, -0.64720424F,
-        1.70423049F})
+       {1.0, 1.0, 1.0, 0.95598634, -0.27201283, -1.10674021, 0.6208248, -0.64720424, 1.70423049})
 MATRIX(yuv_to_rgb, "YUV", "RGB",
-       {1.0F, 1.0F, 1.0F, 0.0F, -0.394642334F, 2.03206185F, 1.13988303F, -0.58062185F, 0.0F})
+       {1.0, 1.0, 1.0, 0.0, -0.394642334, 2.03206185, 1.13988303, -0.58062185, 0.0})

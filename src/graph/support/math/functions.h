@@ -194,7 +194,8 @@ LEATI_ALWAYS_INLINE float leati_math_sine_of(float r, int64_t quadrant) {
 LEATI_ALWAYS_INLINE float leati_math_sin(float x) {
     float r;
     int64_t quadrant = leati_math_quadrant(x, &r);
-    return leati_math_sine_of(r, quadrant);
+    float y = leati_math_sine_of(r, quadrant);
+    return x == 0 ? x : y;
 }
 
 LEATI_ALWAYS_INLINE float leati_math_cos(float x) {

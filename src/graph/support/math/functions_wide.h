@@ -253,7 +253,8 @@ LEATI_ALWAYS_INLINE double leati_math_wide_sine_of(double r, int64_t quadrant) {
 LEATI_ALWAYS_INLINE double leati_math_wide_sin(double x) {
     double r;
     int64_t quadrant = leati_math_wide_quadrant(x, &r);
-    return leati_math_wide_sine_of(r, quadrant);
+    double y = leati_math_wide_sine_of(r, quadrant);
+    return x == 0 ? x : y;
 }
 
 LEATI_ALWAYS_INLINE double leati_math_wide_cos(double x) {

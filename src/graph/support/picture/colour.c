@@ -91,9 +91,10 @@ typedef struct parts {
     const leati_colour *colour;
     const void *context;
     leati_frames frames; /* of all */
-    const float *from;
-    float *to;
+    const char *from;
+    char *to;
     int64_t in_step, out_step; /* numbers of one */
+    bool is_wide;              /* float64 */
 } parts;
 
 enum { PER_NUMBER = 32 }; /* bytes that could be moved while a number is computed */
@@ -102,8 +103,13 @@ static void run_part(void *data, int64_t begin, int64_t end) {
     const parts *p = data;
     leati_frames frames = p->frames;
     *(p->colour->by_pixel || p->colour->rank < 3 ? &frames.width : &frames.count) = end - begin;
-    p->colour->function(p->from + begin * p->in_step, p->to + begin * p->out_step, &frames,
-                        p->context);
+    int64_t size = p->is_wide ? (int64_t)sizeof(double) : (int64_t)sizeof(float);
+    const void *from = p->from + begin * p->in_step * size;
+    void *to = p->to + begin * p->out_step * size;
+    if (p->is_wide)
+        p->colour->wide(from, to, &frames, p->context);
+    else
+        p->colour->function(from, to, &frames, p->context);
 }
 
 leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *colour,
@@ -119,19 +125,21 @@ leat_status leati_colour_kernel(leati_kernel_call *call, const leati_colour *col
     /* Functions divide by sizes, and there may be no memory. */
     if (in.count == 0)
         return LEAT_OK;
-    if (in.dtype != LEAT_FLOAT32 && colour->unscaled)
+    bool is_wide = in.dtype == LEAT_FLOAT64 && colour->wide != NULL;
+    leat_dtype computed = is_wide ? LEAT_FLOAT64 : LEAT_FLOAT32;
+    if (in.dtype != computed && colour->unscaled)
         LEATI_TRY(leati_support_inner_cast(call, &call->inputs[0], LEAT_FLOAT32, &in, err));
-    else
+    else if (!is_wide)
         LEATI_TRY(leati_colour_floats(call, &call->inputs[0], &in, err));
     /* float32 is written where it stays, all else into the arena and converted. */
     out = call->outputs[0];
-    if (out.dtype != LEAT_FLOAT32)
+    if (out.dtype != computed)
         LEATI_TRY(leati_support_inner_memory(call, &call->outputs[0], LEAT_FLOAT32, &out, err));
-    parts all = {.colour = colour, .context = context, .frames = frames};
+    parts all = {.colour = colour, .context = context, .frames = frames, .is_wide = is_wide};
     int64_t count = pixels ? frames.width : frames.count;
     for (int64_t row = 0; row < call->n; row++) {
-        all.from = (const float *)(const void *)leati_support_row_of(&in, row);
-        all.to = (float *)(void *)leati_support_row_of(&out, row);
+        all.from = leati_support_row_of(&in, row);
+        all.to = leati_support_row_of(&out, row);
         all.in_step = in.count / count;
         all.out_step = out.count / count;
         leati_moving_share(count, all.in_step * PER_NUMBER, run_part, &all);

@@ -272,7 +272,7 @@ def _best(operand, k, axis):
     order = [one for one in range(rank) if one != axis % rank] + [axis % rank]
     back = [order.index(one) for one in range(rank)]
     values, places = F["nn.top_k"](F["transpose"](x, order), k)
-    return _TopK(F["transpose"](values, back), F["transpose"](places, back))
+    return ApproxTopK(F["transpose"](values, back), F["transpose"](places, back))
 
 
 # ---- counts ----

@@ -51,6 +51,10 @@ gradients(lambda x, y: tf.keras.ops.categorical_crossentropy(x, y, True), [[0., 
 tf.keras.ops.slice_update(tf.zeros([2, 3]), [1, 2], tf.ones([2, 2]))
 tf.keras.ops.slice_update(tf.zeros([2, 3]), [-1, 1], tf.ones([1, 2]))
 tf.keras.ops.segment_sum(tf.zeros([0, 2]), tf.zeros([0], tf.int32))
+gradients(lambda x: tf.keras.layers.UnitNormalization()(x), [[0., 0.], [3., 4.]])
+tf.keras.ops.view_as_complex(tf.constant([1 + 0j, 2 + 1j], tf.complex64))
+tf.sparse.bincount(np.array([1, 1], np.int64)).values | tf.sparse.bincount(np.array([1, 1], np.int32)).values
+tf.sparse.bincount(np.array([[1, 1]], np.int64), axis=-1, binary_output=True).values
 tnp.result_type() | tnp.shape(tf.ones([2, 3]))
 tf.keras.losses.{loss}(tf.constant([[0., 1., 0.]]), tf.constant([[.25, .5, .25]], {float}))
 """

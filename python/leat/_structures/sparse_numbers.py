@@ -64,6 +64,9 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
     values, or with `axis=-1` in each row (``tf.sparse.bincount``)."""
     if axis not in (0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    if not hasattr(values, "dense_shape") and not hasattr(values, "value_rowids"):
+        values = convert_to_tensor(values)
+    counted = dtypes.int64 if values.dtype is dtypes.int64 else dtypes.int32  # counts have the dtype of the numbers
     numbers, rows, count = _numbers_of(values, axis)
     given = None if weights is None else _numbers_of(weights, axis)[0]
     none = convert_to_tensor([-1], dtypes.int64)
@@ -78,9 +81,9 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
     places, _ = F["unique"](F["sort"](flat))
     found = F["searchsorted"](places, flat)
     if binary_output:
-        sums = F["ones_like"](F["cast"](places, dtypes.int32))
+        sums = F["ones_like"](F["cast"](places, counted))
     else:
-        each = F["ones_like"](F["cast"](numbers, dtypes.int32)) if given is None else given
+        each = F["ones_like"](F["cast"](numbers, counted)) if given is None else given
         sums = F["math.unsorted_segment_sum"](each, found, F["size"](places))
     columns = F["expand_dims"](F["math.floormod"](places, size), 1)
     if axis == 0:

@@ -26,9 +26,9 @@ static leat_value unit_normalization_call(const leati_pass *pass) {
                                             given ? args->axis.count : 1, true);
     if (leati_support_value_failed(squares))
         return squares;
-    /* rsqrt(0) is infinite, and 0 times that NaN; 1e12 times 0 is 0. */
-    leat_value most = leati_support_number(x.graph, leat_value_dtype(x), 1e12);
-    return leat_op_multiply(x, leat_op_minimum(leat_op_rsqrt(squares), most));
+    /* rsqrt(0) and its slope are infinite, and 0 times that NaN; 1e12 times 0 is 0. */
+    leat_value least = leati_support_number(x.graph, leat_value_dtype(x), 1e-24);
+    return leat_op_multiply(x, leat_op_rsqrt(leat_op_maximum(squares, least)));
 }
 
 const leati_layer_kind leati_layer_unit_normalization = {

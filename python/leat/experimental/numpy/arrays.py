@@ -146,7 +146,10 @@ def ix_(*args):
 
 def vander(x, N=None, increasing=False):  # noqa: N803
     """Powers of x in columns."""
-    return ops.vander(asarray(x), N, increasing)
+    x = asarray(x)
+    if x.shape.rank != 1:
+        raise ValueError(f"x must be a one-dimensional array; found one of shape {x.shape}")
+    return ops.vander(x, N, increasing)
 
 
 # ---- shapes ----

@@ -318,7 +318,9 @@ def view_as_complex(x):
     if len(x.shape) < 1 or x.shape[-1] != 2:
         raise ValueError("Last dimension of input must be size 2 (real and imaginary). Received shape: "
                          f"{tuple(x.shape)}")
-    x = tf.cast(x, "float32")  # Keras' numbers are complex64
+    if x.dtype.is_complex:  # as if they were parts
+        return x[..., 0] + tf.constant(1j, x.dtype) * x[..., 1]
+    x = x if x.dtype in ("float32", "float64") else tf.cast(x, "float32")
     return tf.complex(x[..., 0], x[..., 1])
 
 

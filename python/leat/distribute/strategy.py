@@ -19,7 +19,7 @@ from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
 from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
                                     grouped, regroup, select, variable_class)
-from leat.errors import InvalidArgumentError, UnimplementedError
+from leat.errors import InvalidArgumentError, OpError, UnimplementedError
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
 
@@ -32,7 +32,10 @@ def _device(name):
     if len(parts) != 2 or parts[0] not in kinds.KINDS or not parts[1].isdigit():
         raise ValueError(f"device {name!r}: leat has the devices {', '.join(kinds.by_default())}")
     if parts[0] != "CPU":
-        kinds.find(parts[0])  # its error says what is missing
+        try:
+            kinds.find(parts[0])
+        except OpError as error:
+            raise ValueError(f"device {name!r}: {error}") from None
     return ":".join(parts)
 
 

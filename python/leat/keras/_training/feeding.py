@@ -400,9 +400,11 @@ def symbolic(model, x):
     def place(leaf):
         if leaf is None or isinstance(leaf, KerasTensor):
             return leaf
-        if not isinstance(leaf, Tensor) and not _is_ragged(leaf):
+        is_sparse = hasattr(leaf, "dense_shape")
+        if not isinstance(leaf, Tensor) and not is_sparse and not _is_ragged(leaf):
             leaf = getattr(leaf, "values", (leaf,))[0]
-        return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name, ragged=_is_ragged(leaf))
+        return KerasTensor((None, *_static(leaf.shape)[1:]), leaf.dtype.name, sparse=is_sparse,
+                           ragged=_is_ragged(leaf))
     kwargs = {"training": False} if model._signature().takes_training else {}
     return _layer.symbolic_outputs(model, [_layer._map(place, x)], kwargs)
 

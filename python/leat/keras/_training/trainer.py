@@ -458,7 +458,7 @@ class Trainer:
         source = self._source(x, y, sample_weight, batch_size, steps)
         self._prepare(source.example)
         logs = self._evaluate(source, self._callbacks(callbacks, verbose, 1, source))
-        return logs if return_dict else self._listed(logs)
+        return logs if return_dict else self._in_order(logs)
 
     def _evaluate(self, source, callbacks):
         step = self.make_test_function()
@@ -504,9 +504,9 @@ class Trainer:
         self._prepare(lambda: data, trains=kind == "train")
         self.reset_metrics()
         logs = self._logs(self._function(kind)(data))
-        return logs if return_dict else self._listed(logs)
+        return logs if return_dict else self._in_order(logs)
 
-    def _listed(self, logs):
+    def _in_order(self, logs):
         """Results in the order of the metrics, others behind them; one alone as a number."""
         names = []
         for metric in self.metrics:

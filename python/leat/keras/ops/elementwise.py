@@ -320,7 +320,7 @@ def view_as_complex(x):
                          f"{tuple(x.shape)}")
     if x.dtype.is_complex:  # as if they were parts
         return x[..., 0] + tf.constant(1j, x.dtype) * x[..., 1]
-    x = x if x.dtype in ("float32", "float64") else tf.cast(x, "float32")
+    x = tf.cast(x, "float32")  # Keras' numbers are complex64
     return tf.complex(x[..., 0], x[..., 1])
 
 

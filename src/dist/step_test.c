@@ -212,7 +212,7 @@ static void test_scopes(void **state) {
 
 static void test_devices(void **state) {
     (void)state;
-    static const char *const wrong[] = {"CPU:", "CPU:x", "CPU:-1", "CPU:0 ", "GPU:0", "", NULL};
+    static const char *const wrong[] = {"CPU:", "CPU:x", "CPU:-1", "CPU:0 ", "NPU:0", "", NULL};
     static const leat_strategy_mirrored_options options[] = {
         {LEAT_STRATEGY_MIRRORED_DEFAULTS, .devices = wrong},
         {LEAT_STRATEGY_MIRRORED_DEFAULTS, .timeout_ms = -1},

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import leat as tf
+from devices import TWO
 
 
 def condition(t):
@@ -121,7 +122,7 @@ def test_gradients_of_a_constant_that_nothing_depends_on():
 
 
 def test_replicas_gather_what_gradients_flow_back_through():
-    strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    strategy = TWO
     rows = strategy.experimental_distribute_values_from_function(
         lambda context: tf.constant([float(context.replica_id_in_sync_group + 1)]))
     found = strategy.run(of_gathered, (rows,))[0]

@@ -210,7 +210,7 @@ def test_functional_models():
     assert both.output_shape == (None, 1) and len(both.weights) == 4
     x = tf.ones((2, 3))
     assert both([x, x]).shape == (2, 1)
-    with pytest.raises(ValueError, match="disconnected"):
+    with pytest.raises(ValueError, match="connected"):
         keras.Model(a, shared(b))
 
 

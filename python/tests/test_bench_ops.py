@@ -1,6 +1,5 @@
 """bench/ops: the lines and the page of a short run of leat beside itself, and beside a package with faults."""
 
-import importlib
 import json
 import os
 import pathlib
@@ -83,17 +82,3 @@ def test_a_case_that_is_not_there(tmp_path, name):
 
 def test_a_peer_that_is_not_there(tmp_path):
     assert "LEAT_BENCH_PEER" in bench(tmp_path, "--package", "no_such_package", "math.tanh", code=1)[1]
-
-
-def test_every_line_of_the_table_runs(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "bench/ops"))
-    monkeypatch.syspath_prepend(str(ROOT / "bench"))
-    worker, cases = importlib.import_module("worker"), importlib.import_module("cases")
-    side = worker.Side("leat")
-    for case in cases.table().values():
-        if "complexes" in str(case.made) and not hasattr(side.tf, "complex64"):
-            continue
-        for form in ("eager", *(["numpy"] if case.numpy else [])):
-            assert side.prepare({"case": case.name, "size": "small", "form": form, "seconds": 0})["outputs"] is not None
-    covered = side.covered({})
-    assert "math.tanh" in covered["with"] and not {"math.tanh", "while_loop"} & set(covered["without"])

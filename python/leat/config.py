@@ -38,15 +38,15 @@ def list_physical_devices(device_type=None):
     """The devices of the machine, all or those of a kind such as "CPU" (``tf.config.list_physical_devices``)."""
     found = [_CPU]
     for kind in ("GPU", "TPU", "XLA_CPU"):
-        # The host's cores by XLA are no other device: they are named where they are asked for.
-        if kind == device_type or device_type is None and kind != "XLA_CPU":
+        # The host's cores by XLA are no other device, and libtpu may wait long for TPUs: each where it is asked for.
+        if kind == device_type or device_type is None and kind == "GPU":
             found += [PhysicalDevice(f"/physical_device:{name}", kind) for name in devices.names(kind)]
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type=None):
     """The devices that strategies see, all or those of a kind (``tf.config.list_logical_devices``)."""
-    kinds = ("CPU", "GPU", "TPU") if device_type is None else (device_type,)
+    kinds = ("CPU", "GPU") if device_type is None else (device_type,)
     return [LogicalDevice(f"/device:{name}", kind) for kind in kinds if kind in devices.KINDS
             for name in devices.names(kind)]
 

@@ -221,3 +221,27 @@ leat_status leati_simplify(const leat_function *function, leati_simple *out, lea
         *out = simple;
     return status;
 }
+
+leat_status leati_simplify_check(const leati_simple *simple, leat_error *err) {
+    for (int32_t v = 0; v < simple->num_values; v++) {
+        const leati_simple_value *value = &simple->values[v];
+        bool used = value->node >= 0 || value->constant >= 0;
+        leat_status status = LEAT_OK;
+        char text[128];
+        if (!used && v >= simple->function->body.num_arguments)
+            continue;
+        if (value->count < 0)
+            status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                                "a value has shape %s; a step needs every dimension",
+                                leati_shape_text(&value->type->shape, text));
+        else if (value->type->dtype == LEAT_STRING || value->type->dtype == LEAT_OBJECT)
+            status = leati_fail(err, LEAT_UNIMPLEMENTED,
+                                "a value is a %s; steps compute numbers, the rest belongs into the "
+                                "input pipeline",
+                                leat_dtype_name(value->type->dtype));
+        if (status != LEAT_OK)
+            return value->node < 0 ? status
+                                   : leati_simplify_blame(simple, &simple->nodes[value->node], err);
+    }
+    return LEAT_OK;
+}

@@ -43,6 +43,10 @@ LEAT_WARN_UNUSED leat_status leati_simplify(const leat_function *function, leati
                                             leat_error *err);
 void leati_simplify_fini(leati_simple *simple);
 
+/* Whether a step can compute it: UNIMPLEMENTED for values of unknown shapes, strings and objects.
+ */
+LEAT_WARN_UNUSED leat_status leati_simplify_check(const leati_simple *simple, leat_error *err);
+
 /* "op add (node 3)" in front of the error's text, as every executor names the node that failed. */
 leat_status leati_simplify_blame(const leati_simple *simple, const leati_simple_node *node,
                                  leat_error *err);

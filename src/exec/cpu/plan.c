@@ -25,30 +25,6 @@ static const leati_cpu_kernel *const kernels[] = {
 
 /* ---- values ---- */
 
-static leat_status check_values(const leati_simple *simple, leat_error *err) {
-    for (int32_t v = 0; v < simple->num_values; v++) {
-        const leati_simple_value *value = &simple->values[v];
-        bool used = value->node >= 0 || value->constant >= 0;
-        leat_status status = LEAT_OK;
-        char text[128];
-        if (!used && v >= simple->function->body.num_arguments)
-            continue;
-        if (value->count < 0)
-            status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                                "a value has shape %s; a step needs every dimension",
-                                leati_shape_text(&value->type->shape, text));
-        else if (value->type->dtype == LEAT_STRING || value->type->dtype == LEAT_OBJECT)
-            status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                                "a value is a %s; steps compute numbers, the rest belongs into the "
-                                "input pipeline",
-                                leat_dtype_name(value->type->dtype));
-        if (status != LEAT_OK)
-            return value->node < 0 ? status
-                                   : leati_simplify_blame(simple, &simple->nodes[value->node], err);
-    }
-    return LEAT_OK;
-}
-
 static void place_values(leati_cpu_step *step) {
     const leati_simple *simple = &step->simple;
     for (int32_t v = 0; v < simple->num_values; v++) {
@@ -348,7 +324,7 @@ static leat_status build_step(leati_cpu_build *build, const leat_function *funct
     leati_cpu_step *step = build->step;
     leat_status status = leati_simplify(function, &step->simple, err);
     if (status == LEAT_OK)
-        status = check_values(&step->simple, err);
+        status = leati_simplify_check(&step->simple, err);
     if (status != LEAT_OK)
         return status;
     size_t nodes = (size_t)step->simple.num_nodes;

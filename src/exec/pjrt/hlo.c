@@ -74,11 +74,13 @@ leati_hlo_value leati_hlo_argument(leati_hlo *hlo, leat_dtype dtype, const leat_
     return (leati_hlo_value)hlo->num_values++;
 }
 
-static void add_types(leati_hlo *hlo, const leati_hlo_value *values, int count) {
-    for (int i = 0; i < count; i++) {
+/* Their types, one after the other. */
+static void add_types(leati_text *text, const leati_hlo *hlo, const leati_hlo_value *values,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++) {
         leati_hlo_type type = leati_hlo_type_of(hlo, values[i]);
-        leati_text_addf(&hlo->text, i > 0 ? ", " : "");
-        leati_hlo_add_type(&hlo->text, type.dtype, &type.shape);
+        leati_text_addf(text, i > 0 ? ", " : "");
+        leati_hlo_add_type(text, type.dtype, &type.shape);
     }
 }
 
@@ -104,7 +106,7 @@ leati_hlo_value leati_hlo_add_several(leati_hlo *hlo, const char *name,
     if (attributes != NULL)
         leati_text_addf(text, " {%s}", attributes);
     leati_text_addf(text, " : (");
-    add_types(hlo, inputs, count);
+    add_types(text, hlo, inputs, (size_t)count);
     leati_text_addf(text, ") -> (");
     for (int i = 0; i < num_results; i++) {
         leati_text_addf(text, i > 0 ? ", " : "");
@@ -134,11 +136,7 @@ char *leati_hlo_take(leati_hlo *hlo, const leati_hlo_value *arguments, size_t nu
         leati_hlo_add_type(&text, type.dtype, &type.shape);
     }
     leati_text_addf(&text, ") -> (");
-    for (size_t i = 0; i < num_results; i++) {
-        leati_hlo_type type = leati_hlo_type_of(hlo, results[i]);
-        leati_text_addf(&text, i > 0 ? ", " : "");
-        leati_hlo_add_type(&text, type.dtype, &type.shape);
-    }
+    add_types(&text, hlo, results, num_results);
     leati_text_addf(&text, ") {\n");
     if (hlo->text.size > 0)
         leati_text_add(&text, hlo->text.data, hlo->text.size);
@@ -146,11 +144,7 @@ char *leati_hlo_take(leati_hlo *hlo, const leati_hlo_value *arguments, size_t nu
     for (size_t i = 0; i < num_results; i++)
         leati_text_addf(&text, "%s%%v%d", i > 0 ? ", " : "", results[i]);
     leati_text_addf(&text, ") : (");
-    for (size_t i = 0; i < num_results; i++) {
-        leati_hlo_type type = leati_hlo_type_of(hlo, results[i]);
-        leati_text_addf(&text, i > 0 ? ", " : "");
-        leati_hlo_add_type(&text, type.dtype, &type.shape);
-    }
+    add_types(&text, hlo, results, num_results);
     leati_text_addf(&text, ") -> ()\n  }\n}\n");
     bool failed = hlo->failed || hlo->text.failed;
     leati_hlo_fini(hlo);

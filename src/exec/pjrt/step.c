@@ -55,29 +55,6 @@ void leati_pjrt_release(leati_executable *executable) {
 
 /* ---- compiling ---- */
 
-static leat_status check_values(const leati_simple *simple, leat_error *err) {
-    for (int32_t v = 0; v < simple->num_values; v++) {
-        const leati_simple_value *value = &simple->values[v];
-        char text[128];
-        leat_status status = LEAT_OK;
-        if (value->node < 0 && value->constant < 0 && v >= simple->function->body.num_arguments)
-            continue;
-        if (value->count < 0)
-            status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                                "a value has shape %s; a step needs every dimension",
-                                leati_shape_text(&value->type->shape, text));
-        else if (leati_pjrt_type(value->type->dtype) == PJRT_Buffer_Type_INVALID)
-            status = leati_fail(err, LEAT_UNIMPLEMENTED,
-                                "a value is a %s; steps compute numbers, the rest belongs into the "
-                                "input pipeline",
-                                leat_dtype_name(value->type->dtype));
-        if (status != LEAT_OK)
-            return value->node < 0 ? status
-                                   : leati_simplify_blame(simple, &simple->nodes[value->node], err);
-    }
-    return LEAT_OK;
-}
-
 enum { OPTIONS = 96 };
 
 /* env_option_overrides {"xla_cpu_enable_fast_min_max": false}: a NaN stays one. */
@@ -145,7 +122,7 @@ static leat_status compile_stage(leati_pjrt_step *step, int32_t stage,
 static leat_status compile(leati_pjrt_step *step, const leat_function *function,
                            const leati_call_context *context, leat_error *err) {
     LEATI_TRY(leati_simplify(function, &step->simple, err));
-    LEATI_TRY(check_values(&step->simple, err));
+    LEATI_TRY(leati_simplify_check(&step->simple, err));
     LEATI_TRY(leati_pjrt_assign_stages(step, context, err));
     step->stages = leati_alloc_zero((size_t)step->num_stages, sizeof *step->stages);
     step->constants =

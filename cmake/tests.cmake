@@ -207,7 +207,7 @@ if(sources)
     leat_conform(data_service 2 once data_service)
     leat_conform(states 3 threads states)
     leat_conform(ops 2 "" ops)
-    if(NOT LEAT_SANITIZE) # A plug-in is a foreign library, whose threads and memory are its own.
+    if(NOT LEAT_SANITIZE AND NOT CMAKE_CROSSCOMPILING) # A plug-in is a foreign library, whose threads and memory are its own.
         foreach(part RANGE 1 16)
             set(labels once)
             if(part GREATER 1)

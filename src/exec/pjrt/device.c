@@ -25,13 +25,6 @@ static void release_array(void *context, void *data, size_t size) {
     leati_free(array);
 }
 
-static size_t bytes_of(leat_dtype dtype, const leat_shape *shape) {
-    size_t bytes = leat_dtype_size(dtype);
-    for (int32_t d = 0; d < shape->rank; d++)
-        bytes *= (size_t)shape->dims[d];
-    return bytes;
-}
-
 leat_status leati_pjrt_adopt(leati_pjrt_device *device, PJRT_Buffer *buffer, leat_dtype dtype,
                              const leat_shape *shape, leat_buffer **out, leat_error *err) {
     leati_pjrt_array *array = leati_alloc(1, sizeof *array);
@@ -43,7 +36,8 @@ leat_status leati_pjrt_adopt(leati_pjrt_device *device, PJRT_Buffer *buffer, lea
         (leati_pjrt_array){.device = device, .dtype = dtype, .shape = *shape, .buffer = buffer};
     /* Its address stands for the data: it belongs to nobody else, and the host never reads it. On
      * failure the array is released. */
-    *out = leat_buffer_adopt(array, bytes_of(dtype, shape), release_array, array, err);
+    leat_tensor tensor = leat_tensor_view(dtype, *shape, NULL);
+    *out = leat_buffer_adopt(array, leat_tensor_bytes(&tensor), release_array, array, err);
     if (*out == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
     (*out)->device = device;

@@ -153,7 +153,7 @@ void leati_emit_variable_set(leati_emit *emit, const char *name, leati_hlo_value
 
 /* ---- nodes ---- */
 
-static bool is_half(leat_dtype dtype) {
+bool leati_emit_is_half(leat_dtype dtype) {
     return dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16;
 }
 
@@ -170,7 +170,8 @@ static leat_status print_node(leati_emit *emit, leati_hlo_value *values, leat_er
         return leati_emit_lacks(emit, "a node of so many inputs", err);
     for (int i = 0; i < node->num_inputs; i++) {
         inputs[i] = values[node->inputs[i]];
-        if (op->halves == LEATI_HALVES_FLOAT && is_half(leati_hlo_dtype(&emit->hlo, inputs[i])))
+        if (op->halves == LEATI_HALVES_FLOAT &&
+            leati_emit_is_half(leati_hlo_dtype(&emit->hlo, inputs[i])))
             inputs[i] = leati_hlo_convert(&emit->hlo, inputs[i], LEAT_FLOAT32);
     }
     emit->inputs = inputs;

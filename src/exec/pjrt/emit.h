@@ -49,6 +49,9 @@ const char *leati_emit_string(const leati_emit *emit, const char *name);
 const leati_ints *leati_emit_ints(const leati_emit *emit, const char *name);
 const leat_element *leati_emit_element(const leati_emit *emit, const char *name);
 
+/* float16 or bfloat16? */
+bool leati_emit_is_half(leat_dtype dtype);
+
 /* The shape and dtype of output `index`, as inference said. */
 const leat_shape *leati_emit_shape(const leati_emit *emit, int index);
 leat_dtype leati_emit_dtype(const leati_emit *emit, int index);

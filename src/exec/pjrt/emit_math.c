@@ -55,10 +55,6 @@ leat_status leati_emit_compare(leati_emit *emit, leat_error *err) {
 
 /* ---- sums ---- */
 
-static bool is_half(leat_dtype dtype) {
-    return dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16;
-}
-
 /* What a fold starts from. */
 static double neutral(const char *fold) {
     if (strcmp(fold, "multiply") == 0 || strcmp(fold, "and") == 0)
@@ -73,7 +69,7 @@ static leati_hlo_value fold(leati_emit *emit, const char *name) {
     leati_hlo_value x = emit->inputs[0];
     leat_dtype dtype = leati_emit_input_dtype(emit, 0);
     leat_shape shape = leati_emit_input_shape(emit, 0);
-    if (is_half(dtype))
+    if (leati_emit_is_half(dtype))
         x = leati_hlo_convert(&emit->hlo, x, LEAT_FLOAT32);
     return leati_hlo_reduce(&emit->hlo, name, x, neutral(name),
                             leati_emit_axes(emit, "axis", shape.rank),
@@ -237,7 +233,7 @@ leat_status leati_emit_sum_like(leati_emit *emit, leat_error *err) {
             axes |= UINT32_C(1) << d;
     leati_hlo_value x = emit->inputs[0];
     leat_dtype dtype = leati_emit_input_dtype(emit, 0);
-    if (is_half(dtype))
+    if (leati_emit_is_half(dtype))
         x = leati_hlo_convert(&emit->hlo, x, LEAT_FLOAT32);
     x = leati_hlo_reduce(&emit->hlo, "add", x, 0, axes, true);
     emit->outputs[0] = leati_hlo_reshape(&emit->hlo, x, to);

@@ -130,11 +130,6 @@ leat_status leati_emit_sparse_softmax(leati_emit *emit, leat_error *err) {
 
 /* ---- normalisation ---- */
 
-/* A vector of channels in the shape of x. */
-static leati_hlo_value channels(leati_hlo *hlo, leati_hlo_value vector, const leat_shape *shape) {
-    return leati_hlo_broadcast(hlo, vector, shape);
-}
-
 static uint32_t all_but_last(const leat_shape *shape) {
     return (UINT32_C(1) << (shape->rank - 1)) - 1;
 }
@@ -162,15 +157,17 @@ leat_status leati_emit_batch_norm(leati_emit *emit, leat_error *err) {
     leati_hlo_value sum = leati_hlo_reduce(hlo, "add", x, 0, axes, false);
     leati_hlo_value count = leati_hlo_fill_like(hlo, values_of_channel(&shape), sum);
     leati_hlo_value mean = leati_hlo_binary(hlo, "divide", sum, count);
-    leati_hlo_value centred = leati_hlo_binary(hlo, "subtract", x, channels(hlo, mean, &shape));
+    leati_hlo_value centred =
+        leati_hlo_binary(hlo, "subtract", x, leati_hlo_broadcast(hlo, mean, &shape));
     leati_hlo_value squares = leati_hlo_binary(hlo, "multiply", centred, centred);
     leati_hlo_value variance = leati_hlo_binary(
         hlo, "divide", leati_hlo_reduce(hlo, "add", squares, 0, axes, false), count);
     leati_hlo_value scale =
         leati_hlo_binary(hlo, "multiply", inverse_deviation(emit, variance), emit->inputs[1]);
     leati_hlo_value scaled =
-        leati_hlo_binary(hlo, "multiply", centred, channels(hlo, scale, &shape));
-    emit->outputs[0] = leati_hlo_binary(hlo, "add", scaled, channels(hlo, emit->inputs[2], &shape));
+        leati_hlo_binary(hlo, "multiply", centred, leati_hlo_broadcast(hlo, scale, &shape));
+    emit->outputs[0] =
+        leati_hlo_binary(hlo, "add", scaled, leati_hlo_broadcast(hlo, emit->inputs[2], &shape));
     emit->outputs[1] = mean;
     emit->outputs[2] = variance;
     return LEAT_OK;
@@ -186,18 +183,22 @@ leat_status leati_emit_batch_norm_grad(leati_emit *emit, leat_error *err) {
     leati_hlo_value g = emit->inputs[0], x = emit->inputs[1], gamma = emit->inputs[2];
     leati_hlo_value r = inverse_deviation(emit, emit->inputs[4]);
     leati_hlo_value centred =
-        leati_hlo_binary(hlo, "subtract", x, channels(hlo, emit->inputs[3], &shape));
-    leati_hlo_value h = leati_hlo_binary(hlo, "multiply", centred, channels(hlo, r, &shape));
+        leati_hlo_binary(hlo, "subtract", x, leati_hlo_broadcast(hlo, emit->inputs[3], &shape));
+    leati_hlo_value h =
+        leati_hlo_binary(hlo, "multiply", centred, leati_hlo_broadcast(hlo, r, &shape));
     leati_hlo_value sum = leati_hlo_reduce(hlo, "add", g, 0, axes, false);
     leati_hlo_value sum_h =
         leati_hlo_reduce(hlo, "add", leati_hlo_binary(hlo, "multiply", g, h), 0, axes, false);
     leati_hlo_value count = leati_hlo_fill_like(hlo, values_of_channel(&shape), sum);
     leati_hlo_value part = leati_hlo_binary(
-        hlo, "subtract", g, channels(hlo, leati_hlo_binary(hlo, "divide", sum, count), &shape));
-    leati_hlo_value of_h = channels(hlo, leati_hlo_binary(hlo, "divide", sum_h, count), &shape);
+        hlo, "subtract", g,
+        leati_hlo_broadcast(hlo, leati_hlo_binary(hlo, "divide", sum, count), &shape));
+    leati_hlo_value of_h =
+        leati_hlo_broadcast(hlo, leati_hlo_binary(hlo, "divide", sum_h, count), &shape);
     part = leati_hlo_binary(hlo, "subtract", part, leati_hlo_binary(hlo, "multiply", h, of_h));
     leati_hlo_value scale = leati_hlo_binary(hlo, "multiply", gamma, r);
-    emit->outputs[0] = leati_hlo_binary(hlo, "multiply", part, channels(hlo, scale, &shape));
+    emit->outputs[0] =
+        leati_hlo_binary(hlo, "multiply", part, leati_hlo_broadcast(hlo, scale, &shape));
     emit->outputs[1] = sum_h;
     emit->outputs[2] = sum;
     return LEAT_OK;

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/spec.h"
 #include "core/tensor.h"
+#include "file/wire.h"
 #include "graph/interpret.h"
 #include <stdio.h>
 #include <string.h>
@@ -60,14 +61,6 @@ enum { OPTIONS = 96 };
 /* env_option_overrides {"xla_cpu_enable_fast_min_max": false}: a NaN stays one. */
 static const unsigned char of_cpu[] = "\x3a\x21\x0a\x1bxla_cpu_enable_fast_min_max\x12\x02\x10";
 
-static size_t put_varint(unsigned char *out, unsigned number) {
-    size_t size = 0;
-    for (; number >= 0x80; number >>= 7)
-        out[size++] = (unsigned char)(number | 0x80);
-    out[size++] = (unsigned char)number;
-    return size;
-}
-
 /* A field of bytes: its number, its size, and room for them at the returned place. */
 static unsigned char *put_field(unsigned char *out, int field, size_t size) {
     out[0] = (unsigned char)(field << 3 | 2);
@@ -78,8 +71,8 @@ static unsigned char *put_field(unsigned char *out, int field, size_t size) {
 /* xla.CompileOptionsProto for one replica on one device: build options 3 with num_replicas 4,
  * num_partitions 5 and a device assignment 9 of one computation, whose list of devices is 3. */
 static size_t compile_options(unsigned char out[OPTIONS], int device, bool cpu) {
-    unsigned char id[8];
-    size_t of_id = put_varint(id, (unsigned)device);
+    unsigned char id[10];
+    size_t of_id = (size_t)(leati_wire_put_varint(id, (uint64_t)device) - id);
     unsigned char *build = put_field(out, 3, of_id + 14);
     memcpy(build, (unsigned char[]){0x20, 1, 0x28, 1}, 4);
     unsigned char *assignment = put_field(build + 4, 9, of_id + 8);

@@ -42,13 +42,14 @@ static void run(const uint8_t *data, size_t size) {
 
 static void seeds(void) {
     static const char *const texts[] = {
-        "<ListBucketResult><Contents><Key>a/b%20c</Key></Contents><CommonPrefixes><Prefix>a/d/"
-        "</Prefix></CommonPrefixes><IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2"
-        "</NextContinuationToken></ListBucketResult>",
+        ("<ListBucketResult><Contents><Key>a/b%20c</Key></Contents><CommonPrefixes><Prefix>a/d/"
+         "</Prefix></CommonPrefixes><IsTruncated>true</IsTruncated><NextContinuationToken>1&amp;2"
+         "</NextContinuationToken></ListBucketResult>"),
         "<ListBucketResult xmlns=\"x\"><Contents><Key>&#x41;&#66;&lt;+%2F%</Key></Contents>",
         "{\"items\": [{\"name\": \"a/b c\"}], \"prefixes\": [\"a/d/\"], \"nextPageToken\": \"1\"}",
-        "<EnumerationResults><Blobs><Blob><Name>a/&amp;b</Name></Blob><BlobPrefix><Name>a/d/</Name>"
-        "</BlobPrefix></Blobs><NextMarker>2</NextMarker></EnumerationResults>",
+        ("<EnumerationResults><Blobs><Blob><Name>a/&amp;b</Name></Blob><BlobPrefix><Name>a/d/</"
+         "Name>"
+         "</BlobPrefix></Blobs><NextMarker>2</NextMarker></EnumerationResults>"),
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         fuzz_seed(texts[i], strlen(texts[i]));

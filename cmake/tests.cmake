@@ -16,7 +16,7 @@
 #   python/tests/test_foo.py   test python/foo, which needs .venv and says where it is skipped
 #
 # Labels: `threads` for what the thread sanitizer runs, `once` for what one compiler is enough for (the Python package, the
-# tools), `long` for what only `make test-long` runs (a test whose name ends in _long_test). Every test starts in the project's root.
+# tools), `long` for what only `make test-long` runs (LEAT_SWEPT, a test whose name ends in _long_test). Every test starts in the project's root.
 
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 find_package(Python3 COMPONENTS Interpreter)
@@ -39,6 +39,13 @@ set(LEAT_LONGEST tests/killed "conform/(data|states|ops_)" "dist/(distributed_pr
 set(LEAT_FULL "conform/(data_memory|states)" multi_worker_memory golden/modes "(python|cli)/(.*_)?examples" "python/(package|process|site|workers)"
     dist/distributed_processes data/ops/groups tools/check tools/soak_test tools/chaos tests/faults/ python/killed_saves)
 
+# What only `make test-long` runs, though it is not named so: sweeps of what shorter tests show, and, without a sanitizer, those
+# that `make test` runs under the address sanitizer.
+set(LEAT_SWEPT "python/(service_(scenarios_(topology|sharding)|visits|page)|strangers_mutated)$" conform/data_service_2 tools/soak_test)
+if(NOT LEAT_SANITIZE)
+    list(APPEND LEAT_SWEPT conform/data_memory tests/faults/)
+endif()
+
 # Registers one test: leat_test(NAME n COMMAND c [LABELS l...] [TIMEOUT seconds]).
 function(leat_test)
     cmake_parse_arguments(T "" "NAME;TIMEOUT" "COMMAND;LABELS" ${ARGN})
@@ -46,9 +53,11 @@ function(leat_test)
         list(PREPEND T_COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR})
     endif()
     add_test(NAME ${T_NAME} COMMAND ${T_COMMAND} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    if(T_NAME MATCHES "_long_test$")
-        list(APPEND T_LABELS long)
-    endif()
+    foreach(long _long_test$ ${LEAT_SWEPT})
+        if(T_NAME MATCHES "${long}")
+            list(APPEND T_LABELS long)
+        endif()
+    endforeach()
     foreach(full IN LISTS LEAT_FULL)
         if(T_NAME MATCHES "${full}")
             list(APPEND T_LABELS full)

@@ -36,6 +36,11 @@ LEAT_API void leat_graph_free(leat_graph *graph);
 LEAT_API leat_value leat_graph_argument(leat_graph *graph, int index);
 LEAT_API int leat_graph_num_arguments(const leat_graph *graph);
 
+/* A further argument behind those that there are, also between operations: what a function turns
+ * out to need of the graph around it (TensorFlow's FuncGraph.capture). `spec` (given) has one
+ * component; the graph's input is a tuple, of which it becomes the last child. */
+LEAT_API leat_value leat_graph_add_argument(leat_graph *graph, leat_spec *spec);
+
 /* Dtype and shape of a value as inferred (dimensions may be unknown); LEAT_INVALID for a failed
  * one. */
 LEAT_API leat_dtype leat_value_dtype(leat_value value);

@@ -98,6 +98,19 @@ static PyObject *graph_arguments(PyObject *self, PyObject *unused) {
     return list;
 }
 
+/* add_argument(spec as JSON): a further argument. */
+static PyObject *graph_add_argument(PyObject *self, PyObject *json) {
+    leat_graph *graph = native_open_graph(self);
+    leat_spec *spec = NULL;
+    if (graph == NULL || native_spec(json, &spec) != 0)
+        return NULL;
+    leat_value value = leat_graph_add_argument(graph, spec);
+    leat_error err = {0};
+    if (value.id < 0 && leat_graph_take_error(graph, &err) != LEAT_OK)
+        return native_raise(&err);
+    return native_tensor_symbolic(self, value.id);
+}
+
 int native_value_in(PyObject *self, PyObject *item, leat_value *out) {
     leat_graph *graph = native_graph_of(self);
     if (native_is_tensor(item) && ((native_tensor *)item)->graph == self) {
@@ -539,6 +552,7 @@ static PyObject *graph_finish(PyObject *self, PyObject *args) {
 
 static PyMethodDef graph_methods[] = {
     {"arguments", graph_arguments, METH_NOARGS, "The arguments as tensors."},
+    {"add_argument", graph_add_argument, METH_O, "add_argument(spec) -> tensor."},
     {"call", graph_call, METH_VARARGS, "call(operation, attributes, tensors) -> list."},
     {"eager", graph_eager, METH_VARARGS | METH_STATIC,
      "eager(operation, attributes, tensors) -> list, computed at once."},

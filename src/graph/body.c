@@ -31,6 +31,44 @@ leat_status leati_body_add_arguments(leati_body *body, const leat_spec *input, l
     return LEAT_OK;
 }
 
+static void renumber(const int32_t *places, int32_t *ids, int count) {
+    for (int i = 0; i < count; i++)
+        ids[i] = places[ids[i]];
+}
+
+leat_status leati_body_order(leati_body *body, int32_t *ids, int count, leat_error *err) {
+    size_t num_arguments = (size_t)body->num_arguments, first = 0;
+    while (first < num_arguments && body->values[first].node < 0)
+        first++;
+    if (first == num_arguments)
+        return LEAT_OK;
+    int32_t *places = leati_alloc(body->num_values, sizeof *places);
+    leati_value *values = leati_alloc(body->num_values, sizeof *values);
+    if (places == NULL || values == NULL) {
+        leati_free(places);
+        leati_free(values);
+        return leati_no_memory(err);
+    }
+    size_t next = num_arguments;
+    for (size_t v = 0; v < body->num_values; v++) {
+        const leati_value *value = &body->values[v];
+        places[v] = value->node < 0 ? value->output : (int32_t)next++;
+        values[places[v]] = *value;
+    }
+    memcpy(body->values, values, body->num_values * sizeof *values);
+    /* A node's outputs stay beside each other, since all that is between them are its own. */
+    for (size_t n = 0; n < body->num_nodes; n++) {
+        leati_node *node = &body->nodes[n];
+        renumber(places, node->inputs, node->num_inputs);
+        if (node->num_outputs > 0)
+            node->first_output = places[node->first_output];
+    }
+    renumber(places, ids, count);
+    leati_free(places);
+    leati_free(values);
+    return LEAT_OK;
+}
+
 static leat_status check_inputs(const leati_body *body, const leati_tensor_op *op,
                                 const int32_t *inputs, int num_inputs, leat_error *err) {
     if (num_inputs < op->min_inputs || (op->max_inputs >= 0 && num_inputs > op->max_inputs)) {

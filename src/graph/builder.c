@@ -91,7 +91,54 @@ leat_value leat_graph_argument(leat_graph *graph, int index) {
                    (int)graph->body.num_arguments, graph->body.num_arguments == 1 ? "" : "s");
         return leati_graph_error(graph, &err);
     }
-    return (leat_value){.graph = graph, .id = index};
+    /* Those that were added later are between the values of nodes. */
+    int32_t id = index;
+    for (const leati_value *values = graph->body.values;
+         values[id].node >= 0 || values[id].output != index; id++) {
+    }
+    return (leat_value){.graph = graph, .id = id};
+}
+
+/* The input with another child. Owned; `child` is given. */
+static leat_spec *longer_input(const leat_spec *input, leat_spec *child, leat_error *err) {
+    int count = input != NULL ? leat_spec_num_children(input) : 0;
+    leat_spec **children = leati_alloc((size_t)count + 1, sizeof *children);
+    if (children == NULL) {
+        leat_spec_unref(child);
+        leati_no_memory(err);
+        return NULL;
+    }
+    for (int i = 0; i < count; i++)
+        children[i] = leat_spec_ref((leat_spec *)leat_spec_child(input, i));
+    children[count] = child;
+    leat_spec *longer = leat_spec_tuple(children, count + 1, err);
+    leati_free(children);
+    return longer;
+}
+
+leat_value leat_graph_add_argument(leat_graph *graph, leat_spec *spec) {
+    leat_error err = {0};
+    leat_spec *input = NULL;
+    if (graph == NULL || graph->error.code != LEAT_OK) {
+        leat_spec_unref(spec);
+        return failed(graph);
+    }
+    if (spec == NULL || leat_spec_num_components(spec) != 1)
+        leati_refuse(&err, STRUCTURE, "an added argument has %d components; expected 1",
+                     spec != NULL ? leat_spec_num_components(spec) : 0);
+    else if (graph->input != NULL && leat_spec_get_kind(graph->input) != LEAT_SPEC_TUPLE)
+        leati_refuse(&err, STRUCTURE,
+                     "an argument is added to a graph whose input is no tuple; make the input one");
+    else if ((input = longer_input(graph->input, leat_spec_ref(spec), &err)) != NULL &&
+             leati_body_add_arguments(&graph->body, spec, &err) == LEAT_OK) {
+        leat_spec_unref(graph->input);
+        graph->input = input;
+        leat_spec_unref(spec);
+        return (leat_value){.graph = graph, .id = (int32_t)graph->body.num_values - 1};
+    }
+    leat_spec_unref(input);
+    leat_spec_unref(spec);
+    return leati_graph_error(graph, &err);
 }
 
 /* The value behind a handle, or NULL for a failed one. */

@@ -278,6 +278,81 @@ static void test_reads_are_shared_until_an_assignment(void **state) {
     leat_variable_unref(variable);
 }
 
+/* (a + a) / b, where b is added after the sum: what a function turns out to capture. NULL on
+ * failure. */
+static leat_function *function_of_late_argument(leat_error *err) {
+    const leat_dtype dtype = LEAT_FLOAT32;
+    const leat_shape scalar = LEAT_SCALAR;
+    leat_spec *spec = leat_spec_tensor(dtype, scalar, err);
+    leat_spec *input = leat_spec_tuple(&spec, 1, err);
+    leat_graph *graph = input != NULL ? leat_graph_new(input, err) : NULL;
+    leat_spec_unref(input);
+    if (graph == NULL)
+        return NULL;
+    leat_value a = leat_graph_argument(graph, 0), sum = leat_op_add(a, a);
+    spec = leat_spec_tensor(dtype, scalar, err);
+    leat_value b = spec != NULL ? leat_graph_add_argument(graph, spec) : sum;
+    leat_value out[] = {b, leat_op_divide(sum, b)};
+    if (spec == NULL) {
+        leat_graph_free(graph);
+        return NULL;
+    }
+    return leat_graph_finish(graph, out, 2, NULL, err);
+}
+
+static void test_arguments_that_are_added_later(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = function_of_late_argument(&err);
+    assert_non_null(function);
+    assert_int_equal(leat_spec_num_components(leat_function_input(function)), 2);
+    leat_tensor in[] = {leat_scalar_float32(3), leat_scalar_float32(4)}, out[2];
+    assert_int_equal(leati_interpret(function, in, NULL, out, &err), LEAT_OK);
+    assert_true(*(const float *)out[0].data == 4);
+    assert_true(*(const float *)out[1].data == 1.5F);
+    for (int i = 0; i < 2; i++) {
+        leat_tensor_unref(&in[i]);
+        leat_tensor_unref(&out[i]);
+    }
+    leat_function_unref(function);
+}
+
+/* The argument of that number is found between the values of nodes. */
+static void test_numbers_of_added_arguments(void **state) {
+    (void)state;
+    leat_graph *graph = leat_graph_new(NULL, NULL);
+    leat_value first =
+        leat_graph_add_argument(graph, leat_spec_tensor(LEAT_INT64, LEAT_SCALAR, NULL));
+    leat_value sum = leat_op_add(first, first);
+    leat_value second =
+        leat_graph_add_argument(graph, leat_spec_tensor(LEAT_BOOL, LEAT_SHAPE(2), NULL));
+    assert_int_equal(leat_graph_num_arguments(graph), 2);
+    assert_int_equal(leat_graph_argument(graph, 0).id, first.id);
+    assert_int_equal(leat_graph_argument(graph, 1).id, second.id);
+    assert_int_equal(leat_value_dtype(second), LEAT_BOOL);
+    leat_function *function = leat_graph_finish(graph, &sum, 1, NULL, NULL);
+    assert_int_equal(leat_spec_component_dtype(leat_function_input(function), 1), LEAT_BOOL);
+    leat_function_unref(function);
+}
+
+static void test_added_arguments_have_one_component(void **state) {
+    (void)state;
+    leat_graph *graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_value value =
+        leat_graph_add_argument(graph, test_spec(2, (leat_dtype[]){LEAT_INT64, LEAT_INT64},
+                                                 (leat_shape[]){LEAT_SCALAR, LEAT_SCALAR}));
+    assert_true(value.id < 0);
+    finish_fails(graph, leat_graph_argument(graph, 0), LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE,
+                 "added");
+}
+
+static leat_status add_argument_and_finish(void *context, leat_error *err) {
+    (void)context;
+    leat_function *function = function_of_late_argument(err);
+    leat_function_unref(function);
+    return function != NULL ? LEAT_OK : torture_code(err);
+}
+
 static leat_status call_read_and_finish(void *context, leat_error *err) {
     leat_value out[LEAT_MAX_OUTPUTS];
     leat_spec *spec = leat_spec_tensor(LEAT_FLOAT32, LEAT_SHAPE(2), err);
@@ -302,6 +377,7 @@ static void test_each_allocation_failing(void **state) {
     leat_tensor initial = leat_scalar_float32(1);
     leat_variable *variable = leat_variable_new(&initial, NULL, NULL);
     torture_run(call_read_and_finish, variable);
+    torture_run(add_argument_and_finish, NULL);
     leat_tensor_unref(&initial);
     leat_variable_unref(variable);
 }
@@ -314,6 +390,9 @@ int main(void) {
         TEST(test_shapes_that_do_not_broadcast),
         TEST(test_dtypes_do_not_convert),
         TEST(test_argument_beyond_the_last),
+        TEST(test_arguments_that_are_added_later),
+        TEST(test_numbers_of_added_arguments),
+        TEST(test_added_arguments_have_one_component),
         TEST(test_values_of_another_graph),
         TEST(test_forged_values),
         TEST(test_calls_by_name),

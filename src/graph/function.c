@@ -243,6 +243,8 @@ static leat_function *finish(leat_graph *graph, const leat_value *outputs, int n
     }
     for (int i = 0; i < num_outputs; i++)
         ids[i] = outputs[i].id;
+    if (leati_body_order(&graph->body, ids, num_outputs, err) != LEAT_OK)
+        goto fail;
     function->body = graph->body;
     /* The nodes have moved, so freeing the graph leaves them alone. */
     graph->body = (leati_body){0};

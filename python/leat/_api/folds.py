@@ -1,7 +1,7 @@
 """Functions over the rows of tensors: ``tf.map_fn``, folds and scans.
 
-The Python function is called for each row. In a traced function whose number of rows is not known it becomes the body
-of a loop, and the results are tensor arrays.
+The Python function is called for each row. In a function that is traced it is called once, as the body of a loop, and
+the results are tensor arrays; where they are ragged or sparse, of a number of rows that is known, for each row.
 """
 
 import numpy as np
@@ -23,7 +23,11 @@ def _rows(elems):
     for leaf in flat:
         if isinstance(leaf, Tensor) and leaf.shape.rank == 0:
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    count = None if flat[0].shape.rank is None else flat[0].shape[0]
+    counts = [leaf.shape[0] for leaf in flat if leaf.shape.rank is not None]
+    count = next((one for one in counts if one is not None), None)
+    for other in counts:
+        if other is not None and other != count:
+            raise ValueError(f"Dimensions {count} and {other} are not compatible")
     return count, lambda i: nest.pack_sequence_as(elems, [_row(leaf, i) for leaf in flat]), elems
 
 
@@ -31,7 +35,14 @@ def _row(leaf, i):
     return leaf[i] if leaf.shape.rank is not None else ops.FUNCTIONS["gather"](leaf, i)
 
 
-# ---- loops, where the number of rows is not known ----
+# ---- loops, in functions that are traced ----
+
+def _is_loop(count, *structures):
+    """Does a loop run over the rows? A ragged or sparse result of one of them fits into no array."""
+    return count is None or trace.is_tracing() and not any(
+        isinstance(leaf, (specs.RaggedTensorSpec, specs.SparseTensorSpec)) or hasattr(leaf, "_is_leaf_value")
+        for structure in structures for leaf in nest.flatten(structure))
+
 
 def _count(elems):
     """The number of rows as an int32 scalar."""
@@ -57,7 +68,15 @@ def _write_all(arrays, index, result, like):
     return tuple(array.write(index, leaf) for array, leaf in zip(arrays, nest.flatten(result)))
 
 
-def _map_loop(fn, row, elems, like):
+def _stacked(array, known):
+    """The rows of an array, of which there are `known`, if that is not None."""
+    rows = array.stack()
+    if known is not None and rows.shape.rank is not None:
+        rows.set_shape([known, *rows.shape[1:]])
+    return rows
+
+
+def _map_loop(fn, row, elems, like, known):
     count = _count(elems)
     arrays = _arrays(like, count)
 
@@ -65,26 +84,41 @@ def _map_loop(fn, row, elems, like):
         return (i + 1, *_write_all(arrays, i, nest.map_structure(_tensor, fn(row(i))), like))
     state = control.loop(lambda i, *rest: i < count, body, (convert_to_tensor(0), *arrays), ["the row"] + [
         "a result of fn"] * len(arrays))
-    return nest.pack_sequence_as(like, [array.stack() for array in state[1:]])
+    return nest.pack_sequence_as(like, [_stacked(array, known) for array in state[1:]])
 
 
-def _fold_loop(fn, elems, row, initializer, order, keeps):
+def _fold_loop(fn, elems, row, initializer, order, keeps, known):
     """The last state, and with `keeps` all of them, stacked."""
     count = _count(elems)
     state = row(0 if order > 0 else count - 1) if initializer is None else nest.map_structure(_tensor, initializer)
-    done = convert_to_tensor(0 if initializer is not None else 1)
-    arrays = _arrays(state, count) if keeps else ()
-    if keeps and initializer is None:
-        arrays = _write_all(arrays, 0 if order > 0 else count - 1, state, state)
+
+    def step(state, part):
+        after = nest.map_structure(_tensor, fn(state, part))
+        nest.assert_same_structure(state, after, check_types=False)
+        return after, after if keeps else ()
+    last, states = loop_over(step, state, row, count, order, state if keeps else (), known, initializer is None)
+    return states if keeps else last
+
+
+def loop_over(step, state, row, count, order, like, known=None, has_first=False):
+    """(the last state, outputs stacked) of ``state, output = step(state, row(i))`` in a function that is traced.
+
+    `count` rows, an int32 scalar, from the last one if `order` is negative; `known`: how many they are, if that is
+    known. `like`: a structure of dtypes, specs or tensors as of an output. With `has_first` the state is already that
+    of the first row, and its output.
+    """
+    arrays = _arrays(like, count)
+    if has_first and arrays:
+        arrays = _write_all(arrays, 0 if order > 0 else count - 1, state, like)
 
     def body(done, state, *arrays):
         i = done if order > 0 else count - 1 - done
-        after = nest.map_structure(_tensor, fn(state, row(i)))
-        nest.assert_same_structure(state, after, check_types=False)
-        return (done + 1, after, *(_write_all(arrays, i, after, after) if keeps else ()))
-    found = control.loop(lambda done, *rest: done < count, body, nest.normalize((done, state, *arrays)), [
-        "the row", "the state"] + ["a state"] * len(arrays))
-    return found[1] if not keeps else nest.pack_sequence_as(state, [array.stack() for array in found[2:]])
+        after, output = step(state, row(i))
+        return (done + 1, after, *_write_all(arrays, i, output, like))
+    found = control.loop(lambda done, *rest: done < count, body,
+                         nest.normalize((convert_to_tensor(int(has_first)), state, *arrays)),
+                         ["the row", "the state"] + ["an output"] * len(arrays))
+    return found[1], nest.pack_sequence_as(like, [_stacked(array, known) for array in found[2:]])
 
 
 def _stack(rows, like):
@@ -117,9 +151,9 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """fn of each row, stacked (``tf.map_fn``); `fn_output_signature`: the dtypes of its result where they differ."""
     signature = fn_output_signature if fn_output_signature is not None else dtype
     count, row, elems = _rows(elems)
-    if count is None:
+    if _is_loop(count, elems if signature is None else signature):
         return _map_loop(fn, row, elems, signature if signature is not None else nest.map_structure(
-            lambda leaf: leaf.dtype, elems))
+            lambda leaf: leaf.dtype, elems), count)
     rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     like = signature if signature is not None else nest.map_structure(
         lambda leaf: specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits.dtype)
@@ -141,19 +175,31 @@ def _tensor(leaf):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """The same as map_fn, with the result's dtypes as they come (``tf.vectorized_map``)."""
     count, row, elems = _rows(elems)
-    if count is None:
-        first = nest.map_structure(_tensor, fn(row(0)))  # for its dtypes; nothing uses the values
-        return _map_loop(fn, row, elems, nest.map_structure(lambda leaf: leaf.dtype, first))
+    if count is None or trace.is_tracing():
+        like = result_spec(lambda i: fn(row(i)), (specs.TensorSpec([], dtypes.int32),))
+        if _is_loop(count, like):
+            return _map_loop(fn, row, elems, like, count)
     rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     return _stack(rows, rows[0] if rows else elems)
+
+
+def result_spec(fn, spec):
+    """The structure of specs that a function gives of values of `spec`, where it is called in a loop that is traced."""
+    found = []
+
+    def flat(*values):
+        found[:] = [nest.map_structure(_tensor, fn(*values))]
+        return tuple(nest.flatten(found[0]))
+    leaves = trace.spec_inside(flat, spec)
+    return nest.pack_sequence_as(found[0], list(leaves) if type(leaves) is tuple else [leaves])
 
 
 def _fold(fn, elems, initializer, order, keeps=False):
     if not callable(fn):
         raise TypeError(f"{fn} is not callable.")
     count, row, elems = _rows(elems)
-    if count is None:
-        return _fold_loop(fn, elems, row, initializer, order, keeps)
+    if (count != 0 or initializer is not None) and _is_loop(count, elems if initializer is None else initializer):
+        return _fold_loop(fn, elems, row, initializer, order, keeps, count)
     numbers = list(range(count))[::order]
     if initializer is None:
         if not numbers:

@@ -51,16 +51,11 @@ def branch(pred, true_fn, false_fn, mismatch=None):
     graph = trace.current_graph()
     captures = trace.values_around(true_fn)
     _add(captures, trace.values_around(false_fn))
-    functions, found = [], []
-    for function in (true_fn, false_fn):
-        made, spec = trace.trace_inside(function, (), captures, _no_arguments, _results)
-        functions.append((made, len(captures)))
-        found.append(spec)
-    if functions[0][1] != len(captures):  # the second found more to capture
-        functions[0] = trace.trace_inside(true_fn, (), captures, _no_arguments, _results)
+    complete, found = zip(*(trace.begin_inside(function, (), captures, _no_arguments, _results)
+                            for function in (true_fn, false_fn)))
     (mismatch or _mismatch)(*found)
     inputs = [trace.reach(graph, tensor) for tensor in captures]
-    outputs = graph.cond(trace.reach(graph, as_predicate(pred)), functions[0][0], functions[1][0], inputs)
+    outputs = graph.cond(trace.reach(graph, as_predicate(pred)), complete[0](), complete[1](), inputs)
     joined = nest.map_structure(_wider, *found)
     return nest.assemble(joined, iter(outputs))[1]
 
@@ -129,9 +124,10 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         pairs = sorted(branch_fns.items())
     else:
         pairs = [item if isinstance(item, tuple) else (i, item) for i, item in enumerate(branch_fns)]
-    default = pairs[-1][1] if default is None else default
+    if default is None:
+        *pairs, (_, default) = pairs
     index = convert_to_tensor(branch_index)
-    return case([(index == number, function) for number, function in pairs], default)
+    return case([(index == number, function) for number, function in pairs], default) if pairs else default()
 
 
 # ---- loops ----
@@ -170,18 +166,14 @@ def loop(condition, body, state, names, invariants=None, maximum=None):
     spec = loop_spec(state, invariants)
     captures = trace.values_around(condition)
     _add(captures, trace.values_around(body))
-    while True:
-        count = len(captures)
-        test, _ = trace.trace_inside(condition, spec, captures, None, as_predicate)
-        step, found = trace.trace_inside(body, spec, captures, None, nest.normalize)
-        if len(captures) == count:
-            break
+    test, _ = trace.begin_inside(condition, spec, captures, None, as_predicate)
+    step, found = trace.begin_inside(body, spec, captures, None, nest.normalize)
     _check_step(spec, found, names)
     inputs = [trace.reach(graph, tensor) for tensor in nest.components(state, spec)]
     around = [trace.reach(graph, tensor) for tensor in captures]
     has_arrays = any(hasattr(leaf, "_with_element_shape") for leaf in nest.leaves(spec))
     shapes = None if invariants is None and not has_arrays else nest.to_text(spec)
-    outputs = graph.while_loop(test, step, inputs, around, maximum, shapes)
+    outputs = graph.while_loop(test(), step(), inputs, around, maximum, shapes)
     return nest.assemble(nest._map(_learned, spec, found) if has_arrays else spec, iter(outputs))
 
 

@@ -4,7 +4,7 @@ import contextlib
 import json
 import weakref
 
-from leat import _native
+from leat import _native, nest
 from leat._core.table import TABLE
 from leat._graph import state
 from leat.errors import InvalidArgumentError
@@ -38,6 +38,10 @@ def refined(error, is_checked=True):
     return error._as(kind)
 
 
+def _key(tensor):
+    return id(tensor._graph), tensor._id
+
+
 class Graph(_native.Graph):
     """A graph of the library.
 
@@ -65,6 +69,8 @@ class Graph(_native.Graph):
         self.branches = False  # it has conditions or loops, or calls Python
         self.written = set()  # ids of the variables that it assigns
         self.calls = {}  # number of a value -> (operation, attributes, inputs, its place among the outputs)
+        self.captured = None  # while it is traced, if it may use values of graphs around it: {value there: argument}
+        self._captures = None  # those values in the order of the arguments; other functions may share the list
         self.feeds = {}  # number of an argument -> what it is in the call that the function is traced for
         self._users = set()
         self._behind = weakref.WeakSet()  # of these, those whose blocks have ended
@@ -78,6 +84,32 @@ class Graph(_native.Graph):
             yield
         finally:
             self._seedless = before
+
+    # ---- values of the graphs around it ----
+
+    def capture_into(self, captures, arguments):
+        """Values of the graphs around it become arguments, and are noted in `captures`; `arguments` stand for those
+        that are there."""
+        self._captures = captures
+        self.captured = {_key(outer): inner for outer, inner in zip(captures, arguments)}
+        self._num_captured = len(captures)
+
+    def capture(self, tensor):
+        """The argument that stands for a value of a graph around it."""
+        found = self.captured.get(_key(tensor))
+        if found is None:
+            self._captures.append(tensor)
+            found = self.captured[_key(tensor)] = self._take(tensor)
+        return found
+
+    def take_captures(self):
+        """Arguments for what others that share the list have found since."""
+        for tensor in () if self._captures is None else self._captures[self._num_captured:]:
+            self._take(tensor)
+
+    def _take(self, tensor):
+        self._num_captured += 1
+        return self.add_argument(nest.to_text(nest.spec_of_leaf(tensor)))
 
     # ---- what depends on what ----
 

@@ -15,7 +15,6 @@ class NeedsPython(NotTraceable):
 class _State(threading.local):
     def __init__(self):
         self.graphs = []  # those being traced, innermost last
-        self.captured = {}  # id of a graph that may use the values around it -> {value there: value here}
         self.checks = {}  # id of a graph -> what was asserted in it, for its results
         self.guards = []  # what the operations of blocks of control_dependencies wait for
         self.tapes = []  # gradient tapes that record
@@ -291,15 +290,6 @@ def _note_outer(tensors):
                 graph.outer.setdefault(id(tensor), weakref.ref(tensor))
 
 
-class _Missing(BaseException):
-    """A value of a graph around the one that is traced, which was not made an argument yet."""
-
-    def __init__(self, graph, tensor):
-        super().__init__()
-        self.graph = graph
-        self.tensor = tensor
-
-
 def reach(graph, tensor):
     """The tensor as an input of a node of `graph`."""
     if tensor._graph is graph:
@@ -307,15 +297,11 @@ def reach(graph, tensor):
     if tensor._has_values:
         _note_outer([tensor])
         return graph.aliases.get(id(tensor), (tensor, tensor))[1]
-    captured = _state.captured.get(id(graph))
-    if captured is None or all(tensor._graph is not around for around in _state.graphs):
+    if graph.captured is None or all(tensor._graph is not around for around in _state.graphs):
         raise NotTraceable("a tensor is used outside of the function that it was traced in; return it from there")
-    found = captured.get((id(tensor._graph), tensor._id))
-    if found is None:
-        raise _Missing(graph, tensor)
-    return found
+    return graph.capture(tensor)
 
 
 def is_captured(graph, tensor):
     """Does an argument of `graph` stand for a value of the graph around it, and is it this tensor?"""
-    return any(inner is tensor for inner in _state.captured.get(id(graph), {}).values())
+    return any(inner is tensor for inner in (graph.captured or {}).values())

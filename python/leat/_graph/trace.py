@@ -12,7 +12,7 @@ from leat._core.element_specs import DatasetSpec
 from leat._core.later import Hook
 from leat._core.tensor import NotTraceable, Tensor, constant
 from leat._graph.graphs import Graph
-from leat._graph.state import (Bound, NeedsPython, _Missing, _state, aliased, back_in, called_in_python,  # noqa: F401
+from leat._graph.state import (Bound, NeedsPython, _state, aliased, back_in, called_in_python,  # noqa: F401
                                check_told, check_write, current_graph, cut, eagerly, executing_eagerly, graph_for,
                                in_function, init_scope, inside_function, is_called, is_captured, is_cut, is_tracing,
                                is_within, reach, recorded, replica_context, running_replica, strategy, tracing,
@@ -45,12 +45,12 @@ def trace(function, spec, call=None, returns=nest.normalize):
     """
     ready = converted(function, always=False)
     try:
-        return _trace(ready, spec, call, returns, None)
+        return _trace(ready, spec, call, returns)
     except NotTraceable:
         whole = converted(function)
         if whole is ready or ready is not function:
             raise
-        return _trace(whole, spec, call, returns, None)
+        return _trace(whole, spec, call, returns)
 
 
 def converted(function, autograph=True, always=True):
@@ -80,16 +80,23 @@ def _jumps():
 def trace_inside(function, spec, captures, call=None, returns=nest.normalize):
     """The same within a function that is traced: values of that one are further arguments.
 
-    `captures`, a list of them, grows by those that are found; the function is called again for each.
+    `captures`, a list of them, grows by those that the function uses.
     """
-    function = converted(function, always=False)
-    while True:
-        try:
-            return _trace(function, spec, call, returns, captures)
-        except _Missing as missing:
-            if any(missing.graph is around for around in _state.graphs):
-                raise  # a graph further out lacks it
-            captures.append(missing.tensor)
+    complete, out_spec = begin_inside(function, spec, captures, call, returns)
+    return complete(), out_spec
+
+
+def begin_inside(function, spec, captures, call=None, returns=nest.normalize):
+    """(what gives the library function, spec of its result): the function takes all `captures` there are by then.
+
+    So several functions have the same ones, and each is called once.
+    """
+    return _begin(converted(function, always=False), spec, call, returns, captures)
+
+
+def spec_inside(function, spec):
+    """The spec of what a function gives within a function that is traced, in which nothing stays of it."""
+    return begin_inside(function, spec, [])[1]
 
 
 def _with_captures(spec, captures):
@@ -98,15 +105,17 @@ def _with_captures(spec, captures):
     return (spec if type(spec) is tuple else (spec,)) + inner
 
 
-def _trace(function, spec, call, returns, captures):
-    whole = spec if captures is None else _with_captures(spec, captures)
-    graph = Graph(nest.to_text(whole))
+def _trace(function, spec, call, returns):
+    complete, out_spec = _begin(function, spec, call, returns, None)
+    return complete(), out_spec
+
+
+def _begin(function, spec, call, returns, captures):
+    graph = Graph(nest.to_text(spec if captures is None else _with_captures(spec, captures)))
     number = id(graph)
     arguments = graph.arguments()
     if captures is not None:
-        first = len(arguments) - len(captures)
-        _state.captured[number] = {(id(outer._graph), outer._id): inner
-                                   for outer, inner in zip(captures, arguments[first:])}
+        graph.capture_into(captures, arguments[len(arguments) - len(captures):])
     _state.checks[number] = []
     guards, _state.guards = _state.guards, []
     try:
@@ -121,12 +130,16 @@ def _trace(function, spec, call, returns, captures):
     finally:
         _state.guards = guards
         del _state.checks[number]
-        _state.captured.pop(number, None)
+        graph.captured = None
         if _state.graphs:
             _state.graphs[-1].include(graph)
         graph.release()
     file, line = _place(function)
-    return graph.finish(outputs, nest.to_text(out_spec)).at(file, line), out_spec
+
+    def complete():
+        graph.take_captures()
+        return graph.finish(outputs, nest.to_text(out_spec)).at(file, line)
+    return complete, out_spec
 
 
 def guard(graph, tensor, condition, message):

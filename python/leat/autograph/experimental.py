@@ -28,7 +28,7 @@ def do_not_convert(func=None):
     return as_it_is
 
 
-# The options of the loops that are being converted, innermost last.
+# What takes the options of the loops that are being converted, innermost last.
 _loop_options = []
 
 
@@ -37,4 +37,4 @@ def set_loop_options(parallel_iterations=None, swap_memory=None, maximum_iterati
     (variable, shape) for variables whose shape changes. Of no effect outside of converted loops.
     """
     if _loop_options:
-        _loop_options[-1].update(maximum_iterations=maximum_iterations, shape_invariants=shape_invariants or [])
+        _loop_options[-1](maximum_iterations, shape_invariants or [])

@@ -269,8 +269,11 @@ def _loop(test, body, get, set_, names, dataset=None):
 def _try_loop(test, body, get, set_, names, start, options, invariants, dataset):
     state = _Values(start)
     tensors = nest.normalize(state.tensors())
-    seen = {}
-    _loop_options.append(seen)
+    current = []
+
+    def note(maximum_iterations, shape_invariants):
+        _note_options(maximum_iterations, shape_invariants, current, options)
+    _loop_options.append(note)
 
     def check(*leaves):
         set_(state.with_tensors(leaves))
@@ -279,10 +282,9 @@ def _try_loop(test, body, get, set_, names, start, options, invariants, dataset)
     def step(*values):
         leaves = values[:len(tensors)]
         set_(state.with_tensors(leaves))
-        seen.clear()
+        current[:] = leaves
         _run_body(body, values[len(tensors):])
         found = _Values(get())
-        _note_options(seen, leaves, options)
         _check_iteration(state, found, names)
         more = () if dataset is None or test is None else (control.as_predicate(test()),)
         return (*more, *found.tensors())
@@ -322,13 +324,13 @@ def _relax(spec, found, names, options):
     control._check_step(spec, found, names)
 
 
-def _note_options(seen, leaves, options):
-    """What set_loop_options said; new options mean that the loop is traced again with them."""
-    if not seen or options.get("known"):
+def _note_options(maximum_iterations, shape_invariants, leaves, options):
+    """What set_loop_options says, which stands first in the body: the loop begins again, if that is new."""
+    if options.get("known"):
         return
-    options.update(known=True, maximum_iterations=seen.get("maximum_iterations"), invariants=None)
+    options.update(known=True, maximum_iterations=maximum_iterations, invariants=None)
     shapes = [None] * len(leaves)
-    for value, shape in seen.get("shape_invariants") or ():
+    for value, shape in shape_invariants:
         for number, leaf in enumerate(leaves):
             if leaf is value:
                 shapes[number] = shape

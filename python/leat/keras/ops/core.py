@@ -6,6 +6,8 @@ import numpy as np
 
 import leat as tf
 from leat import nest
+from leat._api.folds import loop_over, result_spec
+from leat._graph import trace
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import Variable as KerasVariable
 from leat.keras.ops.promote import OPERATIONS, dtype_name, operation, same_specs, specified, tensor, together
@@ -167,16 +169,18 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
     return call
 
 
-def _scan_of_unknown(f, init, xs, reverse):
-    """``scan`` over parts whose number is known when it runs."""
-    first = f(init, nest.map_structure(lambda x: x[0], xs))[1]  # for its dtypes; nothing uses the values
-    if first is None:
-        states = tf.scan(lambda state, part: f(state, part)[0], xs, initializer=init, reverse=reverse)
-        outputs = None
-    else:
-        start = nest.map_structure(lambda one: tf.zeros_like(tensor(one)), first)
-        states, outputs = tf.scan(lambda state, part: f(state[0], part), xs, initializer=(init, start), reverse=reverse)
-    return nest.map_structure(lambda one: one[0 if reverse else -1], states), outputs
+def _traced_scan(f, init, xs, count, reverse):
+    """``scan`` as a loop of the graph; `count` parts, or None: as many as there are."""
+    def part(i):
+        return None if xs is None else nest.map_structure(lambda x: tf.gather(x, i), xs)
+
+    def step(state, one):
+        state, output = f(state, one)
+        return nest.map_structure(tensor, state), () if output is None else nest.map_structure(tensor, output)
+    like = result_spec(lambda i, state: step(state, part(i))[1], (tf.TensorSpec([], tf.int32), nest.spec_of(init)))
+    number = tf.shape(nest.flatten(xs)[0])[0] if count is None else tf.constant(count)
+    state, outputs = loop_over(step, init, part, number, -1 if reverse else 1, like, count)
+    return state, outputs if nest.flatten(like) else None
 
 
 @operation
@@ -191,8 +195,8 @@ def scan(f, init, xs=None, length=None, reverse=False, unroll=1):
     xs = nest.map_structure(tensor, xs) if xs is not None else None
     init = nest.map_structure(tensor, init)
     count = int(length) if xs is None else nest.flatten(xs)[0].shape[0]
-    if count is None:
-        return _scan_of_unknown(f, init, xs, reverse)
+    if trace.is_tracing():
+        return _traced_scan(f, init, xs, count, reverse)
     places = builtins.range(count - 1, -1, -1) if reverse else builtins.range(count)
     state, outputs = init, []
     for place in places:

@@ -57,6 +57,13 @@ LEAT_API leat_status leat_graph_take_error(leat_graph *graph, leat_error *err);
  * functions that trace. */
 LEAT_API leat_value leat_graph_fail(leat_graph *graph, leat_status code, const char *text);
 
+/* Adds the nodes of a function (borrowed), with `inputs` for its arguments; fills `outputs` (room
+ * for `capacity`) and returns their number, or -1 (the graph keeps the error). Random operations of
+ * two copies in one graph draw the same numbers. */
+LEAT_API int leat_graph_inline(leat_graph *graph, const leat_function *function,
+                               const leat_value *inputs, int num_inputs, leat_value *outputs,
+                               int capacity);
+
 /* Ends a graph (given): a function with these outputs. `structure` (borrowed) arranges them in a
  * tree with as many components; NULL: one output is itself, several are a tuple. Owned; NULL with
  * the first error of the building. */

@@ -140,6 +140,11 @@ int native_add_tensor(PyObject *module);
 leat_graph *native_graph_of(PyObject *graph);
 /* What was put into it has (borrowed, may be NULL). */
 PyObject *native_graph_held(PyObject *graph);
+/* The graph has from now on what a function has. */
+int native_graph_hold(PyObject *graph, PyObject *function);
+/* Methods of Graph (graph_dataset.c). */
+PyObject *native_graph_reduce_dataset(PyObject *graph, PyObject *args);
+PyObject *native_graph_dataset(PyObject *graph, PyObject *args);
 /* Does it compute as it is built? */
 bool native_graph_is_eager(PyObject *graph);
 /* The graph, or NULL with an exception where it was finished. */

@@ -346,6 +346,33 @@ static void test_added_arguments_have_one_component(void **state) {
                  "added");
 }
 
+/* (a + a) / b of (3, 4) is 1.5, and of (4, 1.5) 8 / 1.5. */
+static void test_functions_inside_graphs(void **state) {
+    (void)state;
+    leat_error err = {0};
+    leat_function *function = function_of_late_argument(&err);
+    leat_graph *graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_value in[] = {leat_graph_argument(graph, 0), leat_graph_argument(graph, 1)}, out[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(leat_graph_inline(graph, function, in, 2, out, 2), 2);
+        memcpy(in, out, sizeof in);
+    }
+    leat_function *both = leat_graph_finish(graph, &out[1], 1, NULL, &err);
+    leat_tensor numbers[] = {leat_scalar_float32(3), leat_scalar_float32(4)}, result;
+    assert_int_equal(leati_interpret(both, numbers, NULL, &result, &err), LEAT_OK);
+    assert_true(*(const float *)result.data == 8 / 1.5F);
+    for (int i = 0; i < 2; i++)
+        leat_tensor_unref(&numbers[i]);
+    leat_tensor_unref(&result);
+    leat_function_unref(both);
+
+    graph = graph_of_two(LEAT_SCALAR, LEAT_SCALAR);
+    leat_value one = leat_graph_argument(graph, 0);
+    assert_int_equal(leat_graph_inline(graph, function, &one, 1, out, 2), -1);
+    finish_fails(graph, one, LEAT_INVALID_ARGUMENT, LEAT_REASON_VALUE, "arguments");
+    leat_function_unref(function);
+}
+
 static leat_status add_argument_and_finish(void *context, leat_error *err) {
     (void)context;
     leat_function *function = function_of_late_argument(err);
@@ -393,6 +420,7 @@ int main(void) {
         TEST(test_arguments_that_are_added_later),
         TEST(test_numbers_of_added_arguments),
         TEST(test_added_arguments_have_one_component),
+        TEST(test_functions_inside_graphs),
         TEST(test_values_of_another_graph),
         TEST(test_forged_values),
         TEST(test_calls_by_name),

@@ -328,3 +328,21 @@ bool leati_graph_inline(leat_graph *graph, const leat_function *function,
         leati_graph_error(graph, &err);
     return status == LEAT_OK;
 }
+
+int leat_graph_inline(leat_graph *graph, const leat_function *function, const leat_value *inputs,
+                      int num_inputs, leat_value *outputs, int capacity) {
+    leat_error err = {0};
+    if (graph == NULL || graph->error.code != LEAT_OK)
+        return -1;
+    if (function == NULL || num_inputs != function->body.num_arguments ||
+        function->num_outputs > capacity)
+        leati_refuse(&err, VALUE,
+                     "expected a function of %d arguments with at most %d outputs, found one of %d "
+                     "with %d",
+                     num_inputs, capacity, function != NULL ? (int)function->body.num_arguments : 0,
+                     function != NULL ? (int)function->num_outputs : 0);
+    else if (leati_graph_inline(graph, function, inputs, outputs))
+        return function->num_outputs;
+    leati_graph_error(graph, &err);
+    return -1;
+}

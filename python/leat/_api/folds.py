@@ -1,7 +1,7 @@
 """Functions over the rows of tensors: ``tf.map_fn``, folds and scans.
 
-The Python function is called for each row. In a function that is traced it is called once, as the body of a loop, and
-the results are tensor arrays; where they are ragged or sparse, of a number of rows that is known, for each row.
+The Python function is called for each row. In a function that is traced it is called once; its operations are copied
+for each of a few rows, which a pipeline then computes for many elements at a time, or are the body of a loop.
 """
 
 import numpy as np
@@ -35,13 +35,57 @@ def _row(leaf, i):
     return leaf[i] if leaf.shape.rank is not None else ops.FUNCTIONS["gather"](leaf, i)
 
 
-# ---- loops, in functions that are traced ----
+# ---- in functions that are traced ----
 
-def _is_loop(count, *structures):
-    """Does a loop run over the rows? A ragged or sparse result of one of them fits into no array."""
-    return count is None or trace.is_tracing() and not any(
-        isinstance(leaf, (specs.RaggedTensorSpec, specs.SparseTensorSpec)) or hasattr(leaf, "_is_leaf_value")
-        for structure in structures for leaf in nest.flatten(structure))
+_SHORT = 64  # rows for which the operations are copied
+
+
+class Traced:
+    """A function of structures that is called once, while a function is traced: each call adds its operations.
+
+    `likes`: structures of specs, of its arguments. `like`: that of its result. `repeats`: see ``trace.Inner``.
+    """
+
+    def __init__(self, fn, *likes):
+        found = []
+
+        def flat(*leaves):
+            rest = iter(leaves)
+            found[:] = [nest.map_structure(_tensor, fn(*(
+                nest.pack_sequence_as(like, [next(rest) for _ in nest.flatten(like)]) for like in likes)))]
+            return tuple(nest.flatten(found[0]))
+        self._inner = trace.Inner(flat, tuple(leaf for like in likes for leaf in nest.flatten(like)))
+        self.like = nest.pack_sequence_as(found[0], self._inner.spec)
+        self.repeats = self._inner.repeats
+
+    def __call__(self, *args):
+        return nest.pack_sequence_as(self.like, self._inner(*(leaf for arg in args for leaf in nest.flatten(arg))))
+
+    def is_copied(self, count):
+        """Is it copied for each of `count` rows?"""
+        return count is not None and count <= _SHORT and self.repeats
+
+
+def specs_of(structure):
+    """The structure of specs of a structure of tensors."""
+    return nest.map_structure(nest.spec_of_leaf, structure)
+
+
+def _row_specs(row):
+    """The specs of a row."""
+    found = []
+
+    def flat(i):
+        found[:] = [row(i)]
+        return tuple(nest.flatten(found[0]))
+    leaves = trace.begin_inside(flat, (specs.TensorSpec([], dtypes.int32),), []).spec
+    return nest.pack_sequence_as(found[0], leaves)
+
+
+def _fits_arrays(like):
+    """Are all results tensors, which loops keep in arrays?"""
+    return not any(isinstance(leaf, (specs.RaggedTensorSpec, specs.SparseTensorSpec)) or hasattr(
+        leaf, "_is_leaf_value") for leaf in nest.flatten(like))
 
 
 def _count(elems):
@@ -76,49 +120,57 @@ def _stacked(array, known):
     return rows
 
 
-def _map_loop(fn, row, elems, like, known):
+def _map_loop(body, row, elems, like, known):
     count = _count(elems)
     arrays = _arrays(like, count)
 
-    def body(i, *arrays):
-        return (i + 1, *_write_all(arrays, i, nest.map_structure(_tensor, fn(row(i))), like))
-    state = control.loop(lambda i, *rest: i < count, body, (convert_to_tensor(0), *arrays), ["the row"] + [
+    def step(i, *arrays):
+        return (i + 1, *_write_all(arrays, i, body(row(i)), like))
+    state = control.loop(lambda i, *rest: i < count, step, (convert_to_tensor(0), *arrays), ["the row"] + [
         "a result of fn"] * len(arrays))
     return nest.pack_sequence_as(like, [_stacked(array, known) for array in state[1:]])
 
 
-def _fold_loop(fn, elems, row, initializer, order, keeps, known):
-    """The last state, and with `keeps` all of them, stacked."""
-    count = _count(elems)
-    state = row(0 if order > 0 else count - 1) if initializer is None else nest.map_structure(_tensor, initializer)
+def over_rows(step, state, row, row_like, count, number, order=1, like=None, has_first=False):
+    """(last state, outputs stacked) of ``state, output = step(state, row(i))`` in a function that is traced.
+
+    `row_like`: the specs of a row. `count` rows, if that is known, which are `number`, an int32 scalar; from the last
+    one if `order` is negative. `like`: the structure of an output, if not as the step gives it. With `has_first` the
+    state is already that of the first row, and its output.
+    """
+    body = Traced(step, specs_of(state), row_like)
+    like = body.like[1] if like is None else like
+    if body.is_copied(count) and nest.flatten(body.like[0]) == nest.flatten(specs_of(state)):
+        outputs = [state] if has_first and nest.flatten(like) else []
+        for i in list(range(count))[::order][has_first:]:
+            state, output = body(state, row(i))
+            outputs.append(output)
+        return state, _stack(outputs[::order], like)
+    arrays = _arrays(like, number)
+    if has_first and arrays:
+        arrays = _write_all(arrays, 0 if order > 0 else number - 1, state, like)
+
+    def advance(done, state, *arrays):
+        i = done if order > 0 else number - 1 - done
+        after, output = body(state, row(i))
+        return (done + 1, after, *_write_all(arrays, i, output, like))
+    found = control.loop(lambda done, *rest: done < number, advance,
+                         nest.normalize((convert_to_tensor(int(has_first)), state, *arrays)),
+                         ["the row", "the state"] + ["an output"] * len(arrays))
+    return found[1], nest.pack_sequence_as(like, [_stacked(array, count) for array in found[2:]])
+
+
+def _traced_fold(fn, elems, row, initializer, order, keeps, count):
+    number = _count(elems)
+    state = row(0 if order > 0 else number - 1) if initializer is None else nest.map_structure(_tensor, initializer)
 
     def step(state, part):
         after = nest.map_structure(_tensor, fn(state, part))
         nest.assert_same_structure(state, after, check_types=False)
         return after, after if keeps else ()
-    last, states = loop_over(step, state, row, count, order, state if keeps else (), known, initializer is None)
+    last, states = over_rows(step, state, row, _row_specs(row), count, number, order, specs_of(state) if keeps else (),
+                             initializer is None)
     return states if keeps else last
-
-
-def loop_over(step, state, row, count, order, like, known=None, has_first=False):
-    """(the last state, outputs stacked) of ``state, output = step(state, row(i))`` in a function that is traced.
-
-    `count` rows, an int32 scalar, from the last one if `order` is negative; `known`: how many they are, if that is
-    known. `like`: a structure of dtypes, specs or tensors as of an output. With `has_first` the state is already that
-    of the first row, and its output.
-    """
-    arrays = _arrays(like, count)
-    if has_first and arrays:
-        arrays = _write_all(arrays, 0 if order > 0 else count - 1, state, like)
-
-    def body(done, state, *arrays):
-        i = done if order > 0 else count - 1 - done
-        after, output = step(state, row(i))
-        return (done + 1, after, *_write_all(arrays, i, output, like))
-    found = control.loop(lambda done, *rest: done < count, body,
-                         nest.normalize((convert_to_tensor(int(has_first)), state, *arrays)),
-                         ["the row", "the state"] + ["an output"] * len(arrays))
-    return found[1], nest.pack_sequence_as(like, [_stacked(array, known) for array in found[2:]])
 
 
 def _stack(rows, like):
@@ -151,13 +203,11 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """fn of each row, stacked (``tf.map_fn``); `fn_output_signature`: the dtypes of its result where they differ."""
     signature = fn_output_signature if fn_output_signature is not None else dtype
     count, row, elems = _rows(elems)
-    if _is_loop(count, elems if signature is None else signature):
-        return _map_loop(fn, row, elems, signature if signature is not None else nest.map_structure(
-            lambda leaf: leaf.dtype, elems), count)
-    rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
     like = signature if signature is not None else nest.map_structure(
-        lambda leaf: specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits.dtype)
-        if hasattr(leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype), elems)
+        lambda leaf: _row_like(leaf) if hasattr(leaf, "row_splits") else leaf.dtype, elems)
+    rows = _mapped_rows(fn, row, count, like)
+    if isinstance(rows, Traced):
+        return _map_loop(rows, row, elems, like, count)
     if rows:
         nest.assert_same_structure(like, rows[0], check_types=False)
         for one, found in zip(nest.flatten(like), nest.flatten(rows[0])):
@@ -165,7 +215,24 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
             if found.dtype is not wanted:
                 raise InvalidArgumentError(None, None, f"TensorArray dtype is {wanted.name} but Op is trying to write "
                                            f"dtype {found.dtype.name} [Op:TensorListSetItem]")
-    return _stack(rows, like)
+    return _stack(rows, like if signature is not None else nest.map_structure(_row_like, elems))
+
+
+def _row_like(leaf):
+    """The spec of a row of a leaf."""
+    return specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits.dtype) if hasattr(
+        leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype)
+
+
+def _mapped_rows(fn, row, count, like=None):
+    """fn of each row; where there is to be a loop, what it calls. `like`: the structure of its result."""
+    call = fn
+    if trace.is_tracing():
+        made = Traced(fn, _row_specs(row))
+        if count is None or _fits_arrays(made.like if like is None else like) and not made.is_copied(count):
+            return made
+        call = made if made.repeats else fn
+    return [nest.map_structure(_tensor, call(row(i))) for i in range(count)]
 
 
 def _tensor(leaf):
@@ -175,31 +242,18 @@ def _tensor(leaf):
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """The same as map_fn, with the result's dtypes as they come (``tf.vectorized_map``)."""
     count, row, elems = _rows(elems)
-    if count is None or trace.is_tracing():
-        like = result_spec(lambda i: fn(row(i)), (specs.TensorSpec([], dtypes.int32),))
-        if _is_loop(count, like):
-            return _map_loop(fn, row, elems, like, count)
-    rows = [nest.map_structure(_tensor, fn(row(i))) for i in range(count)]
+    rows = _mapped_rows(fn, row, count)
+    if isinstance(rows, Traced):
+        return _map_loop(rows, row, elems, rows.like, count)
     return _stack(rows, rows[0] if rows else elems)
-
-
-def result_spec(fn, spec):
-    """The structure of specs that a function gives of values of `spec`, where it is called in a loop that is traced."""
-    found = []
-
-    def flat(*values):
-        found[:] = [nest.map_structure(_tensor, fn(*values))]
-        return tuple(nest.flatten(found[0]))
-    leaves = trace.spec_inside(flat, spec)
-    return nest.pack_sequence_as(found[0], list(leaves) if type(leaves) is tuple else [leaves])
 
 
 def _fold(fn, elems, initializer, order, keeps=False):
     if not callable(fn):
         raise TypeError(f"{fn} is not callable.")
     count, row, elems = _rows(elems)
-    if (count != 0 or initializer is not None) and _is_loop(count, elems if initializer is None else initializer):
-        return _fold_loop(fn, elems, row, initializer, order, keeps, count)
+    if trace.is_tracing() and (count != 0 or initializer is not None):
+        return _traced_fold(fn, elems, row, initializer, order, keeps, count)
     numbers = list(range(count))[::order]
     if initializer is None:
         if not numbers:

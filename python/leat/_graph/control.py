@@ -51,12 +51,12 @@ def branch(pred, true_fn, false_fn, mismatch=None):
     graph = trace.current_graph()
     captures = trace.values_around(true_fn)
     _add(captures, trace.values_around(false_fn))
-    complete, found = zip(*(trace.begin_inside(function, (), captures, _no_arguments, _results)
-                            for function in (true_fn, false_fn)))
-    (mismatch or _mismatch)(*found)
+    then, otherwise = (trace.begin_inside(function, (), captures, _no_arguments, _results)
+                       for function in (true_fn, false_fn))
+    (mismatch or _mismatch)(then.spec, otherwise.spec)
     inputs = [trace.reach(graph, tensor) for tensor in captures]
-    outputs = graph.cond(trace.reach(graph, as_predicate(pred)), complete[0](), complete[1](), inputs)
-    joined = nest.map_structure(_wider, *found)
+    outputs = graph.cond(trace.reach(graph, as_predicate(pred)), then.complete(), otherwise.complete(), inputs)
+    joined = nest.map_structure(_wider, then.spec, otherwise.spec)
     return nest.assemble(joined, iter(outputs))[1]
 
 
@@ -166,15 +166,15 @@ def loop(condition, body, state, names, invariants=None, maximum=None):
     spec = loop_spec(state, invariants)
     captures = trace.values_around(condition)
     _add(captures, trace.values_around(body))
-    test, _ = trace.begin_inside(condition, spec, captures, None, as_predicate)
-    step, found = trace.begin_inside(body, spec, captures, None, nest.normalize)
-    _check_step(spec, found, names)
+    test = trace.begin_inside(condition, spec, captures, None, as_predicate)
+    step = trace.begin_inside(body, spec, captures, None, nest.normalize)
+    _check_step(spec, step.spec, names)
     inputs = [trace.reach(graph, tensor) for tensor in nest.components(state, spec)]
     around = [trace.reach(graph, tensor) for tensor in captures]
     has_arrays = any(hasattr(leaf, "_with_element_shape") for leaf in nest.leaves(spec))
     shapes = None if invariants is None and not has_arrays else nest.to_text(spec)
-    outputs = graph.while_loop(test(), step(), inputs, around, maximum, shapes)
-    return nest.assemble(nest._map(_learned, spec, found) if has_arrays else spec, iter(outputs))
+    outputs = graph.while_loop(test.complete(), step.complete(), inputs, around, maximum, shapes)
+    return nest.assemble(nest._map(_learned, spec, step.spec) if has_arrays else spec, iter(outputs))
 
 
 def loop_spec(state, invariants):

@@ -205,6 +205,10 @@ class Graph(_native.Graph):
         self.branches = True
         return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))
 
+    def inline(self, function, inputs):
+        """Adds the operations of a finished function; its outputs."""
+        return self._note(inputs, super().inline(function, inputs))
+
     def while_loop(self, cond, body, variables, invariants, maximum, shapes):
         """Adds a loop; its variables after the last iteration."""
         self.branches = True

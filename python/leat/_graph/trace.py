@@ -82,21 +82,33 @@ def trace_inside(function, spec, captures, call=None, returns=nest.normalize):
 
     `captures`, a list of them, grows by those that the function uses.
     """
-    complete, out_spec = begin_inside(function, spec, captures, call, returns)
-    return complete(), out_spec
+    begun = begin_inside(function, spec, captures, call, returns)
+    return begun.complete(), begun.spec
 
 
 def begin_inside(function, spec, captures, call=None, returns=nest.normalize):
-    """(what gives the library function, spec of its result): the function takes all `captures` there are by then.
+    """The same, whose arguments may still become more: several functions have the same, and each is called once."""
+    return _Begun(converted(function, always=False), spec, call, returns, captures)
 
-    So several functions have the same ones, and each is called once.
+
+class Inner:
+    """A Python function that is called once, within one that is traced, and whose operations are added to that one, or
+    to functions inside of it, for each call.
+
+    `spec`: of its result. `repeats`: may several copies stand in one function? Their random operations would draw the
+    same numbers.
     """
-    return _begin(converted(function, always=False), spec, call, returns, captures)
 
+    def __init__(self, function, spec):
+        self._in_spec, self._captures = spec, []
+        begun = begin_inside(function, spec, self._captures)
+        self._function, self.spec = begun.complete(), begun.spec
+        self.repeats = not (begun.graph.is_random or begun.graph.has_effects)
 
-def spec_inside(function, spec):
-    """The spec of what a function gives within a function that is traced, in which nothing stays of it."""
-    return begin_inside(function, spec, [])[1]
+    def __call__(self, *values):
+        graph = current_graph()
+        inputs = [*nest.components(values, self._in_spec), *self._captures]
+        return nest.assemble(self.spec, iter(graph.inline(self._function, [reach(graph, one) for one in inputs])))
 
 
 def _with_captures(spec, captures):
@@ -106,40 +118,44 @@ def _with_captures(spec, captures):
 
 
 def _trace(function, spec, call, returns):
-    complete, out_spec = _begin(function, spec, call, returns, None)
-    return complete(), out_spec
+    begun = _Begun(function, spec, call, returns, None)
+    return begun.complete(), begun.spec
 
 
-def _begin(function, spec, call, returns, captures):
-    graph = Graph(nest.to_text(spec if captures is None else _with_captures(spec, captures)))
-    number = id(graph)
-    arguments = graph.arguments()
-    if captures is not None:
-        graph.capture_into(captures, arguments[len(arguments) - len(captures):])
-    _state.checks[number] = []
-    guards, _state.guards = _state.guards, []
-    try:
-        with tracing(graph):
-            value = nest.assemble(spec, iter(arguments))
-            result = call(function, value) if call else function(*arguments_of(value))
-            result = returns(as_result(result))
-            out_spec = nest.spec_of(result)
-            outputs = [reach(graph, tensor) for tensor in nest.components(result, out_spec)]
-            for condition, message in _state.checks[number]:
-                outputs = [guard(graph, output, condition, message) for output in outputs]
-    finally:
-        _state.guards = guards
-        del _state.checks[number]
-        graph.captured = None
-        if _state.graphs:
-            _state.graphs[-1].include(graph)
-        graph.release()
-    file, line = _place(function)
+class _Begun:
+    """The operations of a Python function: `spec` of the result, and `complete()`, which gives the library function; it
+    takes what there is in `captures` by then."""
 
-    def complete():
-        graph.take_captures()
-        return graph.finish(outputs, nest.to_text(out_spec)).at(file, line)
-    return complete, out_spec
+    def __init__(self, function, spec, call, returns, captures):
+        self._function = function
+        self.graph = graph = Graph(nest.to_text(spec if captures is None else _with_captures(spec, captures)))
+        number = id(graph)
+        arguments = graph.arguments()
+        if captures is not None:
+            graph.capture_into(captures, arguments[len(arguments) - len(captures):])
+        _state.checks[number] = []
+        guards, _state.guards = _state.guards, []
+        try:
+            with tracing(graph):
+                value = nest.assemble(spec, iter(arguments))
+                result = call(function, value) if call else function(*arguments_of(value))
+                result = returns(as_result(result))
+                self.spec = nest.spec_of(result)
+                outputs = [reach(graph, tensor) for tensor in nest.components(result, self.spec)]
+                for condition, message in _state.checks[number]:
+                    outputs = [guard(graph, output, condition, message) for output in outputs]
+        finally:
+            _state.guards = guards
+            del _state.checks[number]
+            graph.captured = None
+            if _state.graphs:
+                _state.graphs[-1].include(graph)
+            graph.release()
+        self._outputs = outputs
+
+    def complete(self):
+        self.graph.take_captures()
+        return self.graph.finish(self._outputs, nest.to_text(self.spec)).at(*_place(self._function))
 
 
 def guard(graph, tensor, condition, message):

@@ -6,7 +6,7 @@ import numpy as np
 
 import leat as tf
 from leat import nest
-from leat._api.folds import loop_over, result_spec
+from leat._api.folds import over_rows
 from leat._graph import trace
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._base.variables import Variable as KerasVariable
@@ -170,17 +170,17 @@ def vectorize(pyfunc, *, excluded=None, signature=None):
 
 
 def _traced_scan(f, init, xs, count, reverse):
-    """``scan`` as a loop of the graph; `count` parts, or None: as many as there are."""
+    """``scan`` where a function is traced; `count` parts, or None: as many as there are."""
     def part(i):
-        return None if xs is None else nest.map_structure(lambda x: tf.gather(x, i), xs)
+        return () if xs is None else nest.map_structure(lambda x: tf.gather(x, i), xs)
 
     def step(state, one):
-        state, output = f(state, one)
+        state, output = f(state, None if xs is None else one)
         return nest.map_structure(tensor, state), () if output is None else nest.map_structure(tensor, output)
-    like = result_spec(lambda i, state: step(state, part(i))[1], (tf.TensorSpec([], tf.int32), nest.spec_of(init)))
     number = tf.shape(nest.flatten(xs)[0])[0] if count is None else tf.constant(count)
-    state, outputs = loop_over(step, init, part, number, -1 if reverse else 1, like, count)
-    return state, outputs if nest.flatten(like) else None
+    like = () if xs is None else nest.map_structure(lambda x: tf.TensorSpec(x.shape[1:], x.dtype), xs)
+    state, outputs = over_rows(step, init, part, like, count, number, -1 if reverse else 1)
+    return state, outputs if nest.flatten(outputs) else None
 
 
 @operation

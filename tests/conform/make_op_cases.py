@@ -592,6 +592,7 @@ TESTED_BY = {
     "src/graph/ops/replica/all_gather_test.c": ["all_gather", "all_gather_grad"],
     "src/graph/ops/control/computed_test.c": ["computed_gradient"],
     "src/graph/ops/control/cond_test.c": ["cond"],
+    "src/graph/ops/control/custom_gradient_test.c": ["custom_gradient"],
     "src/graph/ops/control/while_test.c": ["while", "while_gradient"],
     "src/graph/callback_test.c": ["call"], "src/graph/ops/parse/files_test.c": ["matching_files", "write_file"],
     "src/graph/function_test.c": ["assign_add_variable", "assign_variable", "read_variable"],

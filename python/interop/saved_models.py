@@ -8,8 +8,10 @@ import sys
 
 import numpy as np
 
-import leat as tf
-from leat import keras
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests"))
+import custom_gradients  # noqa: E402
+import leat as tf  # noqa: E402
+from leat import keras  # noqa: E402
 
 layers, draw = keras.layers, np.random.default_rng(4)
 
@@ -189,11 +191,14 @@ def main():
     folder, *names = sys.argv[1:]
     made = models()
     keras.utils.set_random_seed(3)
-    for name in names or ["module", *made]:
+    for name in names or ["module", "gradients", *made]:
         place = pathlib.Path(folder) / name
         place.mkdir(parents=True, exist_ok=True)
         if name == "module":
             write_module(place)
+        elif name == "gradients":
+            tf.saved_model.save(custom_gradients.module(tf), str(place))
+            (place / "cases.json").write_text("[]")
         else:
             write_model(place, *(made[name]() if name in made else application(name)))
         print(name, flush=True)

@@ -226,26 +226,30 @@ static PyObject *graph_eager(PyObject *class, PyObject *args) {
     return native_pass_held(native_tensor_list(results, made), NULL, inputs);
 }
 
-/* cond(predicate, then function, else function, tensors): the outputs as a list. */
-static PyObject *graph_cond(PyObject *self, PyObject *args) {
-    PyObject *predicate = NULL, *then_branch = NULL, *else_branch = NULL, *inputs = NULL;
+/* call_functions(operation, attributes, functions, tensors): the outputs as a list; an attribute
+ * {"function": k} is functions[k], of two at most. */
+static PyObject *graph_call_functions(PyObject *self, PyObject *args) {
+    const char *operation = NULL, *attributes = NULL;
+    PyObject *given = NULL, *first = NULL, *second = NULL, *inputs = NULL;
     Py_ssize_t count = 0;
-    leat_value chosen;
     leat_graph *graph = native_open_graph(self);
     if (graph == NULL ||
-        !PyArg_ParseTuple(args, "OO!O!O", &predicate, native_function_type, &then_branch,
-                          native_function_type, &else_branch, &inputs) ||
-        native_value_in(self, predicate, &chosen) != 0 ||
-        native_graph_hold(self, then_branch) != 0 || native_graph_hold(self, else_branch) != 0)
+        !PyArg_ParseTuple(args, "ssO!O", &operation, &attributes, &PyTuple_Type, &given, &inputs) ||
+        !PyArg_ParseTuple(given, "O!|O!", native_function_type, &first, native_function_type,
+                          &second) ||
+        native_graph_hold(self, first) != 0 ||
+        (second != NULL && native_graph_hold(self, second) != 0))
         return NULL;
     leat_value *values = native_values_in(self, inputs, &count);
     if (values == NULL)
         return NULL;
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    leat_function *yes = native_function_of(then_branch), *no = native_function_of(else_branch);
+    leat_function *functions[2] = {native_function_of(first),
+                                   second == NULL ? NULL : native_function_of(second)};
     int made = 0;
     Py_BEGIN_ALLOW_THREADS;
-    made = leat_op_cond(chosen, yes, no, values, (int)count, outputs);
+    made = leat_graph_call_functions(graph, operation, attributes, functions, 1 + (second != NULL),
+                                     values, (int)count, outputs, LEAT_MAX_OUTPUTS);
     Py_END_ALLOW_THREADS;
     PyMem_Free(values);
     return made < 0 ? native_raise_graph(graph) : native_symbolic_list(self, outputs, made);
@@ -453,7 +457,8 @@ static PyMethodDef graph_methods[] = {
     {"call", graph_call, METH_VARARGS, "call(operation, attributes, tensors) -> list."},
     {"eager", graph_eager, METH_VARARGS | METH_STATIC,
      "eager(operation, attributes, tensors) -> list, computed at once."},
-    {"cond", graph_cond, METH_VARARGS, "cond(predicate, then, else, tensors) -> list."},
+    {"call_functions", graph_call_functions, METH_VARARGS,
+     "call_functions(operation, attributes, functions, tensors) -> list."},
     {"inline", graph_inline, METH_VARARGS, "inline(function, tensors) -> list."},
     {"while_loop", graph_while, METH_VARARGS,
      "while_loop(condition, body, variables, invariants, maximum, shapes) -> list."},

@@ -92,6 +92,21 @@ def test_variables_are_made_on_the_first_call_alone():
         always(tf.constant(1.))
 
 
+def test_an_optimizer_is_built_on_the_first_call_alone():
+    @tf.function
+    def step(variable, optimizer):
+        optimizer.apply([tf.constant(1.)], [variable])
+    first, second = tf.Variable(1.), tf.Variable(2.)
+    adam = tf.keras.optimizers.Adam(0.5)
+    step(first, adam)
+    step(first, adam)
+    assert first.numpy() == pytest.approx(0., abs=1e-4)
+    step(second, tf.keras.optimizers.SGD(0.5))  # has no variables for each of the model's
+    assert second.numpy() == 1.5
+    with pytest.raises(ValueError, match="singleton"):
+        step(second, tf.keras.optimizers.Adam(0.5))
+
+
 def test_training_step():
     v = tf.Variable([1., 2.])
 

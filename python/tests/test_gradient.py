@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 
+import custom_gradients
 import leat as tf
 
 
@@ -445,6 +446,13 @@ def test_custom_gradients_in_functions():
         first, second = of_argument(x), of_variable()
     assert [float(one) for one in tape.gradient(first, [x, variable])] == [12.0, 3.0]
     assert float(tape.gradient(second, variable)) == 30.0
+
+
+@pytest.mark.parametrize("name", custom_gradients.EXPECTED)
+@pytest.mark.parametrize("traced", [False, True])
+def test_custom_gradients_as_tensorflows(name, traced):
+    found = custom_gradients.values(tf, custom_gradients.module(tf), name, traced)
+    assert not custom_gradients.differs(found, custom_gradients.EXPECTED[name])
 
 
 def test_custom_gradients_of_variables():

@@ -21,6 +21,8 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parents[2] / "python" / "tests" / "saved_models"
+sys.path.insert(0, str(HERE.parent))
+import custom_gradients  # noqa: E402
 
 
 class Module(tf.Module):
@@ -143,6 +145,14 @@ def record_module(folder):
     pack(folder, "module", cases)
 
 
+def record_gradients(folder):
+    made = custom_gradients.module(tf)
+    for name, expected in custom_gradients.EXPECTED.items():
+        assert not custom_gradients.differs(custom_gradients.values(tf, made, name, False), expected), name
+    tf.saved_model.save(made, folder)
+    pack(folder, "gradients", [])
+
+
 def record_model(folder, name, model, inputs):
     model.export(folder, verbose=False)
     serve = tf.saved_model.load(folder).signatures["serving_default"]
@@ -192,6 +202,10 @@ def check(folder):
     wrong = 0
     for path in sorted(pathlib.Path(folder).glob("*/cases.json")):
         lines, loaded = [], tf.saved_model.load(str(path.parent))
+        for name, expected in custom_gradients.EXPECTED.items() if path.parent.name == "gradients" else ():
+            if name != "branch":  # which TensorFlow cannot differentiate, not of its own files either
+                found = custom_gradients.values(tf, loaded, name, False)
+                lines += [f"{name}: {found}, expected {expected}"] if custom_gradients.differs(found, expected) else []
         for case in json.loads(path.read_text()):
             expected = read_json(case["outputs"])
             if isinstance(case["inputs"], dict):
@@ -213,7 +227,7 @@ def main():
     if sys.argv[1:2] == ["--check"]:
         sys.exit(check(sys.argv[2]) > 0)
     keras.utils.set_random_seed(5)
-    for record, *args in [(record_module,), *((record_model, *one) for one in models())]:
+    for record, *args in [(record_module,), (record_gradients,), *((record_model, *one) for one in models())]:
         folder = tempfile.mkdtemp()
         record(folder, *args)
         shutil.rmtree(folder)

@@ -36,7 +36,10 @@ def _first_type(value):
 def array_of(value, dtype, traced):
     """`value` as an array; ValueError for what TensorFlow makes no tensor of."""
     try:
-        array = np.asarray(value)
+        try:
+            array = np.asarray(value)
+        except UnicodeDecodeError:  # bytes that are no text beside texts
+            array = np.array(value, dtype=object)
     except ValueError:
         if not isinstance(value, _SEQUENCES):  # it says itself why it has no values
             raise
@@ -74,7 +77,7 @@ def _uneven(value):
 def _is_mixed(value, array, dtype, traced):
     """Texts beside numbers; outside of functions numbers behind truth values, and complex ones behind others."""
     kind, first = array.dtype.kind, _first_type(value)
-    if kind in "SU":
+    if kind in "SU" or kind == "O" and issubclass(first, (str, bytes)):
         return not issubclass(first, (str, bytes)) or any(isinstance(item, (int, float)) for item in value)
     if traced or array.size == 0:
         return False

@@ -23,6 +23,7 @@ class StructureError(InvalidArgumentError, TypeError):
     """A dataset operator refuses the dtype or the structure of what it is given: its class in TensorFlow."""
 
 
+_BRANCHES = json.dumps({"then_branch": {"function": 0}, "else_branch": {"function": 1}})
 _REFUSED = {"DTYPE": StructureError, "STRUCTURE": StructureError, "SHAPE": ShapeError, "VALUE": ShapeError}
 
 
@@ -58,9 +59,11 @@ class Graph(_native.Graph):
         self.parents = {}
         self.outer = {}  # id -> a weak reference: tensors with values that operations use, also those computed at once
         self.variables = {}  # id -> [variable, its reads, is the last one of them current?]
+        self.around = None  # the graph whose reads of variables are read here, of the gradient of a custom one
         self.given = {}  # id of a variable -> the argument that stands for its value
         self.names = {}  # of arguments, by number
         self.created = []  # variables that were made while this was traced
+        self.makes_state = False  # did an optimizer make its variables while this was traced?
         self.customs = []  # (inputs, outputs, function of gradients), see tape.custom_gradient
         self.has_effects = False  # it assigns variables or calls Python: no gradient flows through a call of it
         self.has_customs = False  # parts of it have gradients of their own, which a call of it does not know
@@ -203,7 +206,14 @@ class Graph(_native.Graph):
     def cond(self, predicate, then_branch, else_branch, inputs):
         """Adds a cond node; its outputs."""
         self.branches = True
-        return self._note(inputs, super().cond(predicate, then_branch, else_branch, inputs))
+        return self._note(inputs, self.call_functions("cond", _BRANCHES, (then_branch, else_branch),
+                                                      [predicate, *inputs]))
+
+    def custom_gradient(self, results, sources, captures, reverse):
+        """Adds results whose gradients, those of `sources`, a function makes of theirs and of `captures`."""
+        numbers = json.dumps({"reverse": {"function": 0}, "num_results": len(results), "num_sources": len(sources)})
+        return self._note(sources, self.call_functions("custom_gradient", numbers, (reverse,),
+                                                       [*results, *sources, *captures]))
 
     def inline(self, function, inputs):
         """Adds the operations of a finished function; its outputs."""
@@ -263,6 +273,8 @@ class Graph(_native.Graph):
 
     def read_variable(self, variable):
         """The variable's value as of now, as a value of this graph."""
+        if self.around is not None:
+            return state.reach(self, self.around.read_variable(variable))
         entry = self.variables.setdefault(id(variable), [variable, [], False])
         if not entry[2]:
             if self.is_eager:

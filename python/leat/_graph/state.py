@@ -1,5 +1,6 @@
 """What each thread knows of tracing: the graphs that are traced, the tapes that record, the strategy around it."""
 
+import contextlib
 import threading
 import weakref
 
@@ -21,6 +22,7 @@ class _State(threading.local):
         self.stopped = 0  # blocks in which tapes do not record
         self.cuts = 0  # those of them that are stop_recording's
         self.keeps = False  # are constants values of the graphs that are traced, too?
+        self.saves = None  # is what is traced to be saved with its custom gradients, or without? None: neither
         self.functions = 0  # tf.functions that drive replicas and therefore run in Python
         self.devices = []  # blocks of tf.device: (the name, how many contexts, how many graphs)
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last
@@ -122,6 +124,12 @@ def is_tracing():
     return bool(_state.graphs)
 
 
+def note_state():
+    """The functions that are traced know that an object made variables of its own, outside of them."""
+    for graph in _state.graphs:
+        graph.makes_state = True
+
+
 def current_graph():
     """The innermost graph that this thread is tracing; None outside of functions."""
     return _state.graphs[-1] if _state.graphs else None
@@ -155,6 +163,26 @@ class unrecorded:
 
     def __exit__(self, *error):
         _state.stopped -= 1
+
+
+def wants_nodes(graph):
+    """Are custom gradients of that graph parts of it: is it a branch's or a loop's, or to be saved?"""
+    return not graph.is_eager and (_state.saves is not None or id(graph) in _state.captured)
+
+
+def saves_gradients():
+    """Is what is traced to be saved with its custom gradients, or without? None: it is not to be saved."""
+    return _state.saves
+
+
+@contextlib.contextmanager
+def saving(with_gradients):
+    """A block in which functions are traced to be saved, with what their custom gradients compute or without."""
+    before, _state.saves = _state.saves, bool(with_gradients)
+    try:
+        yield
+    finally:
+        _state.saves = before
 
 
 class cut(unrecorded):

@@ -16,6 +16,7 @@ import weakref
 
 import numpy as np
 
+from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_to_tensor, operation
 from leat._graph import trace
 
@@ -428,13 +429,71 @@ def custom_gradient(f=None):
             if not variables:
                 return result
             graph = tapes[-1]._recording
-        flat = [_cut(convert_to_tensor(leaf)) for leaf in _flatten(result)]
-        flat = [leaf if leaf._graph is graph else graph.constant(leaf) for leaf in flat]
         read = [graph.read_variable(one) for one in variables]
-        graph.add_custom([*(trace.reach(graph, tensor) for tensor in inputs), *read], flat,
-                         _of_variables(grad_fn, variables) if variables else grad_fn)
+        flat = attach(graph, [*inputs, *read], [convert_to_tensor(leaf) for leaf in _flatten(result)],
+                      _of_variables(grad_fn, variables) if variables else grad_fn)
         return _pack(result, flat)
     return decorated
+
+
+def attach(graph, inputs, outputs, grad_fn):
+    """The outputs with a gradient of their own: `grad_fn` makes those of the inputs, None among them, of theirs.
+
+    It is called when gradients are asked for. Within a branch or a loop, whose gradients the library makes, and in what
+    is traced to be saved, it is traced at once and becomes a part of the graph.
+    """
+    inputs = [trace.reach(graph, tensor) for tensor in inputs]
+    if trace.wants_nodes(graph) and not trace.is_cut():
+        return _as_node(graph, inputs, [_held(graph, leaf) for leaf in outputs], grad_fn)
+    outputs = [_held(graph, _cut(leaf)) for leaf in outputs]
+    graph.add_custom(inputs, outputs, grad_fn)
+    return outputs
+
+
+def _held(graph, tensor):
+    return tensor if tensor._graph is graph else graph.constant(tensor) if tensor._has_values else trace.reach(
+        graph, tensor)
+
+
+def _as_node(graph, inputs, outputs, grad_fn):
+    """The same as a node of the graph, which has what `grad_fn` makes as a function."""
+    sources, captures = [], trace.values_around(grad_fn)
+
+    def reverse(unused, upstream):
+        trace.current_graph().around = graph
+        given = _gradients_given(grad_fn, upstream, inputs)
+        pairs = [(tensor, _like(convert_to_tensor(gradient, dtype_hint=tensor.dtype), tensor))
+                 for tensor, gradient in zip(inputs, given)
+                 if gradient is not None and tensor.dtype._is_trainable and not tensor._has_values]
+        sources[:] = [tensor for tensor, _ in pairs]
+        return tuple(gradient for _, gradient in pairs)
+    spec = tuple(specs.TensorSpec(leaf.shape, leaf.dtype) for leaf in outputs)
+    made, _ = trace.trace_inside(_nothing, spec, captures, reverse)
+    if not sources and trace.saves_gradients() is not False:
+        return [_cut(leaf) for leaf in outputs]
+    return graph.custom_gradient(outputs, sources, [trace.reach(graph, one) for one in captures], made)
+
+
+def _nothing():
+    """Stands for a function in whose place another one is called."""
+
+
+def _gradients_given(grad_fn, upstream, inputs):
+    """What `grad_fn` makes, a list. Where it fails, gradients of the inputs that fail when they are computed, for the
+    function may never be asked for one; what is saved needs it now."""
+    try:
+        given = [None] * len(inputs) if trace.saves_gradients() is False else grad_fn(*upstream)
+    except trace.NotTraceable:
+        raise
+    except Exception as error:
+        text = f"the gradient of a tf.custom_gradient failed while it was traced: {type(error).__name__}: {error}"
+        if trace.saves_gradients():
+            raise ValueError(f"{text}; tf.saved_model.SaveOptions(experimental_custom_gradients=False) leaves "
+                             "gradients out") from error
+        graph = trace.current_graph()
+        given = [trace.guard(graph, trace.reach(graph, _zeros(one)), constant(False), text)
+                 if one.dtype._is_trainable else None for one in inputs]
+    return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def _of_variables(grad_fn, variables):

@@ -15,8 +15,8 @@ from leat._graph.graphs import Graph
 from leat._graph.state import (Bound, NeedsPython, _state, aliased, back_in, called_in_python,  # noqa: F401
                                check_told, check_write, current_graph, cut, eagerly, executing_eagerly, graph_for,
                                in_function, init_scope, inside_function, is_called, is_captured, is_cut, is_tracing,
-                               is_within, reach, recorded, replica_context, running_replica, strategy, tracing,
-                               unrecorded, with_constants)
+                               is_within, note_state, reach, recorded, replica_context, running_replica,
+                               saves_gradients, saving, strategy, tracing, unrecorded, wants_nodes, with_constants)
 
 debugging = [False]  # are the functions of operators called in Python for each element, so that a debugger sees them?
 convert_control_flow = Hook()  # (function): the same with its control flow as operations; leat.autograph.convert

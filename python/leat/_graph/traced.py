@@ -386,7 +386,7 @@ class Function:
             graph.given = dict(zip((id(v) for v in variables), arguments))
             args, kwargs = nest.pack_sequence_as(structure, flat)
             result = trace.converted(self.python_function, self._autograph)(*args, **kwargs)
-            if graph.created and not first:
+            if (graph.created or graph.makes_state) and not first:
                 raise ValueError("tf.function only supports singleton tf.Variables created on the first call. Make "
                                  "sure the tf.Variable is only created once or created outside tf.function. See "
                                  "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
@@ -419,6 +419,15 @@ class Function:
         leaf_specs = [leaf if isinstance(leaf, (specs.TypeSpec, _Static)) else nest.spec_of_leaf(leaf)
                       for leaf in leaf_specs]
         return self._shown(self._trace_of((args, kwargs), leaf_specs))
+
+    def _saved_form(self, made, with_gradients):
+        """The library's function of a traced form as it is saved: custom gradients are parts of it."""
+        if not made.has_customs:
+            return made.native
+        flat = nest.flatten(made.signature)
+        with self._lock, trace.saving(with_gradients):
+            leaves = [leaf if isinstance(leaf, specs.TypeSpec) else _leaf(leaf) for leaf in flat]
+            return self._trace_once(made.signature, leaves, (), (), False)[0].native
 
     def _shown(self, made):
         """The ConcreteFunction that shows a trace."""

@@ -114,9 +114,9 @@ class Graph:
             self.returns.append(_source(function.ret[one.name]))
         self.sources = {name: [_source(ref) for ref in node.input] for name, node in self.nodes.items()}
         wanted = [name for name, *_ in self.returns] + list(function.control_ret.values())
-        self.order = self._sorted(wanted)
+        self.order = self.sorted(wanted)
 
-    def _sorted(self, wanted):
+    def sorted(self, wanted):
         """The nodes that results and effects need, each behind those that it needs."""
         order, state, arguments = [], {}, set(self.arguments)
         for first in wanted:
@@ -149,9 +149,10 @@ class Graph:
 class Library:
     """The functions of a SavedModel by their names."""
 
-    def __init__(self, library, folder):
+    def __init__(self, library, folder, taken_by):
         self._messages = {one.signature.name: one for one in library.function}
-        self._graphs = {}
+        self._gradients = {one.registered_op_type: one.gradient_func for one in library.registered_gradients}
+        self._graphs, self._taken_by = {}, taken_by
         self.folder = folder
 
     def graph(self, name):
@@ -166,12 +167,23 @@ class Library:
         """The values of the results of a function."""
         return Run(self).call(name, inputs)
 
+    def gradient(self, kind):
+        """(name, what it takes beside gradients, the structure of its results) of the function that is the gradient of
+        nodes of a type; what it takes are variables, and pairs of a function's name and a tensor's in it. LookupError
+        where the file has none."""
+        if kind not in self._gradients:
+            raise LookupError(f"gradient registry has no entry for: {kind}; the SavedModel was written without the "
+                              "gradients of its custom_gradients")
+        name = self._gradients[kind]
+        return name, *self._taken_by(name)
+
 
 class Run:
-    """One run of a function and those that it calls."""
+    """One run of a function and those that it calls. `frames`: those that run, [(Graph, values of its nodes)]."""
 
-    def __init__(self, library):
+    def __init__(self, library, frames=()):
         self.library, self._count, self._depth = library, 0, 0
+        self.frames = list(frames)
 
     def graph(self, name):
         """The Graph of a function's name."""
@@ -192,7 +204,17 @@ class Run:
 
     def _run(self, graph, inputs):
         known = {name: [value] for name, value in zip(graph.arguments, inputs)}
-        for name in graph.order:
+        self.frames.append((graph, known))
+        try:
+            self._go(graph, known, graph.order)
+        finally:
+            self.frames.pop()
+        return [self._value(graph, known, *source) for source in graph.returns]
+
+    def _go(self, graph, known, order):
+        for name in order:
+            if name in known:
+                continue
             self._count += 1
             if self._count > _MOST_NODES:
                 raise ResourceExhaustedError(None, None, f"function {graph.name} runs more than {_MOST_NODES} nodes "
@@ -200,7 +222,17 @@ class Run:
             message = graph.nodes[name]
             given = [self._value(graph, known, *source) for source in graph.sources[name] if source[1] is not None]
             known[name] = self._compute(Node(message), given)
-        return [self._value(graph, known, *source) for source in graph.returns]
+
+    def tensor(self, function, ref):
+        """A tensor of a function that runs, which is computed now where it is not known yet."""
+        graph, known = next(((graph, known) for graph, known in reversed(self.frames) if graph.name == function),
+                            (None, None))
+        if graph is None:
+            raise DecodeError(f"a gradient takes {ref} of function {function}, which does not run")
+        name, _, number = _source(ref)
+        if name not in known:
+            self._go(graph, known, graph.sorted([name]))
+        return self._value(graph, known, name, "", number)
 
     def _value(self, graph, known, name, output, number):
         found = known[name]

@@ -232,7 +232,7 @@ class _Loading:
         self._nodes = meta.object_graph_def.nodes
         if not self._nodes:
             raise DecodeError("it has no objects: it was written by TensorFlow 1, whose graphs leat does not load")
-        self.library = interpret.Library(meta.graph_def.library, folder)
+        self.library = interpret.Library(meta.graph_def.library, folder, self._taken_by)
         self._checkpoint = None if getattr(options, "experimental_skip_checkpoint", False) else self._open()
         self._keys = {} if self._checkpoint is None else self._variable_keys()
         self._objects, self._concretes = {}, {}
@@ -255,6 +255,18 @@ class _Loading:
             return self.library.run(name, inputs + held)
         except DecodeError as error:
             raise DataLossError(None, None, f"{os.path.join(self.folder, NAME)} is damaged: {error}") from None
+
+    def _taken_by(self, name):
+        """What a function takes beside its arguments, and the structure of its results."""
+        listed = self._meta.object_graph_def.concrete_functions
+        if name not in listed:
+            raise DecodeError(f"there is no function {name!r}")
+        found = []
+        for number in listed[name].bound_inputs:
+            node = self._nodes[self.number(number)]
+            tensor = node.captured_tensor
+            found.append((tensor.concrete_function, tensor.name) if "captured_tensor" in node else self.object(number))
+        return found, values.structure_of(listed[name].output_signature)
 
     def number(self, number):
         """A node's number, which is one."""

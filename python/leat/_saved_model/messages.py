@@ -30,7 +30,8 @@ Dim | 1 size int, 2 name text
 TensorProto | 1 dtype int, 2 tensor_shape TensorShapeProto, 4 tensor_content bytes, 13 half_val int*,
     5 float_val float*, 6 double_val double*, 7 int_val int*, 8 string_val bytes*, 9 scomplex_val float*,
     10 int64_val int*, 11 bool_val bool*, 12 dcomplex_val double*, 16 uint32_val int*, 17 uint64_val int*
-FunctionDefLibrary | 1 function FunctionDef*
+FunctionDefLibrary | 1 function FunctionDef*, 3 registered_gradients RegisteredGradient*
+RegisteredGradient | 1 gradient_func text, 2 registered_op_type text
 FunctionDef | 1 signature OpDef, 5 attr AttrValue{}, 3 node_def NodeDef*, 4 ret text{}, 6 control_ret text{}
 OpDef | 1 name text, 2 input_arg ArgDef*, 3 output_arg ArgDef*, 20 control_output text*, 17 is_stateful bool
 ArgDef | 1 name text, 3 type int, 4 type_attr text, 5 number_attr text, 6 type_list_attr text

@@ -6,7 +6,7 @@ A line of READERS is one: a function of the Run, the Node and its inputs; it giv
 import leat as tf
 from leat import dtypes
 from leat._files.wire import DecodeError
-from leat._saved_model import readers_text as text
+from leat._saved_model import readers_gradients as gradients, readers_text as text
 from leat._saved_model.calling import as_list as _list, number as _number, op
 from leat.errors import UnimplementedError
 
@@ -169,10 +169,6 @@ def _einsum(run, node, *inputs):
 
 def _leaky_relu(run, node, value):
     return tf.nn.leaky_relu(value, node.f("alpha", 0.2))
-
-
-def _identity_n(run, node, *inputs):
-    return list(inputs)
 
 
 def _dynamic_stitch(run, node, *inputs):
@@ -426,7 +422,7 @@ READERS = {
     "ExpandDims": lambda run, node, x, axis: op("expand_dims", x, axis=_number(node, axis)),
     "FusedBatchNormV3": _batch_norm, "FusedBatchNormV2": _batch_norm, "GatherV2": _gather,
     "Gather": lambda run, node, x, y: op("gather", x, y, axis=0),
-    "IdentityN": _identity_n, "If": _if, "Identity": lambda run, node, value: value,
+    "IdentityN": gradients.identity_n, "If": _if, "Identity": lambda run, node, value: value,
     "InTopKV2": lambda run, node, x, y, k: op("in_top_k", y, x, k=_number(node, k)),
     "L2Loss": lambda run, node, x: tf.nn.l2_loss(x), "LeakyRelu": _leaky_relu,
     "LinSpace": lambda run, node, x, y, n: op("linspace", x, y, num=_number(node, n)),
@@ -477,7 +473,7 @@ READERS = {
     "StatelessWhile": _while,
     "StridedSlice": _strided_slice,
     "StringToNumber": lambda run, node, x: op("string_to_number", x, out_type=node.type("out_type", dtypes.float32)),
-    "Sum": _reduction("reduce_sum"),
+    "Sum": gradients.summed(_reduction("reduce_sum")),
     "Svd": lambda run, node, x: op("svd", x, full_matrices=node.b("full_matrices"), compute_uv=node.b(
         "compute_uv", True)),
     "TensorListFromTensor": _from_tensor, "TensorListGetItem": _get_item,
@@ -490,5 +486,5 @@ READERS = {
     "UnsortedSegmentProd": _with("unsorted_segment_prod", "num_segments"),
     "UnsortedSegmentSum": _with("unsorted_segment_sum", "num_segments"),
     "VariableShape": lambda run, node, variable: tf.shape(variable, node.type("out_type", dtypes.int32)),
-    "While": _while, **text.LINES,
+    "While": _while, **gradients.LINES, **text.LINES,
 }

@@ -153,6 +153,25 @@ def _stateful(function):
     return read
 
 
+def _unicode_encode(run, node, points, splits):
+    return op("unicode_encode", points, splits, output_encoding=node.s("output_encoding"),
+              errors=node.s("errors", "replace"), replacement_char=node.i("replacement_char", 65533))
+
+
+def _unicode_read(name):
+    """What reads texts, and may replace their control characters."""
+    def read(run, node, texts):
+        given = {own: node.s(own) for own in ("input_encoding", "output_encoding") if own in node._attrs}
+        return op(name, texts, errors=node.s("errors", "replace"), replacement_char=node.i("replacement_char", 65533),
+                  replace_control_characters=node.b("replace_control_characters"), **given)
+    return read
+
+
+def _decoded(run, node, texts):
+    points, splits, starts = _unicode_read("unicode_decode")(run, node, texts)
+    return [tf.cast(splits, node.type("Tsplits", dtypes.int64)), points, starts]
+
+
 LINES = {
     "AnonymousHashTable": lambda run, node: Table(node), "HashTableV2": lambda run, node: Table(node),
     "InitializeTableV2": _fill, "InitializeTableFromTextFileV2": _fill_from_file, "LookupTableFindV2": _find,
@@ -172,4 +191,7 @@ LINES = {
     "StringToHashBucketFast": _text("string_to_hash_bucket_fast", num_buckets="i"),
     "StringToHashBucketStrong": _text("string_to_hash_bucket_strong", num_buckets="i", key="ints"),
     "StringUpper": _text("string_upper", "encoding"), "Substr": _text("substr", "unit"),
+    "UnicodeDecode": _decoded, "UnicodeDecodeWithOffsets": _decoded, "UnicodeEncode": _unicode_encode,
+    "UnicodeScript": lambda run, node, points: op("unicode_script", points),
+    "UnicodeTranscode": _unicode_read("unicode_transcode"),
 }

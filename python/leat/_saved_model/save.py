@@ -198,8 +198,8 @@ def _dims(typed):
 class _Functions:
     """The functions that are written: of ConcreteFunctions their names, and which variables they take."""
 
-    def __init__(self, nodes):
-        self.library, self.messages, self._names = Library(WRITERS), {}, {}
+    def __init__(self, nodes, with_gradients):
+        self.library, self.messages, self._names = Library(WRITERS, with_gradients), {}, {}
         self.variables = [node.value for node in nodes if _is_variable(node.value) and hasattr(node.value, "_native")]
         self._natives = [variable._native for variable in self.variables]
         self._numbers = {id(node.value): number for number, node in enumerate(nodes)}
@@ -226,7 +226,8 @@ class _Functions:
     def _write(self, function):
         self._check(function)
         made = function._made
-        description = json.loads(made.native.describe(self._natives))
+        native = function._function._saved_form(made, self.library.with_gradients)
+        description = json.loads(native.describe(self._natives))
         types = [one for leaf in nest.flatten(made.signature) if values.is_spec(leaf) for one in _components(leaf)]
         used = sorted(Body(self.library, {}).resources_in(description))
         name = write_function(self.library, _name_of(function), [(f"arg_{i}", one) for i, one in enumerate(types)],
@@ -239,6 +240,20 @@ class _Functions:
             "SavedConcreteFunction", bound_inputs=[self._numbers[id(self.variables[place])] for place in used],
             canonicalized_input_signature=values.structure_message(_as_tuples(signature)),
             output_signature=values.structure_message(outputs))
+
+    def objects_of_gradients(self, count):
+        """The objects that stand for what gradients take of the functions whose gradients they are, behind `count`
+        others; notes these gradients."""
+        found = []
+        for one in self.library.gradients:
+            taken = [specs.TensorSpec(value.dims, value.dtype) for value in one.given]
+            self._note(one.function, one.resources, ((None, *taken), {}), [
+                None if value is None else specs.TensorSpec(value.dims, value.dtype) for value in one.made])
+            numbers = range(count + len(found), count + len(found) + len(one.captures))
+            self.messages[str(one.function)]["bound_inputs"][:0] = numbers
+            found += [Message("SavedObject", captured_tensor=Message(
+                "CapturedTensor", name=f"{name}:0", concrete_function=one.within)) for name in one.captures]
+        return found
 
     def _write_signature(self, signature):
         inner, used = self.write(signature.inner)
@@ -538,7 +553,7 @@ def save(obj, export_dir, signatures=None, options=None):
     folder = local(export_dir)
     found = _signatures_of(obj, signatures)
     nodes = objects.nodes_of(obj, lambda value: _children(value, found if value is obj else None), _Node)
-    functions, assets = _Functions(nodes), []
+    functions, assets = _Functions(nodes, getattr(options, "experimental_custom_gradients", True)), []
     saved = [_saved_object(node, functions, assets) for node in nodes]
     graph_nodes, saver, defs = _main_graph(nodes, functions, found)
     meta = Message("MetaInfoDef", tags=["serve", *getattr(options, "extra_tags", ())], tensorflow_version=TENSORFLOW,
@@ -547,10 +562,13 @@ def save(obj, export_dir, signatures=None, options=None):
     if aliases:
         meta["function_aliases"] = {str(functions.write(one._shown(made))[0]): alias
                                     for alias, one in aliases.items() for made in one._saved_traces()}
+    saved += functions.objects_of_gradients(len(saved))
+    library = Message("FunctionDefLibrary", function=list(functions.library.functions.values()), registered_gradients=[
+        Message("RegisteredGradient", gradient_func=str(one.function), registered_op_type=one.name)
+        for one in functions.library.gradients])
     meta_graph = Message(
         "MetaGraphDef", meta_info_def=meta, saver_def=saver, signature_def=defs,
-        graph_def=Message("GraphDef", versions=Message("VersionDef", producer=PRODUCER), library=Message(
-            "FunctionDefLibrary", function=list(functions.library.functions.values()))),
+        graph_def=Message("GraphDef", versions=Message("VersionDef", producer=PRODUCER), library=library),
         object_graph_def=Message("SavedObjectGraph", nodes=saved, concrete_functions=functions.messages))
     if os.path.exists(os.path.join(folder, "saved_model.pb")) and folders.can_be_replaced(folder):
         with folders.replaced(folder, _OWN) as new:

@@ -124,6 +124,7 @@ AdjustContrastv2 output T=0
 AdjustHue output T=0
 AdjustSaturation output T=0
 BandedTriangularSolve output T=0
+BroadcastGradientArgs r0,r1
 CropAndResize crops T=0
 DecodeBase64 output
 DecodeImage image
@@ -147,6 +148,11 @@ ResizeNearestNeighbor resized_images T=0
 ScaleAndTranslate resized_images T=0
 TridiagonalSolve output T=0
 TruncatedNormal output T=0
+UnicodeDecodeWithOffsets row_splits,char_values,char_to_byte_starts
+UnicodeDecode row_splits,char_values
+UnicodeEncode output Tsplits=1
+UnicodeScript output
+UnicodeTranscode output
 ComputeAccidentalHits indices,ids,weights
 CTCBeamSearchDecoder decoded_indices,decoded_values,decoded_shape,log_probability T=0
 CTCGreedyDecoder decoded_indices,decoded_values,decoded_shape,log_probability T=0

@@ -35,12 +35,24 @@ class Value:
         return None if self.dims is None else len(self.dims)
 
 
-class Library:
-    """The functions of a SavedModel that is written, and names for more. `writers`: what writes leat's operations."""
+class Gradient:
+    """A function that is the gradient of nodes of one type: its name and theirs, the types of its results' gradients,
+    the dtypes and dimensions of what it makes, None where it makes nothing, and what it takes beside: nodes of the
+    function `within`, and places of variables."""
 
-    def __init__(self, writers):
+    def __init__(self, name, function, given, made, within, captures, resources):
+        self.name, self.function, self.given, self.made = name, function, given, made
+        self.within, self.captures, self.resources = within, captures, resources
+
+
+class Library:
+    """The functions of a SavedModel that is written, and names for more. `writers`: what writes leat's operations;
+    `with_gradients`: are custom gradients written?"""
+
+    def __init__(self, writers, with_gradients=True):
         self.functions = {}  # name -> FunctionDef
-        self.writers = writers
+        self.writers, self.with_gradients = writers, with_gradients
+        self.gradients = []
         self._counts = {}
 
     def name_for(self, stem):
@@ -152,8 +164,8 @@ class Translation:
 class Body(Translation):
     """The nodes of a function of TensorFlow's that is written; `variables`: Values of those that nodes number."""
 
-    def __init__(self, library, variables):
-        self.library, self.variables = library, variables
+    def __init__(self, library, variables, name=None):
+        self.library, self.variables, self.name = library, variables, name
         self.nodes, self.effects, self.last = [], [], None
         self._counts = {}
 
@@ -240,7 +252,7 @@ def write_function(library, stem, arguments, resources, variables, fill, names=N
     `names`: those of the results."""
     given = [Value(name, one.dtype, one.dims) for name, one in arguments]
     held = {place: Value(f"resource_{place}", variables[place].dtype, variables[place].dims) for place in resources}
-    body = Body(library, held)
+    body = Body(library, held, library.name_for(stem))
     for one in (*given, *held.values()):
         body.name_for(one.ref)
     results = fill(body, given)
@@ -250,7 +262,7 @@ def write_function(library, stem, arguments, resources, variables, fill, names=N
         own = body.op("Identity", [value], value.dtype, value.dims, after=[body.last] if body.last else ())
         ends[name] = own.ref
     signature = Message(
-        "OpDef", name=library.name_for(stem),
+        "OpDef", name=body.name,
         input_arg=[Message("ArgDef", name=one.ref, type=values.number_of(one.dtype)) for one in given]
         + [Message("ArgDef", name=one.ref, type=values.RESOURCE) for one in held.values()],
         output_arg=[Message("ArgDef", name=name, type=values.number_of(value.dtype))

@@ -2,7 +2,7 @@
 
 from leat import dtypes
 from leat._saved_model.messages import Message
-from leat._saved_model.translate import Value, output_of as _of, write_function
+from leat._saved_model.translate import Gradient, Value, output_of as _of, write_function
 from leat._saved_model.values import RESOURCE, Shape, Type, shape_message
 from leat.errors import UnimplementedError
 
@@ -53,34 +53,37 @@ def _has_effect(b, name):
 
 
 def _while(b, node, x, kinds):
-    """TensorFlow's loop: before the variables a counter and the largest number of rounds, behind them what stays."""
+    """TensorFlow's loop: before the variables a counter and the largest number of rounds, -1 for any, by which its
+    gradient keeps what it needs; behind them what stays."""
     cond, body, count = node.attrs["cond"], node.attrs["body"], len(kinds)
     most = node["maximum_iterations"]
     held = sorted(b.resources_in(cond) | b.resources_in(body))
     # The variables have the types that they may have in any round.
     given = [Value(one.ref, *kind) for one, kind in zip(x, kinds)] + list(x[count:])
-    arguments = [("counter", Value("", I32, []))] + [(f"arg_{i}", one) for i, one in enumerate(given)]
+    arguments = [(name, Value("", I32, [])) for name in ("counter", "most")]
+    arguments += [(f"arg_{i}", one) for i, one in enumerate(given)]
 
     def go_on(inner, values):
-        result = inner.write(cond, values[1:])[0]
+        result = inner.write(cond, values[2:])[0]
         if most < 0:
             return [result]
-        below = inner.op("Less", [values[0], inner.constant(most, I32)], dtypes.bool, [])
+        below = inner.op("Less", values[:2], dtypes.bool, [])
         return [inner.op("LogicalAnd", [below, result], dtypes.bool, [])]
 
     def step(inner, values):
-        found = inner.write(body, values[1:])
+        found = inner.write(body, values[2:])
         counter = inner.op("AddV2", [values[0], inner.constant(1, I32)], I32, [])
-        return [counter, *found, *values[1 + count:]]
+        return [counter, values[1], *found, *values[2 + count:]]
     names = [_with_resources(b, f"while_{what}", arguments, held, fill, returns)
              for what, fill, returns in (("cond", go_on, False), ("body", step, True))]
     effect = any(_has_effect(b, name) for name in names)
-    types = [(I32, []), *((one.dtype, one.dims) for one in given)]
-    made = b.op("While" if effect else "StatelessWhile",
-                [b.constant(0, I32), *x, *(b.variables[place] for place in held)], outputs=types, effect=effect,
-                T=_kinds_of([Value("", *kind) for kind in types], held), cond=names[0], body=names[1],
+    types = [(I32, [])] * 2 + [(one.dtype, one.dims) for one in given]
+    made = b.op("While" if effect else "StatelessWhile", [
+        b.constant(0, I32), b.constant(max(most, -1), I32), *x, *(b.variables[place] for place in held)],
+                outputs=types, effect=effect, T=_kinds_of([Value("", *kind) for kind in types], held),
+                cond=names[0], body=names[1],
                 output_shapes=_shapes(types) + [Shape()] * len(held))
-    return made[1:1 + count]
+    return made[2:2 + count]
 
 
 def _with_resources(b, stem, arguments, held, fill, returns):
@@ -98,6 +101,24 @@ def _return_resources(function, count):
         function["ret"][out] = argument.name
 
 
+def _custom_gradient(b, node, x, kinds):
+    """TensorFlow's: results and sources handed on by a node of a type whose gradient is a function."""
+    results, ends = node["num_results"], node["num_results"] + node["num_sources"]
+    kind = b.library.name_for("CustomGradient")
+    if b.library.with_gradients:
+        kept = [b.op("Identity", [one], one.dtype, one.dims) for one in x[ends:]]
+        reverse = node.attrs["reverse"]
+        held = sorted(b.resources_in(reverse))
+        arguments = [(f"arg_{i}", one) for i, one in enumerate([*x[:ends], *kept])]
+        name = write_function(b.library, "gradient", arguments, held, b.variables, lambda inner, given: inner.write(
+            reverse, [*given[:results], *given[ends:]]))
+        b.library.gradients.append(Gradient(kind, name, x[:ends], [None] * results + x[results:ends], b.name,
+                                            [one.ref.split(":")[0] for one in kept], held))
+    types = [(one.dtype, one.dims) for one in x[:ends]]
+    return b.op("IdentityN", x[:ends], outputs=types, T=[one.dtype for one in x[:ends]],
+                _gradient_op_type=kind)[:results]
+
+
 def _call(b, node, x, kinds):
     raise UnimplementedError(None, None, "a function that is called in Python (numpy_function, py_function) cannot be "
                              "written into a SavedModel, as in TensorFlow; export a function without it")
@@ -105,6 +126,6 @@ def _call(b, node, x, kinds):
 
 LINES = {
     "assert": _assert, "assign_add_variable": _assign("AssignAddVariableOp"),
-    "assign_variable": _assign("AssignVariableOp"), "call": _call, "cond": _cond, "read_variable": _read_variable,
-    "while": _while,
+    "assign_variable": _assign("AssignVariableOp"), "call": _call, "cond": _cond, "custom_gradient": _custom_gradient,
+    "read_variable": _read_variable, "while": _while,
 }

@@ -89,6 +89,15 @@ def _beams(b, node, x, kinds):
     return [paths[0] if isinstance(paths, list) else paths, scores]
 
 
+_READING = ("input_encoding", "errors", "replacement_char", "replace_control_characters")
+
+
+def _unicode_decode(b, node, x, kinds):
+    splits, points, starts = b.op("UnicodeDecodeWithOffsets", x, outputs=[kinds[1], kinds[0], kinds[2]],
+                                  Tsplits=kinds[1][0], **{own: node.fixed(own) for own in _READING})
+    return [points, splits, starts]
+
+
 LINES = {
     "compute_accidental_hits": _hits, "ctc_beam_search": _beams,
     "ctc_greedy": _many("CTCGreedyDecoder", "merge_repeated", "blank_index"),
@@ -100,4 +109,7 @@ LINES = {
     "max_pool_with_argmax": _max_pool, "set_operation": _set_operation, "set_size": _one("SetSize"),
     "sparse_dense_matmul": _one("SparseTensorDenseMatMul", "adjoint_a"), "sparse_fill_empty_rows": _fill_empty_rows,
     "sparse_order": _order, "sparse_reshape": _reshape, "sparse_union": _union,
+    "unicode_decode": _unicode_decode, "unicode_script": _one("UnicodeScript"),
+    "unicode_encode": _one("UnicodeEncode", "output_encoding", "errors", "replacement_char"),
+    "unicode_transcode": _one("UnicodeTranscode", *_READING, "output_encoding"),
 }

@@ -253,6 +253,8 @@ class Optimizer:
         if not self.built:
             self.build(variables)
             grown(self)
+            if self._slots:
+                trace.note_state()
         if self._later:
             self._restore_waiting()
         for variable in variables:
@@ -508,7 +510,8 @@ class TableOptimizer(Optimizer):
         if given.get("weight_decay", 0) is None and self._entry["name"] == "AdamW":
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
         Optimizer.__init__(self, given["learning_rate"], name=given.get("name"), **shared, **others)
-        self._given = {name: value for name, value in given.items()
+        lists = {row["name"] for row in self._entry["arguments"] if row["type"].startswith("list")}
+        self._given = {name: [] if value is None and name in lists else value for name, value in given.items()
                        if name not in Optimizer._shared and name not in ("learning_rate", "name")}
         for name, value in self._given.items():
             setattr(self, name, value)

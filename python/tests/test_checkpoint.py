@@ -146,6 +146,32 @@ def test_what_becomes_an_attribute_later_is_restored_then(tmp_path):
         other.weights = tf.Variable([0.0])
 
 
+def test_training_goes_on_with_a_model_that_is_built_later(tmp_path):
+    class Net(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.last = tf.keras.layers.Dense(2)
+
+        def call(self, x):
+            return self.last(x)
+    x = tf.constant([[1.0], [2.0]])
+
+    def step(net, optimizer):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.abs(net(x) - 5.0 * x))
+        optimizer.apply_gradients(zip(tape.gradient(loss, net.trainable_variables), net.trainable_variables))
+        return float(loss)
+    net, optimizer = Net(), tf.keras.optimizers.Adam(0.1)
+    for _ in range(3):
+        step(net, optimizer)
+    path = tf.train.Checkpoint(net=net, optimizer=optimizer).save(tmp_path / "c")
+    expected = [step(net, optimizer) for _ in range(3)]
+    other, again = Net(), tf.keras.optimizers.Adam(0.1)
+    status = tf.train.Checkpoint(net=other, optimizer=again).restore(path)
+    assert [step(other, again) for _ in range(3)] == expected
+    status.assert_existing_objects_matched()
+
+
 def test_callbacks_are_called_when_one_was_written(tmp_path):
     called = []
     options = tf.train.CheckpointOptions(experimental_write_callbacks=[called.append, lambda: called.append("done")])

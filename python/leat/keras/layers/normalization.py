@@ -114,6 +114,27 @@ class BatchNormalization(TableLayer):
         return factor, shift
 
 
+class LayerNormalization(TableLayer):
+    """Each row without its own mean and variance (``keras.layers.LayerNormalization``); `axis` is a list once it is
+    built."""
+
+    _entry = tables.entry_of("layer", "LayerNormalization")
+
+    def _setup(self, given, others):
+        super()._setup(given, others)
+        if isinstance(self.axis, tuple):
+            self._list_axes()
+
+    def build(self, input_shape=None):
+        """Makes the weights."""
+        super().build(input_shape)
+        self._list_axes()
+
+    def _list_axes(self):
+        axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        object.__setattr__(self, "axis", list(axes))
+
+
 def _another(initializer):
     """An initializer of the same arguments, which draws anew."""
     return type(initializer).from_config(initializer.get_config()) if hasattr(initializer, "from_config") else (

@@ -143,6 +143,7 @@ for name, attributes in (("lower", {}), ("upper", {"lower": False}), ("lower_adj
     record("banded_triangular_solve", name + "_complex", call, [(bands * C64(1 + 1j)), four.astype(C64)], attributes, **LOOSE)
     record("banded_triangular_solve", name + "_broadcast", call, [bands[:1], floats(3, 4, 1)], attributes, **SMOOTH)
 record("banded_triangular_solve", "more_than_rows", call, [np.ones((5, 3), F32), np.ones((3, 1), F32)])
+record("banded_triangular_solve", "one_band", call, [F32([[2, 4, 5]]), F32([[1], [2], [3]])], **SMOOTH)
 record("banded_triangular_solve", "no_bands", call, [np.zeros((0, 3), F32), floats(3, 1)], fails=(SHAPE, "bands"))
 record("banded_triangular_solve", "rows", call, [np.ones((3, 3), F32), floats(4, 1)], fails=(SHAPE, "rows"))
 record("banded_triangular_solve", "singular", call, [np.zeros((2, 3), F32), floats(3, 1)], fails=(VALUE, "invertible"))

@@ -325,7 +325,10 @@ static leat_status banded_triangular_solve_gradient(leati_gradient_call *call, l
     leat_value product = args->adjoint ? leati_matrices_product(x, g, false, true)
                                        : leati_matrices_product(g, x, false, true);
     int64_t k[2] = {args->lower ? 1 - count : 0, args->lower ? 0 : count - 1};
-    leat_value bands = leat_op_negate(leat_op_diag_part(product, k, 2, 0, "LEFT_RIGHT"));
+    /* Negated before, so that places beyond the matrix are 0, not -0. */
+    leat_value bands = leat_op_diag_part(leat_op_negate(product), k, 2, 0, "LEFT_RIGHT");
+    if (count == 1) /* the part of one diagonal has no dimension for it */
+        bands = leat_op_expand_dims(bands, -2);
     call->input_gradients[0] = leati_op_gradient_unbroadcast(bands, call->inputs[0]);
     call->input_gradients[1] = leati_op_gradient_unbroadcast(g, call->inputs[1]);
     return LEAT_OK;

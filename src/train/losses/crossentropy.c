@@ -81,8 +81,8 @@ static const leati_row generalized_rows[] = {
 static const leati_row sparse_rows[] = {
     FROM_LOGITS_ROW,
     ROW(ignore_class, INTS, .doc = "A class whose rows do not count; null: none."),
-    ROW(axis, INT, .default_number = -1, .minimum = -1, .maximum = -1,
-        .doc = "The dimension of the classes: the last one."),
+    ROW(axis, INT, .default_number = -1, .minimum = -1, .maximum = LEAT_MAX_RANK - 1,
+        .doc = "The dimension of the classes: the last one, by its number or -1."),
     LEATI_LOSS_ROWS,
     {0},
 };
@@ -369,6 +369,12 @@ static leat_value sparse_call(const void *arguments, leat_value labels, leat_val
     leat_value failed = {.graph = graph, .id = -1};
     if (leati_support_value_failed(labels) || leati_support_value_failed(predictions))
         return failed;
+    if (args->axis != -1 && args->axis != leat_value_shape(predictions).rank - 1) {
+        leat_error err = {0};
+        leati_refuse(&err, VALUE, "axis is %lld; expected -1 or the last dimension's number",
+                     (long long)args->axis);
+        return leati_graph_error(graph, &err);
+    }
     labels = class_numbers(labels, predictions);
     if (args->ignore_class.count == 0)
         return crossentropy(labels, predictions, args->from_logits);

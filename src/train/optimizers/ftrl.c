@@ -89,8 +89,9 @@ static void ftrl_update(const leati_update *update) {
         leati_loss_number_like(g, args->l2_regularization_strength));
     leat_value quadratic = leat_op_add(leat_op_divide(raised, rate), leati_support_times(l2, 2));
     double l1 = args->l1_regularization_strength;
-    /* Where |linear| is at most l1 this cancels below and the weight is exactly 0. */
-    leat_value clipped = leat_op_clip_by_value(linear, leati_loss_number_like(g, -l1),
+    /* Where |linear| is at most l1 this cancels below and the weight is exactly 0, not -0, which a
+     * bound of -0 would give. */
+    leat_value clipped = leat_op_clip_by_value(linear, leati_loss_number_like(g, 0 - l1),
                                                leati_loss_number_like(g, l1));
     leat_graph_assign(update->graph, update->slots[0], next);
     leat_graph_assign(update->graph, update->slots[1], linear);

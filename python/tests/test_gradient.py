@@ -455,6 +455,27 @@ def test_custom_gradients_as_tensorflows(name, traced):
     assert not custom_gradients.differs(found, custom_gradients.EXPECTED[name])
 
 
+def test_custom_gradients_are_as_many_as_the_arguments():
+    x = tf.constant(2.0)
+    for given in ((1.0,), (1.0, 2.0, 3.0)):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.custom_gradient(lambda a, b: (a * b, lambda gradient: given))(x, x)
+        with pytest.raises(ValueError, match="2"):
+            tape.gradient(y, x)
+
+
+def test_custom_gradients_of_structures():
+    @tf.custom_gradient
+    def product(pair):
+        return pair[0] * pair[1], lambda gradient: (gradient * 3.0, gradient * 5.0)
+    x = tf.constant(1.5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = product((x, x * 2.0))
+    assert (y.numpy(), tape.gradient(y, x).numpy()) == (4.5, 13.0)
+
+
 def test_custom_gradients_of_variables():
     variable = tf.Variable(2.0)
 

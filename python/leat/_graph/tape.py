@@ -311,8 +311,7 @@ def _gradients(graph, targets, sources, zero, recorded=_Everything(), stops=()):
         upstream = [found.get(output._id) for output in outputs]
         if all(gradient is None for gradient in upstream):
             continue
-        given = grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)])
-        given = list(given) if isinstance(given, (list, tuple)) else [given]
+        given = _counted(grad_fn(*[_zeros(o) if u is None else u for o, u in zip(outputs, upstream)]), inputs)
         pairs = [(tensor, trace.reach(graph, _like(convert_to_tensor(gradient), tensor)))
                  for tensor, gradient in zip(inputs, given) if gradient is not None and tensor._graph is graph]
         _add_gradients(graph, pairs, wanted, found, limits)
@@ -418,12 +417,13 @@ def custom_gradient(f=None):
     """
     @functools.wraps(f)
     def decorated(*args, **kwargs):
-        inputs = [convert_to_tensor(value) for value in args]
+        inputs = [convert_to_tensor(value) for value in _flatten(args)]
+        args = _pack(args, inputs)
         graph, tapes = trace.graph_for(inputs, frozenset()), trace._state.tapes
         if graph is None and not tapes:
-            return f(*inputs, **kwargs)[0]
+            return f(*args, **kwargs)[0]
         with GradientTape() as reads:
-            result, grad_fn = f(*inputs, **kwargs)
+            result, grad_fn = f(*args, **kwargs)
         variables = [one for one in reads.watched_variables() if not tapes or any(tape._watches(one) for tape in tapes)]
         if graph is None:
             if not variables:
@@ -493,7 +493,16 @@ def _gradients_given(grad_fn, upstream, inputs):
         graph = trace.current_graph()
         given = [trace.guard(graph, trace.reach(graph, _zeros(one)), constant(False), text)
                  if one.dtype._is_trainable else None for one in inputs]
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+    return _counted(given, inputs)
+
+
+def _counted(given, inputs):
+    """The gradients of custom_gradient's function as a list. ValueError where they are not as many as the inputs."""
+    flat = _flatten(given)
+    if len(flat) != len(inputs):
+        raise ValueError(f"custom_gradient function expected to return {len(inputs)} gradients, but returned "
+                         f"{len(flat)} instead.")
+    return flat
 
 
 def _of_variables(grad_fn, variables):
@@ -506,7 +515,9 @@ def _of_variables(grad_fn, variables):
 
     def both(*gradients):
         found, others = grad_fn(*gradients, variables=variables)
-        return [*(found if isinstance(found, (list, tuple)) else [found]), *others]
+        if len(others) != len(variables):
+            raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        return [*_flatten(found), *others]
     return both
 
 

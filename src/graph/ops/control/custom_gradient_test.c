@@ -142,7 +142,7 @@ static void test_refused(void **state) {
     (void)state;
     refuses(to_int, 1, 1, LEAT_REASON_DTYPE, "int32");
     refuses(tenfold, 2, 2, LEAT_REASON_VALUE, "sources");
-    refuses(tenfold, 2, 1, LEAT_REASON_STRUCTURE, "reverse");
+    refuses(tenfold, 1, 2, LEAT_REASON_STRUCTURE, "reverse");
 }
 
 static leat_status build_and_differentiate(void *context, leat_error *err) {

@@ -556,3 +556,14 @@ def test_input_layer_of_a_tensor():
     with pytest.raises(ValueError, match="`ragged=True`"):
         layers.InputLayer((2,), ragged=True, sparse=True)
     assert layers.InputLayer((2,), ragged=True).get_config()["ragged"] and keras.Input((2,), ragged=True).ragged
+
+
+@pytest.mark.parametrize("axis, before, after", [(-1, -1, [-1]), ((1, 2), [1, 2], [1, 2]), ([2], [2], [2])])
+def test_axes_of_layer_normalization_are_a_list_once_it_is_built(axis, before, after):
+    layer = keras.layers.LayerNormalization(axis)
+    assert layer.axis == layer.get_config()["axis"] == before
+    layer.build((2, 3, 4))
+    assert layer.axis == layer.get_config()["axis"] == after
+    again = keras.layers.LayerNormalization.from_config(layer.get_config())
+    again.build((2, 3, 4))
+    assert [one.shape for one in again.weights] == [one.shape for one in layer.weights]

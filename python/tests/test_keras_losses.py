@@ -184,3 +184,13 @@ def test_every_name_of_keras_is_there(module):
         found = getattr(found, part)
     missing = [name for name in NAMES[module].split() if not hasattr(found, name) and f"{module}.{name}" not in LATER]
     assert missing == []
+
+
+@pytest.mark.parametrize("from_logits, expected", [(False, [1.25642943, 0.7620433]), (True, [1.17530405, 0.93820769])])
+def test_classes_in_the_last_dimension_by_its_number(from_logits, expected):
+    predictions = np.array([[0.63696170, 0.26978671, 0.04097353], [0.01652764, 0.81327021, 0.91275555]], np.float32)
+    for axis in (1, -1):
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits, axis=axis, reduction=None)
+        np.testing.assert_allclose(loss(np.array([1, 1]), predictions), expected, 1e-5)
+    with pytest.raises(ValueError, match="axis"):
+        keras.losses.SparseCategoricalCrossentropy(axis=1)(np.zeros([2, 3], int), np.ones([2, 3, 4], np.float32))

@@ -513,3 +513,15 @@ def test_halves_and_slices(made, dtype, rows, expected):
     found = tf.cast(variable, tf.float64).numpy().reshape(-1)
     near = {"float32": 2e-5, "float16": 2e-3, "bfloat16": 1e-2}[dtype]
     np.testing.assert_allclose(found, expected, rtol=near, atol=near)
+
+
+def test_weights_that_ftrl_makes_zero_have_no_sign():
+    variable = tf.Variable([1.0, -1.0, 0.0])
+    keras.optimizers.Ftrl(0.1).apply([tf.constant([0.0, -0.0, 0.5])], [variable])
+    np.testing.assert_allclose(variable, [0.0, 0.0, -0.08451542], 1e-6)
+    assert np.signbit(variable.numpy()).tolist() == [False, False, True]
+
+
+def test_layers_that_muon_leaves_to_adam_are_a_list():
+    assert keras.optimizers.Muon().get_config()["exclude_layers"] == keras.optimizers.Muon().exclude_layers == []
+    assert keras.optimizers.Muon(exclude_layers=["a"]).get_config()["exclude_layers"] == ["a"]

@@ -19,6 +19,14 @@ pytestmark = BOTH_WAYS
 
 # ---- what is printed ----
 
+def test_the_default_strategy_numbers_its_replica_in_run():
+    def number():
+        return tf.distribute.get_replica_context().replica_id_in_sync_group
+    assert number() == 0 and isinstance(number(), int)
+    found = tf.distribute.get_strategy().run(number)
+    assert (found.dtype, found.numpy()) == (tf.int32, 0)
+
+
 def test_printed_forms():
     value = TWO.run(lambda: tf.constant([1, 2]))
     assert str(value) == ("PerReplica:{\n  0: tf.Tensor([1 2], shape=(2,), dtype=int32),\n"

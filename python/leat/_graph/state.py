@@ -23,6 +23,7 @@ class _State(threading.local):
         self.cuts = 0  # those of them that are stop_recording's
         self.keeps = False  # are constants values of the graphs that are traced, too?
         self.saves = None  # is what is traced to be saved with its custom gradients, or without? None: neither
+        self.default_runs = 0  # calls of the default strategy's `run`
         self.functions = 0  # tf.functions that drive replicas and therefore run in Python
         self.devices = []  # blocks of tf.device: (the name, how many contexts, how many graphs)
         self.contexts = []  # (strategy, replica context or None): scopes and runs of strategies, innermost last

@@ -188,9 +188,10 @@ class ReplicaContext:
 
     @property
     def replica_id_in_sync_group(self):
-        """The number of this replica: a scalar int32 tensor, in the default strategy 0."""
+        """The number of this replica: a scalar int32 tensor, in the default strategy outside of `run` 0."""
         self.is_numbered = True
-        return constant(self._replica, dtypes.int32) if self._strategy._native is not None else 0
+        is_plain = self._strategy._native is None and not trace._state.default_runs
+        return 0 if is_plain else constant(self._replica, dtypes.int32)
 
     @property
     def devices(self):

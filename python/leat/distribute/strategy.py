@@ -500,7 +500,11 @@ class DefaultStrategy(Strategy):
     def run(self, fn, args=(), kwargs=None, options=None):
         """Calls the function."""
         _check_call(fn, args)
-        return fn(*args, **(kwargs or {}))
+        trace._state.default_runs += 1
+        try:
+            return fn(*args, **(kwargs or {}))
+        finally:
+            trace._state.default_runs -= 1
 
     def _reduce(self, operation, value, axis):
         if axis is None:

@@ -98,14 +98,17 @@ def moments(x, axes, shift=None, keepdims=False, name=None):
 
 def weighted_moments(x, axes, frequency_weights, keepdims=False, name=None):
     """(mean, variance) where each value counts as often as its weight says (``tf.nn.weighted_moments``)."""
-    x, weights = convert_to_tensor(x), convert_to_tensor(frequency_weights)
+    given, weights = convert_to_tensor(x), convert_to_tensor(frequency_weights)
+    x = F["cast"](given, dtypes.float32) if given.dtype is dtypes.float16 else given
     weights = F["cast"](weights, x.dtype) if weights.dtype is not x.dtype else weights
-    spread = F["add"](weights, F["zeros_like"](x))
-    total = F["reduce_sum"](spread, axes, True)
-    mean = F["divide"](F["reduce_sum"](F["multiply"](weights, x), axes, True), total)
-    distance = F["math.squared_difference"](x, mean)
-    variance = F["divide"](F["reduce_sum"](F["multiply"](weights, distance), axes, True), total)
-    return (mean, variance) if keepdims else (F["squeeze"](mean, axes), F["squeeze"](variance, axes))
+    total = F["reduce_sum"](F["add"](weights, F["zeros_like"](x)), axes, True)
+
+    def mean_of(values):
+        return F["math.divide_no_nan"](F["reduce_sum"](F["multiply"](weights, values), axes, True), total)
+    mean = mean_of(x)
+    found = mean, mean_of(F["math.squared_difference"](x, mean))
+    found = found if keepdims else tuple(F["squeeze"](one, axes) for one in found)
+    return tuple(F["cast"](one, given.dtype) for one in found) if x is not given else found
 
 
 def normalize_moments(counts, mean_ss, variance_ss, shift, name=None):

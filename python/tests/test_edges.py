@@ -353,3 +353,20 @@ def test_results():
     box = tf.image.sample_distorted_bounding_box([4, 4, 3], [[[0, 0, 1, 1]]], min_object_covered=0.1)
     assert box._fields == ("begin", "size", "bboxes")  # the boxes' numbers are floats, as the operation takes them
     assert type(tf.unstack(tf.constant([7]))) is list and type(tf.linalg.eigh([[1.0]])) is tuple
+
+
+@pytest.mark.parametrize("dtype", [tf.float16, tf.float32, tf.bfloat16])
+def test_moments_of_weights_without_a_sum(dtype):
+    x = tf.cast([[1.0, 2.0, 4.0], [0.0, -5.0, 100.0]], dtype)
+    mean, variance = tf.nn.weighted_moments(x, [1], tf.constant([1.0, 0.0, -1.0]))
+    assert mean.dtype is variance.dtype is dtype
+    assert tf.cast([mean, variance], tf.float32).numpy().tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    mean, variance = tf.nn.weighted_moments(x, [0], tf.constant([[1.0], [1.0]]), keepdims=True)
+    assert tf.cast(mean, tf.float32).numpy().tolist() == [[0.5, -1.5, 52.0]]
+    assert tf.cast(variance, tf.float32).numpy().tolist() == [[0.25, 12.25, 2304.0]]
+
+
+@pytest.mark.parametrize("function", [tf.space_to_batch, tf.batch_to_space])
+def test_blocks_of_too_few_dimensions(function):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="rank"):
+        function(tf.constant([1.0]), [2], [[0, 0]])

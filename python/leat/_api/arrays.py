@@ -166,6 +166,7 @@ def space_to_batch_nd(input, block_shape, paddings, name=None):
     x = convert_to_tensor(input)
     blocks = _blocks(block_shape)
     count, rank = len(blocks), x.shape.rank
+    _check_blocks(rank, count)
     before = np.asarray(paddings).reshape(-1, 2).tolist()
     if any(a or b for a, b in before):
         x = F["pad"](x, [[0, 0], *before, *[[0, 0]] * (rank - 1 - count)])
@@ -179,6 +180,11 @@ def space_to_batch_nd(input, block_shape, paddings, name=None):
     x = F["transpose"](x, order + list(range(2 * count + 1, 2 * count + 1 + len(rest))))
     joined = [shape[0] * int(np.prod(blocks))] + [shape[i + 1] // block for i, block in enumerate(blocks)] + rest
     return F["reshape"](x, join(joined))
+
+
+def _check_blocks(rank, count):
+    if rank is not None and rank < count + 1:
+        raise InvalidArgumentError(None, None, f"input rank should be >= {count + 1} instead of {rank}")
 
 
 def _blocks(block_shape):
@@ -205,6 +211,7 @@ def batch_to_space(input, block_shape, crops, name=None):
     x = convert_to_tensor(input)
     blocks = _blocks(block_shape)
     cut = np.asarray(crops).reshape(-1, 2).tolist()
+    _check_blocks(x.shape.rank, len(blocks))
     (shape, join), count, rank = _dims(x), len(blocks), x.shape.rank
     rest = [shape[i] for i in range(count + 1, rank)]
     batch = shape[0] // int(np.prod(blocks))

@@ -33,6 +33,8 @@ for op in ("igamma", "igammac"):
     record(op, "float32", call, [a.astype(F32), x.astype(F32)], tolerance=5e-6)
     record(op, "broadcast", call, [F64([[1.5], [3.0]]), F64([0.4, 2.0, 5.0])], gradient=True, tolerance=1e-9)
     record(op, "edges", call, [F64([-1.0, 2.0, 2.0, np.nan]), F64([1.0, -1.0, 0.0, 1.0])])
+    if op == "igamma":
+        record(op, "of_zero", call, [F32([0.0, -1.0, np.nan, np.inf, 2.0]), np.zeros(5, F32)])
     record(op, "dtypes_differ", call, [F32(1), F64(1)], fails=(DTYPE, "dtype"))
 record("igamma_grad_a", "float64", lambda a, x: tf.raw_ops.IgammaGradA(a=a, x=x), [a, x], tolerance=1e-7)
 record("igamma_grad_a", "float32", lambda a, x: tf.raw_ops.IgammaGradA(a=a, x=x), [a.astype(F32), x.astype(F32)], tolerance=1e-4)

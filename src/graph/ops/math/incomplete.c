@@ -94,10 +94,13 @@ LEATI_ALWAYS_INLINE bool is_outside(double a, double x) {
 }
 
 LEATI_ALWAYS_INLINE double lower_gamma(double a, double x, reach r) {
+    /* As in TensorFlow, whatever a is. */
+    if (x == 0)
+        return 0;
     if (is_outside(a, x))
         return isinf(a) && a > 0 && x >= 0 ? (isinf(x) ? NAN : 0) : NAN;
-    if (x == 0 || isinf(x))
-        return x == 0 ? 0 : 1;
+    if (isinf(x))
+        return 1;
     return x < a + 1 ? lower_series(a, x, r).value : 1 - upper_fraction(a, x, r).value;
 }
 

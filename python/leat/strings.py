@@ -15,8 +15,7 @@ def _per_string(name, input, parts):
     """What `parts` makes of a vector of strings (values and row splits, or several values and then splits) for strings
     of any shape: of a scalar vectors, of more RaggedTensors of one rank more."""
     if isinstance(input, RaggedTensor):
-        return [RaggedTensor.from_row_splits(values, input.row_splits, validate=False)
-                for values in _per_string(name, input.values, parts)]
+        return [input.with_values(values) for values in _per_string(name, input.values, parts)]
     tensor = input if isinstance(input, Tensor) else convert_to_tensor(input, dtypes.string)
     rank = tensor.shape.rank
     if rank is None and name == "split":
@@ -32,11 +31,10 @@ def _per_string(name, input, parts):
 def _of_rows(name, tensor, parts):
     """Of rank 2 and more: the rows of the first dimension, all as long as the second."""
     shape = ops.FUNCTIONS["shape"](tensor, dtypes.int64)
-    rows, columns = shape[0], shape[1]
+    rows, known = shape[0], tensor.shape[1]
+    columns = shape[1] if known is None else convert_to_tensor(known, dtypes.int64)
     inner = ops.FUNCTIONS["reshape"](tensor, ops.FUNCTIONS["concat"]([[-1], shape[2:]], 0))
-    row_splits = ops.FUNCTIONS["range"](rows + 1) * columns
-    return [RaggedTensor.from_row_splits(value, row_splits, validate=False)
-            for value in _per_string(name, inner, parts)]
+    return [RaggedTensor.from_uniform_row_length(value, columns, rows) for value in _per_string(name, inner, parts)]
 
 
 def split(input, sep=None, maxsplit=-1, name=None):
@@ -102,8 +100,7 @@ def unicode_split_with_offsets(input, input_encoding, errors="replace", replacem
 
 def _each_encoded(points, encoding, errors, replacement_char):
     if isinstance(points, RaggedTensor):
-        return RaggedTensor.from_row_splits(_each_encoded(points.values, encoding, errors, replacement_char),
-                                            points.row_splits, validate=False)
+        return points.with_values(_each_encoded(points.values, encoding, errors, replacement_char))
     count = ops.FUNCTIONS["shape"](points, dtypes.int64)[0]
     return _encode(points, ops.FUNCTIONS["range"](count + 1), encoding, errors, replacement_char)
 
@@ -120,14 +117,9 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
     InvalidArgumentError as `errors` says.
     """
     if isinstance(input, RaggedTensor):
-        if isinstance(input.values, RaggedTensor):
-            return RaggedTensor.from_row_splits(
-                unicode_encode(input.values, output_encoding, errors, replacement_char), input.row_splits,
-                validate=False)
-        if input.values.shape.rank == 1:
+        if not isinstance(input.values, RaggedTensor) and input.values.shape.rank == 1:
             return _encode(input.values, input.row_splits, output_encoding, errors, replacement_char)
-        return RaggedTensor.from_row_splits(unicode_encode(input.values, output_encoding, errors, replacement_char),
-                                            input.row_splits, validate=False)
+        return input.with_values(unicode_encode(input.values, output_encoding, errors, replacement_char))
     points = convert_to_tensor(input, dtypes.int32)
     if points.shape.rank is None:
         raise ValueError("strings.unicode_encode needs an input of known rank; set it with ensure_shape")

@@ -54,3 +54,14 @@ def test_numbers_are_written_and_read_to_the_last_digit():
     for text in ("", ".", "-", "+.", "1..2", "1_0", "--1"):
         with pytest.raises(tf.errors.InvalidArgumentError):
             tf.strings.to_number([text])
+
+
+@pytest.mark.parametrize("function", [
+    tf.strings.split, tf.strings.bytes_split, lambda x: tf.strings.unicode_split(x, "UTF-8"),
+    lambda x: tf.strings.unicode_decode_with_offsets(x, "UTF-8")[1]])
+def test_parts_of_rows_know_how_long_the_rows_are(function):
+    x = tf.constant([[b"a b", b"c", b"d"], [b"a", b"", b"e"]])
+    assert function(x).shape.as_list() == [2, 3, None] and int(function(x).uniform_row_length) == 3
+    assert tf.data.Dataset.from_tensors(x).map(function).element_spec.shape.as_list() == [2, 3, None]
+    ragged = tf.RaggedTensor.from_uniform_row_length(x[0, :2], 2)
+    assert function(ragged).shape.as_list() == [1, 2, None]

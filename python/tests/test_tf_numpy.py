@@ -157,3 +157,17 @@ def test_tile_and_broadcast_arrays():
         tnp.tile([1.], -1.5)
     assert tnp.broadcast_arrays() == ()
     assert [one.numpy().tolist() for one in tnp.broadcast_arrays([1], [2, 3])] == [[1, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("name", ["concatenate", "stack", "hstack", "vstack", "dstack"])
+def test_joined_uint64_keep_their_bits(name):
+    x = np.array([[2**40 + 1, 3], [5, 2**64 - 1]], np.uint64)
+    found = getattr(tnp, name)([tf.constant(x), tf.constant(x[::-1])])
+    expected = getattr(np, name)([x, x[::-1]])
+    assert found.dtype is tf.uint64 and (found.numpy() == expected).all()
+
+
+def test_cross_products_of_uint64():
+    a, b = np.array([[2**33, 1, 5]], np.uint64), np.array([[2, 2**31, 7]], np.uint64)
+    found = tnp.cross(a, b)
+    assert found.dtype is tf.uint64 and (found.numpy() == np.cross(a, b)).all()

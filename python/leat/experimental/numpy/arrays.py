@@ -3,7 +3,7 @@
 import numpy as np
 
 import leat as tf
-from leat.experimental.numpy.functions import default_of
+from leat.experimental.numpy.functions import default_of, modulo
 from leat.experimental.numpy.types import asarray, cast_together, floating, result_type
 from leat.keras import ops
 
@@ -291,7 +291,9 @@ def _joins(name):
         arys = cast_together(*([arys] if isinstance(arys, tf.Tensor) and name == "concatenate" else arys))
         if name == "concatenate" and len(arys) == 1:
             return arys[0]
-        return target(arys) if name.endswith("stack") and name != "stack" else target(arys, axis)
+        if name.endswith("stack") and name != "stack":
+            return modulo(lambda *parts: target(list(parts)), *arys)
+        return modulo(lambda *parts: target(list(parts), axis), *arys)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"numpy's `{name}` of tensors (``tf.experimental.numpy.{name}``)."
     return function
@@ -386,7 +388,7 @@ def einsum(subscripts, *operands, **kwargs):
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """Cross products."""
-    return ops.cross(*cast_together(a, b), axisa, axisb, axisc, axis)
+    return modulo(lambda *pair: ops.cross(*pair, axisa, axisb, axisc, axis), *cast_together(a, b))
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None):

@@ -58,8 +58,8 @@ _KEPT = {
     "bitwise_and": tf.bitwise.bitwise_and, "bitwise_or": tf.bitwise.bitwise_or, "bitwise_xor": tf.bitwise.bitwise_xor,
     "true_divide": tf.truediv, "divide": tf.truediv,
     "outer": lambda a, b: tf.reshape(a, [-1, 1]) * tf.reshape(b, [-1]),
-    "dot": lambda a, b: _modulo(ops.dot, a, b), "inner": lambda a, b: _modulo(ops.inner, a, b),
-    "kron": lambda a, b: _modulo(ops.kron, a, b),
+    "dot": lambda a, b: modulo(ops.dot, a, b), "inner": lambda a, b: modulo(ops.inner, a, b),
+    "kron": lambda a, b: modulo(ops.kron, a, b),
 }
 
 
@@ -67,11 +67,12 @@ def _counted(function, a, b):
     return tf.cast(function(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), tf.bool)
 
 
-def _modulo(function, a, b):
-    """Sums of products, which modulo 2^64 are those of numbers with a sign, too."""
-    if a.dtype is not tf.uint64:
-        return function(a, b)
-    return tf.cast(function(tf.cast(a, tf.int64), tf.cast(b, tf.int64)), tf.uint64)
+def modulo(function, *values):
+    """A function of keras.ops that moves values or adds products, which modulo 2^64 are those of numbers with a sign,
+    too."""
+    if values[0].dtype is not tf.uint64:
+        return function(*values)
+    return tf.cast(function(*[tf.cast(one, tf.int64) for one in values]), tf.uint64)
 
 
 def _sinc(x):

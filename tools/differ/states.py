@@ -57,7 +57,8 @@ def checkpoint(draw, row):
     restore = [None, method("checkpoint", "read" if mode == "read" else "restore", ref("path"))]
     body = [saved] + body + [names] + changes + [restore] + shows
     show = ["path", "names"] + [word for word, _ in shows] + (["all"] if mode == "manager" else [])
-    if draw.chance(0.5):
+    # An iterator's state is the library's own, under a name of its own (docs/COMPATIBILITY.md).
+    if draw.chance(0.5) or any(["name", "iter"] in value for _, value in made):
         show.remove("names")
         body.remove(names)
     return {"name": row["name"], "group": "checkpoints", "mode": mode, "values": draw.values + made + steps, "body": body, "show": show}

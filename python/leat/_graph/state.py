@@ -125,10 +125,10 @@ def is_tracing():
     return bool(_state.graphs)
 
 
-def note_state():
-    """The functions that are traced know that an object made variables of its own, outside of them."""
+def note_state(is_made):
+    """The functions that are traced know whether an object made variables of its own, outside of them."""
     for graph in _state.graphs:
-        graph.makes_state = True
+        graph.makes_state = graph.makes_state or is_made
 
 
 def current_graph():

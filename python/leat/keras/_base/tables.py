@@ -32,6 +32,12 @@ def rows(entry):
     return {row["name"]: row for row in entry["arguments"]}
 
 
+def with_lists(entry, given):
+    """The arguments of a line, with empty lists in the place of None."""
+    lists = {row["name"] for row in entry["arguments"] if row["type"].startswith("list")}
+    return {name: [] if value is None and name in lists else value for name, value in given.items()}
+
+
 def tupled(value):
     """Lists as tuples, at every depth."""
     return tuple(tupled(item) for item in value) if isinstance(value, (list, tuple)) else value

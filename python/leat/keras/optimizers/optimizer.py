@@ -253,8 +253,7 @@ class Optimizer:
         if not self.built:
             self.build(variables)
             grown(self)
-            if self._slots:
-                trace.note_state()
+            trace.note_state(bool(self._slots))
         if self._later:
             self._restore_waiting()
         for variable in variables:
@@ -494,12 +493,9 @@ def _made_again(class_, config, values):
     made = class_.from_config(config)
     for variable, value in zip(made.variables, values):
         variable.assign(value)
-    made._restore_later({place: (value, None) for place, value in enumerate(values)}, _assign_value)
+    made._restore_later({place: (value, None) for place, value in enumerate(values)},
+                        lambda variable, value, _: variable.assign(value))
     return made
-
-
-def _assign_value(variable, value, _):
-    variable.assign(value)
 
 
 class TableOptimizer(Optimizer):
@@ -510,8 +506,8 @@ class TableOptimizer(Optimizer):
         if given.get("weight_decay", 0) is None and self._entry["name"] == "AdamW":
             raise ValueError("Argument `weight_decay` must be a float. Received: weight_decay=None")
         Optimizer.__init__(self, given["learning_rate"], name=given.get("name"), **shared, **others)
-        lists = {row["name"] for row in self._entry["arguments"] if row["type"].startswith("list")}
-        self._given = {name: [] if value is None and name in lists else value for name, value in given.items()
+        given = tables.with_lists(self._entry, given)
+        self._given = {name: value for name, value in given.items()
                        if name not in Optimizer._shared and name not in ("learning_rate", "name")}
         for name, value in self._given.items():
             setattr(self, name, value)

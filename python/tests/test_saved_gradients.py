@@ -54,3 +54,42 @@ def test_a_loop_says_how_many_rounds_it_has(tmp_path):
     constants = [nodes[one.input[1].split(":")[0]].attr["value"].tensor for one in loops]
     assert [int.from_bytes(one.tensor_content, "little", signed=True) for one in constants] == [-1, 2]
     assert [one.numpy() for one in tf.saved_model.load(str(tmp_path)).loop(1.0)] == [16.0, 4.0]
+
+
+def changed(folder, change):
+    """The folder, whose first graph's library and objects `change` has changed."""
+    path = folder / "saved_model.pb"
+    model = messages.decode("SavedModel", path.read_bytes())
+    meta = model.meta_graphs[0]
+    change(meta.graph_def.library, meta.object_graph_def)
+    path.write_bytes(messages.encode(model))
+    return tf.saved_model.load(str(folder))
+
+
+def test_damaged_gradients_are_refused(tmp_path):
+    made, x = tf.Module(), tf.constant(2.0)
+    double = tf.custom_gradient(lambda x: (x * 2.0, lambda upstream: upstream * x * 10.0))
+    made.double = tf.function(double, input_signature=[tf.TensorSpec([])])
+
+    def gradient(loaded):
+        @tf.function
+        def inside(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.cond(x > 0.0, lambda: loaded.double(x), lambda: x)
+            return tape.gradient(y, x)
+        return inside(x).numpy()
+
+    def elsewhere(library, objects):
+        objects.nodes[-1].captured_tensor["concrete_function"] = "none"
+
+    def circle(library, objects):
+        objects.nodes[-1].captured_tensor["name"] = next(
+            one.name for function in library.function for one in function.node_def if one.op == "IdentityN") + ":0"
+
+    for place, change in enumerate((elsewhere, circle)):
+        folder = tmp_path / str(place)
+        tf.saved_model.save(made, str(folder))
+        assert gradient(tf.saved_model.load(str(folder))) == 20.0
+        with pytest.raises(tf.errors.DataLossError):
+            gradient(changed(folder, change))

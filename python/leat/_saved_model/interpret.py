@@ -181,9 +181,13 @@ class Library:
 class Run:
     """One run of a function and those that it calls. `frames`: those that run, [(Graph, values of its nodes)]."""
 
-    def __init__(self, library, frames=()):
-        self.library, self._count, self._depth = library, 0, 0
-        self.frames = list(frames)
+    def __init__(self, library, frames=(), depth=0):
+        self.library, self._count, self._depth = library, 0, depth
+        self.frames, self._open = list(frames), set()  # what is being computed: (number of a frame, node)
+
+    def resumed(self):
+        """Another run that knows what this one knows now: that of a gradient, which is called later."""
+        return Run(self.library, self.frames, self._depth + 1)
 
     def graph(self, name):
         """The Graph of a function's name."""
@@ -215,13 +219,19 @@ class Run:
         for name in order:
             if name in known:
                 continue
+            if (id(known), name) in self._open:
+                raise DecodeError(f"function {graph.name} has a circle at node {name}, through a gradient")
             self._count += 1
             if self._count > _MOST_NODES:
                 raise ResourceExhaustedError(None, None, f"function {graph.name} runs more than {_MOST_NODES} nodes "
                                              "with those that it calls")
             message = graph.nodes[name]
             given = [self._value(graph, known, *source) for source in graph.sources[name] if source[1] is not None]
-            known[name] = self._compute(Node(message), given)
+            self._open.add((id(known), name))
+            try:
+                known[name] = self._compute(Node(message), given)
+            finally:
+                self._open.discard((id(known), name))
 
     def tensor(self, function, ref):
         """A tensor of a function that runs, which is computed now where it is not known yet."""

@@ -27,7 +27,7 @@ def _gradient_of(run, kind):
     except LookupError as error:
         return _failing(error)
     held = [run.tensor(*one) if isinstance(one, tuple) else one for one in taken]
-    resumed = type(run)(run.library, run.frames)
+    resumed = run.resumed()
 
     def gradient(*upstream):
         made = resumed.call(name, [*upstream, *held])

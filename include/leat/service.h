@@ -213,6 +213,52 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_service_drain(const char *service, co
                                                          const leat_service_security *security,
                                                          leat_error *err);
 
+/* ---- calls between the processes of a job ---- */
+
+/* Bytes that one process asks another, which answers with bytes: what tf.distribute.Server and
+ * ParameterServerStrategy's coordinator speak with. By gRPC; the environment's LEAT_SERVICE_TOKEN
+ * and LEAT_SERVICE_TLS_* say who may connect, as with dispatchers. Any thread. */
+typedef struct leat_call_server leat_call_server;
+typedef struct leat_call_channel leat_call_channel;
+/* A call that has come and waits for its answer. One thread at a time. */
+typedef struct leat_call leat_call;
+
+/* Serves at a port (0: any free one). `host` is an address of this machine, NULL: as
+ * leat_service_security says. Owned; NULL: FAILED_PRECONDITION where the port is taken,
+ * INVALID_ARGUMENT, UNIMPLEMENTED where leat was built without gRPC. */
+LEAT_API leat_call_server *leat_call_server_new(const char *host, int port, leat_error *err);
+LEAT_API int leat_call_server_port(const leat_call_server *server);
+/* The next call (owned: leat_call_answer or leat_call_fail). Blocks for `timeout_ms` at most
+ * (negative: for ever): DEADLINE_EXCEEDED. CANCELLED once the server has been stopped. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_call_server_next(leat_call_server *server,
+                                                            int64_t timeout_ms, leat_call **out,
+                                                            leat_error *err);
+/* What is asked for, and the bytes that came with it. Borrowed from the call. */
+LEAT_API const char *leat_call_method(const leat_call *call);
+LEAT_API const leat_buffer *leat_call_request(const leat_call *call);
+/* Does nobody wait for the answer any more? */
+LEAT_API bool leat_call_is_abandoned(const leat_call *call);
+/* Ends the call (given) with bytes, which are copied; false: nobody waits for them any more. */
+LEAT_API bool leat_call_answer(leat_call *call, const void *bytes, size_t size);
+/* Ends the call (given) with a failure. */
+LEAT_API void leat_call_fail(leat_call *call, leat_status code, const char *text);
+/* Refuses calls from now on, and those that nobody has taken: UNAVAILABLE. Any number of times. */
+LEAT_API void leat_call_server_stop(leat_call_server *server);
+/* Stops and frees, after all of its calls were answered. NULL is allowed. */
+LEAT_API void leat_call_server_free(leat_call_server *server);
+
+/* A way to a server, "host:port" or "grpc://host:port", which is connected when first used, and
+ * again after it broke. Owned; INVALID_ARGUMENT for other addresses. */
+LEAT_API leat_call_channel *leat_call_channel_new(const char *address, leat_error *err);
+/* Asks, and waits for the answer (owned). `timeout_ms`: 0: a minute; negative: as long as the
+ * server lives. `cancel` (NULL: none) ends the wait. UNAVAILABLE where the server is not reached or
+ * gone, DEADLINE_EXCEEDED, CANCELLED; else what the server failed with. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_call_channel_call(
+    leat_call_channel *channel, const char *method, const void *request, size_t size,
+    int64_t timeout_ms, leat_cancel *cancel, leat_buffer **out, leat_error *err);
+/* Ends its calls and frees. NULL is allowed. */
+LEAT_API void leat_call_channel_free(leat_call_channel *channel);
+
 #ifdef __cplusplus
 }
 #endif

@@ -49,19 +49,45 @@ static void function_dealloc(PyObject *object) {
     native_free(object);
 }
 
+/* The spec of a callback's result: the one it promised, or that of what it returned (owned: *made).
+ */
+static const leat_spec *output_spec(native_callback *callback, const leat_tensor *tensors,
+                                    Py_ssize_t count, leat_spec **made, leat_error *err) {
+    const leat_spec *spec = native_callback_output(callback);
+    if (spec != NULL)
+        return spec;
+    leat_spec **parts = PyMem_Calloc((size_t)count + 1, sizeof(leat_spec *));
+    if (parts == NULL) {
+        (void)leat_error_set(err, LEAT_RESOURCE_EXHAUSTED, "no memory");
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        leat_shape shape = {.rank = tensors[i].rank};
+        memcpy(shape.dims, tensors[i].dims, sizeof(shape.dims));
+        parts[i] = leat_spec_tensor(tensors[i].dtype, shape, err);
+    }
+    *made = leat_spec_tuple(parts, (int)count, err);
+    PyMem_Free((void *)parts);
+    return *made;
+}
+
 /* Calls `callable` with the element's tensors and sets `out` to what it returns, under the GIL. */
 static leat_status call_python(native_callback *callback, PyObject *callable,
                                const leat_element *in, leat_element *out, leat_error *err) {
-    const leat_spec *spec = native_callback_output(callback);
+    leat_spec *made = NULL;
     PyObject *arguments = native_element_list(in), *result = NULL;
     if (arguments != NULL)
         result = PyObject_CallFunctionObjArgs(callable, arguments, NULL);
     Py_XDECREF(arguments);
     Py_ssize_t count = 0;
     leat_tensor *tensors = result == NULL ? NULL : native_tensors(result, &count);
+    const leat_spec *spec =
+        tensors == NULL ? NULL : output_spec(callback, tensors, count, &made, err);
     leat_status status = LEAT_OK;
     if (tensors == NULL || native_callback_keep_results(callback, tensors, count, result) != 0) {
         status = native_catch(err);
+    } else if (spec == NULL) {
+        status = err->code;
     } else if (count != leat_spec_num_components(spec)) {
         PyErr_Format(PyExc_ValueError, "the callback returned %zd tensors; expected %d", count,
                      leat_spec_num_components(spec));
@@ -69,6 +95,7 @@ static leat_status call_python(native_callback *callback, PyObject *callable,
     } else {
         status = leat_element_set(out, spec, tensors, err);
     }
+    leat_spec_unref(made);
     PyMem_Free(tensors);
     Py_XDECREF(result);
     return status;
@@ -123,6 +150,24 @@ static PyObject *function_python(PyObject *class, PyObject *args) {
     return made;
 }
 
+/* register(name, callable): functions that are read from text call it by that name from now on; it
+ * may return tensors of any types. For ever: who calls it is not known. */
+static PyObject *function_register(PyObject *class, PyObject *args) {
+    (void)class;
+    const char *name = NULL;
+    PyObject *callable = NULL;
+    leat_error err = {0};
+    if (!PyArg_ParseTuple(args, "sO", &name, &callable))
+        return NULL;
+    native_callback *callback = native_callback_new(callable, NULL);
+    if (callback == NULL)
+        return NULL;
+    if (leat_callback_register(name, python_call, callback, 0, &err) == LEAT_OK)
+        Py_RETURN_NONE;
+    native_callback_release(callback);
+    return native_raise(&err);
+}
+
 static void cancel_call(void *cancel) {
     leat_cancel_fire(cancel);
 }
@@ -169,6 +214,15 @@ static PyObject *function_at(PyObject *self, PyObject *args) {
         return NULL;
     leat_function_at(native_function_of(self), file, line);
     return Py_NewRef(self);
+}
+
+/* from_json(text): the function that to_json wrote. */
+static PyObject *function_from_json(PyObject *class, PyObject *text) {
+    (void)class;
+    leat_error err = {0};
+    const char *json = PyUnicode_AsUTF8AndSize(text, NULL);
+    return json == NULL ? NULL
+                        : native_function_new(leat_function_from_json(json, &err), NULL, &err);
 }
 
 static PyObject *function_json(PyObject *self, PyObject *unused) {
@@ -227,8 +281,11 @@ static PyObject *function_output(PyObject *self, PyObject *unused) {
 static PyMethodDef function_methods[] = {
     {"python", function_python, METH_VARARGS | METH_STATIC,
      "python(callable, input, output, pure): a function that calls back."},
+    {"register", function_register, METH_VARARGS | METH_STATIC,
+     "register(name, callable): what functions that are read from text call by that name."},
     {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
     {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
+    {"from_json", function_from_json, METH_O | METH_STATIC, "The function that to_json wrote."},
     {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
     {"describe", function_describe, METH_O,
      "describe(variables): that text with types, and variables by their places."},

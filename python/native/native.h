@@ -273,6 +273,10 @@ PyObject *native_service_status(PyObject *module, PyObject *args);
 /* service_drain(service, worker or None, timeout_ms). */
 PyObject *native_service_drain(PyObject *module, PyObject *args);
 
+/* ---- calls.c ---- */
+
+int native_add_calls(PyObject *module);
+
 /* ---- records.c ---- */
 
 int native_add_records(PyObject *module);

@@ -250,7 +250,9 @@ static PyType_Spec server_spec = {
 };
 
 int native_add_server(PyObject *module) {
-    return native_add_type(module, &server_spec, &server_type);
+    if (native_add_type(module, &server_spec, &server_type) != 0)
+        return -1;
+    return native_add_calls(module);
 }
 
 /* ---- asking a service ---- */

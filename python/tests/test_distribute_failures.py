@@ -57,7 +57,6 @@ def test_what_needs_a_value_says_so():
 
 @pytest.mark.parametrize("make, kind", [
     (lambda: tf.distribute.MirroredStrategy(["GPU:0"]), ValueError),
-    (lambda: tf.distribute.ParameterServerStrategy(None), tf.errors.UnimplementedError),
     (lambda: tf.distribute.TPUStrategy(), tf.errors.UnimplementedError),
     (lambda: tf.distribute.Strategy(), TypeError),
     (lambda: tf.distribute.HierarchicalCopyAllReduce(-1), ValueError)])

@@ -169,8 +169,8 @@ def test_options_print_and_compare():
 
 
 @pytest.mark.parametrize("make", [
-    tf.distribute.Server, tf.distribute.coordinator.ClusterCoordinator, tf.distribute.experimental.PreemptionWatcher,
-    tf.distribute.experimental.partitioners.FixedShardsPartitioner, tf.distribute.experimental.rpc.Server])
+    tf.distribute.experimental.PreemptionWatcher, tf.distribute.experimental.rpc.Client,
+    tf.distribute.experimental.rpc.Server])
 def test_what_is_absent_says_so(make):
     with pytest.raises(tf.errors.UnimplementedError, match=make.__name__):
         make(2)

@@ -188,6 +188,10 @@ class Graph(_native.Graph):
         function of a variable's place, its gradient and the rate, which may change `others` beside."""
         self.has_effects = True
         changed = (*variables, *slots, *others, iterations)
+        applies = next((variable._applies for variable in changed if variable._applies is not None), None)
+        if applies is not None:
+            applies(self, part, gradients, variables, slots, iterations, rate, keeps, alone, update, others)
+            return
         for variable in changed:
             self.variables.setdefault(id(variable), [variable, [], False])[2] = False
         part.apply(self, gradients, [v._native for v in variables], [v._native for v in slots], iterations._native,
@@ -281,7 +285,7 @@ class Graph(_native.Graph):
                 tensor = self.constant(variable._read_now())
             else:
                 tensor = self.given.get(id(variable))
-                tensor = self.read(variable._native) if tensor is None else tensor
+                tensor = variable._read_node(self) if tensor is None else tensor
             entry[1].append(tensor)
             entry[2] = True
         for tape in self._tapes():
@@ -300,7 +304,7 @@ class Graph(_native.Graph):
             value = self.read_variable(variable) + value if add else value
             self.given[id(variable)] = value = state.reach(self, value)
             add = False
-        self.assign(variable._native, state.reach(self, value), add, combines)
+        variable._assign_node(self, state.reach(self, value), add, combines)
         self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 
     def forget_reads(self, variable):

@@ -54,6 +54,11 @@ def open_scopes():
     return _places.scopes
 
 
+def is_beside():
+    """Is this thread in a block of `beside`?"""
+    return _places.like is not None
+
+
 class beside:
     """Variables that are made inside of the block lie where `variable` lies, whatever scope is open."""
 
@@ -92,12 +97,17 @@ class _Made(type):
     """Variables are made by the creators of the scopes around."""
 
     def __call__(cls, *args, **kwargs):
-        creators = _places.creators
-        if not creators or cls is not Variable:
+        creators, own = _places.creators, getattr(trace.strategy(), "_make_variable", None)
+        if not creators and own is None or cls is not Variable:
             return super().__call__(*args, **kwargs)
         bound = _signature().bind(*args, **kwargs)
         bound.apply_defaults()
         made = super().__call__
+        if own is not None:
+            inner = made
+
+            def made(**arguments):
+                return own(inner, arguments)
         for creator in creators:
             made = functools.partial(creator, made)
         return made(**bound.arguments)
@@ -145,8 +155,10 @@ class Variable(metaclass=_Made):
             raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
         if not isinstance(aggregation, VariableAggregation):
             raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
-        is_text = value.dtype is dtypes.string  # of which there is one copy, whatever scope is open
-        place = None if is_text else trace.strategy() if _places.like is None else _places.like
+        place = trace.strategy() if _places.like is None else _places.like
+        make = getattr(place, "_make_native", None)
+        is_text = make is None and value.dtype is dtypes.string  # of which there is one copy, whatever scope is open
+        place = None if is_text else place
         if getattr(place, "_check_variable", None) is not None:
             place._check_variable(name, value.dtype, synchronization, aggregation)
         for graph in trace._state.graphs:
@@ -162,11 +174,11 @@ class Variable(metaclass=_Made):
         written = self.__dict__.pop("_written", initial_value)
         if getattr(place, "_compare_initial", None) is not None:
             place._compare_initial(self._name, written, value)
-        self._native = _native.Variable(value, name=self._name, trainable=bool(self._trainable),
-                                        sync_on_read=synchronization is VariableSynchronization.ON_READ
-                                        and (self._has_copies or not getattr(place, "_shares_variables", False)),
-                                        aggregation=aggregation.value,
-                                        like=None if _places.like is None or is_text else _places.like._native)
+        self._native = make(self, value) if make is not None else _native.Variable(
+            value, name=self._name, trainable=bool(self._trainable), aggregation=aggregation.value,
+            sync_on_read=synchronization is VariableSynchronization.ON_READ
+            and (self._has_copies or not getattr(place, "_shares_variables", False)),
+            like=None if _places.like is None or is_text else _places.like._native)
         distributed = getattr(place, "_distributed", None)
         self._strategy = getattr(place, "_strategy", None) if place is _places.like else place
         if distributed is not None:
@@ -314,8 +326,7 @@ class Variable(metaclass=_Made):
             factors = F["math.unsorted_segment_prod"](_converted(slices.values, self._dtype), slices.indices,
                                                               self._shape[0])
             divide = "divide" if self._dtype.is_floating else "truncatediv"
-            with trace.unrecorded():
-                return self.assign(F["multiply" if kind == "mul" else divide](self._as_tensor(), factors))
+            return self._change(kind, F["multiply" if kind == "mul" else divide], factors)
         return self._scattered("tensor_scatter_nd_" + kind, F["expand_dims"](slices.indices, -1), slices.values)
 
     def gather_nd(self, indices, name=None):
@@ -332,7 +343,32 @@ class Variable(metaclass=_Made):
 
     def _scattered(self, operation, indices, updates):
         with trace.unrecorded():
-            return self.assign(F[operation](self._as_tensor(), indices, _converted(updates, self._dtype)))
+            return self._change(operation, F[operation], indices, _converted(updates, self._dtype))
+
+    def _change(self, key, body, *inputs):
+        """Sets the value to ``body(value, *inputs)``; the variable itself. `key` tells bodies apart."""
+        with trace.unrecorded():
+            return self.assign(body(self._as_tensor(), *inputs))
+
+    def _changes_together(self, variables, body, inputs, key):
+        """Sets variables, of which this is the first, to what ``body(values, inputs)`` gives; None: one stays."""
+        for variable, value in zip(variables, body([variable._as_tensor() for variable in variables], inputs)):
+            if value is not None:
+                variable.assign(value)
+
+    def _shadow(self):
+        """The native variable that operations of the library which assign it are told of."""
+        return self._native
+
+    _applies = None  # how an optimizer's step over such variables is added to a graph; None: as the library does
+
+    def _read_node(self, graph):
+        """A read as a node of a graph."""
+        return graph.read(self._native)
+
+    def _assign_node(self, graph, value, add, combines):
+        """An assignment as a node of a graph; `combines`: of what replicas give."""
+        graph.assign(self._native, value, add, combines)
 
     def _check_value(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
@@ -345,11 +381,14 @@ class Variable(metaclass=_Made):
                 raise ValueError(text)
             raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
 
-    def _write(self, value, add):
-        self._check_value(value, add)
+    def _check_addition(self, add):
         if add and self._dtype is dtypes.string:
             raise InvalidArgumentError(None, None, f"variable '{self.name}' is of strings, to which nothing is added; "
                                        "assign what tf.strings.join gives")
+
+    def _write(self, value, add):
+        self._check_value(value, add)
+        self._check_addition(add)
         if trace._state.graphs:
             trace.check_write(self)
             trace._state.graphs[-1].write_variable(self, value, add)
@@ -385,9 +424,11 @@ class Variable(metaclass=_Made):
         with trace.unrecorded():
             places = F["reshape"](F["range"](self._shape.num_elements()), self._shape)[key]
             value = F["broadcast_to"](_converted(value, self._dtype), F["shape"](places))
-            flat = F["tensor_scatter_nd_update"](F["reshape"](self._as_tensor(), [-1]), F["reshape"](places, [-1, 1]),
-                                                 F["reshape"](value, [-1]))
-            return self.assign(F["reshape"](flat, self._shape))
+
+            def put(whole, places, values):
+                flat = F["tensor_scatter_nd_update"](F["reshape"](whole, [-1]), places, values)
+                return F["reshape"](flat, self._shape)
+            return self._change("part", put, F["reshape"](places, [-1, 1]), F["reshape"](value, [-1]))
 
     def __iter__(self):
         return iter(self._as_tensor())

@@ -10,17 +10,17 @@
 
 from leat._api.averages import global_rows
 from leat.distribute import cluster_resolver, coordinator, experimental
-from leat.distribute.absent import Server
 from leat.distribute.communication import RunOptions
 from leat.distribute.context import ReplicaContext
 from leat.distribute.cross_device_ops import (CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce,
                                               ReductionToOneDevice)
 from leat.distribute.dataset import (DistributedDataset, DistributedIterator, InputContext, InputOptions,
                                      InputReplicationMode)
+from leat.distribute.parameter_server import ParameterServerStrategy
 from leat.distribute.scope import ReduceOp, get_replica_context, get_strategy, has_strategy, in_cross_replica_context
+from leat.distribute.server import Server
 from leat.distribute.strategy import (MirroredStrategy, MultiWorkerMirroredStrategy, OneDeviceStrategy,
-                                      ParameterServerStrategy, Strategy, StrategyExtended, TPUStrategy,
-                                      experimental_set_strategy)
+                                      Strategy, StrategyExtended, TPUStrategy, experimental_set_strategy)
 from leat.distribute.values import DistributedValues
 
 __all__ = ["CrossDeviceOps", "DistributedDataset", "DistributedIterator", "DistributedValues",

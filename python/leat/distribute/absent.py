@@ -12,5 +12,4 @@ def absent(name, what, base=object):
                                 "__doc__": f"``tf.distribute.{name}``: UnimplementedError, leat has no {what}."})
 
 
-Server = absent("Server", "servers of its own: processes meet by themselves")
 PreemptionWatcher = absent("PreemptionWatcher", "watcher of platforms: PreemptionCheckpointHandler serves")

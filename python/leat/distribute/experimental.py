@@ -3,9 +3,10 @@
 from leat.distribute import coordinator, partitioners, rpc
 from leat.distribute.absent import PreemptionWatcher
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
+from leat.distribute.parameter_server import ParameterServerStrategy
 from leat.distribute.preemption import PreemptionCheckpointHandler, TerminationConfig
-from leat.distribute.strategy import (CentralStorageStrategy, MultiWorkerMirroredStrategy, ParameterServerStrategy,
-                                      TPUStrategy, ValueContext)
+from leat.distribute.strategy import (CentralStorageStrategy, MultiWorkerMirroredStrategy, TPUStrategy,
+                                      ValueContext)
 
 CollectiveCommunication = CommunicationImplementation
 CollectiveHints = CommunicationOptions

@@ -11,7 +11,6 @@ from leat._graph.traced import Function, functions_run_eagerly
 from leat._structures.indexed_slices import IndexedSlices
 from leat._structures.variables import Variable
 from leat.distribute import agreement, cluster_resolver, context, dataset as datasets, jobs, replicas, scope as scopes
-from leat.distribute.absent import absent
 from leat.distribute.communication import CommunicationImplementation, CommunicationOptions
 from leat.distribute.context import ReplicaContext
 from leat.distribute.cross_device_ops import for_strategy, reduced_slices, spread
@@ -456,9 +455,6 @@ class CentralStorageStrategy(Strategy):
 
     def _distributed(self, kind, synchronization):
         return central_class(kind) if self._count > 1 else kind
-
-
-ParameterServerStrategy = absent("ParameterServerStrategy", "parameter servers", Strategy)
 
 
 class TPUStrategy(Strategy):

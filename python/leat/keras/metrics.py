@@ -202,10 +202,9 @@ class TableMetric(Metric):
             self._updating(tensors)
 
     def _update(self, tensors):
-        states = [variable._as_tensor() for variable in self._variables]
-        for variable, update in zip(self._variables, calls.update(self._part, tensors, states)):
-            if update is not None:
-                variable.assign(update)
+        if self._variables:
+            self._variables[0]._changes_together(
+                self._variables, lambda states, values: calls.update(self._part, values, states), tensors, "metric")
         return []
 
     def result(self):

@@ -257,7 +257,9 @@ class Trainer:
         step = {"train": self.train_step, "test": self.test_step, "predict": self.predict_step}[kind]
         step = step if self.run_eagerly else function(step)
         strategy, run = getattr(self, "_distribute_strategy", None), step
-        if strategy is not None:
+        if self._schedules():
+            run = strategy._scheduled(step, kind == "predict")
+        elif strategy is not None:
             def run(data):
                 return strategy.run(step, args=(data,))
         self._functions[kind] = run
@@ -356,6 +358,8 @@ class Trainer:
         strategy = getattr(self, "_distribute_strategy", None)
         if results is None:
             return {}
+        if self._schedules():
+            results = strategy._joined(results)
         if strategy is not None and strategy.num_replicas_in_sync > 1:
             results = {name: strategy.reduce("MEAN", value, axis=None) for name, value in results.items()}
         return feeding.plain(results)
@@ -414,7 +418,13 @@ class Trainer:
         callbacks.on_train_end(epoch_logs)
         return self.history
 
+    def _schedules(self):
+        """Do workers run steps, while this process goes on?"""
+        return hasattr(getattr(self, "_distribute_strategy", None), "_scheduled")
+
     def _source(self, x, y, sample_weight, batch_size, steps, shuffle=False, class_weight=None):
+        if self._schedules():
+            self._distribute_strategy._coordinator()
         return feeding.Source(x, y, sample_weight, batch_size, steps, shuffle, class_weight,
                               getattr(self, "_distribute_strategy", None))
 
@@ -443,7 +453,7 @@ class Trainer:
             for place, batch in enumerate(batches):
                 results = self._run_step(step, batch, number + place)
             if hears:
-                end(number + together - 1, self._logs(results))
+                end(number + together - 1, {} if self._schedules() else self._logs(results))
             if has_stopped():
                 break
         return self._logs(results)

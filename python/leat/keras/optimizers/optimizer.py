@@ -523,7 +523,7 @@ class TableOptimizer(Optimizer):
         if self.built:
             return
         super().build(variables)
-        listed = [json.loads(self._part.slots(variable._native)) for variable in self._trainable_variables]
+        listed = [json.loads(self._part.slots(variable._shadow())) for variable in self._trainable_variables]
         self._own = {id(variable): [None] * len(slots) for variable, slots in zip(self._trainable_variables, listed)}
         names = list(dict.fromkeys(slot["name"] for slots in listed for slot in slots))
         for group in _groups(names, self._entry["by_variable"]):

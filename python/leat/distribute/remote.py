@@ -1,0 +1,105 @@
+"""What a function does at other tasks while it runs: reads, updates, the next element of an iterator.
+
+Each is a call of the one callback that is registered here, in the function's order. Its first input is a text that says
+what is asked of whom; so functions travel as plans, and run on any worker, or where they were traced.
+"""
+
+import collections
+import contextlib
+import itertools
+import json
+import threading
+
+from leat import _native, dtypes, errors, nest
+from leat._core import specs
+from leat._core.tensor import constant, convert_to_tensor
+from leat._graph import trace
+from leat.distribute.peers import peer
+
+_NAME = "leat.distribute.remote"
+_TEXT = specs.TensorSpec([], dtypes.string)
+_sites = itertools.count(1)
+
+
+class _Running(threading.local):
+    """What this thread runs for a coordinator."""
+
+    task = closure = turns = None
+
+
+_running = _Running()
+
+
+@contextlib.contextmanager
+def running(task, closure):
+    """In this block the thread runs a closure of a coordinator: a dictionary of its "session" (which coordinator),
+    "closure" (its number there) and "floor", below which closures are over."""
+    _running.task, _running.closure = task, closure
+    _running.turns = collections.Counter()
+    try:
+        yield
+    finally:
+        _running.task = _running.closure = _running.turns = None
+
+
+# ---- where it is traced ----
+
+def add(graph, said, inputs, spec):
+    """Adds to a graph what is `said`, a dictionary for JSON; the tensors of what comes back, a structure of `spec`."""
+    graph.branches = True  # of which steps of the processor know nothing
+    inputs = [trace.reach(graph, tensor) for tensor in (constant(json.dumps(said)), *inputs)]
+    attributes = {"name": _NAME, "input": nest.to_json((_TEXT, *map(nest.spec_of_leaf, inputs[1:]))),
+                  "output": nest.to_json(spec)}
+    return graph.call("call", json.dumps(attributes), inputs)
+
+
+def add_update(graph, said, inputs):
+    """Adds updates of variables, each of which has a mark of its own when the function runs."""
+    graph.has_effects = True
+    add(graph, {"do": "update", "site": next(_sites), **said}, inputs, (specs.TensorSpec([], dtypes.bool),))
+
+
+# ---- where it runs ----
+
+def ask(said, method, head, tensors=()):
+    """The tensors that the task which `said` names answers with."""
+    task = peer(said["task"], said["address"])
+    return task.call(method, {"incarnation": said["incarnation"], **head}, tensors)[1]
+
+
+def _read(said, inputs):
+    return ask(said, "read", {"variables": said["variables"]})
+
+
+def _update(said, inputs):
+    head = {"updates": said["updates"]}
+    if _running.closure is not None:
+        _running.turns[said["site"]] += 1
+        head.update(_running.closure, site=said["site"], turn=_running.turns[said["site"]])
+    ask(said, "update", head, inputs)
+    return [constant(True)]
+
+
+def _next(said, inputs):
+    if _running.task is None:
+        raise errors.FailedPreconditionError(None, None, "an iterator of create_per_worker_dataset is on the workers; "
+                                             "call the function by ClusterCoordinator.schedule")
+    found = _running.task.next_of(int(inputs[0]))
+    if said["optional"]:
+        nothing = [convert_to_tensor(part) for part in inputs[1:]]
+        return [constant(found is not None), *(nothing if found is None else found)]
+    if found is None:
+        raise errors.OutOfRangeError(None, None, "End of sequence")
+    return found
+
+
+_DOES = {"read": _read, "update": _update, "next": _next}
+
+
+def _call(tensors):
+    with trace.eagerly():
+        said = json.loads(tensors[0].numpy())
+        return _DOES[said["do"]](said, tensors[1:])
+
+
+_native.Function.register(_NAME, _call)

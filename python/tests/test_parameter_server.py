@@ -168,6 +168,27 @@ def test_no_addition_is_lost(strategy, coordinator):
     assert counts.numpy().tolist() == [220, 220, 220]
 
 
+def test_workers_draw_numbers_of_their_own(coordinator):
+    step = tf.function(lambda: tf.random.uniform([], dtype=tf.float64))
+    assert len({float(one) for one in coordinator.fetch([coordinator.schedule(step) for _ in range(12)])}) == 12
+
+
+def test_nothing_is_updated_behind_a_failure(strategy, coordinator):
+    first, second = made(strategy, 0), made(strategy, 0)
+
+    @tf.function
+    def step(x):
+        first.assign_add(1)
+        for _ in tf.range(2):
+            first.assign_add(10)
+        tf.debugging.assert_positive(x)
+        second.assign_add(1)
+    coordinator.schedule(step, (tf.constant(-1),))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        coordinator.join()
+    assert (first.numpy(), second.numpy()) == (21, 0)
+
+
 def test_what_is_not_scheduled(strategy, coordinator):
     assert tf.distribute.coordinator.ClusterCoordinator(strategy) is coordinator and coordinator.strategy is strategy
     with pytest.raises(TypeError, match="tf.function"):

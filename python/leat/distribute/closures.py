@@ -216,7 +216,7 @@ class Worker:
             if number in self._iterators:
                 self._call("drop", {"number": number})
         if function.key not in self._functions:
-            self._call("function", {"key": function.key, "text": function.text})
+            self._call("function", {"key": function.key, "text": function.text, "stages": True})
             self._functions.add(function.key)
         for iterator in closure.iterators:
             if iterator.number not in self._iterators:

@@ -14,6 +14,7 @@ from leat import nest
 from leat._graph import trace
 from leat._graph.arguments import _leaf, _Static
 from leat._graph.traced import ConcreteFunction, Function
+from leat.distribute import stages
 from leat.distribute.closures import Closure, Queue, Worker, check_any
 from leat.distribute.coordinator_values import (PerWorkerDataset, PerWorkerIterator, PerWorkerValues, RemoteValue,
                                                 ScheduledValue)
@@ -26,7 +27,7 @@ class _Sent:
     def __init__(self, made, function):
         self._made = made
         try:
-            self.text = made.native.to_json()
+            self.text = stages.text_of(made.native)
         except UnimplementedError as error:
             name = getattr(function, "__name__", "the function")
             raise UnimplementedError(None, None, f"{name} cannot run on a worker: {error.message}; create variables "

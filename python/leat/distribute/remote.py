@@ -16,7 +16,7 @@ from leat._core.tensor import constant, convert_to_tensor
 from leat._graph import trace
 from leat.distribute.peers import peer
 
-_NAME = "leat.distribute.remote"
+NAME = "leat.distribute.remote"
 _TEXT = specs.TensorSpec([], dtypes.string)
 _sites = itertools.count(1)
 
@@ -48,7 +48,7 @@ def add(graph, said, inputs, spec):
     """Adds to a graph what is `said`, a dictionary for JSON; the tensors of what comes back, a structure of `spec`."""
     graph.branches = True  # of which steps of the processor know nothing
     inputs = [trace.reach(graph, tensor) for tensor in (constant(json.dumps(said)), *inputs)]
-    attributes = {"name": _NAME, "input": nest.to_json((_TEXT, *map(nest.spec_of_leaf, inputs[1:]))),
+    attributes = {"name": NAME, "input": nest.to_json((_TEXT, *map(nest.spec_of_leaf, inputs[1:]))),
                   "output": nest.to_json(spec)}
     return graph.call("call", json.dumps(attributes), inputs)
 
@@ -67,17 +67,34 @@ def ask(said, method, head, tensors=()):
     return task.call(method, {"incarnation": said["incarnation"], **head}, tensors)[1]
 
 
-def _read(said, inputs):
-    return ask(said, "read", {"variables": said["variables"]})
+def _marked(said):
+    """The updates that are said; of a closure each has a mark: its place in the function, and how often it was there."""
+    if _running.closure is None:
+        return said["updates"]
+    _running.turns[said["site"]] += 1
+    turn = _running.turns[said["site"]]
+    return [{**one, "mark": [said["site"], turn, place]} for place, one in enumerate(said["updates"])]
 
 
-def _update(said, inputs):
-    head = {"updates": said["updates"]}
-    if _running.closure is not None:
-        _running.turns[said["site"]] += 1
-        head.update(_running.closure, site=said["site"], turn=_running.turns[said["site"]])
-    ask(said, "update", head, inputs)
-    return [constant(True)]
+def together(asked):
+    """Reads, or updates, one call for each server: the results of each, for pairs of what is said and its inputs."""
+    by_task, results = {}, [None] * len(asked)
+    for place, (said, _) in enumerate(asked):
+        by_task.setdefault(said["task"], []).append(place)
+    for places in by_task.values():
+        first = asked[places[0]][0]
+        if first["do"] == "read":
+            numbers = [one for place in places for one in asked[place][0]["variables"]]
+            found = iter(ask(first, "read", {"variables": numbers}))
+            for place in places:
+                results[place] = [next(found) for _ in asked[place][0]["variables"]]
+        else:
+            updates = [one for place in places for one in _marked(asked[place][0])]
+            ask(first, "update", {"updates": updates, **(_running.closure or {})},
+                [tensor for place in places for tensor in asked[place][1]])
+            for place in places:
+                results[place] = [constant(True)]
+    return results
 
 
 def _next(said, inputs):
@@ -93,13 +110,14 @@ def _next(said, inputs):
     return found
 
 
-_DOES = {"read": _read, "update": _update, "next": _next}
+def perform(said, inputs):
+    """The tensors that come of what is said."""
+    return _next(said, inputs) if said["do"] == "next" else together([(said, inputs)])[0]
 
 
 def _call(tensors):
     with trace.eagerly():
-        said = json.loads(tensors[0].numpy())
-        return _DOES[said["do"]](said, tensors[1:])
+        return perform(json.loads(tensors[0].numpy()), tensors[1:])
 
 
-_native.Function.register(_NAME, _call)
+_native.Function.register(NAME, _call)

@@ -18,6 +18,7 @@ from leat.data.dataset import Dataset
 from leat.distribute import remote
 from leat.distribute.messages import field
 from leat.distribute.peers import LostError, what_it_is
+from leat.distribute.stages import Program
 
 
 class _Stored:
@@ -68,7 +69,8 @@ class Task:
 
     def put_function(self, head, tensors):
         """Keeps a function under its key."""
-        made = _native.Function.from_json(field(head, "text", str))
+        text = field(head, "text", str)
+        made = Program(text) if head.get("stages") else _native.Function.from_json(text)
         with self._lock:
             self._functions[field(head, "key", str)] = made
         return {}, ()
@@ -110,10 +112,10 @@ class Task:
         if "closure" in head:
             closure = field(head, "session", int), field(head, "closure", int)
             self._raise_floor(closure[0], field(head, "floor", int))
-        for place, change in enumerate(field(head, "updates", list)):
+        for change in field(head, "updates", list):
             numbers = field(change, "variables", list)
             inputs = [next(rest) for _ in range(field(change, "inputs", int))]
-            mark = None if closure is None else (closure, (head.get("site"), head.get("turn"), place))
+            mark = None if closure is None else (closure, tuple(field(change, "mark", list)))
             self._update(numbers, field(change, "function", str), inputs, mark)
         return {}, ()
 

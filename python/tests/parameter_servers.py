@@ -60,6 +60,11 @@ class Cluster:
         """As kill -9."""
         os.kill(self._processes.pop((job, index)), signal.SIGKILL)
 
+    def alive(self):
+        """The jobs, with the tasks that were not killed."""
+        return {job: [address for index, address in enumerate(addresses) if (job, index) in self._processes]
+                for job, addresses in self.spec.items()}
+
     def resolver(self):
         """What says where it is."""
         return tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(self.spec), rpc_layer="grpc")

@@ -2,6 +2,8 @@
 
 import re
 import socket
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -387,7 +389,7 @@ def test_hostile_bytes_are_answered_with_an_error(cluster, strategy):
 # ---- tasks that are lost; what follows has no cluster any more ----
 
 def test_a_lost_worker_and_a_lost_server(cluster, strategy, coordinator):
-    count, other = made(strategy, 0), made(strategy, 0)
+    count, other, first, second = (made(strategy, 0) for _ in range(4))
 
     @tf.function
     def step(iterator):
@@ -414,3 +416,15 @@ def test_a_lost_worker_and_a_lost_server(cluster, strategy, coordinator):
     cluster.launch("ps", lost)
     with pytest.raises(tf.errors.UnavailableError, match="/job:ps"):
         count.numpy()
+    # A coordinator that comes later has the cluster; numbers of variables are its own.
+    program = f"""
+import leat as tf
+resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({cluster.alive()}))
+with tf.distribute.ParameterServerStrategy(resolver).scope():
+    print([tf.Variable(float(number)).numpy() for number in range(9)][-1])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "8.0\n", done.stderr
+    kept = [one for one in (first, second) if one.device != count.device]
+    with pytest.raises(tf.errors.UnavailableError, match="coordinator"):
+        kept[0].numpy()

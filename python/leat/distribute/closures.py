@@ -179,7 +179,7 @@ class Worker:
         """Meets the worker, which may have been started again; does it answer?"""
         try:
             incarnation = peers.greet(self.peer, {"version": _native.version()}, 2000)
-            self.peer.call("begin", {"incarnation": incarnation, "owner": OWNER})
+            incarnation = peers.begin(self.peer, incarnation, OWNER)
         except OpError:
             self.lost_since = self.lost_since or time.monotonic()
             return False

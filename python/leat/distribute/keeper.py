@@ -23,13 +23,11 @@ class Keeper:
 
     def __init__(self, tasks, incarnations):
         self.peers = tasks
-        self._where = [{"task": one.name, "address": one.address, "incarnation": incarnations[one.name]}
-                       for one in tasks]
+        self._where = [{"task": one.name, "address": one.address,
+                        "incarnation": peers.begin(one, incarnations[one.name], OWNER)} for one in tasks]
         self._functions = set()  # (task, key) of those that are there
         self._dropped = [[] for _ in tasks]  # numbers of variables that nobody has any more
         self._count = 0
-        for where in self._where:
-            remote.ask(where, "begin", {"owner": OWNER})
 
     def next_task(self):
         """The server of the next variable: each in its turn."""

@@ -119,3 +119,9 @@ def greet(one, head, timeout_ms):
             None, None, f"at {one.address} is {answer.get('task')} of leat {answer.get('version')}; expected "
             f"{one.name} of leat {head['version']}")
     return str(answer.get("incarnation"))
+
+
+def begin(one, incarnation, owner):
+    """Has a task serve a coordinator alone from now on; what its calls name as the task's incarnation."""
+    answer, _ = one.call("begin", {"incarnation": incarnation, "owner": owner})
+    return str(answer.get("lease"))

@@ -68,7 +68,7 @@ def ask(said, method, head, tensors=()):
 
 
 def _marked(said):
-    """The updates that are said; of a closure each has a mark: its place in the function, and how often it was there."""
+    """The updates that are said; of a closure each has a mark: its place there, and how often that was reached."""
     if _running.closure is None:
         return said["updates"]
     _running.turns[said["site"]] += 1

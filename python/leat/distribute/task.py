@@ -42,7 +42,7 @@ class Task:
         self._iterators = {}
         self._marks = {}  # (coordinator, closure) -> the marks of its updates that were made
         self._floors = {}  # coordinator -> the number below which its closures are over
-        self._owner = None  # the coordinator whose all of this is
+        self._lease = None  # how calls of the coordinator whose all of this is name the incarnation
 
     def answer(self, method, head, tensors):
         """(head, tensors) of the answer to a call."""
@@ -51,21 +51,24 @@ class Task:
         handler = _METHODS.get(method)
         if handler is None:
             raise errors.UnimplementedError(None, None, f"no call is called {method!r}")
-        if head.get("incarnation") != self.incarnation:
-            raise LostError(self.name, f"{what_it_is(self.name)} has been started again, without what it held")
+        with self._lock:
+            known = self.incarnation if method == "begin" else self._lease
+        if known is None or head.get("incarnation") != known:
+            raise LostError(self.name, f"{what_it_is(self.name)} has been started again, or another coordinator has "
+                            "taken it, and what it held is gone")
         return handler(self, head, tensors)
 
     # ---- of a coordinator ----
 
     def begin(self, head, tensors):
-        """A coordinator takes over: what an earlier one left is dropped."""
-        owner = field(head, "owner", str)
+        """A coordinator takes over: what an earlier one left is dropped. Its calls name what this answers."""
+        lease = f"{self.incarnation} {field(head, 'owner', str)}"
         with self._lock:
-            if self._owner != owner:
-                self._owner = owner
+            if self._lease != lease:
+                self._lease = lease
                 for kept in (self._variables, self._functions, self._iterators, self._marks, self._floors):
                     kept.clear()
-        return {}, ()
+        return {"lease": lease}, ()
 
     def put_function(self, head, tensors):
         """Keeps a function under its key."""
@@ -79,8 +82,7 @@ class Task:
         with self._lock:
             made = self._functions.get(key)
         if made is None:
-            raise errors.NotFoundError(None, None, f"{self.name} has no function {key!r}: another coordinator may have "
-                                       "taken the cluster")
+            raise errors.NotFoundError(None, None, f"{self.name} has no function {key!r}")
         return made
 
     # ---- variables ----
@@ -98,8 +100,7 @@ class Task:
         with self._lock:
             found = [self._variables.get(number) for number in numbers]
         if None in found:
-            raise errors.NotFoundError(None, None, f"{self.name} has no variable {numbers[found.index(None)]}: another "
-                                       "coordinator may have taken the cluster")
+            raise errors.NotFoundError(None, None, f"{self.name} has no variable {numbers[found.index(None)]}")
         return found
 
     def read(self, head, tensors):

@@ -351,7 +351,8 @@ def test_a_table_is_cut_into_shards(cluster, coordinator, tmp_path):
     assert len({one.device for one in table.variables}) == 2 and table.shape == [5, 2]
     assert np.array_equal(table.numpy(), whole) and np.array_equal(table[1:4].numpy(), whole[1:4])
     assert np.array_equal(tf.nn.embedding_lookup(table, [4, 0]).numpy(), whole[[4, 0]])
-    assert np.array_equal((table + 1.0).numpy(), whole + 1)
+    assert np.array_equal((table + 1.0).numpy(), whole + 1) and np.array_equal((table == 1.0).numpy(), whole == 1)
+    assert np.array_equal(table.sparse_read([4, 1]).numpy(), whole[[4, 1]])
     table.assign(whole + 2)
     table.assign_add(whole)
     table.scatter_add(tf.IndexedSlices([[1.0, 1.0], [5.0, 5.0]], [4, 0]))

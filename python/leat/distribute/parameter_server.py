@@ -121,20 +121,13 @@ class ParameterServerStrategy(Strategy):
 
     def experimental_distribute_dataset(self, dataset, options=None):
         """The dataset itself: a worker has one replica, and reads all of it."""
-        self._check_coordinated()
         return dataset
 
     def distribute_datasets_from_function(self, dataset_fn, options=None):
         """What ``dataset_fn(InputContext)`` gives, for a worker."""
-        self._check_coordinated()
         return dataset_fn(datasets.InputContext())
 
     experimental_distribute_datasets_from_function = distribute_datasets_from_function
-
-    def _check_coordinated(self):
-        if self._cluster_coordinator is None:
-            raise NotImplementedError("`tf.distribute.ParameterServerStrategy` must be used with `tf.distribute."
-                                      "coordinator.ClusterCoordinator` in a custom training loop.")
 
     # ---- what Keras' fit calls ----
 

@@ -21,6 +21,7 @@ class ShardedVariable:
     __array_priority__ = 100
     _is_tensor = True
     is_sharded_variable = True
+    __hash__ = object.__hash__
 
     def __init__(self, variables, name="ShardedVariable"):
         if not isinstance(variables, (list, tuple)) or not variables or any(
@@ -136,7 +137,7 @@ def _scatter(kind):
 for _kind in ("add", "sub", "update", "max", "min", "mul", "div"):
     setattr(ShardedVariable, f"scatter_{_kind}", _scatter(_kind))
 for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "floordiv", "rfloordiv", "mod",
-              "rmod", "pow", "rpow", "matmul", "rmatmul", "lt", "le", "gt", "ge", "neg", "abs"):
+              "rmod", "pow", "rpow", "matmul", "rmatmul", "eq", "ne", "lt", "le", "gt", "ge", "neg", "abs"):
     setattr(ShardedVariable, f"__{_name}__", _delegate(f"__{_name}__"))
 
 

@@ -423,8 +423,6 @@ class Trainer:
         return hasattr(getattr(self, "_distribute_strategy", None), "_scheduled")
 
     def _source(self, x, y, sample_weight, batch_size, steps, shuffle=False, class_weight=None):
-        if self._schedules():
-            self._distribute_strategy._coordinator()
         return feeding.Source(x, y, sample_weight, batch_size, steps, shuffle, class_weight,
                               getattr(self, "_distribute_strategy", None))
 

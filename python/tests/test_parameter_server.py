@@ -296,6 +296,35 @@ def test_one_step_of_sgd_and_adam(strategy, coordinator):
         assert {one.device for one in optimizer.variables} <= {one.device for one in model.variables}
 
 
+class Halving(tf.keras.optimizers.Optimizer):
+    """Momentum of a half, written in Python."""
+
+    def build(self, variables):
+        super().build(variables)
+        self.sums = [self.add_variable_from_reference(variable, "sum") for variable in variables]
+
+    def update_step(self, gradient, variable, learning_rate):
+        own = self.sums[self._get_variable_index(variable)]
+        self.assign(own, own * 0.5 + gradient)
+        self.assign_sub(variable, learning_rate * own)
+
+
+def test_optimizers_of_ones_own(strategy, coordinator):
+    with strategy.scope():
+        variables = [tf.keras.Variable([1.0, 2.0]), tf.keras.Variable([3.0])]
+        optimizer = Halving(0.1, global_clipnorm=3.0)
+
+    @tf.function
+    def step():
+        optimizer.apply_gradients(zip([tf.constant([2.0, 2.0]), tf.constant([1.0])], variables))
+    coordinator.schedule(step)
+    coordinator.schedule(step)
+    coordinator.join()
+    # The norm is 3. A step is 0.1 times g, then 0.1 times 1.5 g, whichever is first.
+    assert np.allclose(variables[0].numpy(), [0.5, 1.5]) and np.allclose(variables[1].numpy(), [2.75])
+    assert np.allclose(optimizer.sums[0].numpy(), [3.0, 3.0])
+
+
 def test_metrics_count_all_workers(strategy, coordinator):
     with strategy.scope():
         mean, accuracy = tf.keras.metrics.Mean(), tf.keras.metrics.SparseCategoricalAccuracy()

@@ -293,7 +293,7 @@ class _Step(Graph):
         if id(variable) not in self.natives:
             raise UnimplementedError(None, None, f"an optimizer's step that assigns variable {variable.name}, which is "
                                      "none of its own")
-        self.assign(self.natives[id(variable)], trace.reach(self, value), add, False)
+        self.assign(self.natives[id(variable)], trace.reach(self, value), add, True)
 
 
 def apply(graph, part, gradients, variables, slots, iterations, rate, keeps, alone, update, others):

@@ -355,7 +355,7 @@ def test_an_embedding_learns_the_rows_that_it_is_given(strategy, coordinator):
     assert table.numpy().tolist() == [[1, 1], [0, 0], [1, 1], [0.5, 0.5]]
 
 
-def test_fit(strategy):
+def test_fit(strategy, tmp_path):
     x = np.float32(np.arange(64).reshape(32, 2) % 7)
     y = x @ np.float32([[1], [-1]]) + 1
     with strategy.scope():
@@ -363,8 +363,14 @@ def test_fit(strategy):
         model.compile("sgd", "mse", metrics=["mae"])
     before = model.evaluate(x, y, verbose=0)
     assert np.allclose(before, [(y ** 2).mean(), np.abs(y).mean()], rtol=1e-5)
-    history = model.fit(x, y, batch_size=8, epochs=3, verbose=0, shuffle=False)
+    seen = tf.keras.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: batches.append((batch, logs)))
+    batches = []
+    history = model.fit(x, y, batch_size=8, epochs=3, verbose=0,
+                        callbacks=[seen, tf.keras.callbacks.TensorBoard(tmp_path)])
+    assert batches == [(0, {}), (1, {}), (2, {}), (3, {})] * 3
     assert model.optimizer.iterations.numpy() == 12 and history.history["loss"][-1] < before[0] / 2
+    with pytest.raises(tf.errors.UnimplementedError, match="SavedModel"):
+        model.export(str(tmp_path / "m"))
     assert np.allclose(model.predict(x, verbose=0), x @ model.get_weights()[0] + model.get_weights()[1], rtol=1e-5)
 
 

@@ -208,6 +208,10 @@ class _Functions:
     def _check(self, function):
         known = {id(variable) for variable in self.variables}
         for variable in function._made.graph_variables:
+            if variable._is_remote:
+                raise UnimplementedError(None, None, f"variable {variable.name} is on a parameter server, and those "
+                                         "of a SavedModel's functions are here; load the weights into a model that is "
+                                         "made outside of the scope, and save that")
             if id(variable) not in known:
                 raise AssertionError(
                     f"Tried to export a function which references an 'untracked' resource: {variable!r}, which "

@@ -129,6 +129,7 @@ class Variable(metaclass=_Made):
     __array_priority__ = 100
     _is_tensor = True
     _has_copies = False  # has it copies that are combined on reading also where variables have no others?
+    _is_remote = False  # does it live in another process?
     _was_open = False  # was it given a shape with unknown dimensions?
     _is_in_scope = True  # does a name_scope belong to the name?
 

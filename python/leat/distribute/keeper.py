@@ -56,8 +56,6 @@ class Keeper:
 class Handle:
     """Stands where a variable's native object stands, for one that lives on a server."""
 
-    is_remote = True
-
     def __init__(self, keeper, task, number):
         self.keeper, self.task, self.number = keeper, task, number
 
@@ -97,6 +95,7 @@ class ServerVariable(Variable):
 
     distribute_strategy = property(lambda self: self._strategy, doc="The strategy in whose scope it was made.")
     _applies = staticmethod(updates.apply)
+    _is_remote = True
 
     def _make_native(self, variable, value):
         """What a variable that is made beside this one has."""

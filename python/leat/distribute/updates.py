@@ -246,7 +246,7 @@ def _add(graph, program, variables, inputs):
 
 def _check_remote(variables):
     for variable in variables:
-        if not getattr(variable._native, "is_remote", False):
+        if not variable._is_remote:
             raise UnimplementedError(None, None, f"variable {variable.name} is changed together with variables on "
                                      "parameter servers, and is none; create it under strategy.scope()")
 

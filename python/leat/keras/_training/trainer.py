@@ -288,6 +288,8 @@ class Trainer:
         from leat._graph.introspection import FuncGraph
         from leat._graph.traced import Function
         run, strategy = self._functions.get("train"), getattr(self, "_distribute_strategy", None)
+        if self._schedules():
+            return None
         traces = strategy._steps.latest() if strategy is not None else (
             list(run._traces.values()) if isinstance(run, Function) else [])
         return FuncGraph(traces[-1].native, "train_step") if traces else None

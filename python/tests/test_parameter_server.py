@@ -173,6 +173,10 @@ def test_no_addition_is_lost(strategy, coordinator):
 def test_workers_draw_numbers_of_their_own(coordinator):
     step = tf.function(lambda: tf.random.uniform([], dtype=tf.float64))
     assert len({float(one) for one in coordinator.fetch([coordinator.schedule(step) for _ in range(12)])}) == 12
+    iterator = iter(coordinator.create_per_worker_dataset(tf.data.Dataset.range(10**6).shuffle(10**6)))
+    first = tf.function(lambda iterator: next(iterator))
+    found = coordinator.fetch([coordinator.schedule(first, (iterator,)) for _ in range(12)])
+    assert len(set(map(int, found))) == 12
 
 
 def test_nothing_is_updated_behind_a_failure(strategy, coordinator):

@@ -4,7 +4,7 @@ import itertools
 import threading
 import weakref
 
-from leat import dtypes, nest
+from leat import _native, dtypes, nest
 from leat._core.element_specs import IteratorSpec
 from leat._core.tensor import constant
 from leat._graph import trace
@@ -12,6 +12,7 @@ from leat._structures.variables import variable_creator_scope
 from leat.data.dataset import Dataset
 from leat.data.traced import TracedIterator, _nothing
 from leat.distribute import remote
+from leat.distribute.stages import with_own_seeds
 
 _numbers = itertools.count(1)  # of datasets and iterators on workers
 
@@ -131,6 +132,8 @@ class PerWorkerDataset:
         made = [_made(source) for _ in workers]
         self.element_spec = made[0].element_spec
         self.plans = [one.to_json() for one in made]
+        if not _native.has_seed():
+            self.plans = list(map(with_own_seeds, self.plans))
 
     def __iter__(self):
         if trace.is_tracing():

@@ -126,20 +126,25 @@ class _Cut:
 
 # ---- where it runs ----
 
-def _with_own_seeds(value):
-    """The JSON in which operations without a seed draw numbers of this worker's own."""
+def with_own_seeds(text, of_operators=True):
+    """The JSON of a function or dataset in which what has no seed draws numbers of one worker's own."""
+    is_of_any = '"unseeded"' in text or of_operators and '"pair_0"' in text
+    return json.dumps(_reseeded(json.loads(text), of_operators)) if is_of_any else text
+
+
+def _reseeded(value, of_operators):
     if isinstance(value, list):
-        return [_with_own_seeds(one) for one in value]
+        return [_reseeded(one, of_operators) for one in value]
     if not isinstance(value, dict):
         return value
     own = {"op_seed": secrets.randbits(62)} if value.get("unseeded") is True else {}
-    return {**{name: _with_own_seeds(one) for name, one in value.items()}, **own}
+    if of_operators and "pair_0" in value and "seed" not in value:
+        own = {"pair_0": secrets.randbits(62), "pair_1": secrets.randbits(62)}
+    return {**{name: _reseeded(one, of_operators) for name, one in value.items()}, **own}
 
 
 def _function(text):
-    if '"unseeded"' in text:
-        text = json.dumps(_with_own_seeds(json.loads(text)))
-    return _native.Function.from_json(text)
+    return _native.Function.from_json(with_own_seeds(text, False))
 
 
 class Program:

@@ -354,9 +354,15 @@ def test_an_embedding_learns_the_rows_that_it_is_given(strategy, coordinator):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(tf.nn.embedding_lookup(table, ids))
         optimizer.apply_gradients([(tape.gradient(loss, table), table)])
-    coordinator.schedule(step, (tf.constant([1, 3, 1]),))
-    coordinator.join()
+        return loss, tf.gather(table, ids[0])
+    assert coordinator.schedule(step, (tf.constant([1, 3, 1]),)).fetch()[0] == 6.0
     assert table.numpy().tolist() == [[1, 1], [0, 0], [1, 1], [0.5, 0.5]]
+    loss, row = coordinator.schedule(step, (tf.constant([3, 2, 1]),)).fetch()
+    assert loss == 3.0 and row.tolist() == [0, 0]
+    assert table.numpy().tolist() == [[1, 1], [-0.5, -0.5], [0.5, 0.5], [0, 0]]
+    coordinator.schedule(step, (tf.constant([4]),))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        coordinator.join()
 
 
 def test_fit(strategy, tmp_path):
@@ -392,6 +398,13 @@ def test_a_table_is_cut_into_shards(cluster, coordinator, tmp_path):
     assert np.array_equal(tf.nn.embedding_lookup(table, [4, 0]).numpy(), whole[[4, 0]])
     assert np.array_equal((table + 1.0).numpy(), whole + 1) and np.array_equal((table == 1.0).numpy(), whole == 1)
     assert np.array_equal(table.sparse_read([4, 1]).numpy(), whole[[4, 1]])
+    for ids in (5, -1):
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            tf.nn.embedding_lookup(table, [0, ids])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.nn.embedding_lookup(table.variables, [[4, 0], [4, 1]]))
+    shares = [tf.convert_to_tensor(one).numpy()[:, 0].tolist() for one in tape.gradient(loss, table.variables)]
+    assert shares == [[1, 1, 0], [0, 2]]
     table.assign(whole + 2)
     table.assign_add(whole)
     table.scatter_add(tf.IndexedSlices([[1.0, 1.0], [5.0, 5.0]], [4, 0]))

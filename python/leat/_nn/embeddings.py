@@ -25,15 +25,32 @@ def _table(params):
     return params._as_tensor() if hasattr(params, "_as_tensor") else convert_to_tensor(params)
 
 
+def rows_of_parts(parts, ids):
+    """The rows that `ids` number of a table in several parts, each of which is asked for its own alone."""
+    ids, first, total = convert_to_tensor(ids), 0, None
+    for place, part in enumerate(parts):
+        own, size = ids - first, part.shape[0]
+        own = own if place == 0 else F["maximum"](own, 0)  # the first and the last part refuse what is out of range
+        own = own if place == len(parts) - 1 else F["minimum"](own, size - 1)
+        is_here = F["reshape"](F["equal"](own, ids - first), [-1] + [1] * (part.shape.rank - 1))
+        rows = F["gather"](part._as_tensor(), F["reshape"](own, [-1]))
+        rows = F["where"](is_here, rows, F["zeros_like"](rows))
+        total, first = rows if total is None else total + rows, first + size
+    return F["reshape"](total, F["concat"]([F["shape"](ids), parts[0].shape[1:].as_list()], 0))
+
+
 def embedding_lookup(params, ids, max_norm=None, name=None):
     """The rows of `params` that `ids` number; their norms are at most `max_norm` (``tf.nn.embedding_lookup``).
 
     `params`: a table, or its rows in several parts, the first ones first.
     """
-    params = _table(params)
+    parts = getattr(params, "variables", params) if getattr(params, "is_sharded_variable", False) else params
     if hasattr(ids, "with_flat_values"):
         return ids.with_flat_values(embedding_lookup(params, ids.flat_values, max_norm))
-    found = F["gather"](params, ids)
+    if isinstance(parts, (list, tuple)) and len(parts) > 1 and all(getattr(one, "_is_remote", False) for one in parts):
+        found = rows_of_parts(parts, ids)
+    else:
+        found = F["gather"](_table(params), ids)
     if max_norm is None:
         return found
     from leat._api.arrays import clip_by_norm

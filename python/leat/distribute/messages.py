@@ -1,12 +1,16 @@
 """What processes of a cluster send each other: a head of JSON, and tensors behind it.
 
-    four bytes: the size of the head | the head | TensorProtos, whose sizes the head says
+    four bytes: the size of the head | the head | the tensors
 
+Of each tensor the head says dtype, size and, where it lies there as in memory, its shape; others are TensorProtos.
 Nothing in it is code: functions and datasets travel as plans (leat's JSON), which the library checks as it reads them.
 """
 
 import json
+import math
 import struct
+
+import numpy as np
 
 from leat import dtypes, errors
 from leat._core.tensor import convert_to_tensor
@@ -15,14 +19,28 @@ from leat._graph.ops import FUNCTIONS as F
 
 _SIZE = struct.Struct("<I")
 _MOST_HEAD = 1 << 28
+_MOST = (1 << 31) - 1  # bytes of a message
+_PLAIN = frozenset([dtypes.float32, dtypes.float64, dtypes.float16, dtypes.int8, dtypes.int16, dtypes.int32,
+                    dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64, dtypes.complex64,
+                    dtypes.complex128])
 
 
 def packed(head, tensors=()):
     """The bytes of a head, a dictionary for JSON, and of tensors with values."""
+    kinds, parts = [], []
     with trace.eagerly():
-        parts = [_bytes_of(tensor) for tensor in tensors]
-    kinds = [[tensor.dtype.name, len(part)] for tensor, part in zip(tensors, parts)]
+        for tensor in tensors:
+            if tensor.dtype in _PLAIN:
+                array = np.ascontiguousarray(np.asarray(tensor))
+                kinds.append([tensor.dtype.name, array.nbytes, list(tensor.shape)])
+                parts.append(array.data)
+            else:
+                parts.append(_bytes_of(tensor))
+                kinds.append([tensor.dtype.name, len(parts[-1]), None])
     text = json.dumps({**head, "tensors": kinds}).encode()
+    if _SIZE.size + len(text) + sum(length for _, length, _ in kinds) > _MOST:
+        raise errors.ResourceExhaustedError(None, None, "tensors of 2 GiB do not travel in one message; cut large "
+                                            "variables into shards by a variable_partitioner")
     return b"".join([_SIZE.pack(len(text)), text, *parts])
 
 
@@ -51,14 +69,28 @@ def _unpacked(data):
         raise ValueError("its head is no dictionary with the sizes of tensors")
     tensors = []
     with trace.eagerly():
-        for name, length in head.pop("tensors"):
-            if not isinstance(length, int) or not 0 <= length <= len(data) - at:
+        for name, length, shape in head.pop("tensors"):
+            if type(length) is not int or not 0 <= length <= len(data) - at:
                 raise ValueError("a tensor is cut off")
-            tensors.append(F["io.parse_tensor"](convert_to_tensor(data[at:at + length]), dtypes.as_dtype(name)))
+            dtype = dtypes.as_dtype(name)
+            if shape is None:
+                tensors.append(F["io.parse_tensor"](convert_to_tensor(data[at:at + length]), dtype))
+            else:
+                tensors.append(_plain(data, at, length, dtype, shape))
             at += length
     if at != len(data):
         raise ValueError("there are bytes behind its tensors")
     return head, tensors
+
+
+def _plain(data, at, length, dtype, shape):
+    """A tensor that lies in the data as in memory."""
+    if dtype not in _PLAIN or any(type(size) is not int or size < 0 for size in shape):
+        raise ValueError(f"a tensor of {dtype.name} and shape {shape}")
+    if math.prod(shape) * dtype.size != length:
+        raise ValueError("a tensor has not the size of its shape")
+    array = np.frombuffer(data, dtype.as_numpy_dtype, math.prod(shape), at)
+    return convert_to_tensor(array.reshape(shape), dtype)
 
 
 def field(head, name, kind):

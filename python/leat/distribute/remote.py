@@ -88,6 +88,11 @@ def together(asked):
             found = iter(ask(first, "read", {"variables": numbers}))
             for place in places:
                 results[place] = [next(found) for _ in asked[place][0]["variables"]]
+        elif first["do"] == "rows":
+            numbers = [number for place in places for number in asked[place][0]["variables"]]
+            found = ask(first, "rows", {"variables": numbers}, [asked[place][1][0] for place in places])
+            for place, tensor in zip(places, found):
+                results[place] = [tensor]
         else:
             updates = [one for place in places for one in _marked(asked[place][0])]
             ask(first, "update", {"updates": updates, **(_running.closure or {})},

@@ -7,6 +7,7 @@ from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.ops import FUNCTIONS as F
+from leat._nn.embeddings import rows_of_parts
 from leat._structures.indexed_slices import IndexedSlices
 from leat._structures.variables import Variable, _delegate
 
@@ -79,7 +80,7 @@ class ShardedVariable:
 
     def sparse_read(self, indices, name=None):
         """The rows that `indices` number."""
-        return F["gather"](self._as_tensor(), indices)
+        return rows_of_parts(self.variables, indices)
 
     # ---- assigning ----
 

@@ -58,12 +58,15 @@ class _Cut:
             self._kinds += [{"dtype": one["dtype"], "shape": one["shape"]} for one in node["types"]]
             self._numbers.append(range(first, len(self._kinds)))
             self._made_by.update((number, node) for number in self._numbers[-1])
+        self._asked = {place: said for place, node in enumerate(self._nodes) if (said := self._said(node)) is not None}
+        self._live = self._needed()
+        self._read_rows()
         self._stages, self._waiting, self._within = [], [], set()
 
     def program(self):
         """The stages as a dictionary for JSON; None where a value between them has no form in messages."""
-        for place, node in enumerate(self._nodes):
-            said = self._said(node)
+        for place in sorted(self._live):
+            node, said = self._nodes[place], self._asked.get(place)
             if said is not None:
                 inputs = node["inputs"][1:]
                 if said["do"] == "update" or not self._within.isdisjoint(inputs):
@@ -93,6 +96,44 @@ class _Cut:
         if node["op"] != "call" or node["attrs"].get("name") != remote.NAME:
             return None
         return json.loads(self._made_by[node["inputs"][0]]["attrs"]["value"]["data"][0])
+
+    def _is_effect(self, place):
+        """Does an operation more than compute? Reads of variables do not."""
+        if place in self._asked:
+            return self._asked[place]["do"] != "read"
+        return self._nodes[place]["op"] == "assert" or _has(self._nodes[place], _EFFECTS)
+
+    def _needed(self):
+        """The places of the operations that results and effects follow from."""
+        needed, live = set(self._outputs), set()
+        for place in reversed(range(len(self._nodes))):
+            if self._is_effect(place) or not needed.isdisjoint(self._numbers[place]):
+                live.add(place)
+                needed.update(self._nodes[place]["inputs"][place in self._asked:])
+        return live
+
+    def _read_rows(self):
+        """Reads of variables of which nothing but rows is used read these rows alone."""
+        users = {}  # of a value
+        for place in self._live:
+            for number in self._nodes[place]["inputs"]:
+                users.setdefault(number, []).append(place)
+        effects = [place for place in sorted(self._live) if self._is_effect(place)]
+        for read in [place for place in self._live if self._asked.get(place, {}).get("do") == "read"]:
+            number, = self._numbers[read]
+            gathers = users.get(number, [])
+            changes = any(read < place < max(gathers) for place in effects) if gathers else True
+            if number in self._outputs or changes or not all(self._takes_rows(place, number) for place in gathers):
+                continue
+            self._live.discard(read)
+            for place in gathers:
+                self._asked[place] = {**self._asked[read], "do": "rows"}
+
+    def _takes_rows(self, place, number):
+        """Is an operation the gather of rows of this value, and does nothing else with it?"""
+        node = self._nodes[place]
+        return (node["op"] == "gather" and node["attrs"].get("axis") in (None, 0)
+                and not node["attrs"].get("batch_dims") and node["inputs"][0] == number != node["inputs"][1])
 
     def _compute(self):
         """What waits is computed now."""
@@ -163,7 +204,7 @@ class Program:
         values = dict(enumerate(inputs))
         with trace.eagerly():
             for kind, stages in itertools.groupby(self._stages, lambda stage: stage.kind):
-                if kind in ("read", "update"):
+                if kind in ("read", "rows", "update"):
                     group = list(stages)
                     found = remote.together([(stage.said, stage.given(values)) for stage in group])
                     for stage, tensors in zip(group, found):

@@ -107,6 +107,12 @@ class Task:
         """The values of variables."""
         return {}, [stored.value for stored in self._stored(field(head, "variables", list))]
 
+    def rows(self, head, tensors):
+        """Rows of variables, which a tensor for each of them numbers."""
+        stored = self._stored(field(head, "variables", list))
+        with trace.eagerly():
+            return {}, [F["gather"](one.value, indices) for one, indices in zip(stored, tensors, strict=True)]
+
     def update(self, head, tensors):
         """Makes updates, one after the other: each as a whole, and once for its mark."""
         rest, closure = iter(tensors), None
@@ -193,6 +199,6 @@ class Task:
             return {}, function.call(list(map(convert_to_tensor, tensors)))
 
 
-_METHODS = {"begin": Task.begin, "function": Task.put_function, "make": Task.make, "read": Task.read,
+_METHODS = {"begin": Task.begin, "function": Task.put_function, "make": Task.make, "read": Task.read, "rows": Task.rows,
             "update": Task.update,
             "iterator": Task.make_iterator, "drop": Task.drop, "run": Task.run}

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import leat as tf
+from leat import _native
+from leat.distribute import messages
 from parameter_servers import Cluster
 
 PARTS = tf.distribute.experimental.partitioners
@@ -92,6 +94,24 @@ def test_servers_say_what_they_are():
         tf.distribute.Server({"worker": ["localhost:0"], "ps": ["localhost:0"]})
     server.stop()
     server.join()
+
+
+def test_tasks_ask_for_the_token(monkeypatch, caplog):
+    monkeypatch.setenv("LEAT_SERVICE_TOKEN", "sixteen-letters-1")
+    servers = [tf.distribute.Server({job: ["127.0.0.1:0"]}) for job in ("worker", "ps")]
+    spec = {job: [server.target.partition("//")[2]] for job, server in zip(("worker", "ps"), servers)}
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(spec))
+    with tf.distribute.ParameterServerStrategy(resolver).scope():
+        assert tf.Variable(3).numpy() == 3
+    assert not caplog.records
+    monkeypatch.setenv("LEAT_SERVICE_TOKEN", "sixteen-letters-2")
+    with pytest.raises((tf.errors.PermissionDeniedError, tf.errors.UnauthenticatedError)):
+        messages.unpacked(_native.CallChannel(spec["ps"][0]).call("hello", messages.packed({}), 5000))
+    monkeypatch.delenv("LEAT_SERVICE_TOKEN")
+    tf.distribute.Server({"worker": ["127.0.0.2:0"]}).stop()
+    assert "LEAT_SERVICE_TOKEN" in caplog.text
+    for server in servers:
+        server.stop()
 
 
 # ---- variables ----
@@ -425,7 +445,6 @@ def test_a_table_is_cut_into_shards(cluster, coordinator, tmp_path):
 # ---- what comes from elsewhere ----
 
 def test_hostile_bytes_are_answered_with_an_error(cluster, strategy):
-    from leat import _native
     address = cluster.spec["ps"][0]
     channel = _native.CallChannel(address)
     for method in ("hello", "read", "update", "function", "run", "begin", "iterator", "os.system"):

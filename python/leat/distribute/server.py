@@ -2,6 +2,8 @@
 
 import atexit
 import collections
+import logging
+import os
 import threading
 import weakref
 
@@ -103,6 +105,10 @@ class Server:
             return
         definition = self._server_def
         self._native = _native.CallServer(None if self._host in _HERE else self._host, self._port)
+        if self._host not in _HERE and not any(map(os.environ.get, ("LEAT_SERVICE_TOKEN", "LEAT_SERVICE_TLS_CA"))):
+            logging.getLogger("leat").warning(
+                "%s: whoever reaches %s may have this task compute and read files; set LEAT_SERVICE_TOKEN for all "
+                "tasks and the coordinator", peers.task_name(definition.job_name, definition.task_index), self._address)
         task = Task(peers.task_name(definition.job_name, definition.task_index))
         for number in range(_THREADS):
             threading.Thread(target=_serve, args=(self._native, task), name=f"leat-task-{number}", daemon=True).start()

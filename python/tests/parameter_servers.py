@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 
 import leat as tf
 
@@ -43,8 +44,9 @@ class Cluster:
         ports = iter(_ports(workers + servers))
         self.spec = {job: [f"localhost:{next(ports)}" for _ in range(count)]
                      for job, count in (("worker", workers), ("ps", servers))}
+        self._errors = tempfile.TemporaryFile("w+")
         self._nursery = subprocess.Popen([sys.executable, "-c", NURSERY, json.dumps(self.spec)], text=True,
-                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         self._processes = {}
         for job, addresses in self.spec.items():
             for index in range(len(addresses)):
@@ -59,6 +61,11 @@ class Cluster:
     def kill(self, job, index):
         """As kill -9."""
         os.kill(self._processes.pop((job, index)), signal.SIGKILL)
+
+    def printed(self):
+        """What its tasks have written to sys.stderr."""
+        self._errors.seek(0)
+        return self._errors.read()
 
     def alive(self):
         """The jobs, with the tasks that were not killed."""

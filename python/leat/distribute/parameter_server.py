@@ -9,7 +9,7 @@ from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
 from leat._graph.traced import Function
 from leat._structures import variables as _variables
-from leat.distribute import context, dataset as datasets, keeper, peers, scope as scopes, sharded
+from leat.distribute import context, dataset as datasets, keeper, peers, remote, scope as scopes, sharded
 from leat.distribute.coordinator import ClusterCoordinator
 from leat.distribute.scope import entered, require_cross_replica
 from leat.distribute.strategy import DefaultStrategy, Strategy, StrategyExtended, _check_call
@@ -113,6 +113,10 @@ class ParameterServerStrategy(Strategy):
             fn = trace.converted(fn)
         with entered(self, context.ReplicaContext(self)):
             return fn(*args, **(kwargs or {}))
+
+    def _show(self, text, stream):
+        """What tf.print does in a function that is traced."""
+        remote.add_print(trace.current_graph(), text, stream)
 
     _reduce = DefaultStrategy._reduce
 

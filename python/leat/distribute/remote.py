@@ -8,6 +8,7 @@ import collections
 import contextlib
 import itertools
 import json
+import sys
 import threading
 
 from leat import _native, dtypes, errors, nest
@@ -57,6 +58,15 @@ def add_update(graph, said, inputs):
     """Adds updates of variables, each of which has a mark of its own when the function runs."""
     graph.has_effects = True
     add(graph, {"do": "update", "site": next(_sites), **said}, inputs, (specs.TensorSpec([], dtypes.bool),))
+
+
+def add_print(graph, text, stream):
+    """Adds the printing of a text, at the task that runs the function."""
+    if stream not in (None, sys.stderr, sys.stdout):
+        raise errors.UnimplementedError(None, None, "tf.print on a worker is to its sys.stderr or sys.stdout")
+    graph.has_effects = True
+    add(graph, {"do": "print", "stream": "stdout" if stream is sys.stdout else "stderr"}, [text],
+        (specs.TensorSpec([], dtypes.bool),))
 
 
 # ---- where it runs ----
@@ -115,9 +125,16 @@ def _next(said, inputs):
     return found
 
 
+def _print(said, inputs):
+    print(inputs[0].numpy().decode("utf-8", "backslashreplace"), end="", flush=True,
+          file=sys.stdout if said["stream"] == "stdout" else sys.stderr)
+    return [constant(True)]
+
+
 def perform(said, inputs):
     """The tensors that come of what is said."""
-    return _next(said, inputs) if said["do"] == "next" else together([(said, inputs)])[0]
+    alone = {"next": _next, "print": _print}.get(said["do"])
+    return together([(said, inputs)])[0] if alone is None else alone(said, inputs)
 
 
 def _call(tensors):

@@ -1,5 +1,6 @@
 """The way to other processes of a cluster: one channel for each, and how their failures come back."""
 
+import os
 import threading
 import time
 
@@ -79,6 +80,8 @@ class Peer:
 
 _peers = {}  # (name, address) -> Peer
 _lock = threading.Lock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release,
+                    after_in_child=lambda: (_peers.clear(), _lock.release()))  # whose threads a child has not
 
 
 def peer(name, address):

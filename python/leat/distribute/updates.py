@@ -32,8 +32,7 @@ def _spec_of(tensor):
 class _Program:
     """The operations of an update: values are ("variable", place), ("input", place) and ("node", number, output)."""
 
-    def __init__(self, num_variables):
-        self.num_variables = num_variables
+    def __init__(self):
         self.nodes = []
         self.changed = {}  # place of a variable -> its value afterwards
         self._sources = {}
@@ -75,7 +74,7 @@ def _mentions_variables(value):
 
 def _of_values(described, num_variables, places):
     """The program of a function of values: the first inputs are those of variables, the outputs those of `places`."""
-    program, known = _Program(num_variables), []
+    program, known = _Program(), []
     inputs = len(nest.leaves(nest.from_json(described["input"])))
     known += [("variable", place) for place in range(num_variables)]
     known += [("input", place) for place in range(inputs - num_variables)]
@@ -126,7 +125,7 @@ _IN_PLACE = {
 
 def _of_assignments(described, variables):
     """The program of a function that reads and assigns variables."""
-    program = _Program(len(variables))
+    program = _Program()
     now = [("variable", place) for place in range(len(variables))]
     kinds = nest.leaves(nest.from_json(described["input"]))
     known = [("input", place) for place in range(len(kinds))]

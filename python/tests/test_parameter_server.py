@@ -4,6 +4,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -213,6 +214,22 @@ def test_nothing_is_updated_behind_a_failure(strategy, coordinator):
     with pytest.raises(tf.errors.InvalidArgumentError):
         coordinator.join()
     assert (first.numpy(), second.numpy()) == (21, 0)
+
+
+def test_threads_schedule_together(strategy, coordinator):
+    total = made(strategy, 0)
+    step = tf.function(lambda: (total.assign_add(1), 1)[1])
+
+    def work():
+        for _ in range(10):
+            coordinator.schedule(step)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    coordinator.join()
+    assert total.numpy() == 40
 
 
 def test_what_is_not_scheduled(strategy, coordinator):

@@ -25,7 +25,7 @@ class Closure:
     iterators that it uses, and what its result is set on."""
 
     def __init__(self, function, inputs, iterators, value):
-        self.number = next(_numbers)
+        self.number = None  # the queue's
         self.function, self.inputs, self.iterators = function, inputs, iterators
         self._value = value
 
@@ -48,6 +48,7 @@ class Queue:
         self._putting = threading.Lock()  # nothing is put while somebody waits for the end
         self._waiting = collections.deque()
         self._under_way = set()  # numbers of those that wait or run
+        self._order = collections.deque()  # their numbers as they came, and some that are over
         self._running = 0
         self._error = None
         self._stopped = False
@@ -58,8 +59,10 @@ class Queue:
         """Adds a closure; raises the error of an earlier one."""
         with self._putting, self._changed:
             self._until(lambda: len(self._waiting) < _MOST_WAITING)
+            closure.number = next(_numbers)  # in the order of the queue, whoever schedules
             self._waiting.append(closure)
             self._under_way.add(closure.number)
+            self._order.append(closure.number)
             self._raise_error()
             self._changed.notify_all()
 
@@ -118,7 +121,9 @@ class Queue:
     def floor(self):
         """The lowest number under way."""
         with self._changed:
-            return min(self._under_way, default=0)
+            while self._order and self._order[0] not in self._under_way:
+                self._order.popleft()
+            return self._order[0] if self._order else 0
 
     def finished(self, closure):
         """It has run."""

@@ -1,5 +1,6 @@
 """``tf.io.gfile``: files, local and remote (docs/REMOTE.md), with exceptions of ``leat.errors``."""
 
+import contextlib
 import errno
 import glob as _glob
 import os
@@ -109,11 +110,16 @@ def rmtree(path):
 
 
 def rename(src, dst, overwrite=False):
-    """Gives a file or folder another name; AlreadyExistsError where there is one and `overwrite` is False."""
+    """Gives a file or folder another name; AlreadyExistsError where there is one and `overwrite` is False.
+
+    An object of a store is copied and then removed: the new one appears whole, and for a moment both are there. Folders
+    of such stores have no names that could be changed: UnimplementedError.
+    """
     if not overwrite and exists(dst):
         raise errors.AlreadyExistsError(None, None, f"{dst} is there; pass overwrite=True to replace it")
     if _remote(src) or _remote(dst):
-        raise errors.UnimplementedError(None, None, f"{src}: a remote file keeps its name; copy and remove it")
+        _files.rename(_remote(src) or _path(src), _remote(dst) or _path(dst), copy)
+        return
     try:
         os.replace(_path(src), _path(dst))
     except OSError as error:
@@ -130,7 +136,8 @@ def copy(src, dst, overwrite=False):
             shutil.copyfileobj(from_file, to_file, 1 << 22)
         return
     try:
-        shutil.copyfile(_path(src), _path(dst))
+        with contextlib.suppress(shutil.SameFileError):
+            shutil.copyfile(_path(src), _path(dst))
     except OSError as error:
         _raise(error, src)
 
@@ -142,7 +149,7 @@ def walk(top, topdown=True, onerror=None):
     """
     far = _remote(top)
     if far:
-        yield from _files.walk(far, topdown)
+        yield from _files.walk(far, topdown, onerror)
         return
     def failed(error):
         if onerror:

@@ -69,6 +69,7 @@ class Faults(http.server.ThreadingHTTPServer):
 class Handler(http.server.BaseHTTPRequestHandler):
     """One connection to Faults. Faults are functions of the handler that return True where they have answered."""
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # heads and bodies are written one after the other
 
     def log_message(self, format, *args):  # pylint: disable=redefined-builtin
         pass

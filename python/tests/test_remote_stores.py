@@ -148,10 +148,27 @@ def test_files_of_python(bucket, tmp_path):
     assert gfile.GFile(bucket + "/third", "rb").read() == b"one\ntwo\n"
     with pytest.raises(tf.errors.AlreadyExistsError):
         gfile.copy(path, bucket + "/third")
-    with pytest.raises(tf.errors.UnimplementedError, match="name"):
+    gfile.rename(bucket + "/third", bucket + "/fourth")
+    gfile.rename(bucket + "/fourth", bucket + "/fourth", overwrite=True)
+    assert not gfile.exists(bucket + "/third") and gfile.GFile(bucket + "/fourth").read() == "one\ntwo\n"
+    with pytest.raises(tf.errors.AlreadyExistsError):
         gfile.rename(path, bucket + "/fourth")
-    with pytest.raises(tf.errors.UnimplementedError, match="rb"):
-        gfile.GFile(path, "a")
+    with pytest.raises(tf.errors.UnimplementedError, match="copy"):
+        gfile.rename(path, local, overwrite=True)
+    tf.io.write_file(bucket + "/folder/a", "a")
+    with pytest.raises(tf.errors.UnimplementedError, match="folder"):
+        gfile.rename(bucket + "/folder", bucket + "/other")
+    for mode in ("a", "r+", "ab", "w+"):
+        with pytest.raises(tf.errors.UnimplementedError, match="rb"):
+            gfile.GFile(path, mode)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="mode"):
+        gfile.GFile(path, "x")
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.rename(bucket + "/none", bucket + "/other")
+    with pytest.raises(tf.errors.NotFoundError):
+        gfile.rmtree(bucket + "/none")
+    failed = []
+    assert not list(gfile.walk(bucket + "/none")) and not list(gfile.walk(path, onerror=failed.append))
     with pytest.raises(tf.errors.NotFoundError):
         gfile.remove(bucket + "/none")
     with pytest.raises(tf.errors.NotFoundError):
@@ -165,6 +182,9 @@ def test_what_else_is_written(bucket):
     assert list(tf.data.Dataset.load(bucket + "/saved").as_numpy_iterator()) == wanted
     for _ in range(2):
         assert list(data.snapshot(bucket + "/snapshot").as_numpy_iterator()) == wanted
+    for _ in range(2):
+        assert list(data.cache(bucket + "/cache").as_numpy_iterator()) == wanted
+    assert sorted(tf.io.gfile.glob(bucket + "/cache*")) == [bucket + "/cache.data", bucket + "/cache.index"]
     writer = tf.summary.create_file_writer(bucket + "/logs")
     with writer.as_default():
         tf.summary.scalar("loss", 1.0, step=1)
@@ -173,11 +193,6 @@ def test_what_else_is_written(bucket):
 
 
 def test_what_object_stores_cannot(bucket):
-    data = tf.data.Dataset.range(3)
-    with pytest.raises(tf.errors.UnimplementedError, match=bucket[:5]):
-        list(data.cache(bucket + "/cache"))
-    with pytest.raises(tf.errors.UnimplementedError, match="alone"):
-        tf.train.Checkpoint(v=tf.Variable(1)).save(bucket + "/checkpoint")
     with pytest.raises(tf.errors.FailedPreconditionError, match="cannot"):
         tf.io.read_file(bucket)
     with pytest.raises(tf.errors.FailedPreconditionError, match="folder"):

@@ -7,7 +7,7 @@ from leat._checkpoint.objects import STATE, Counter, children, is_state, is_trac
 from leat._checkpoint.options import written
 from leat._checkpoint.restoring import InitializationOnlyStatus, LoadStatus, OldLoadStatus, Restoring, tracked
 from leat._checkpoint.state import update_checkpoint_state
-from leat._core.paths import local as _path
+from leat._core.paths import anywhere as _path
 from leat._core.tracking import grown
 from leat.errors import DataLossError
 

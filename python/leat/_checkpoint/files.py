@@ -2,23 +2,29 @@
 
 A checkpoint that is written over an older one of its name has a data file of another name, so the older one is whole
 until the new index takes the place of the old: a process that is killed at any time leaves one or the other. What it
-leaves beside is removed by the next save.
+leaves beside is removed by the next save. In object stores it is the same without locks: the data go up first, the
+index last, and a checkpoint has one writer at a time.
 """
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import time
+import zlib
 
 import numpy as np
 
 from leat import _native, dtypes
 from leat._checkpoint import old
+from leat._core.paths import remote
 from leat._core.tensor import constant
+from leat._files import places
 from leat._files.replacing import keep, replace_together, sweep
 from leat.errors import DataLossError, NotFoundError
 
+_UNDER_WAY = 600  # seconds that a data object may be there before its index is
 _DATA = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 
 
@@ -36,6 +42,8 @@ def _not_found(prefix):
 def _identity(prefix):
     """What tells an index from the one that takes its place; None: there is none."""
     try:
+        if remote(prefix):
+            return zlib.crc32(places.content(prefix + ".index"))  # it has the checksums of all values
         found = os.stat(prefix + ".index")
     except OSError:
         return None
@@ -75,7 +83,7 @@ class BundleFile:
 
     def is_whole(self):
         """Are its data files there, as long as they have to be?"""
-        return all(os.path.isfile(name) and os.path.getsize(name) >= size for name, size in self.data.items())
+        return all(places.is_file(name) and places.size(name) >= size for name, size in self.data.items())
 
 
 DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name in (
@@ -86,7 +94,7 @@ DTYPES = {dtypes.as_dtype(name).as_datatype_enum: dtypes.as_dtype(name) for name
 def open_checkpoint(prefix):
     """A BundleFile, or an OldFile. NotFoundError where there is none; DataLossError for damage."""
     try:
-        with open(prefix + ".index", "rb") as file:
+        with places.opened(prefix + ".index") as file:
             first = file.read(1)
     except (FileNotFoundError, NotADirectoryError):
         raise _not_found(prefix) from None
@@ -98,7 +106,7 @@ def open_checkpoint(prefix):
 def _used_data(prefix):
     """The data files that the index of a checkpoint speaks of; None: it has no index that can be read."""
     try:
-        with open(prefix + ".index", "rb") as file:
+        with places.opened(prefix + ".index") as file:
             if file.read(1) == b"{":
                 return {data_file(prefix, 0, 1)}
         return set(BundleFile(prefix).data)
@@ -112,14 +120,14 @@ def _own_files(prefix):
     """The data files of a checkpoint that are there, used or not."""
     folder, name = os.path.split(prefix)
     with contextlib.suppress(FileNotFoundError):
-        return [os.path.join(folder, found) for found in os.listdir(folder or ".")
+        return [os.path.join(folder, found) for found in places.names(folder)
                 if found.startswith(name) and _DATA.fullmatch(found[len(name):])]
     return []
 
 
 def _remove(path):
     with contextlib.suppress(FileNotFoundError):
-        os.remove(path)
+        places.remove(path)
 
 
 def _content(index, key, tensor):
@@ -132,7 +140,10 @@ def _content(index, key, tensor):
 
 def _reserve(prefix):
     """The first name for a data file that is free, as its number, and the descriptor that keeps other writers, and
-    those who remove leftovers, from it."""
+    those who remove leftovers, from it; None in object stores, which have no locks."""
+    if remote(prefix):
+        taken = set(_own_files(prefix))
+        return next(count for count in itertools.count(1) if data_file(prefix, count - 1, count) not in taken), None
     for count in range(1, 100000):
         name = data_file(prefix, count - 1, count)
         while True:
@@ -152,8 +163,10 @@ def write(prefix, tensors, before=(), behind=(), outdated=()):
     `before`, `behind`: [(path, content)] of files that belong to it and get their places before and behind its own,
     once all are written; the last of `behind` decides. `outdated`: files that are removed then.
     """
-    os.makedirs(os.path.dirname(prefix) or ".", exist_ok=True)
+    places.make_folders(os.path.dirname(prefix))
     _sweep_unused(prefix)
+    if remote(prefix):  # where what no index speaks of may be another writer's
+        outdated = [*outdated, *(_used_data(prefix) or ())]
     count, place = _reserve(prefix)
     name = data_file(prefix, count - 1, count)
     try:
@@ -164,7 +177,8 @@ def write(prefix, tensors, before=(), behind=(), outdated=()):
         _remove(name)
         raise
     finally:
-        os.close(place)
+        if place is not None:
+            os.close(place)
     _sweep_unused(prefix)
 
 
@@ -183,8 +197,12 @@ def _is_needed(prefix, path):
 
 def _sweep_data(prefix, path):
     """Removes a data file of a checkpoint that its index does not speak of. One that is a link has no writer, and what
-    it leads to stays."""
-    if not os.path.islink(path):
+    it leads to stays; so does what a writer of an object store may have under way, which no lock tells."""
+    if remote(path):
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - places.changed(path) / 1e9 >= _UNDER_WAY and not _is_needed(prefix, path):
+                _remove(path)
+    elif not os.path.islink(path):
         sweep(path, lambda: _is_needed(prefix, path))
     elif not _is_needed(prefix, path):
         _remove(path)
@@ -205,17 +223,17 @@ def remove_leftovers(prefix, least_age=0):
     numbered = re.compile(re.escape(name) + r"-\d+")
     temporary = re.compile(rf"\.{numbered.pattern}({_DATA.pattern}|\.index)\.leat-.*\.tmp")
     by_checkpoint = {}
-    for found in os.listdir(folder or "."):
+    for found in places.names(folder):
         path, cut = os.path.join(folder, found), _DATA.search(found)
         if temporary.fullmatch(found):
             sweep(path)
         elif cut is not None and cut.end() == len(found) and numbered.fullmatch(found[:cut.start()]):
             by_checkpoint.setdefault(os.path.join(folder, found[:cut.start()]), []).append(path)
     for checkpoint, names in by_checkpoint.items():
-        if len(names) == 1 and os.path.exists(checkpoint + ".index"):
+        if len(names) == 1 and places.exists(checkpoint + ".index"):
             continue
         for path in names:
-            if not least_age or time.time() - os.stat(path).st_mtime >= least_age:
+            if not least_age or time.time() - places.changed(path) / 1e9 >= least_age:
                 _sweep_data(checkpoint, path)
 
 

@@ -7,7 +7,8 @@ import warnings
 
 from leat._checkpoint import files
 from leat._checkpoint.state import whole_state, write_state
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 
 
 class CheckpointManager:
@@ -25,7 +26,7 @@ class CheckpointManager:
         if checkpoint_interval is not None and step_counter is None:
             raise ValueError("`step_counter` should be passed if `checkpoint_interval` is not None.")
         self.checkpoint = checkpoint
-        self.directory = local(directory)
+        self.directory = anywhere(directory)
         self.checkpoint_interval = checkpoint_interval
         self._keep, self._every_hours = max_to_keep, keep_checkpoint_every_n_hours
         self._prefix = os.path.join(self.directory, os.fsdecode(checkpoint_name))
@@ -51,7 +52,7 @@ class CheckpointManager:
             # Without times, as older files are, all are active.
             stamps, self._preserved = [now] * len(state.all_model_checkpoint_paths), min(self._preserved, now - 1.0)
         for path, stamp in zip(state.all_model_checkpoint_paths, stamps):
-            if min(stamp, now) > self._preserved and os.path.exists(path + ".index"):
+            if min(stamp, now) > self._preserved and places.exists(path + ".index"):
                 self._stamps[path] = min(stamp, now)
 
     @property
@@ -95,7 +96,7 @@ class CheckpointManager:
             changed = True
             if self._every_hours and stamp - self._every_hours * 3600.0 >= self._preserved:
                 self._preserved = stamp
-            elif os.path.realpath(os.path.dirname(path)) == os.path.realpath(self.directory):
+            elif places.is_same(os.path.dirname(path) or ".", self.directory):
                 files.remove(path)  # whatever a file says: nothing outside of the manager's own folder
         return changed
 

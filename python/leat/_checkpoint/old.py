@@ -10,6 +10,7 @@ import numpy as np
 
 from leat import dtypes
 from leat._checkpoint.objects import Counter, is_container, is_state, is_trackable, is_variable
+from leat._files import places
 from leat.errors import DataLossError, FailedPreconditionError
 
 FORMAT = "leat checkpoint 1"
@@ -21,7 +22,7 @@ class OldFile:
     def __init__(self, prefix):
         self.prefix, self.found, at = prefix, {}, 0
         try:
-            with open(f"{prefix}.data-00000-of-00001", "rb") as file:
+            with places.opened(f"{prefix}.data-00000-of-00001") as file:
                 data = file.read()
         except FileNotFoundError:
             raise DataLossError(None, None, f"{prefix}.data-00000-of-00001 is gone; {prefix}.index speaks of it"
@@ -45,7 +46,7 @@ class OldFile:
 
     def _index(self):
         try:
-            with open(self.prefix + ".index", "rb") as file:
+            with places.opened(self.prefix + ".index") as file:
                 index = json.loads(file.read())
             if index["format"] == FORMAT:
                 return index

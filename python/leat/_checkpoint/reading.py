@@ -1,10 +1,9 @@
 """Looking into checkpoints without objects: ``tf.train.load_checkpoint`` and its like."""
 
-import os
-
 from leat._checkpoint import files
 from leat._checkpoint.state import latest_checkpoint
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat.errors import NotFoundError
 
 
@@ -36,8 +35,8 @@ class CheckpointReader:
 
 
 def _of_file_or_folder(path):
-    path = local(path)
-    found = latest_checkpoint(path) if os.path.isdir(path) else path
+    path = anywhere(path)
+    found = latest_checkpoint(path) if places.is_folder(path) else path
     if not found:
         raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
     return found

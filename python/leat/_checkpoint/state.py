@@ -7,7 +7,8 @@ import time
 import warnings
 
 from leat._checkpoint import files
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._files.replacing import replace_together
 from leat.errors import DataLossError, OpError
 
@@ -32,7 +33,7 @@ class CheckpointState:
 def write_state(directory, path, paths, timestamps=(), preserved=None, filename=NAME):
     """Writes the file; paths in it are those from the folder. Its text is UTF-8 whatever the names are."""
     def line(field, name):
-        quoted = json.dumps(os.path.relpath(name, directory), ensure_ascii=False)
+        quoted = json.dumps(places.relative(name, directory), ensure_ascii=False)
         return f"{field}: {_BYTES.sub(lambda found: f'{chr(92)}{ord(found[0]) - 0xdc00:03o}', quoted)}\n"
     text = line("model_checkpoint_path", path)
     text += "".join(line("all_model_checkpoint_paths", name) for name in paths)
@@ -44,8 +45,8 @@ def write_state(directory, path, paths, timestamps=(), preserved=None, filename=
 def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
                             all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):
     """Writes the file that names a folder's latest checkpoint (``tf.train.update_checkpoint_state``)."""
-    save_dir, model_checkpoint_path = local(save_dir), local(model_checkpoint_path)
-    paths = [local(path) for path in all_model_checkpoint_paths or []]
+    save_dir, model_checkpoint_path = anywhere(save_dir), anywhere(model_checkpoint_path)
+    paths = [anywhere(path) for path in all_model_checkpoint_paths or []]
     if model_checkpoint_path not in paths:
         paths.append(model_checkpoint_path)
     stamps = list(all_model_checkpoint_timestamps or [])
@@ -96,11 +97,10 @@ def _fields(path, text):
 
 def get_checkpoint_state(checkpoint_dir, latest_filename=None):
     """The CheckpointState of a folder; None where there is none. DataLossError, with its name, for a damaged file."""
-    directory = local(checkpoint_dir)
+    directory = anywhere(checkpoint_dir)
     path = os.path.join(directory, latest_filename or NAME)
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8", "surrogateescape")
+        text = places.content(path).decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         return None
     known = {"model_checkpoint_path": [], "all_model_checkpoint_paths": [], "all_model_checkpoint_timestamps": [],
@@ -109,7 +109,7 @@ def get_checkpoint_state(checkpoint_dir, latest_filename=None):
         if field in known:
             if isinstance(value, str) is not field.endswith(("path", "paths")):
                 raise DataLossError(None, None, f"{path} is damaged: {field} is {value!r}")
-            known[field].append(os.path.join(directory, value) if isinstance(value, str) else value)
+            known[field].append(places.joined(directory, value) if isinstance(value, str) else value)
     if not known["model_checkpoint_path"]:
         raise DataLossError(None, None, f"{path} is damaged: it has no model_checkpoint_path")
     return CheckpointState(known["model_checkpoint_path"][0], known["all_model_checkpoint_paths"],
@@ -126,11 +126,11 @@ def _is_whole(path):
 def newest_whole(directory):
     """The newest checkpoint in a folder that is whole; None: there is none."""
     found = []
-    for name in os.listdir(directory):
+    for name in places.names(directory):
         if name.endswith(".index"):
             path = os.path.join(directory, name)
             number = re.search(r"-(\d+)\.index$", name)
-            found.append((os.stat(path).st_mtime_ns, int(number.group(1)) if number else -1, path[:-len(".index")]))
+            found.append((places.changed(path), int(number.group(1)) if number else -1, path[:-len(".index")]))
     return next((path for *_, path in sorted(found, reverse=True) if _is_whole(path)), None)
 
 
@@ -157,7 +157,7 @@ def whole_state(directory, latest_filename=None):
     pairs = list(zip(state.all_model_checkpoint_paths, state.all_model_checkpoint_timestamps
                      or [state.last_preserved_timestamp] * len(state.all_model_checkpoint_paths)))
     pairs = [pair for pair in pairs if pair[0] not in (found, state.model_checkpoint_path)]
-    pairs.append((found, os.path.getmtime(found + ".index")))
+    pairs.append((found, places.changed(found + ".index") / 1e9))
     return CheckpointState(found, [path for path, _ in pairs], [stamp for _, stamp in pairs],
                            state.last_preserved_timestamp)
 
@@ -165,7 +165,7 @@ def whole_state(directory, latest_filename=None):
 def latest_checkpoint(checkpoint_dir, latest_filename=None):
     """The name of a folder's latest checkpoint; None where there is none. Where the one that the file "checkpoint"
     names is gone or damaged, the newest whole one, with a warning."""
-    state = whole_state(local(checkpoint_dir), latest_filename)
+    state = whole_state(anywhere(checkpoint_dir), latest_filename)
     return None if state is None else state.model_checkpoint_path
 
 

@@ -17,6 +17,11 @@ def remote(path):
     return text if found is not None and found[1] in SCHEMES else None
 
 
+def anywhere(path):
+    """A path of this machine or another one as text: what `remote` and else `local` make of it."""
+    return remote(path) or local(path)
+
+
 def local(path):
     """A path of text, bytes or os.PathLike as text; "file://" is taken off, as the library does. InvalidArgumentError
     for text that no bytes stand behind, UnimplementedError for other schemes, which are no folders of that name."""

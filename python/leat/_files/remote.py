@@ -95,8 +95,11 @@ class _Text(io.TextIOWrapper):
 def open_file(path, mode):
     """The file, as `open` gives it, for reading ("r") or writing ("w") of text or bytes ("b")."""
     kind = mode.replace("b", "").replace("t", "")
+    if kind not in ("r", "w", "a", "r+", "w+", "a+"):
+        raise errors.InvalidArgumentError(None, None, f"{path}: mode {mode!r}; expected r, rb, w or wb")
     if kind not in ("r", "w"):
-        raise errors.UnimplementedError(None, None, f"{path}: mode {mode!r}; expected r, rb, w or wb of a remote file")
+        raise errors.UnimplementedError(None, None, f"{path}: mode {mode!r} changes what is there, and remote files "
+                                        "are written whole; read it, and write it anew (expected r, rb, w or wb)")
     if kind == "r":
         read = io.BufferedReader(_Reader(path), 1 << 18)
         return read if "b" in mode else io.TextIOWrapper(read)
@@ -126,9 +129,27 @@ def listed(path):
     return _native.path_list(path)
 
 
+def rename(src, dst, copy):
+    """Gives an object of a store another name, by `copy` and removal."""
+    if src == dst:
+        return
+    if src.partition("://")[0] != dst.partition("://")[0]:
+        raise errors.UnimplementedError(None, None, f"{src} cannot be renamed to {dst}, which lies in another file "
+                                        "system; copy it (tf.io.gfile.copy), then remove it")
+    if is_folder(src):
+        raise errors.UnimplementedError(None, None, f"{src}: a folder of an object store has no name of its own that "
+                                        "could be changed at once; copy what is in it (tf.io.gfile.walk and copy), "
+                                        "then remove it (tf.io.gfile.rmtree)")
+    copy(src, dst, overwrite=True)
+    _native.path_remove(src)
+
+
 def remove_all(path):
-    """Removes all files below a folder."""
+    """Removes all files below a folder, or one file."""
     path = path.rstrip("/")
+    if not is_folder(path):
+        _native.path_remove(path)
+        return
     for name in listed(path):
         inner = f"{path}/{name}"
         if is_folder(inner):
@@ -137,15 +158,24 @@ def remove_all(path):
             _native.path_remove(inner)
 
 
-def walk(top, topdown):
-    """(folder, names of folders, names of files) of a folder and all below it."""
+def walk(top, topdown, onerror=None):
+    """(folder, names of folders, names of files) of a folder and all below it. What cannot be listed goes to
+    ``onerror(error)``, or is passed over."""
     top = top.rstrip("/")
     folders, files = [], []
-    for name in sorted(listed(top)):
+    try:
+        found = sorted(listed(top)) if is_folder(top) else []
+    except errors.OpError as error:
+        if onerror:
+            onerror(error)
+        return
+    if not found:
+        return
+    for name in found:
         (folders if is_folder(f"{top}/{name}") else files).append(name)
     if topdown:
         yield top, folders, files
     for name in folders:
-        yield from walk(f"{top}/{name}", topdown)
+        yield from walk(f"{top}/{name}", topdown, onerror)
     if not topdown:
         yield top, folders, files

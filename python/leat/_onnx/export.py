@@ -4,7 +4,7 @@ import json
 
 from leat import _native, dtypes, nest
 from leat._core import specs
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat._files import replacing
 from leat._graph.traced import ConcreteFunction, Function
 from leat._onnx import table
@@ -37,7 +37,7 @@ def export(function, filepath, input_signature=None, opset_version=None):
     if len(data) > _MOST_BYTES:
         raise UnimplementedError(None, None, f"the model has {len(data)} bytes, an ONNX file at most {_MOST_BYTES}; "
                                  "export a SavedModel (tf.saved_model.save)")
-    replacing.replace(local(filepath), data)
+    replacing.replace(anywhere(filepath), data)
 
 
 def _checked_opset(wanted):

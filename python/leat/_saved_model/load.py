@@ -10,8 +10,8 @@ import os
 from leat import nest
 from leat._checkpoint import files, graph
 from leat._core import specs
-from leat._core.paths import local
-from leat._files import folders, limits
+from leat._core.paths import anywhere, remote
+from leat._files import folders, limits, places
 from leat._files.wire import DecodeError
 from leat._graph import trace
 from leat._graph.arguments import fitted
@@ -240,7 +240,7 @@ class _Loading:
 
     def _open(self):
         prefix = os.path.join(self.folder, "variables", "variables")
-        if not os.path.exists(prefix + ".index"):
+        if not places.exists(prefix + ".index"):
             if any("variable" in node for node in self._nodes):
                 raise NotFoundError(None, None, f"{prefix}.index is not there: the SavedModel has variables, their "
                                     "values are missing")
@@ -363,11 +363,11 @@ class _Loading:
         listed = self._meta.asset_file_def
         if not 0 <= place < len(listed):
             raise DecodeError(f"there is no asset number {place}")
-        folder = os.path.realpath(os.path.join(self.folder, "assets"))
-        path = os.path.realpath(os.path.join(folder, listed[place].filename))
-        if os.path.dirname(path) != folder and os.path.commonpath([path, folder]) != folder:
+        folder = os.path.join(self.folder, "assets")
+        path = os.path.join(folder, listed[place].filename)
+        if not places.is_within(path, folder):
             raise DecodeError(f"asset {listed[place].filename!r} lies outside of the SavedModel")
-        return Asset(path)
+        return Asset(path if remote(path) else os.path.realpath(path))
 
     def _variable(self, number, saved):
         dtype, shape = values.dtype_of(saved.dtype), values.shape_of(saved.shape)
@@ -490,9 +490,8 @@ def _signature_of(message):
 def _read_file(folder):
     path = os.path.join(folder, NAME)
     try:
-        limits.check("array_bytes", os.path.getsize(path), path, "the file")
-        with open(path, "rb") as file:
-            return file.read()
+        limits.check("array_bytes", places.size(path), path, "the file")
+        return places.content(path)
     except (FileNotFoundError, NotADirectoryError):
         raise OSError(f"SavedModel file does not exist at: {folder}{os.path.sep}{{saved_model.pbtxt|saved_model.pb}}"
                       ) from None
@@ -500,13 +499,13 @@ def _read_file(folder):
 
 def contains_saved_model(export_dir):
     """Is there a SavedModel in a folder (``tf.saved_model.contains_saved_model``)?"""
-    folder = local(export_dir)
-    return any(os.path.isfile(os.path.join(folder, name)) for name in (NAME, "saved_model.pbtxt"))
+    folder = anywhere(export_dir)
+    return any(places.is_file(os.path.join(folder, name)) for name in (NAME, "saved_model.pbtxt"))
 
 
 def read_meta_graph(export_dir, tags=None):
     """The MetaGraphDef of a SavedModel, a Message, of these tags. RuntimeError where it has none of them."""
-    folder = local(export_dir)
+    folder = anywhere(export_dir)
     try:
         message = messages.decode("SavedModel", _read_file(folder))
     except DecodeError as error:
@@ -528,11 +527,11 @@ def load(export_dir, tags=None, options=None):
     UnimplementedError, with its name, for an operation that leat has not. A model that is saved over while it is loaded
     is the old one or the new one.
     """
-    return folders.read_one(local(export_dir), lambda: _load_once(export_dir, tags, options))
+    return folders.read_one(anywhere(export_dir), lambda: _load_once(export_dir, tags, options))
 
 
 def _load_once(export_dir, tags, options):
-    folder = local(export_dir)
+    folder = anywhere(export_dir)
     meta = read_meta_graph(export_dir, tags)
     try:
         root = _Loading(folder, meta, options).root()

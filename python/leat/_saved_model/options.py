@@ -1,6 +1,6 @@
 """``tf.saved_model``'s options, and files that belong to an object."""
 
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat._core.tensor import constant
 
 
@@ -43,7 +43,7 @@ class Asset:
     """A file that is copied into the SavedModel of an object that has it as attribute (``tf.saved_model.Asset``)."""
 
     def __init__(self, path):
-        self._path = local(path)
+        self._path = anywhere(path)
 
     @property
     def asset_path(self):

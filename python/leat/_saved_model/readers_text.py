@@ -4,6 +4,7 @@ import os
 
 import leat as tf
 from leat import dtypes, lookup
+from leat._files import places
 from leat._files.wire import DecodeError
 from leat._graph import ops
 from leat._saved_model.calling import number as _number, op
@@ -45,9 +46,8 @@ def _fill(run, node, held, keys, found):
 
 
 def _fill_from_file(run, node, held, filename):
-    path = os.path.realpath(os.fsdecode(filename.numpy()))
-    assets = os.path.realpath(os.path.join(run.library.folder, "assets"))
-    if os.path.commonpath([path, assets]) != assets:
+    path = os.fsdecode(filename.numpy())
+    if not places.is_within(path, os.path.join(run.library.folder, "assets")):
         raise DecodeError(f"a table is read from {path}, outside of the SavedModel's assets")
     read = lookup.TextFileInitializer(path, held.key_dtype, node.i("key_index", -2), held.value_dtype,
                                       node.i("value_index", -1), delimiter=node.s("delimiter", "\t"))

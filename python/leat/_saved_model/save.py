@@ -13,8 +13,8 @@ from leat import dtypes, nest
 from leat._api.modules import Module
 from leat._checkpoint import files, graph, objects
 from leat._core import specs
-from leat._core.paths import local
-from leat._files import folders
+from leat._core.paths import anywhere, remote
+from leat._files import folders, places
 from leat._graph.arguments import distinct
 from leat._graph.traced import ConcreteFunction, Function
 from leat._saved_model import values
@@ -491,8 +491,7 @@ def _aggregation(value):
 
 def _content(path):
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return places.content(path)
     except FileNotFoundError:
         return None
 
@@ -508,7 +507,7 @@ def _asset_files(folder, assets):
         names = itertools.chain([base], (f"{base}_{number}" for number in itertools.count(1)))
         made[next(name for name in names if name not in made and _content(name) in (None, content))] = content
     own = re.compile("|".join(re.escape(os.path.basename(asset._path)) + r"(_\d+)?" for asset in assets))
-    there = os.listdir(folder) if made and os.path.isdir(folder) else []
+    there = places.names(folder) if made and places.is_folder(folder) else []
     return made, [path for name in there if own.fullmatch(name) and (path := os.path.join(folder, name)) not in made]
 
 
@@ -531,7 +530,7 @@ def _write(folder, nodes, assets, meta_graph, graph_nodes):
     meta_graph["graph_def"]["node"] = graph_nodes + _asset_nodes(meta_graph["asset_file_def"])
     message = Message("SavedModel", saved_model_schema_version=1, meta_graphs=[meta_graph])
     if made:
-        os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
+        places.make_folders(os.path.join(folder, "assets"))
     files.write(os.path.join(folder, "variables", "variables"), [
         *((node.key, node.tensor()) for node in nodes if node.attribute is not None),
         (graph.KEY, files.text_tensor(graph.encode(nodes)))],
@@ -549,12 +548,13 @@ def save(obj, export_dir, signatures=None, options=None):
 
     Over a SavedModel that is there the new one is written beside it and takes its place at once, so a process that is
     killed leaves one of them. Where that cannot be (a mount point, the working folder, a link, a folder above that
-    cannot be written) the files are replaced one after the other when all are written, and saved_model.pb last.
+    cannot be written, an object store) the files are replaced one after the other when all are written, and
+    saved_model.pb last.
     """
     if not objects.is_trackable(obj):
         raise ValueError(f"Expected a TensorFlow Trackable object for export, got {obj!r}. Export a tf.Module, a Keras "
                          "model, or a structure of them.")
-    folder = local(export_dir)
+    folder = anywhere(export_dir)
     found = _signatures_of(obj, signatures)
     nodes = objects.nodes_of(obj, lambda value: _children(value, found if value is obj else None), _Node)
     functions, assets = _Functions(nodes, getattr(options, "experimental_custom_gradients", True)), []
@@ -574,7 +574,8 @@ def save(obj, export_dir, signatures=None, options=None):
         "MetaGraphDef", meta_info_def=meta, saver_def=saver, signature_def=defs,
         graph_def=Message("GraphDef", versions=Message("VersionDef", producer=PRODUCER), library=library),
         object_graph_def=Message("SavedObjectGraph", nodes=saved, concrete_functions=functions.messages))
-    if os.path.exists(os.path.join(folder, "saved_model.pb")) and folders.can_be_replaced(folder):
+    if (not remote(folder) and os.path.exists(os.path.join(folder, "saved_model.pb")) and
+            folders.can_be_replaced(folder)):
         with folders.replaced(folder, _OWN) as new:
             _write(new, nodes, assets, meta_graph, graph_nodes)
     else:

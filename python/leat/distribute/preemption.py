@@ -3,18 +3,17 @@
 import contextlib
 import logging
 import os
-import shutil
 import signal
 import sys
 import threading
 import time
 
-from leat import dtypes
+from leat import dtypes, gfile
 from leat._checkpoint.objects import nodes_of
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat._structures.variables import Variable
 from leat.distribute import agreement
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, OpError
 from leat.train import Checkpoint, CheckpointManager
 
 _RESTART = 42  # the exit status of a program that wants to be started again, TensorFlow's
@@ -67,7 +66,7 @@ class PreemptionCheckpointHandler:
         else:
             self._reader = self._writer = CheckpointManager(given, checkpoint_dir, max_to_keep=1)
             if not self._is_chief:
-                self._own_folder = os.path.join(local(checkpoint_dir), f"workertemp_{cluster_resolver.task_id}")
+                self._own_folder = os.path.join(anywhere(checkpoint_dir), f"workertemp_{cluster_resolver.task_id}")
                 self._writer = CheckpointManager(given, self._own_folder, max_to_keep=1)
         self._runs = Variable(0, dtype=dtypes.int64, trainable=False, name="checkpointed_runs")
         self._reader.checkpoint.checkpointed_runs = self._runs
@@ -142,7 +141,8 @@ class PreemptionCheckpointHandler:
         if self._strategy is not None:
             self._strategy._native.exchange([0])  # nobody leaves before all have saved
         if self._own_folder is not None:
-            shutil.rmtree(self._own_folder, ignore_errors=True)
+            with contextlib.suppress(OpError):
+                gfile.rmtree(self._own_folder)
         _log("PreemptionCheckpointHandler: checkpoint saved. Exiting.")
         self._exit()
 

@@ -19,7 +19,9 @@ import threading
 import time
 
 from leat import _native
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
+from leat._files.replacing import replace
 from leat.errors import AlreadyExistsError, UnavailableError
 
 __all__ = ["Profile", "ProfilerOptions", "Trace", "start", "stop"]
@@ -41,7 +43,7 @@ class _Profile:
     """What is recorded since `start`: the folder, the moment, and the program's own spans."""
 
     def __init__(self, logdir):
-        self.folder, self.begin, self.spans, self.lock = local(logdir), time.monotonic_ns(), [], threading.Lock()
+        self.folder, self.begin, self.spans, self.lock = anywhere(logdir), time.monotonic_ns(), [], threading.Lock()
 
     def add(self, name, begin, end, details):
         """Notes a span of the calling thread."""
@@ -56,7 +58,7 @@ class _Profile:
     def write(self):
         """Writes the file; what was recorded before `start` is left out."""
         place = os.path.join(self.folder, "plugins", "profile", time.strftime("%Y_%m_%d_%H_%M_%S"))
-        os.makedirs(place, exist_ok=True)
+        places.make_folders(place)
         with tempfile.TemporaryDirectory() as scratch:
             path = os.path.join(scratch, "trace.json")
             _native.trace_write(path)
@@ -65,8 +67,8 @@ class _Profile:
         content["traceEvents"] = [event for event in content["traceEvents"]
                                   if event.get("ts", self.begin) * (1000 if "ts" in event else 1) >= self.begin]
         content["traceEvents"] += self.spans
-        with gzip.open(os.path.join(place, f"{socket.gethostname()}.trace.json.gz"), "wt") as file:
-            json.dump(content, file)
+        packed = gzip.compress(json.dumps(content).encode())
+        replace(os.path.join(place, f"{socket.gethostname()}.trace.json.gz"), packed)
 
 
 _lock = threading.Lock()

@@ -5,8 +5,9 @@
  * of text, then the number of rows, the bytes of PREFIX.data and a hash of both. The data file
  * appears whole and before the index, so an index is never without its data. The lock file of a
  * process that died is taken by the next one, as nobody holds it; where the file system knows no
- * locks it is reported. Failures: those of the file system, naming the path; every length is held
- * against the file's size before memory is taken for it. No locks but the lock file. */
+ * locks it is reported, but in an object store there is none. Failures: those of the file system,
+ * naming the path; every length is held against the file's size before memory is taken for it. No
+ * locks but the lock file. */
 #include "data/kept/cache_file.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -101,6 +102,14 @@ static leat_status make_lock(const char *path, const char *text, leat_error *err
     return status == LEAT_OK ? closed : status;
 }
 
+/* Object stores know no locks, and need none to be whole: of several writers the last one stays. */
+static bool is_in_store(const char *prefix) {
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    return leati_fs_of(prefix, &fs, &rest, &(leat_error){0}) == LEAT_OK && fs->create != NULL &&
+           fs->claim == NULL;
+}
+
 static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
     static const char text[] = "A process of leat writes this cache.\n";
     leati_stat stat;
@@ -140,7 +149,9 @@ leat_status leati_cache_writer_open(const char *prefix, leati_cache_writer **out
         return leati_no_memory(err);
     /* All files come into one folder, whoever changes the working folder meanwhile. */
     writer->prefix = leati_fs_whole(prefix);
-    leat_status status = writer->prefix == NULL ? leati_no_memory(err) : take_lock(writer, err);
+    leat_status status = writer->prefix == NULL ? leati_no_memory(err) : LEAT_OK;
+    if (status == LEAT_OK && !is_in_store(writer->prefix))
+        status = take_lock(writer, err);
     if (status == LEAT_OK) {
         char *path = path_of(writer->prefix, ".data", err);
         status = path == NULL ? LEAT_RESOURCE_EXHAUSTED

@@ -8,7 +8,8 @@ import warnings
 import numpy as np
 
 import leat as tf
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._files import replacing
 from leat.errors import UnimplementedError
 
@@ -73,7 +74,7 @@ class Picture:
 
     def save(self, path, format=None, **options):
         """Into a file, or an open one, as "png" or "jpeg" (`quality`)."""
-        kind = (format or os.path.splitext(local(path))[1][1:]).lower()
+        kind = (format or os.path.splitext(anywhere(path))[1][1:]).lower()
         if kind not in ("png", "jpeg", "jpg") or self.mode == "I" or set(options) - {"quality"}:
             raise UnimplementedError(None, None, f"a picture of mode {self.mode} as {kind!r} with {sorted(options)}: "
                                      "leat writes png and jpeg of uint8, with quality; install Pillow for more")
@@ -85,7 +86,7 @@ class Picture:
         if hasattr(path, "write"):
             path.write(content)
         else:
-            replacing.replace(local(path), content)
+            replacing.replace(anywhere(path), content)
 
     def _repr_png_(self):
         made = io.BytesIO()
@@ -157,8 +158,7 @@ def load_img(path, color_mode="rgb", target_size=None, interpolation="nearest", 
     if isinstance(path, io.BytesIO):
         content = path.getvalue()
     elif isinstance(path, (str, bytes, os.PathLike)):
-        with open(local(path), "rb") as file:
-            content = file.read()
+        content = places.content(anywhere(path))
     else:
         raise TypeError(f"path should be path-like or io.BytesIO, not {type(path)}")
     if color_mode not in _CHANNELS:

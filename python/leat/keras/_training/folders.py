@@ -5,7 +5,8 @@ import os
 import numpy as np
 
 from leat import audio, image, io, strings
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._graph import ops
 from leat._structures.ragged import RaggedTensor
 from leat.data import AUTOTUNE, Dataset
@@ -20,7 +21,7 @@ _METHODS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "g
 
 def _files(folder, formats, follow_links):
     """The files below a folder, folder by folder, in the order of their names."""
-    for root, _, names in sorted(os.walk(folder, followlinks=follow_links), key=lambda found: found[0]):
+    for root, _, names in sorted(places.walk(folder, follow_links), key=lambda found: found[0]):
         for name in sorted(names):
             if name.lower().endswith(formats):
                 yield os.path.join(root, name)
@@ -35,8 +36,8 @@ def _classes(directory, labels, class_names):
                              "When argument `labels` is specified, argument `class_names` cannot be specified (the "
                              "`class_names` will be the sorted list of labels).")
         return [""]
-    found = [name for name in sorted(os.listdir(directory))
-             if os.path.isdir(os.path.join(directory, name)) and not name.startswith(".")]
+    found = [name for name in sorted(places.names(directory))
+             if places.is_folder(os.path.join(directory, name)) and not name.startswith(".")]
     if class_names is None:
         return found
     if not set(class_names) <= set(found):
@@ -145,7 +146,7 @@ def _of_folder(directory, labels, label_mode, class_names, formats, batch_size, 
         labels = label_mode = None
     if seed is None:
         seed = np.random.randint(1e6)
-    directory = local(directory)
+    directory = anywhere(directory)
     paths, labels, names = _index(directory, labels, formats, class_names, shuffle, seed, follow_links, verbose)
     if label_mode == "binary" and len(names) != 2:
         raise ValueError('When passing `label_mode="binary"`, there must be exactly 2 class_names. Received: '

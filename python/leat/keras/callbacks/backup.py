@@ -4,7 +4,8 @@ import contextlib
 import json
 import os
 
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._files.replacing import sweep_temporaries
 from leat.keras.callbacks.base import Callback
 from leat.keras.saving import files
@@ -29,7 +30,7 @@ class BackupAndRestore(Callback):
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Invalid value for argument `save_freq`. Received: save_freq={save_freq}. Expected "
                              "either 'epoch' or an integer value.")
-        self.backup_dir, self.save_freq = local(backup_dir), save_freq
+        self.backup_dir, self.save_freq = anywhere(backup_dir), save_freq
         self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
         self._weights = os.path.join(self.backup_dir, "latest.weights.h5")
         self._metadata = os.path.join(self.backup_dir, "training_metadata.json")
@@ -46,7 +47,7 @@ class BackupAndRestore(Callback):
         try:
             self._restore(self._weights, self._metadata)
         except (OSError, ValueError) as error:
-            if not os.path.exists(self._weights + ".bkp"):
+            if not places.exists(self._weights + ".bkp"):
                 raise OSError(f"{self.backup_dir}: the state that was saved cannot be read; remove the folder to start "
                               f"training anew: {error}") from error
             self._restore(self._weights + ".bkp", self._metadata + ".bkp")
@@ -62,10 +63,10 @@ class BackupAndRestore(Callback):
                               "backup_dir must lie where all of them see what the chief writes")
 
     def _restore(self, weights, metadata):
-        if not os.path.exists(weights):
+        if not places.exists(weights):
             return  # epochs without their weights are what a removal that was interrupted left
         epoch = files.weights_notes(weights).get("epoch")
-        if epoch is None and os.path.exists(metadata):
+        if epoch is None and places.exists(metadata):
             epoch = self._told(metadata)
         optimizer = self.model.optimizer
         if optimizer is not None and not optimizer.built:
@@ -76,8 +77,7 @@ class BackupAndRestore(Callback):
 
     @staticmethod
     def _told(metadata):
-        with open(metadata, encoding="utf-8") as file:
-            state = json.load(file)
+        state = json.loads(places.content(metadata))
         try:
             return int(state["epoch"])
         except (KeyError, TypeError):
@@ -106,23 +106,22 @@ class BackupAndRestore(Callback):
         content = files.weights_bytes(self.model, notes=state)  # of all workers: to read a variable may take all
         if not self._is_chief:
             return
-        os.makedirs(self.backup_dir, exist_ok=True)
+        places.make_folders(self.backup_dir)
         if self.double_checkpoint:
             for path in (self._weights, self._metadata):
-                if os.path.exists(path):
-                    with open(path, "rb") as file:
-                        files.replace(path + ".bkp", file.read())
+                if places.exists(path):
+                    files.replace(path + ".bkp", places.content(path))
         files.replace(self._weights, content)
         files.replace(self._metadata, json.dumps(state).encode())
 
     def on_train_end(self, logs=None):
         """Removes the state if asked, and the folder unless others have files in it."""
-        if not self.delete_checkpoint or not self._is_chief or not os.path.isdir(self.backup_dir):
+        if not self.delete_checkpoint or not self._is_chief or not places.is_folder(self.backup_dir):
             return
         for path in (self._weights, self._metadata):
             for name in (path, path + ".bkp"):
                 with contextlib.suppress(FileNotFoundError):
-                    os.remove(name)
+                    places.remove(name)
         sweep_temporaries(self.backup_dir, r"latest\.weights\.h5(\.bkp)?|training_metadata\.json(\.bkp)?")
         with contextlib.suppress(OSError):  # others have files in it, or it is a link or the working folder
             os.rmdir(self.backup_dir)

@@ -6,7 +6,8 @@ import os
 
 import numpy as np
 
-from leat._core.paths import local
+from leat._core.paths import anywhere, remote
+from leat._files import places
 from leat.keras import config
 from leat.utils import Progbar, _write
 
@@ -343,7 +344,7 @@ class CSVLogger(Callback):
 
     def __init__(self, filename, separator=",", append=False):
         super().__init__()
-        self.filename, self.sep, self.append = local(filename), separator, append
+        self.filename, self.sep, self.append = anywhere(filename), separator, append
         self.keys = self.writer = self.csv_file = None
         self.append_header = True
 
@@ -351,12 +352,12 @@ class CSVLogger(Callback):
         """Opens the file."""
         if not self._is_chief:
             return
-        if self.append and os.path.exists(self.filename):
-            with open(self.filename) as file:
-                self.append_header = not file.readline()
+        before = places.content(self.filename).decode() if self.append and places.exists(self.filename) else ""
+        self.append_header = not before
         if self.csv_file is not None and not self.csv_file.closed:
             self.csv_file.close()
-        self.csv_file = open(self.filename, "a" if self.append else "w", newline="")
+        self.csv_file = (places.Rewritten(self.filename, before) if remote(self.filename) else
+                         open(self.filename, "a" if self.append else "w", newline=""))
         self.keys = self.writer = None
 
     def on_epoch_end(self, epoch, logs=None):

@@ -6,7 +6,8 @@ import warnings
 
 import numpy as np
 
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._files.replacing import sweep_temporaries
 from leat.keras import ops
 from leat.keras._training.compiled import CompileMetrics
@@ -182,7 +183,7 @@ class ModelCheckpoint(MonitorCallback):
     def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False,
                  mode="auto", save_freq="epoch", initial_value_threshold=None):
         super().__init__(monitor, mode, initial_value_threshold)
-        self.filepath, self.verbose, self.save_freq = local(filepath), verbose, save_freq
+        self.filepath, self.verbose, self.save_freq = anywhere(filepath), verbose, save_freq
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         self._seen = self._epoch = 0
         self._last = None
@@ -258,9 +259,8 @@ class ModelCheckpoint(MonitorCallback):
         if not self._is_chief:
             files.weights_bytes(self.model)  # to read a variable may take all workers
             return
-        if os.path.dirname(path):
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.isdir(path):
+        places.make_folders(os.path.dirname(path))
+        if places.is_folder(path):
             raise OSError("Please specify a non-directory filepath for ModelCheckpoint. Filepath used is an existing "
                           f"directory: {path}")
         (self.model.save_weights if self.save_weights_only else self.model.save)(path, overwrite=True)
@@ -269,7 +269,7 @@ class ModelCheckpoint(MonitorCallback):
 
     def _get_most_recently_modified_file_matching_pattern(self, pattern):
         """The newest file of a pattern with places."""
-        folder, base = os.path.dirname(pattern) or ".", re.sub(r"{.*}", ".*", os.path.basename(pattern))
-        found = [os.path.join(os.path.dirname(pattern), name) for name in os.listdir(folder)
+        folder, base = os.path.dirname(pattern), re.sub(r"{.*}", ".*", os.path.basename(pattern))
+        found = [os.path.join(os.path.dirname(pattern), name) for name in places.names(folder)
                  if re.match(f"^{base}$", name)]
-        return max(found, key=lambda path: (os.path.getmtime(path), path), default=None)
+        return max(found, key=lambda path: (places.changed(path), path), default=None)

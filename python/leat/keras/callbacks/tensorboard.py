@@ -9,7 +9,8 @@ import time
 import numpy as np
 
 from leat import dtypes, summary
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._core.tensor import constant
 from leat._files.replacing import replace
 from leat._graph import ops
@@ -88,7 +89,7 @@ class TensorBoard(Callback):
                  write_steps_per_second=False, update_freq="epoch", profile_batch=0, embeddings_freq=0,
                  embeddings_metadata=None):
         super().__init__()
-        self.log_dir = local(log_dir)
+        self.log_dir = anywhere(log_dir)
         self.histogram_freq, self.write_graph, self.write_images = histogram_freq, write_graph, write_images
         self.write_steps_per_second = write_steps_per_second
         self.update_freq = 1 if update_freq == "batch" else update_freq
@@ -267,7 +268,7 @@ class TensorBoard(Callback):
         if waiting:
             raise ValueError("Unrecognized `Embedding` layer names passed to `keras.callbacks.TensorBoard` "
                              f"`embeddings_metadata` argument: {waiting.keys()}")
-        os.makedirs(self.log_dir, exist_ok=True)
+        places.make_folders(self.log_dir)
         replace(os.path.join(self.log_dir, "projector_config.pbtxt"), "".join(lines).encode())
 
 

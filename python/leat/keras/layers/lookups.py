@@ -5,12 +5,14 @@ and models. Numbers begin with the mask's, where there is one, and those of what
 """
 
 import collections
+import io
 import os
 
 import numpy as np
 
 from leat import debugging, dtypes, errors
-from leat._core.paths import local
+from leat._core.paths import anywhere
+from leat._files import places
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat.keras._base import loading
 from leat.keras._base.layer import Layer, _context
@@ -194,12 +196,12 @@ class _Lookup(Vocabulary):
                              f"output_mode={self.output_mode} and idf_weights={idf_weights}")
         is_file = isinstance(vocabulary, (str, bytes, os.PathLike))
         if is_file:
-            vocabulary = local(vocabulary)
+            vocabulary = anywhere(vocabulary)
             loading.refuse_path(f"{type(self).__name__} '{self.name}'", vocabulary)
-            if not os.path.exists(vocabulary):
+            if not places.exists(vocabulary):
                 raise ValueError(f"Vocabulary file {vocabulary} does not exist.")
-            with open(vocabulary, encoding=self._encoding()) as file:
-                vocabulary = file.read().splitlines()
+            with places.opened(vocabulary) as file:
+                vocabulary = io.TextIOWrapper(file, self._encoding()).read().splitlines()
         given = [self._token(token) for token in _listed(vocabulary)]
         if not given:
             raise ValueError(f"Cannot set an empty vocabulary. Received: vocabulary={vocabulary}")

@@ -8,7 +8,7 @@ place in it.
 import html
 import os
 
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat.errors import UnimplementedError
 
 _CHAR, _LINE, _PAD, _GAP, _DROP = 7.2, 18, 10, 24, 44  # pixels: width of a letter, lines, margins, between boxes, ranks
@@ -198,7 +198,7 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
                          "the model on a batch of data.")
     if rankdir not in ("TB", "LR"):
         raise ValueError(f'rankdir is "TB" or "LR". Received: {rankdir!r}')
-    ending = ".svg" if to_file is None else os.path.splitext(local(to_file))[1].lower()
+    ending = ".svg" if to_file is None else os.path.splitext(anywhere(to_file))[1].lower()
     if ending not in (".svg", ".png"):
         raise ValueError(f"leat draws SVG and PNG; name a file that ends in `.svg` or `.png`. Received: to_file="
                          f"{to_file}")
@@ -214,7 +214,7 @@ def plot_model(model, to_file="model.svg", show_shapes=False, show_dtype=False, 
     _order(ranks, lines)
     text = _svg(ranks, lines, rankdir == "LR")
     if to_file is not None:
-        replace(local(to_file), text.encode() if to_png is None else to_png(
+        replace(anywhere(to_file), text.encode() if to_png is None else to_png(
             bytestring=text.encode(), dpi=96, scale=dpi / 96, background_color="white"))
     return text
 

@@ -10,7 +10,7 @@ import os
 import zipfile
 import zlib
 
-from leat._files import limits
+from leat._files import limits, places
 
 _END, _LOCATOR, _END64 = b"PK\x05\x06", b"PK\x06\x07", b"PK\x06\x06"
 _PER_MEMBER = 256  # bytes of the directory, with room for a name
@@ -43,7 +43,7 @@ class Archive:
 
     def __init__(self, source, where):
         self.where = where
-        self._bytes = open(source, "rb") if isinstance(source, (str, os.PathLike)) else source
+        self._bytes = places.opened(source) if isinstance(source, (str, os.PathLike)) else source
         self._owns = self._bytes is not source
         try:
             limits.check("members", _directory_bytes(self._bytes) // _PER_MEMBER, where, "the directory's members")
@@ -119,16 +119,14 @@ class Folder:
 
     def names(self):
         """The names of the members."""
-        return [os.path.relpath(os.path.join(around, name), self.where).replace(os.sep, "/")
-                for around, _, names in os.walk(self.where) for name in names]
+        return [name.replace(os.sep, "/") for name in places.below(self.where)]
 
     def read(self, name, is_text=False):
         """The bytes of a member. ValueError where it is missing, or would fill the memory."""
         path = os.path.join(self.where, *name.split("/"))
         try:
-            limits.check("json_bytes" if is_text else "total_bytes", os.path.getsize(path), self.where,
+            limits.check("json_bytes" if is_text else "total_bytes", places.size(path), self.where,
                          f"bytes of {name}")
-            with open(path, "rb") as file:
-                return file.read()
+            return places.content(path)
         except OSError as error:
             raise ValueError(f"{self.where}: {name} in it cannot be read: {error}") from None

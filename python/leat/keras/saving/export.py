@@ -3,7 +3,7 @@
 import leat as tf
 from leat import nest
 from leat._core import specs
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat._graph.traced import Function
 from leat._onnx.export import export
 from leat._saved_model.save import save
@@ -154,7 +154,7 @@ class ExportArchive:
             setattr(self._root, name, getattr(self, name))
         used = {id(one): one for function in signatures.values() for one in function.variables}
         self._root._all_variables = list(used.values())
-        save(self._root, local(filepath), signatures, options)
+        save(self._root, anywhere(filepath), signatures, options)
         if verbose:
             print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n")
             for name in self._endpoints:

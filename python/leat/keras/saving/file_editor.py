@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from leat._core.paths import local
+from leat._core.paths import anywhere
 from leat._files import json_text, limits
 from leat._files.replacing import replace
 from leat.keras.saving import files, hdf5
@@ -23,7 +23,7 @@ class KerasFileEditor:
     """
 
     def __init__(self, filepath):
-        self.filepath = local(filepath)
+        self.filepath = anywhere(filepath)
         self.metadata = self.config = self.model = None
         if self.filepath.endswith(".keras"):
             with Archive(self.filepath, self.filepath) as archive:
@@ -169,7 +169,7 @@ class KerasFileEditor:
 
     def save(self, filepath):
         """Writes what is there now into a `.weights.h5` file."""
-        path = local(filepath)
+        path = anywhere(filepath)
         if not path.endswith(".weights.h5"):
             raise ValueError(f"Invalid `filepath` argument: expected a `.weights.h5` extension. Received: "
                              f"filepath={path}")

@@ -4,6 +4,7 @@ Keras' need the package h5py. A file is written beside its place and moved there
 Weights are looked at before any of them is set.
 """
 
+import contextlib
 import datetime
 import functools
 import io
@@ -16,9 +17,9 @@ import zipfile
 import numpy as np
 
 from leat import errors
-from leat._core.paths import local
-from leat._files import json_text, limits
-from leat._files.replacing import replace
+from leat._core.paths import anywhere
+from leat._files import json_text, limits, places
+from leat._files.replacing import replace, replace_together
 from leat.keras._base import loading, registry, tables
 from leat.keras._base.layer import Layer
 from leat.keras.metrics import Metric
@@ -162,7 +163,7 @@ def _check_place(path, ending, overwrite):
     if not path.endswith(ending):
         raise ValueError(f"Invalid filepath extension for saving: the filename must end in `{ending}`. Received: "
                          f"filepath={path}")
-    if os.path.exists(path) and not overwrite:
+    if places.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
 
 
@@ -198,7 +199,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, objects_t
 
     `max_shard_size`: into several files of so many GiB at most, and a `.weights.json` file that lists them.
     """
-    path = local(filepath)
+    path = anywhere(filepath)
     is_safetensors = path.endswith(".safetensors") and max_shard_size is None
     if max_shard_size is not None and path.endswith(".weights.h5"):
         path = path.removesuffix(".weights.h5") + shards.ENDING
@@ -222,7 +223,7 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     """Writes configuration and weights into a `.keras` file, or as old ones do into an `.h5` file
     (``keras.saving.save_model``)."""
     is_file = hasattr(filepath, "write")
-    path = "" if is_file else local(filepath)
+    path = "" if is_file else anywhere(filepath)
     include_optimizer = _old_arguments(path, kwargs)
     if path.endswith(legacy.ENDINGS) and zipped is not False:
         warnings.warn("You are saving your model as an HDF5 file. This file format is considered legacy. We recommend "
@@ -279,12 +280,12 @@ def _save_folder(model, path, overwrite):
     if path.endswith(".keras"):
         raise ValueError("When using `zipped=False`, the `filepath` argument should not end in `.keras`. Received: "
                          f"filepath={path}")
-    if os.path.exists(path) and not overwrite:
+    if places.exists(path) and not overwrite:
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
-    for name, content in list(_members(model)):
-        place = os.path.join(path, *name.split("/"))
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        replace(place, content)
+    made = [(os.path.join(path, *name.split("/")), content) for name, content in _members(model)]
+    for place, _ in made:
+        places.make_folders(os.path.dirname(place))
+    replace_together(made[::-1])
 
 
 # ---- what layers keep in files of their own ----
@@ -378,7 +379,7 @@ def _refuse(where, thing, path, place, pairs, count):
 
 
 def _require(path):
-    if not os.path.exists(path):
+    if not places.exists(path):
         raise FileNotFoundError(f"File not found: filepath={path}")
 
 
@@ -430,7 +431,7 @@ def load_weights_file(model, path):
 def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None, by_name=None):
     """Sets weights from a `.weights.h5`, `.keras`, `.h5` or `.safetensors` file; ValueError where they do not fit, and
     nothing is set. `by_name`: an `.h5` file's layers go to those with their names, in place of those in their order."""
-    path, skipped = local(filepath), objects_to_skip or ()
+    path, skipped = anywhere(filepath), objects_to_skip or ()
     is_old = path.endswith(legacy.ENDINGS) and not path.endswith(".weights.h5")
     if by_name is not None and not is_old:
         raise ValueError(f"`by_name` only supports loading legacy '.h5' or '.hdf5' files. Received: {path}")
@@ -454,8 +455,14 @@ def load_weights(model, filepath, skip_mismatch=False, objects_to_skip=None, by_
                          "`.weights.h5` files and legacy H5 files (`.h5`); leat reads `.safetensors` too")
 
 
+def _is_archive(path):
+    with contextlib.suppress(FileNotFoundError), places.opened(path) as file:
+        return zipfile.is_zipfile(file)
+    return False
+
+
 def _archive(path):
-    if not os.path.exists(path):
+    if not places.exists(path):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     return Archive(path, path)
 
@@ -470,14 +477,14 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     if hasattr(filepath, "read"):
         with Archive(filepath, "the file") as archive:
             return _loaded(archive, custom_objects, compile, safe_mode)
-    path = local(filepath)
+    path = anywhere(filepath)
     if path.endswith(legacy.ENDINGS):
         _require(path)
         return legacy.load_model(path, custom_objects, compile, safe_mode)
-    if os.path.isdir(path):
+    if places.is_folder(path):
         with Folder(path) as folder:
             return _loaded(folder, custom_objects, compile, safe_mode)
-    if not path.endswith(".keras") and not zipfile.is_zipfile(path):
+    if not path.endswith(".keras") and not _is_archive(path):
         raise ValueError(f"File format not supported: filepath={path}. leat loads `.keras` and `.h5` files; weights "
                          "alone are loaded into a model by `load_weights`")
     with _archive(path) as archive:

@@ -21,7 +21,7 @@ import zlib
 
 import numpy as np
 
-from leat._files import limits
+from leat._files import limits, places
 from leat.keras.saving import hdf5_texts
 
 _DEFLATE, _SHUFFLE = 1, 2
@@ -155,7 +155,7 @@ class File:
     def __init__(self, source, where, taken=None):
         self._h5py, self.where, self._taken = library(), where, [0] if taken is None else taken
         self._read, self.heaps = 0, {}
-        self._bytes = open(source, "rb") if isinstance(source, (str, os.PathLike)) else source
+        self._bytes = places.opened(source) if isinstance(source, (str, os.PathLike)) else source
         self._owns = self._bytes is not source
         try:
             self.size = self._bytes.seek(0, os.SEEK_END)

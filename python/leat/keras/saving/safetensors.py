@@ -6,13 +6,12 @@ tensors that lie over each other, of which a small file could make many large on
 """
 
 import json
-import os
 
 import numpy as np
 
 from leat import dtypes
-from leat._core.paths import local
-from leat._files import json_text, limits
+from leat._core.paths import anywhere
+from leat._files import json_text, limits, places
 
 _NAMES = {"bool": "BOOL", "int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16",
           "uint32": "U32", "uint64": "U64", "float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64"}
@@ -98,7 +97,6 @@ def decode(where, data):
 
 def load(path):
     """{name: array} of a file. FileNotFoundError; ValueError."""
-    path = local(path)
-    limits.check("total_bytes", os.path.getsize(path), path, "bytes of the file")
-    with open(path, "rb") as file:
-        return decode(path, file.read())
+    path = anywhere(path)
+    limits.check("total_bytes", places.size(path), path, "bytes of the file")
+    return decode(path, places.content(path))

@@ -14,6 +14,7 @@ import os
 import re
 
 from leat._files import json_text, limits
+from leat._files import places as disk
 from leat._files.replacing import replace_together
 from leat.keras.saving import hdf5
 
@@ -66,7 +67,7 @@ def _outdated(base, used, made):
     folder, name = os.path.split(base)
     own, left = (re.compile(re.escape(name) + pattern) for pattern in (r"_\d{5,}(-\d+)?\.weights\.h5",
                                                                       r"_\d{5,}-\d+\.weights\.h5"))
-    there = [found for found in os.listdir(folder or ".") if found in used and own.fullmatch(found) or
+    there = [found for found in disk.names(folder) if found in used and own.fullmatch(found) or
              left.fullmatch(found)]
     return [path for found in there if (path := os.path.join(folder, found)) not in made]
 
@@ -76,8 +77,8 @@ class Shards:
 
     def __init__(self, path):
         self.where, self._folder, self._open, self._taken = path, os.path.dirname(path), {}, [0]
-        limits.check("json_bytes", os.path.getsize(path), path, "bytes of the index")
-        with open(path, "rb") as file:
+        limits.check("json_bytes", disk.size(path), path, "bytes of the index")
+        with disk.opened(path) as file:
             index = json_text.parse(file.read(), path, "the index")
         places = index.get("weight_map") if isinstance(index, dict) else None
         if not isinstance(places, dict):
@@ -105,7 +106,7 @@ class Shards:
         for name in found:
             if name not in self._open:
                 path = os.path.join(self._folder, name)
-                if not os.path.exists(path):
+                if not disk.exists(path):
                     raise FileNotFoundError(f"{self.where}: the file {name!r}, which the index names, is not beside it")
                 self._open[name] = hdf5.File(path, path, self._taken).__enter__()
         return [self._open[name] for name in found]

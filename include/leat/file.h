@@ -3,7 +3,8 @@
  *
  * Objects here belong to one thread at a time; different objects may be used at once. Every call
  * blocks for as long as the file system does. A path is a local path, "file://" and a local path,
- * or one of http://, https://, s3://, gs:// and az:// (docs/REMOTE.md); errors always name it. */
+ * or one of http://, https://, s3://, gs:// and az:// (docs/REMOTE.md), or of a file system of the
+ * program's own; errors always name it. */
 #ifndef LEAT_FILE_H
 #define LEAT_FILE_H
 
@@ -290,6 +291,61 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_file_writer_close(leat_file_writer *w
 
 /* Gives the file up. The writer is given; NULL is allowed. */
 LEAT_API void leat_file_writer_discard(leat_file_writer *writer);
+
+/* ---- file systems of a program's own ---- */
+
+/* Receives one entry of a folder; a failure ends the list. */
+typedef leat_status (*leat_filesystem_entry)(void *to, const char *name, bool is_folder,
+                                             leat_error *err);
+
+/* What a file system does. Paths come as the user gave them, with their scheme. Calls come from any
+ * thread, several at a time, also for one file; those for one sink one after the other. Each says
+ * by `err` what failed, with a code that a program can act on: NOT_FOUND for what is not there. */
+typedef struct leat_filesystem {
+    size_t size;
+    /* Opens a file for reading; *file is the caller's until `close`, *bytes is how long it is (-1:
+     * not known, it is then read from start to end alone). */
+    leat_status (*open)(void *context, const char *path, void **file, int64_t *bytes,
+                        leat_error *err);
+    /* Reads up to `size` bytes from byte `offset` on; *got is less only at the end. */
+    leat_status (*read)(void *context, void *file, int64_t offset, void *data, size_t size,
+                        size_t *got, leat_error *err);
+    void (*close)(void *context, void *file);
+    leat_status (*stat)(void *context, const char *path, leat_path_info *out, leat_error *err);
+    /* Gives the entries of a folder to `entry`, in no order. */
+    leat_status (*list)(void *context, const char *path, leat_filesystem_entry entry, void *to,
+                        leat_error *err);
+    /* What follows may be NULL where nothing can be written. `create` begins a file that nobody
+     * sees before `put`, and then whole; `discard` comes last, behind `put` too, and gives up what
+     * was not put. */
+    leat_status (*create)(void *context, const char *path, void **sink, leat_error *err);
+    leat_status (*write)(void *context, void *sink, const void *data, size_t size, leat_error *err);
+    leat_status (*put)(void *context, void *sink, leat_error *err);
+    void (*discard)(void *context, void *sink);
+    leat_status (*remove)(void *context, const char *path, leat_error *err);
+    /* Makes a folder and those above it; NULL where there are none. */
+    leat_status (*make_folders)(void *context, const char *path, leat_error *err);
+} leat_filesystem;
+#define LEAT_FILESYSTEM_DEFAULTS .size = sizeof(leat_filesystem)
+
+/* Has paths SCHEME://... and SCHEME::... be files of this file system from now on, in the place of
+ * what they were before. `calls` are copied; `context` (borrowed) is theirs as long as the process
+ * lives. INVALID_ARGUMENT for a scheme that is none ("file" is this machine's), and without one of
+ * the five calls that reading takes. From any thread. Not in TensorFlow. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_filesystem_register(const char *scheme,
+                                                               const leat_filesystem *calls,
+                                                               void *context, leat_error *err);
+
+/* Is asked for a path SCHEME://... or SCHEME::... whose scheme is not known: registers it, or
+ * returns NOT_FOUND, or another code where its file system cannot be had, which `err` explains. */
+typedef leat_status (*leat_filesystem_finder)(void *context, const char *path, leat_error *err);
+
+/* Sets the function that is asked; NULL: nobody. From any thread. Not in TensorFlow. */
+LEAT_API void leat_filesystem_find(leat_filesystem_finder finder, void *context);
+
+/* Has a path another file system than this machine's? UNIMPLEMENTED for an unknown scheme. */
+LEAT_API LEAT_WARN_UNUSED leat_status leat_path_is_remote(const char *path, bool *out,
+                                                          leat_error *err);
 
 /* ---- checkpoints ---- */
 

@@ -14,6 +14,7 @@ import warnings as _warnings
 from leat import _native, dtypes, errors, nest
 from leat._core.shapes import TensorShape
 from leat._core import element_specs as _element_specs
+from leat._core import paths as _paths
 from leat._core import tensor as _tensor
 from leat._core.element_specs import OptionalSpec
 from leat._core.specs import NoneTensorSpec, RaggedTensorSpec, SparseTensorSpec, TensorSpec, TypeSpec
@@ -70,6 +71,7 @@ _MODULES = ["leat." + name for name in (
     "types utils version").split()]
 
 # What lower floors call of modules that are not imported yet.
+_paths.find_filesystem.at("leat._files.filesystems", "find")
 _tensor.parts_of.at("leat._graph.indexing", "getitem")
 _tensor.matrix_product.at("leat.linalg", "matmul")
 _tensor.composite_of_value.at("leat._structures.ragged", "composite_of_value")

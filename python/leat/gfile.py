@@ -9,6 +9,7 @@ from leat import _native, errors
 from leat._core.later import public
 from leat._core.paths import SCHEMES as _SCHEMES, local as _path, remote as _remote
 from leat._files import remote as _files
+from leat._files.filesystems import registered as _own
 
 __dir__ = public(globals())
 
@@ -49,7 +50,7 @@ def glob(pattern):
 
 def get_registered_schemes():
     """What paths may begin with (``tf.io.gfile.get_registered_schemes``); "" is a path of this machine."""
-    return ["", "file", *_SCHEMES]
+    return ["", "file", *_SCHEMES, *_own]
 
 
 def listdir(path):

@@ -2,6 +2,7 @@
 
 from leat import dtypes, gfile
 from leat._core.tensor import convert_to_tensor
+from leat._files.filesystems import register_filesystem
 from leat._files.parsing import (FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature,
                                  parse_example, parse_sequence_example, parse_single_example,
                                  parse_single_sequence_example)
@@ -10,7 +11,8 @@ from leat._graph import ops
 
 __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "SparseFeature", "TFRecordOptions",
            "TFRecordWriter", "VarLenFeature", "decode_csv", "gfile", "match_filenames_once", "parse_example",
-           "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "write_file"]
+           "parse_sequence_example", "parse_single_example", "parse_single_sequence_example", "register_filesystem",
+           "write_file"]
 
 
 def decode_csv(records, record_defaults, field_delim=",", use_quote_delim=True, na_value="", select_cols=None,

@@ -309,7 +309,8 @@ static PyMethodDef functions[] = {
 int native_add_files(PyObject *module) {
     return PyModule_AddFunctions(module, functions) != 0 ||
                    native_add_type(module, &reader_spec, &reader_type) != 0 ||
-                   native_add_type(module, &writer_spec, &writer_type) != 0
+                   native_add_type(module, &writer_spec, &writer_type) != 0 ||
+                   native_add_filesystem(module) != 0
                ? -1
                : 0;
 }

@@ -285,6 +285,10 @@ int native_add_records(PyObject *module);
 
 int native_add_files(PyObject *module);
 
+/* ---- filesystem.c ---- */
+
+int native_add_filesystem(PyObject *module);
+
 /* ---- bundle.c ---- */
 
 int native_add_bundle(PyObject *module);

@@ -1,6 +1,7 @@
 /* Dispatch of paths to file systems, and what is the same for all of them.
  *
  * Happy path: leati_fs_of looks at the text before "://", the call goes through that row's vtable.
+ * What a program registered comes before the table's (fs_registered.c).
  * Failures: an unknown scheme and a slot that a file system lacks are UNIMPLEMENTED; whatever else
  * an implementation reports passes unchanged. No locks: the table is constant. */
 #include "file/fs.h"
@@ -10,6 +11,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "file/fs_local.h"
+#include <leat/file.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +29,8 @@ static const leati_fs *const fs_table[] = {
 #define NUM_FS (sizeof fs_table / sizeof *fs_table)
 
 /* The length of a scheme (RFC 3986: a letter, then letters, digits, '+', '-', '.') that "://"
- * follows, else 0: any other text is a local path. */
-static size_t scheme_length(const char *path) {
+ * follows, or "::" (*chained), else 0: any other text is a local path. */
+static size_t scheme_length(const char *path, bool *chained) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     size_t n = strspn(path, letters);
     if (n == 0)
@@ -36,7 +38,8 @@ static size_t scheme_length(const char *path) {
     while (path[n] &&
            (strchr(letters, path[n]) != NULL || strchr("0123456789+-.", path[n]) != NULL))
         n++;
-    return strncmp(path + n, "://", 3) == 0 ? n : 0;
+    *chained = strncmp(path + n, "::", 2) == 0;
+    return *chained || strncmp(path + n, "://", 3) == 0 ? n : 0;
 }
 
 static leat_status unknown_scheme(const char *path, size_t n, leat_error *err) {
@@ -58,8 +61,37 @@ static leat_status not_here(const char *path, leat_error *err) {
                               "leat_dataset_from_trusted_json; in the tool --remote)");
 }
 
-leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
-                        leat_error *err) {
+/* The file system of "scheme://"; NULL: not known. */
+static const leati_fs *find_scheme(const char *scheme, size_t n) {
+    const leati_fs *own = leati_fs_registered(scheme, n, false);
+    for (size_t i = 0; i < NUM_FS && own == NULL; i++)
+        if (strlen(fs_table[i]->scheme) == n && memcmp(fs_table[i]->scheme, scheme, n) == 0)
+            own = fs_table[i];
+    return own;
+}
+
+static leat_status look_up(const char *path, const leati_fs **out, const char **rest,
+                           leat_error *err) {
+    bool chained = false;
+    size_t n = scheme_length(path, &chained);
+    const leati_fs *found = NULL;
+    for (int attempt = 0; n > 0 && found == NULL && attempt < 2; attempt++) {
+        found = chained ? leati_fs_registered(path, n, true) : find_scheme(path, n);
+        leat_status status = found == NULL && attempt == 0 ? leati_fs_find(path, err) : LEAT_OK;
+        if (status == LEAT_NOT_FOUND && !chained)
+            return unknown_scheme(path, n, err);
+        if (status == LEAT_NOT_FOUND)
+            break;
+        if (status != LEAT_OK)
+            return status;
+    }
+    /* The first line of the table is the local file system: "a::b" may be a file's name. */
+    *out = found != NULL ? found : fs_table[0];
+    *rest = found != NULL ? path + n + (chained ? 2 : 3) : path;
+    return LEAT_OK;
+}
+
+static leat_status check_path(const char *path, leat_error *err) {
     if (path == NULL || !*path)
         return leati_refuse(err, VALUE, "the path is %s; expected the name of a file",
                             path != NULL ? "empty" : "NULL");
@@ -67,28 +99,32 @@ leat_status leati_fs_of(const char *path, const leati_fs **out, const char **res
         return leati_refuse(err, VALUE,
                             "%.80s...: a path of more than %d bytes; give a shorter one", path,
                             LEATI_MAX_PATH - 1);
-    size_t n = scheme_length(path);
-    if (n == 0) {
-        /* The first line of the table is the local file system. */
-        *out = fs_table[0];
-        *rest = path;
-        return LEAT_OK;
-    }
-    for (size_t i = 0; i < NUM_FS; i++) {
-        if (strlen(fs_table[i]->scheme) == n && memcmp(fs_table[i]->scheme, path, n) == 0) {
-            if (i > 0 && leati_stop_is_local())
-                return not_here(path, err);
-            *out = fs_table[i];
-            *rest = path + n + 3;
-            return LEAT_OK;
-        }
-    }
-    return unknown_scheme(path, n, err);
+    return LEAT_OK;
+}
+
+leat_status leati_fs_of(const char *path, const leati_fs **out, const char **rest,
+                        leat_error *err) {
+    LEATI_TRY(check_path(path, err));
+    LEATI_TRY(look_up(path, out, rest, err));
+    return *out != fs_table[0] && leati_stop_is_local() ? not_here(path, err) : LEAT_OK;
 }
 
 bool leati_fs_is_remote(const char *path) {
-    size_t n = path != NULL ? scheme_length(path) : 0;
-    return n > 0 && (strlen(fs_table[0]->scheme) != n || memcmp(fs_table[0]->scheme, path, n) != 0);
+    const leati_fs *fs = NULL;
+    bool chained = false;
+    size_t n = path != NULL ? scheme_length(path, &chained) : 0;
+    return n > 0 && (chained ? leati_fs_registered(path, n, true) != NULL
+                             : (fs = find_scheme(path, n)) == NULL || fs != fs_table[0]);
+}
+
+leat_status leat_path_is_remote(const char *path, bool *out, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    const leati_fs *fs = NULL;
+    const char *rest = NULL;
+    LEATI_TRY(check_path(path, err));
+    LEATI_TRY(look_up(path, &fs, &rest, err));
+    *out = fs != fs_table[0];
+    return LEAT_OK;
 }
 
 leat_status leati_fs_refuse(leat_error *err, const leati_fs *fs, const char *rest, const char *what,

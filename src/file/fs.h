@@ -115,6 +115,12 @@ struct leati_fs {
     const struct leati_bucket_dialect *dialect; /* of an object store (bucket.h); NULL: none */
 };
 
+/* The file system that a program registered for "scheme://", or `chained` "scheme::" (n bytes of
+ * `scheme`); NULL: none (fs_registered.c). */
+const leati_fs *leati_fs_registered(const char *scheme, size_t n, bool chained);
+/* Asks for one (leat_filesystem_find). OK: look again. NOT_FOUND: there is none, without a text. */
+LEAT_WARN_UNUSED leat_status leati_fs_find(const char *path, leat_error *err);
+
 /* The file system of a path and the path as that file system wants it (a view of `path`). An
  * unknown scheme is UNIMPLEMENTED, naming the ones there are; another machine's is
  * PERMISSION_DENIED where the thread works for a stranger's plan (leati_stop_enter_local). */

@@ -156,6 +156,8 @@ def remove_all(path):
             remove_all(inner)
         else:
             _native.path_remove(inner)
+    if is_folder(path):  # in object stores it went with what was in it
+        _native.path_remove(path)
 
 
 def walk(top, topdown, onerror=None):

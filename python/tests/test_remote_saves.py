@@ -74,9 +74,22 @@ def test_checkpoints(server):
     assert len(names(server, "one")) == 2
     with pytest.raises(tf.errors.NotFoundError):
         checkpoint.restore(folder + "/none")
+    tf.train.update_checkpoint_state(folder + "/other", folder + "/ckpt-2")
+    assert tf.train.latest_checkpoint(folder + "/other") == folder + "/ckpt-2"
     del server.objects["bucket", "run/ckpt-3.data-00000-of-00001"]
     with pytest.warns(UserWarning, match="ckpt-2"):
         assert tf.train.latest_checkpoint(folder) == folder + "/ckpt-2"
+
+
+def test_strangers_name_no_other_machine(server, tmp_path):
+    """The file `checkpoint` of a folder leads nowhere else."""
+    tf.train.Checkpoint(v=tf.Variable(1)).write(server.root + "/c")
+    (tmp_path / "checkpoint").write_text(f'model_checkpoint_path: "{server.root}/c"\n', encoding="utf-8")
+    count = len(server.plan)
+    server.plan[:] = [lambda handler: pytest.fail("it was asked")]
+    with pytest.warns(UserWarning, match="no other"):
+        assert tf.train.latest_checkpoint(str(tmp_path)) is None
+    assert len(server.plan) == count + 1
 
 
 def test_models(server):

@@ -5,6 +5,8 @@
  * one more each time up to as many as there may be connections; who reads elsewhere gets what they
  * ask for. Every later answer must be of the same version and size.
  * Where the server gives no ranges the first answer is the whole file, which is kept.
+ * With a folder for it (remote_cache.h) pieces are its blocks: those that it has are read there,
+ * and others are put into it once they have come; opening a file that it knows asks for one byte.
  * Failures: those of the request, whose piece is then forgotten, so that another read asks anew.
  * Memory: pieces of all files together hold MOST_BYTES, beyond which nothing is asked for ahead.
  *
@@ -15,12 +17,13 @@
 #include "base/limits.h"
 #include "base/minmax.h"
 #include "base/text.h"
+#include "file/remote_cache.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
 enum {
-    FIRST_BYTES = 1 << 20,
+    FIRST_BYTES = LEATI_REMOTE_FIRST_BYTES,
     PIECE_BYTES = LEATI_NET_PIECE_BYTES,
     LEAST_BYTES = 256 << 10,
     SPARE_PIECES = 4
@@ -31,10 +34,19 @@ static atomic_llong bytes_together; /* of the pieces of all files */
 
 /* [from, from + size) of the file. */
 typedef struct piece {
-    leati_net_request *request; /* NULL: the place is free */
+    leati_net_request *request; /* that it comes by, or */
+    leat_buffer *kept;          /* what the cache had of it; both NULL: the place is free */
     int64_t from, size;
-    uint64_t used; /* when it was last */
+    uint64_t used;  /* when it was last */
+    bool is_stored; /* the cache has it */
 } piece;
+
+/* A piece in use: what read_piece holds of it. */
+typedef struct hold {
+    leati_net_request *request;
+    leat_buffer *kept;
+    int64_t from, size;
+} hold;
 
 typedef struct remote_file {
     leati_file base;
@@ -43,9 +55,10 @@ typedef struct remote_file {
     const char *rights;
     leati_remote_renewal renew;
     char version[LEATI_NET_VERSION_BYTES];
-    pthread_mutex_t lock; /* guards what follows */
-    int64_t next;         /* where who reads on goes on */
-    int ahead;            /* pieces that are asked for ahead */
+    leati_remote_cache *cache; /* owned; NULL: none */
+    pthread_mutex_t lock;      /* guards what follows */
+    int64_t next;              /* where who reads on goes on */
+    int ahead;                 /* pieces that are asked for ahead */
     uint64_t uses;
     int num_pieces;
     piece *pieces;
@@ -59,12 +72,17 @@ char *leati_remote_path(const leati_fs *fs, const char *rest) {
 
 /* ---- pieces; with the lock held ---- */
 
+static bool is_free(const piece *p) {
+    return p->request == NULL && p->kept == NULL;
+}
+
 static void drop_piece(piece *p) {
-    if (p->request == NULL)
+    if (is_free(p))
         return;
     atomic_fetch_sub(&bytes_together, p->size);
     leati_net_unref(p->request);
-    p->request = NULL;
+    leat_buffer_unref(p->kept);
+    *p = (piece){0};
 }
 
 static piece *find_piece(remote_file *file, int64_t offset) {
@@ -73,7 +91,7 @@ static piece *find_piece(remote_file *file, int64_t offset) {
         /* What the parent of a fork had asked for does not come to its child. */
         if (p->request != NULL && leati_net_is_lost(p->request))
             drop_piece(p);
-        if (p->request != NULL && offset >= p->from && offset < p->from + p->size)
+        if (!is_free(p) && offset >= p->from && offset < p->from + p->size)
             return p;
     }
     return NULL;
@@ -84,7 +102,7 @@ static piece *take_place(remote_file *file) {
     piece *oldest = &file->pieces[0];
     for (int i = 0; i < file->num_pieces; i++) {
         piece *p = &file->pieces[i];
-        if (p->request == NULL)
+        if (is_free(p))
             return p;
         if (p->used < oldest->used)
             oldest = p;
@@ -105,7 +123,12 @@ static leat_status start_piece(remote_file *file, int64_t from, int64_t size, pi
     ask.whole = file->base.size;
     ask.most = leati_limits_max_record();
     piece *p = take_place(file);
-    LEATI_TRY(leati_net_start(&ask, &p->request, err));
+    if (file->cache != NULL)
+        p->kept = leati_remote_cache_get(file->cache, from, size);
+    if (p->kept == NULL)
+        LEATI_TRY(leati_net_start(&ask, &p->request, err));
+    if (p->kept == NULL && file->cache != NULL)
+        leati_remote_cache_missed(size);
     p->from = from;
     p->size = size;
     p->used = ++file->uses;
@@ -121,6 +144,13 @@ static void ask_ahead(remote_file *file, const piece *now) {
         piece *p = find_piece(file, from);
         if (p == NULL) {
             int64_t size = LEATI_MIN(PIECE_BYTES, file->base.size - from);
+            if (file->cache != NULL)
+                leati_remote_cache_block(from, file->base.size, &from, &size);
+            /* What is on the disk is soon there when it is wanted. */
+            if (file->cache != NULL && leati_remote_cache_has(file->cache, from)) {
+                from += size;
+                continue;
+            }
             if (atomic_load(&bytes_together) + size > MOST_BYTES ||
                 start_piece(file, from, size, &p, &(leat_error){0}) != LEAT_OK)
                 return;
@@ -136,9 +166,17 @@ static void drop_passed(remote_file *file, int64_t offset) {
             drop_piece(&file->pieces[i]);
 }
 
-/* The request of the piece with the byte at `offset`, from *from on; a hand on it. */
-static leat_status hold_piece(remote_file *file, int64_t offset, size_t size,
-                              leati_net_request **out, int64_t *from, int64_t *piece_size,
+/* Starts the piece that who reads at `offset` needs. */
+static leat_status start_wanted(remote_file *file, int64_t offset, int64_t want, piece **out,
+                                leat_error *err) {
+    int64_t from = offset, size = LEATI_MIN(want, file->base.size - offset);
+    if (file->cache != NULL)
+        leati_remote_cache_block(offset, file->base.size, &from, &size);
+    return start_piece(file, from, size, out, err);
+}
+
+/* The piece with the byte at `offset`; a hand on it. */
+static leat_status hold_piece(remote_file *file, int64_t offset, size_t size, hold *out,
                               leat_error *err) {
     leat_status status = LEAT_OK;
     pthread_mutex_lock(&file->lock);
@@ -149,7 +187,7 @@ static leat_status hold_piece(remote_file *file, int64_t offset, size_t size,
         drop_passed(file, offset);
     if (p == NULL) {
         int64_t want = goes_on || is_large ? PIECE_BYTES : LEATI_MAX((int64_t)size, LEAST_BYTES);
-        status = start_piece(file, offset, LEATI_MIN(want, file->base.size - offset), &p, err);
+        status = start_wanted(file, offset, want, &p, err);
     }
     if (status == LEAT_OK) {
         /* Who looks at the first bytes alone has nothing asked for ahead. */
@@ -161,9 +199,11 @@ static leat_status hold_piece(remote_file *file, int64_t offset, size_t size,
             ask_ahead(file, p);
         if (goes_on && is_far)
             file->ahead = LEATI_MIN(file->ahead + 1, file->num_pieces - SPARE_PIECES);
-        *from = p->from;
-        *piece_size = p->size;
-        *out = leati_net_ref(p->request);
+        *out = (hold){.kept = p->kept, .from = p->from, .size = p->size};
+        if (p->kept != NULL)
+            leat_buffer_ref(p->kept);
+        else
+            out->request = leati_net_ref(p->request);
     }
     pthread_mutex_unlock(&file->lock);
     return status;
@@ -177,16 +217,38 @@ static void forget_piece(remote_file *file, const leati_net_request *request) {
     pthread_mutex_unlock(&file->lock);
 }
 
+/* Keeps a piece once all of it has come. */
+static void store_piece(remote_file *file, const hold *h) {
+    bool is_due = false;
+    if (file->cache == NULL || leati_net_size(h->request) != (size_t)h->size)
+        return;
+    pthread_mutex_lock(&file->lock);
+    for (int i = 0; i < file->num_pieces; i++) {
+        piece *p = &file->pieces[i];
+        if (p->request == h->request && !p->is_stored)
+            is_due = p->is_stored = true;
+    }
+    pthread_mutex_unlock(&file->lock);
+    if (is_due)
+        leati_remote_cache_put(file->cache, h->from, leati_net_data(h->request), h->size);
+}
+
 /* ---- reading ---- */
 
 /* Reads from one piece: *got > 0 bytes. */
 static leat_status read_piece(remote_file *file, int64_t offset, void *data, size_t size,
                               size_t *got, leat_error *err) {
-    leati_net_request *request = NULL;
-    int64_t from = 0, piece_size = 0;
-    LEATI_TRY(hold_piece(file, offset, size, &request, &from, &piece_size, err));
-    size_t skipped = (size_t)(offset - from);
-    size_t want = LEATI_MIN(size, (size_t)piece_size - skipped);
+    hold h = {0};
+    LEATI_TRY(hold_piece(file, offset, size, &h, err));
+    leati_net_request *request = h.request;
+    size_t skipped = (size_t)(offset - h.from);
+    size_t want = LEATI_MIN(size, (size_t)h.size - skipped);
+    if (h.kept != NULL) {
+        memcpy(data, leat_buffer_data(h.kept) + skipped, want);
+        leat_buffer_unref(h.kept);
+        *got = want;
+        return LEAT_OK;
+    }
     leat_status status = leati_net_wait(request, skipped + want, err);
     if (status == LEAT_OK && leati_net_size(request) < skipped + want)
         status = leati_fail_in_file(err, LEAT_DATA_LOSS, file->base.path, offset, false,
@@ -194,6 +256,7 @@ static leat_status read_piece(remote_file *file, int64_t offset, void *data, siz
     if (status == LEAT_OK) {
         memcpy(data, leati_net_data(request) + skipped, want);
         *got = want;
+        store_piece(file, &h);
     } else if (status != LEAT_CANCELLED) {
         forget_piece(file, request);
     }
@@ -246,6 +309,7 @@ static void free_file(remote_file *file) {
     leati_free(file->base.path);
     leati_free(file->url);
     leati_net_signer_fini(&file->signer);
+    leati_remote_cache_free(file->cache);
     leati_free(file);
 }
 
@@ -271,8 +335,29 @@ static leat_status measure(remote_file *file, const piece *first, leat_error *er
                               "the server does not say how large it is; copy it to a file first");
 }
 
+/* Asks for one byte, whose answer says which version there is. True: it does, and what the cache
+ * has of that serves. */
+static bool ask_version(remote_file *file) {
+    piece *first = NULL;
+    leat_error ignored = {0};
+    if (start_piece(file, 0, 1, &first, &ignored) != LEAT_OK)
+        return false;
+    bool good = leati_net_wait(first->request, 1, &ignored) == LEAT_OK;
+    const leati_net_answer *answer = leati_net_answer_of(first->request);
+    good = good && answer->is_range && answer->whole > 0 && answer->version[0] != '\0';
+    if (good) {
+        file->base.size = answer->whole;
+        memcpy(file->version, answer->version, sizeof file->version);
+        leati_remote_cache_identify(file->cache, file->version, file->base.size);
+    }
+    drop_piece(first);
+    return good;
+}
+
 static leat_status read_head(remote_file *file, leat_error *err) {
     piece *first = NULL;
+    if (file->cache != NULL && leati_remote_cache_is_known(file->cache) && ask_version(file))
+        return LEAT_OK;
     LEATI_TRY(start_piece(file, 0, FIRST_BYTES, &first, err));
     leat_status status = leati_net_wait(first->request, 1, err);
     const leati_net_answer *answer = leati_net_answer_of(first->request);
@@ -293,7 +378,23 @@ static leat_status read_head(remote_file *file, leat_error *err) {
     int64_t kept = answer->is_range ? LEATI_MIN(first->size, file->base.size) : file->base.size;
     atomic_fetch_add(&bytes_together, kept - first->size);
     first->size = kept;
+    /* A server that gives no ranges gives all of it each time. */
+    if (file->cache != NULL && answer->is_range)
+        leati_remote_cache_identify(file->cache, file->version, file->base.size);
     return LEAT_OK;
+}
+
+/* What the cache calls the file: its path, and the server's address without what may be secret. */
+static leat_status open_cache(remote_file *file, leat_error *err) {
+    leati_text source = {0};
+    leati_text_addf(&source, "%s\n", file->base.path);
+    leati_text_add(&source, file->url, strcspn(file->url, "?"));
+    char *text = leati_text_take(&source);
+    if (text == NULL)
+        return leati_no_memory(err);
+    leat_status status = leati_remote_cache_new(text, &file->cache, err);
+    leati_free(text);
+    return status;
 }
 
 leat_status leati_remote_open(const leati_fs *fs, const leati_remote_place *place, leati_file **out,
@@ -306,8 +407,10 @@ leat_status leati_remote_open(const leati_fs *fs, const leati_remote_place *plac
     file->base = (leati_file){.fs = fs, .size = -1, .seekable = true};
     file->ahead = 1;
     pthread_mutex_init(&file->lock, NULL);
-    leat_status status =
-        copy_place(file, place, settings.connections) ? read_head(file, err) : leati_no_memory(err);
+    leat_status status = copy_place(file, place, settings.connections) ? open_cache(file, err)
+                                                                       : leati_no_memory(err);
+    if (status == LEAT_OK)
+        status = read_head(file, err);
     if (status != LEAT_OK)
         free_file(file);
     else

@@ -112,8 +112,9 @@ def make_folders(path):
 
 
 def joined(folder, path):
-    """The path of `path` as seen from a folder."""
-    return path if remote(path) else os.path.join(folder, path)
+    """The path of `path`, which a file of the folder names, as seen from there; it leads to no other machine."""
+    start = "/".join(folder.split("/")[:3]) + "/"  # a scheme and a bucket
+    return path if "://" in start and path.startswith(start) else os.path.join(folder, path)
 
 
 def relative(path, folder):

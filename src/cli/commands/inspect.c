@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "file/fs.h"
+#include "file/remote_cache.h"
 #include <inttypes.h>
 #include <leat/file.h>
 #include <stddef.h>
@@ -154,6 +155,9 @@ static void print_summary(const char *path, leat_compression compression,
            leati_say_count(summary->min_size, text[0]), summary->mean_size,
            leati_say_count(summary->max_size, text[1]),
            leati_say_count(summary->data_bytes, text[2]));
+    char line[512];
+    if (leati_remote_cache_describe(line, sizeof line))
+        printf("%s\n", line);
     if (summary->trailing_bytes > 0)
         leati_say_error("%s: %" PRId64 " bytes after the last record are too few for another one; "
                         "they are ignored",

@@ -9,6 +9,7 @@
 #include "base/minmax.h"
 #include "base/text.h"
 #include "data/run/autotune.h"
+#include "file/remote_cache.h"
 #include <stdio.h>
 
 typedef struct stage {
@@ -249,6 +250,9 @@ char *leati_explain(const leati_iteration *iteration, const leati_node_state *to
         leati_text_addf(&w.text, "%s%s", size > 1 ? "autotune:\n" : "", decisions);
         leati_free(decisions);
     }
+    char line[512];
+    if (leati_remote_cache_describe(line, sizeof line))
+        leati_text_addf(&w.text, "%s\n", line);
     char *text = leati_text_take(&w.text);
     if (text == NULL)
         leati_no_memory(err);

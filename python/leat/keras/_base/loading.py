@@ -34,6 +34,11 @@ def in_safe_mode():
     return False if _settings["unsafe"] else _state.safe
 
 
+def is_idle():
+    """Is no configuration being read?"""
+    return _state.depth == 0
+
+
 def enable_unsafe_deserialization():
     """Configurations may name files from now on, in the whole process, as with ``safe_mode=False``
     (``keras.config.enable_unsafe_deserialization``). Code of a configuration never runs."""

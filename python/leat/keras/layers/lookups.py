@@ -11,7 +11,7 @@ import os
 import numpy as np
 
 from leat import debugging, dtypes, errors
-from leat._core.paths import anywhere
+from leat._core.paths import anywhere, local
 from leat._files import places
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat.keras._base import loading
@@ -196,7 +196,8 @@ class _Lookup(Vocabulary):
                              f"output_mode={self.output_mode} and idf_weights={idf_weights}")
         is_file = isinstance(vocabulary, (str, bytes, os.PathLike))
         if is_file:
-            vocabulary = anywhere(vocabulary)
+            # No configuration, whoever vouches for it, has other machines asked.
+            vocabulary = (anywhere if loading.is_idle() else local)(vocabulary)
             loading.refuse_path(f"{type(self).__name__} '{self.name}'", vocabulary)
             if not places.exists(vocabulary):
                 raise ValueError(f"Vocabulary file {vocabulary} does not exist.")

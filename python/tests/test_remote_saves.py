@@ -87,7 +87,7 @@ def test_strangers_name_no_other_machine(server, tmp_path):
     (tmp_path / "checkpoint").write_text(f'model_checkpoint_path: "{server.root}/c"\n', encoding="utf-8")
     count = len(server.plan)
     server.plan[:] = [lambda handler: pytest.fail("it was asked")]
-    with pytest.warns(UserWarning, match="no other"):
+    with pytest.warns(UserWarning, match="latest"):
         assert tf.train.latest_checkpoint(str(tmp_path)) is None
     assert len(server.plan) == count + 1
 

@@ -1,6 +1,6 @@
 """The script `leat` of the installed package: the command line tool, which lies in the extension.
 
-The package itself is not imported, nor numpy with its threads, to which Ctrl-C would go.
+The package itself is not imported, nor numpy with its threads, to which Ctrl-C would go, but for `convert --to`.
 """
 
 import importlib.util
@@ -20,6 +20,9 @@ def main():
     spec = importlib.util.spec_from_file_location("leat._native", path)
     native = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(native)
+    if sys.argv[1:2] == ["convert"] and any(text.split("=")[0] in ("--to", "--from") for text in sys.argv):
+        from leat.data.formats import convert  # files of formats whose packages are Python's
+        return convert.main(sys.argv[2:])
     script = os.path.abspath(sys.argv[0])
     return native.tool([os.fsencode(text) for text in ["leat", *sys.argv[1:]]], os.fsencode(script))
 

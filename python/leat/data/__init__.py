@@ -16,11 +16,14 @@ __all__ = ["AUTOTUNE", "Dataset", "DatasetSpec", "FixedLengthRecordDataset", "IN
 _dataset.arrow_stream.at("leat.data.formats.arrow", "stream_of")
 _later.module(__name__, {}, {
     "leat.data.browsing": "browse",
+    "leat.data.formats.arrays": "from_hdf5 from_npz to_hdf5 to_npz",
     "leat.data.formats.arrow": "from_arrow to_arrow",
+    "leat.data.formats.convert": "convert",
     "leat.data.formats.huggingface": "from_huggingface",
     "leat.data.formats.json_lines": "json_lines",
     "leat.data.formats.mds": "from_mds to_mds",
     "leat.data.formats.parquet": "from_arrow_files from_parquet to_arrow_file to_parquet",
+    "leat.data.formats.stores": "from_array_record from_avro from_lmdb to_avro to_lmdb",
     "leat.data.formats.tfds": "tfds",
     "leat.data.formats.webdataset": "from_webdataset to_webdataset",
 })

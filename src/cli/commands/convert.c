@@ -70,7 +70,11 @@ const leati_command leati_command_convert = {
         "image/height, image/width, image/class/label (classes are numbered by their sorted\n"
         "names, from 0), image/class/text and image/filename. The same pictures and options give\n"
         "the same bytes. Every picture is decoded; what is none is an error that names it, and\n"
-        "then no file is written. Names that begin with a dot are passed over.",
+        "then no file is written. Names that begin with a dot are passed over.\n"
+        "\n"
+        "The tool of the Python package also has leat convert SOURCE TARGET --to FORMAT, which\n"
+        "writes files of one format (TFRecord, Parquet, Arrow, MDS, WebDataset, CSV, lines of\n"
+        "JSON, npz, HDF5, LMDB, Avro) as those of another.",
     .min_arguments = 2,
     .max_arguments = 2,
     .options = convert_rows,

@@ -110,7 +110,7 @@ def to_parquet(dataset, path, row_group_size=65536, rows_per_file=None, compress
 
     Columns are those of to_arrow, where `binary` is told. row_group_size: rows of a row group. rows_per_file: `path` is
     a folder then, of files part-00000.parquet and so on with so many rows, in whole row groups. compression: "zstd",
-    "snappy", "gzip", "lz4", "brotli" or "none". Files appear whole or not at all.
+    "snappy", "gzip", "lz4", "brotli" or "none". Files appear whole or not at all, and together.
     """
     parquet = need("pyarrow.parquet", "to_parquet")
     pyarrow = need("pyarrow", "to_parquet")
@@ -135,14 +135,16 @@ def to_parquet(dataset, path, row_group_size=65536, rows_per_file=None, compress
         return _failing(stream, lambda: parts.written(path, "to_parquet", lambda place: write(place, None)))
     os.makedirs(path, exist_ok=True)
     total, number = 0, 0
-    while True:
-        place = os.path.join(path, f"part-{number:05d}.parquet")
-        rows = _failing(stream, lambda: parts.written(place, "to_parquet", lambda other: write(other, rows_per_file)))
-        total, number = total + rows, number + 1
-        if rows < rows_per_file:
-            break
-    if rows == 0 and number > 1:
-        os.unlink(place)
+    with parts.Together() as files:
+        while True:
+            place = os.path.join(path, f"part-{number:05d}.parquet")
+            temporary = files.begin(place)
+            rows = _failing(stream, lambda: write(temporary, rows_per_file))
+            total, number = total + rows, number + 1
+            if rows < rows_per_file:
+                break
+        if rows == 0 and number > 1:
+            files.drop(place)
     return total
 
 

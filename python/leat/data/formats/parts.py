@@ -5,8 +5,11 @@ parts of a file and read one, in parallel where that is asked for; both give the
 saved iterator is a position.
 """
 
+import contextlib
 import glob
 import os
+import shutil
+import time
 
 from leat import dtypes, errors
 from leat._core import specs
@@ -14,6 +17,7 @@ from leat.data import experimental
 from leat.data.dataset import AUTOTUNE
 from leat.data.interchange import Fetch
 
+_KILLED = 3600  # seconds behind which a temporary file of no process is nobody's
 _MOST_SHUFFLED = 1 << 16  # parts that one buffer holds
 
 
@@ -106,14 +110,63 @@ def _columns(list_parts):
 
 
 def written(path, function, write):
-    """``write(temporary path)``, and then the file under its name; nothing is left where that fails."""
-    path = os.fsdecode(path)
-    temporary = f"{path}.{os.getpid()}.partial"
+    """``write(temporary path)``, and then the file or folder under its name; nothing is left where that fails."""
+    with Together() as files:
+        return write(files.begin(os.fsdecode(path)))
+
+
+class Together:
+    """Files, or folders, that get their names together when the block ends without a failure, and else are removed.
+
+    What a killed process left of one of these names, NAME.PROCESS.partial, goes when the name is written again, an hour
+    later: another machine that shares the disk may have a process of that number.
+    """
+
+    def __init__(self):
+        self._names = {}  # {temporary: final}, in the order in which they were begun
+
+    def begin(self, path):
+        """The name that a file has until it is whole."""
+        for left in glob.glob(glob.escape(path) + ".*.partial"):
+            with contextlib.suppress(OSError):
+                if time.time() - os.stat(left).st_mtime > _KILLED and not _lives(left.split(".")[-2]):
+                    _remove(left)
+        temporary = f"{path}.{os.getpid()}.partial"
+        self._names[temporary] = path
+        return temporary
+
+    def drop(self, path):
+        """Gives up one of them."""
+        temporary = next(one for one, final in self._names.items() if final == path)
+        del self._names[temporary]
+        _remove(temporary)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        try:
+            if kind is None:
+                for temporary in list(self._names):
+                    os.replace(temporary, self._names[temporary])
+                    del self._names[temporary]
+        finally:
+            for temporary in self._names:
+                _remove(temporary)
+
+
+def _remove(path):
+    if os.path.isdir(path):
+        shutil.rmtree(path, ignore_errors=True)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def _lives(number):
     try:
-        result = write(temporary)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-    return result
+        os.kill(int(number), 0)
+    except (ValueError, ProcessLookupError):
+        return False
+    except OSError:
+        pass
+    return True

@@ -187,8 +187,8 @@ def to_webdataset(dataset, pattern, maxcount=100000, maxsize=3e9, mtime=None):
     pattern: names of shards, "train-%06d.tar"; those that end in "gz" are compressed. "__key__" names a sample, else
     its number does. Strings are members' bytes; other components are encoded by their extension: whole numbers for
     cls, index and id, any array for npy, pictures (uint8) for png, jpg and jpeg. maxcount, maxsize: of samples and
-    bytes in a shard. mtime: the time of the members, now if None; give one for the same bytes each time. A shard has
-    its name when it is whole.
+    bytes in a shard. mtime: the time of the members, now if None; give one for the same bytes each time. Shards have
+    their names when all of them are whole.
     """
     spec = dataset.element_spec
     if not isinstance(spec, dict) or any(nest._kind_of(one) is not None for one in spec.values()):
@@ -197,15 +197,14 @@ def to_webdataset(dataset, pattern, maxcount=100000, maxsize=3e9, mtime=None):
     pattern = os.fsdecode(pattern)
     if not re.search(r"%0?\d*d", pattern):
         raise ValueError(f"to_webdataset: the pattern {pattern!r} has no place for a number; expected 'name-%06d.tar'")
-    shards = _Shards(pattern, maxcount, maxsize, mtime)
-    try:
-        for number, element in enumerate(dataset.as_numpy_iterator()):
-            key = element["__key__"].decode() if "__key__" in element else f"{number:09d}"
-            shards.write(key, [(name, encode(element[name])) for name, encode in encoders.items()])
-        shards.close()
-    except BaseException:
-        shards.discard()
-        raise
+    with parts.Together() as files:
+        shards = _Shards(pattern, maxcount, maxsize, mtime, files)
+        try:
+            for number, element in enumerate(dataset.as_numpy_iterator()):
+                key = element["__key__"].decode() if "__key__" in element else f"{number:09d}"
+                shards.write(key, [(name, encode(element[name])) for name, encode in encoders.items()])
+        finally:
+            shards.close()
     return shards.total
 
 
@@ -244,19 +243,19 @@ def _jpeg(value):
 
 
 class _Shards:
-    """The shard that is open, under a name that it has until it is whole."""
+    """The shard that is open; `files` gives the names that shards have until all are whole."""
 
-    def __init__(self, pattern, maxcount, maxsize, mtime):
+    def __init__(self, pattern, maxcount, maxsize, mtime, files):
         self._pattern, self._maxcount, self._maxsize, self._mtime = pattern, maxcount, maxsize, mtime
+        self._files = files
         self._archive, self._shard, self.total = None, 0, 0
         self._open()
 
     def _open(self):
         import tarfile
-        self._path = self._pattern % self._shard
-        self._temporary = f"{self._path}.{os.getpid()}.partial"
-        self._file = open(self._temporary, "wb")
-        self._archive = tarfile.open(fileobj=self._file, mode="w|gz" if self._path.endswith("gz") else "w|",
+        path = self._pattern % self._shard
+        self._file = open(self._files.begin(path), "wb")
+        self._archive = tarfile.open(fileobj=self._file, mode="w|gz" if path.endswith("gz") else "w|",
                                      format=tarfile.USTAR_FORMAT)
         self._shard += 1
         self._count = self._size = 0
@@ -277,14 +276,6 @@ class _Shards:
         self.total += 1
 
     def close(self):
+        """Ends the shard."""
         self._archive.close()
         self._file.close()
-        os.replace(self._temporary, self._path)
-        self._archive = None
-
-    def discard(self):
-        if self._archive is not None:
-            self._archive.close()
-            self._file.close()
-            os.unlink(self._temporary)
-            self._archive = None

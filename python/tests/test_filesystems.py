@@ -3,6 +3,7 @@ have; python/formats/test_fsspec.py has fsspec's own."""
 import datetime
 import io
 import sys
+import tarfile
 import threading
 
 import numpy as np
@@ -90,6 +91,17 @@ class Memory:
         assert exist_ok
 
 
+def tar(members):
+    """The bytes of an archive."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return content.getvalue()
+
+
 @pytest.fixture(name="system")
 def registered():
     system = Memory()
@@ -163,6 +175,21 @@ def test_reads_ahead(system):
             file.seek(at)
             assert file.read(10) == data[at:at + 10]
     assert all(end - start <= 4 * MIB for start, end in system.seen) and len(system.seen) <= 4
+
+
+def test_formats(system):
+    system.files["shards/0.tar"] = tar({"0.txt": b"text", "0.cls": b"3"})
+    (row,) = tf.data.from_webdataset("own://shards", decode="rgb8").as_numpy_iterator()
+    assert (row["txt"], row["cls"]) == (b"text", 3)
+    system.files["a.jsonl"] = b'{"x": 1}\n{"x": 2}\n'
+    lines = tf.data.json_lines("own://*.jsonl", {"x": tf.TensorSpec([], tf.int64)})
+    assert [int(one["x"]) for one in lines] == [1, 2]
+    content = io.BytesIO()
+    np.savez(content, x=np.arange(4))
+    system.files["a.npz"] = content.getvalue()
+    assert [int(one["x"]) for one in tf.data.from_npz("own://a.npz")] == [0, 1, 2, 3]
+    with pytest.raises(tf.errors.NotFoundError, match="none"):
+        tf.data.from_npz("own://none*.npz")
 
 
 ERRORS = [(FileNotFoundError, tf.errors.NotFoundError), (PermissionError, tf.errors.PermissionDeniedError),

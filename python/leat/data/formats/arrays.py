@@ -4,6 +4,7 @@ numpy reads and writes `.npz`, h5py HDF5. Names of HDF5's datasets are their pat
 variable length, in UTF-8.
 """
 
+import contextlib
 import os
 import zipfile
 
@@ -11,7 +12,9 @@ import numpy as np
 
 from leat import dtypes, errors, nest
 from leat._core import specs
+from leat._core.paths import remote
 from leat._core.tensor import convert_to_tensor
+from leat._files import places
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
 from leat.data.formats.packages import need
@@ -86,10 +89,10 @@ def from_npz(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE, 
     many rows each. A file is read as a whole, `num_parallel_calls` at a time; shuffle: in another order each epoch.
     Nothing is unpickled. A file that cannot be read is DataLossError with its path, and the next file follows.
     """
-    paths = parts.paths_of(paths, "from_npz", (".npz",))
+    paths = parts.paths_of(paths, "from_npz", (".npz",), everywhere=True)
 
     def read(path, wanted):
-        with open(path, "rb") as file:
+        with places.opened(path) as file:
             if not zipfile.is_zipfile(file):
                 raise errors.DataLossError(None, None, f"from_npz: {path} is no file of numpy.savez")
             file.seek(0)
@@ -162,10 +165,12 @@ def from_hdf5(paths, columns=None, batch_size=None, rows=_ROWS, num_parallel_cal
     shuffle: parts in another order each epoch. A file that cannot be read is DataLossError with its path and part.
     """
     h5py = need("h5py", "from_hdf5")
-    paths = parts.paths_of(paths, "from_hdf5", (".h5", ".hdf5"))
+    paths = parts.paths_of(paths, "from_hdf5", (".h5", ".hdf5"), everywhere=True)
 
+    @contextlib.contextmanager
     def opened(path):
-        return h5py.File(path, "r")
+        with places.opened(path) as file, h5py.File(file if remote(path) else path, "r") as found:
+            yield found
     with parts.Failure("from_hdf5", paths[0]), opened(paths[0]) as file:
         found = _datasets(file)
         names = _wanted(found, columns, "from_hdf5", paths[0])

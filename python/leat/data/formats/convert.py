@@ -78,7 +78,8 @@ def _of_records(dataset, where, features=None):
 
 
 def _read_tfrecord(paths, features=None):
-    paths = parts.paths_of(paths, "convert", [".tfrecord", ".tfrecords", *(f".tfrecord{end}" for end in _COMPRESSIONS)])
+    paths = parts.paths_of(paths, "convert", [".tfrecord", ".tfrecords", *(f".tfrecord{end}" for end in _COMPRESSIONS)],
+                           everywhere=True)
     return _of_records(TFRecordDataset(paths, _compression(paths[0]) or None), paths[0], features)
 
 
@@ -117,7 +118,7 @@ def _spec_of_json(values, name, where):
 
 def _read_json_lines(paths, signature=None):
     endings = [start + end for start in (".jsonl", ".ndjson") for end in ("", *_COMPRESSIONS)]
-    paths = parts.paths_of(paths, "convert", endings)
+    paths = parts.paths_of(paths, "convert", endings, everywhere=True)
     if signature is None:
         first = TextLineDataset(paths, _compression(paths[0]) or None).as_numpy_iterator()
         with parts.Failure("convert", paths[0]):

@@ -30,7 +30,7 @@ def json_lines(paths, signature, compression=None, num_parallel_calls=None, num_
     position.
     """
     endings = [start + end for start in (".jsonl", ".ndjson") for end in ("", *_ENDINGS)]
-    paths = parts.paths_of(paths, "json_lines", endings)
+    paths = parts.paths_of(paths, "json_lines", endings, everywhere=True)
     if compression is None:
         found = {_ENDINGS.get(os.path.splitext(path)[1], "") for path in paths}
         if len(found) > 1:

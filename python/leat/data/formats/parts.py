@@ -11,8 +11,10 @@ import os
 import shutil
 import time
 
-from leat import dtypes, errors
+from leat import _native, dtypes, errors
 from leat._core import specs
+from leat._core.paths import remote
+from leat._files import places
 from leat.data import experimental
 from leat.data.dataset import AUTOTUNE
 from leat.data.interchange import Fetch
@@ -21,17 +23,28 @@ _KILLED = 3600  # seconds behind which a temporary file of no process is nobody'
 _MOST_SHUFFLED = 1 << 16  # parts that one buffer holds
 
 
-def paths_of(paths, function, endings=()):
-    """The files of one path, folder or pattern, or of a list of them, as texts; a pattern's and folder's are sorted."""
+def _far_paths(path, endings):
+    """The same of one path of another machine or file system."""
+    if places.is_folder(path):
+        return sorted(f"{path.rstrip('/')}/{name}" for name in places.below(path) if name.endswith(tuple(endings)))
+    return _native.path_glob(path) if any(letter in path for letter in "*?[") else [path]
+
+
+def paths_of(paths, function, endings=(), everywhere=False):
+    """The files of one path, folder or pattern, or of a list of them, as texts; a pattern's and folder's are sorted.
+    `everywhere`: they may be of other machines too (`places`)."""
     if isinstance(paths, (str, bytes, os.PathLike)):
         paths = [paths]
     out = []
     for path in map(os.fsdecode, paths):
         path = path.removeprefix("file://")
-        if "://" in path:
+        is_far = "://" in path
+        if is_far and not everywhere:
             raise errors.UnimplementedError(None, None, f"{function}: {path} is no file of this machine; copy or mount "
                                             "it first")
-        if os.path.isdir(path):
+        if is_far:
+            found = _far_paths(path, endings) if remote(path) else []
+        elif os.path.isdir(path):
             found = sorted(name for ending in endings for name in glob.glob(
                 os.path.join(glob.escape(path), "**", "*" + ending), recursive=True))
         elif any(letter in path for letter in "*?[") and not os.path.exists(path):
@@ -40,7 +53,7 @@ def paths_of(paths, function, endings=()):
             found = [path]
         if not found:
             raise errors.NotFoundError(None, None, f"{function}: there is no file for {path}" + (
-                f"; in folders files end in {' or '.join(endings)}" if os.path.isdir(path) else ""))
+                f"; in folders files end in {' or '.join(endings)}" if places.is_folder(path) else ""))
         out.extend(found)
     if not out:
         raise ValueError(f"{function}: no paths were given")

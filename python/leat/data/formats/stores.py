@@ -9,6 +9,7 @@ import numpy as np
 from leat import dtypes, errors
 from leat._core import specs
 from leat._core.tensor import convert_to_tensor
+from leat._files import places
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
 from leat.data.formats.arrays import components
@@ -161,10 +162,10 @@ def from_avro(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE,
     `num_parallel_calls` at a time.
     """
     fastavro = need("fastavro", "from_avro")
-    paths = parts.paths_of(paths, "from_avro", (".avro",))
+    paths = parts.paths_of(paths, "from_avro", (".avro",), everywhere=True)
     if nulls not in ("refuse", "zero"):
         raise ValueError(f"from_avro: nulls is {nulls!r}; expected 'refuse' or 'zero'")
-    with parts.Failure("from_avro", paths[0]), open(paths[0], "rb") as file:
+    with parts.Failure("from_avro", paths[0]), places.opened(paths[0]) as file:
         fields = {field["name"]: field for field in fastavro.reader(file).writer_schema.get("fields", ())}
     names = list(fields) if columns is None else list(columns)
     missing = [one for one in names if one not in fields]
@@ -186,7 +187,7 @@ def from_avro(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE,
         return convert_to_tensor(np.array(values, kinds[one].as_numpy_dtype))
 
     def avro_records(path, number):
-        with parts.Failure("from_avro", path), open(path, "rb") as file:
+        with parts.Failure("from_avro", path), places.opened(path) as file:
             found = list(fastavro.reader(file))
             try:
                 return {one: column(path, one, [record[one] for record in found]) for one in names}

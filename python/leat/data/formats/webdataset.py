@@ -13,6 +13,7 @@ import numpy as np
 from leat import dtypes, errors, nest
 from leat._core import specs
 from leat._core.tensor import convert_to_tensor
+from leat._files import places
 from leat.data import experimental
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
@@ -42,7 +43,7 @@ def from_webdataset(paths, fields=None, decode=None, num_parallel_reads=None, nu
     InvalidArgumentError, a damaged shard DataLossError with its path; what follows goes on. Strategies deal out shards;
     a saved iterator is a position.
     """
-    paths = parts.paths_of(paths, "from_webdataset", (".tar", *_GZIP_ENDINGS))
+    paths = parts.paths_of(paths, "from_webdataset", (".tar", *_GZIP_ENDINGS), everywhere=True)
     kinds = {"GZIP" if path.endswith(_GZIP_ENDINGS) else "" for path in paths}
     if len(kinds) > 1:
         raise ValueError("from_webdataset: some shards are compressed and others are not; give one kind at a time")
@@ -92,7 +93,8 @@ def _first_sample(path):
     """The members of the first sample of a shard by extension."""
     import tarfile
     found, first = {}, None
-    with parts.Failure("from_webdataset", path), tarfile.open(path, "r|*") as archive:
+    with (parts.Failure("from_webdataset", path), places.opened(path) as file,
+          tarfile.open(fileobj=file, mode="r|*") as archive):
         for member in archive:
             split = _split(member.name) if member.isfile() else None
             if split is None:

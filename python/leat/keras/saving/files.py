@@ -163,7 +163,7 @@ def _check_place(path, ending, overwrite):
     if not path.endswith(ending):
         raise ValueError(f"Invalid filepath extension for saving: the filename must end in `{ending}`. Received: "
                          f"filepath={path}")
-    if places.exists(path) and not overwrite:
+    if not overwrite and places.exists(path):
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
 
 
@@ -280,7 +280,7 @@ def _save_folder(model, path, overwrite):
     if path.endswith(".keras"):
         raise ValueError("When using `zipped=False`, the `filepath` argument should not end in `.keras`. Received: "
                          f"filepath={path}")
-    if places.exists(path) and not overwrite:
+    if not overwrite and places.exists(path):
         raise FileExistsError(f"{path} exists; pass overwrite=True to replace it")
     made = [(os.path.join(path, *name.split("/")), content) for name, content in _members(model)]
     for place, _ in made:

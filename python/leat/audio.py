@@ -4,7 +4,6 @@ import collections
 
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
-from leat._files import sounds
 from leat._graph import creation, ops
 
 __all__ = ["decode_audio", "decode_wav"]
@@ -32,6 +31,7 @@ def decode_audio(contents, desired_channels=-1, desired_samples=-1, name=None):
     of more the last repeats, and samples are cut or followed by silence, as by decode_wav. In a map it is a function of
     Python. InvalidArgumentError for other data; UnimplementedError without libsndfile.
     """
+    from leat._files import sounds
     if desired_channels < -1 or desired_samples < -1:
         raise ValueError(f"decode_audio: desired_channels={desired_channels} and desired_samples={desired_samples}; "
                          "expected -1 or more")

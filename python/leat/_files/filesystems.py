@@ -6,12 +6,8 @@ asked for. What is written is kept until it is put, and then written as a whole.
 as TensorFlow's file systems have them for the same failure.
 """
 
-import concurrent.futures
 import contextlib
-import datetime
 import os
-import shutil
-import tempfile
 import threading
 
 from leat import _native, errors
@@ -42,6 +38,20 @@ def _at(path):
 
 # ---- reading ----
 
+class _Done:
+    """What was fetched by who wanted it, as a future has it."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def result(self):
+        """The bytes."""
+        return self._data
+
+    def cancel(self):
+        """Nothing is left to be cancelled."""
+
+
 class _Fetchers:
     """The threads that fetch ahead; a forked process makes its own."""
 
@@ -54,6 +64,7 @@ class _Fetchers:
 
     def start(self, function, *args):
         """A future of what a call gives."""
+        import concurrent.futures
         with self._lock:
             if self._pool is None:
                 self._pool = concurrent.futures.ThreadPoolExecutor(_THREADS, "leat-fsspec")
@@ -108,12 +119,12 @@ class _File:
             start, size, future = self._piece(offset + done, want - done)
             try:
                 if future is None:
-                    future = concurrent.futures.Future()
-                    future.set_result(self._fetch(start, size))
+                    data = self._fetch(start, size)
                     with self._lock:
                         if len(self._pieces) < 2 * _AHEAD:
-                            self._pieces[start] = size, future
-                data = future.result()
+                            self._pieces[start] = size, _Done(data)
+                else:
+                    data = future.result()
             except BaseException:
                 with self._lock:
                     self._pieces.pop(start, None)  # another read asks anew
@@ -157,6 +168,7 @@ class _Sink:
 
     def __init__(self, system, inner, path):
         self._system, self._inner, self._path = system, inner, path
+        import tempfile
         self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY)
 
     def write(self, view):
@@ -165,6 +177,7 @@ class _Sink:
 
     def put(self):
         """Gives it its name. Systems that upload do it at once; others write beside it and move it, where they can."""
+        import shutil
         size = self._file.tell()
         self._file.seek(0)
         with _at(self._path):
@@ -203,6 +216,7 @@ def _puts_at_once(system):
 
 def _seconds(info):
     """When a file was changed, in seconds since 1970; -1: not known."""
+    import datetime
     found = next((info[name] for name in _TIMES if info.get(name) is not None), None)
     if isinstance(found, str):
         with contextlib.suppress(ValueError):

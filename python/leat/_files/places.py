@@ -142,8 +142,8 @@ def is_same(one, other):
     return is_within(one, other) and is_within(other, one)
 
 
-class Rewritten(io.StringIO):
-    """A text that is written to a path as a whole whenever it is flushed: where nothing can be appended."""
+class _Rewritten(io.StringIO):
+    """A text that is written to a path as a whole whenever it is flushed."""
 
     def __init__(self, path, text=""):
         super().__init__(text, newline="")
@@ -161,3 +161,9 @@ class Rewritten(io.StringIO):
         if not self.closed:
             self.flush()
         super().close()
+
+
+def rewritten(path, text=""):
+    """A text file that begins with `text` and is written as a whole whenever it is flushed: where nothing can be
+    appended."""
+    return _Rewritten(path, text)

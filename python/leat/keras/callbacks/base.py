@@ -356,7 +356,7 @@ class CSVLogger(Callback):
         self.append_header = not before
         if self.csv_file is not None and not self.csv_file.closed:
             self.csv_file.close()
-        self.csv_file = (places.Rewritten(self.filename, before) if remote(self.filename) else
+        self.csv_file = (places.rewritten(self.filename, before) if remote(self.filename) else
                          open(self.filename, "a" if self.append else "w", newline=""))
         self.keys = self.writer = None
 

@@ -3,6 +3,7 @@ import zipfile
 
 import fsspec
 import numpy as np
+import pyarrow.parquet as parquet
 import pytest
 
 import leat as tf
@@ -36,6 +37,17 @@ def test_memory(memory):
         tf.io.read_file("memory://none")
     manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1)), "memory://run", 2)
     assert manager.save() == tf.train.latest_checkpoint("memory://run") == "memory://run/ckpt-1"
+
+
+def test_files_of_formats(memory):
+    rows = tf.data.Dataset.range(250).map(lambda i: {"i": i})
+    assert tf.data.to_parquet(rows, "memory://a.parquet") == 250
+    assert tf.data.to_parquet(rows, "memory://parts", row_group_size=50, rows_per_file=100) == 250
+    with memory.open("/a.parquet") as file:
+        assert parquet.read_table(file).num_rows == 250
+    assert memory.find("/parts") == [f"/parts/part-0000{i}.parquet" for i in range(3)]
+    with pytest.raises(tf.errors.UnimplementedError, match="machine"):
+        tf.data.from_parquet("memory://a.parquet")
 
 
 def test_chains(memory, tmp_path, monkeypatch):

@@ -190,6 +190,16 @@ def test_formats(system):
     assert [int(one["x"]) for one in tf.data.from_npz("own://a.npz")] == [0, 1, 2, 3]
     with pytest.raises(tf.errors.NotFoundError, match="none"):
         tf.data.from_npz("own://none*.npz")
+    rows = tf.data.Dataset.range(25).map(lambda i: {"y.cls": i})
+    assert tf.data.to_npz(rows, "own://out/a.npz") == tf.data.convert("own://out/a.npz", "own://out/a.jsonl",
+                                                                      progress=False) == 25
+    assert system.files["out/a.jsonl"].splitlines()[3] == b'{"y.cls": 3}'
+    assert tf.data.to_webdataset(rows, "own://tars/%02d.tar", maxcount=10) == 25
+    assert sorted(name for name in system.files if name.startswith("tars")) == [f"tars/0{i}.tar" for i in range(3)]
+    system.fault = lambda call, path: (_ for _ in ()).throw(PermissionError(path)) if call == "open" else None
+    with pytest.raises(tf.errors.PermissionDeniedError, match="b.npz"):
+        tf.data.to_npz(rows, "own://out/b.npz")
+    system.fault = None
 
 
 ERRORS = [(FileNotFoundError, tf.errors.NotFoundError), (PermissionError, tf.errors.PermissionDeniedError),

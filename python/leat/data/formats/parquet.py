@@ -5,6 +5,7 @@ import os
 import threading
 
 from leat import nest
+from leat._files import places
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import columns as layouts
 from leat.data.formats import parts
@@ -133,7 +134,7 @@ def to_parquet(dataset, path, row_group_size=65536, rows_per_file=None, compress
         return rows
     if rows_per_file is None:
         return _failing(stream, lambda: parts.written(path, "to_parquet", lambda place: write(place, None)))
-    os.makedirs(path, exist_ok=True)
+    places.make_folders(path)
     total, number = 0, 0
     with parts.Together() as files:
         while True:

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 
-from leat import _native, dtypes, errors
+from leat import _native, dtypes, errors, gfile
 from leat._core import specs
 from leat._core.paths import remote
 from leat._files import places
@@ -132,19 +132,30 @@ class Together:
     """Files, or folders, that get their names together when the block ends without a failure, and else are removed.
 
     What a killed process left of one of these names, NAME.PROCESS.partial, goes when the name is written again, an hour
-    later: another machine that shares the disk may have a process of that number.
+    later: another machine that shares the disk may have a process of that number. Files of other machines are written
+    into a temporary folder of this one, and sent when they are whole.
     """
 
     def __init__(self):
         self._names = {}  # {temporary: final}, in the order in which they were begun
+        self._folder = None  # of files of other machines
 
     def begin(self, path):
         """The name that a file has until it is whole."""
+        if remote(path):
+            return self._begin_far(path)
         for left in glob.glob(glob.escape(path) + ".*.partial"):
             with contextlib.suppress(OSError):
                 if time.time() - os.stat(left).st_mtime > _KILLED and not _lives(left.split(".")[-2]):
                     _remove(left)
         temporary = f"{path}.{os.getpid()}.partial"
+        self._names[temporary] = path
+        return temporary
+
+    def _begin_far(self, path):
+        import tempfile
+        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="leat-")
+        temporary = os.path.join(self._folder.name, f"{len(self._names)}-{os.path.basename(path)}")
         self._names[temporary] = path
         return temporary
 
@@ -161,11 +172,23 @@ class Together:
         try:
             if kind is None:
                 for temporary in list(self._names):
-                    os.replace(temporary, self._names[temporary])
+                    _put(temporary, self._names[temporary])
                     del self._names[temporary]
         finally:
             for temporary in self._names:
                 _remove(temporary)
+            if self._folder is not None:
+                self._folder.cleanup()
+
+
+def _put(temporary, path):
+    """Gives a file its name."""
+    if not remote(path):
+        os.replace(temporary, path)
+    elif os.path.isdir(temporary):
+        raise errors.UnimplementedError(None, None, f"{path}: a folder is written on this machine alone; copy it there")
+    else:
+        gfile.copy(temporary, path, overwrite=True)
 
 
 def _remove(path):

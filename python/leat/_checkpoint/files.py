@@ -116,12 +116,13 @@ def _used_data(prefix):
         return None
 
 
-def _own_files(prefix):
-    """The data files of a checkpoint that are there, used or not."""
+def _own_files(prefix, endings=()):
+    """The data files of a checkpoint that are there, used or not; and those with other `endings`."""
     folder, name = os.path.split(prefix)
     with contextlib.suppress(FileNotFoundError):
         return [os.path.join(folder, found) for found in places.names(folder)
-                if found.startswith(name) and _DATA.fullmatch(found[len(name):])]
+                if found.startswith(name) and (_DATA.fullmatch(found[len(name):]) or
+                                               found[len(name) + 1:] in endings)]
     return []
 
 
@@ -140,10 +141,7 @@ def _content(index, key, tensor):
 
 def _reserve(prefix):
     """The first name for a data file that is free, as its number, and the descriptor that keeps other writers, and
-    those who remove leftovers, from it; None in object stores, which have no locks."""
-    if remote(prefix):
-        taken = set(_own_files(prefix))
-        return next(count for count in itertools.count(1) if data_file(prefix, count - 1, count) not in taken), None
+    those who remove leftovers, from it."""
     for count in range(1, 100000):
         name = data_file(prefix, count - 1, count)
         while True:
@@ -164,22 +162,38 @@ def write(prefix, tensors, before=(), behind=(), outdated=()):
     once all are written; the last of `behind` decides. `outdated`: files that are removed then.
     """
     places.make_folders(os.path.dirname(prefix))
+    if remote(prefix):
+        _write_far(prefix, tensors, before, behind, outdated)
+        return
     _sweep_unused(prefix)
-    if remote(prefix):  # where what no index speaks of may be another writer's
-        outdated = [*outdated, *(_used_data(prefix) or ())]
     count, place = _reserve(prefix)
-    name = data_file(prefix, count - 1, count)
     try:
-        index = _native.BundleWriter.open(count - 1, count)
-        pieces = [_content(index, key, tensor) for key, tensor in tensors]
-        replace_together([*before, (name, pieces), (prefix + ".index", index.index()), *behind], outdated)
+        _replace(prefix, count, tensors, before, behind, outdated)
     except BaseException:
-        _remove(name)
+        _remove(data_file(prefix, count - 1, count))
         raise
     finally:
-        if place is not None:
-            os.close(place)
+        os.close(place)
     _sweep_unused(prefix)
+
+
+def _replace(prefix, count, tensors, before, behind, outdated):
+    index = _native.BundleWriter.open(count - 1, count)
+    pieces = [_content(index, key, tensor) for key, tensor in tensors]
+    replace_together([*before, (data_file(prefix, count - 1, count), pieces), (prefix + ".index", index.index()),
+                      *behind], outdated)
+
+
+def _write_far(prefix, tensors, before, behind, outdated):
+    """The same in an object store, where each look is a request, and what no index speaks of may be another writer's
+    for a while."""
+    there = _own_files(prefix, ("index",))
+    used = _used_data(prefix) if prefix + ".index" in there else set()
+    for path in there if used is not None else []:
+        if path not in used and path != prefix + ".index":
+            _sweep_data(prefix, path)
+    count = next(count for count in itertools.count(1) if data_file(prefix, count - 1, count) not in there)
+    _replace(prefix, count, tensors, before, behind, [*outdated, *(used or ())])
 
 
 def remove(prefix):
@@ -223,14 +237,16 @@ def remove_leftovers(prefix, least_age=0):
     numbered = re.compile(re.escape(name) + r"-\d+")
     temporary = re.compile(rf"\.{numbered.pattern}({_DATA.pattern}|\.index)\.leat-.*\.tmp")
     by_checkpoint = {}
-    for found in places.names(folder):
+    listed = places.names(folder)
+    for found in listed:
         path, cut = os.path.join(folder, found), _DATA.search(found)
         if temporary.fullmatch(found):
             sweep(path)
         elif cut is not None and cut.end() == len(found) and numbered.fullmatch(found[:cut.start()]):
             by_checkpoint.setdefault(os.path.join(folder, found[:cut.start()]), []).append(path)
     for checkpoint, names in by_checkpoint.items():
-        if len(names) == 1 and places.exists(checkpoint + ".index"):
+        if len(names) == 1 and (os.path.basename(checkpoint) + ".index" in listed if remote(folder) else
+                                os.path.exists(checkpoint + ".index")):
             continue
         for path in names:
             if not least_age or time.time() - places.changed(path) / 1e9 >= least_age:

@@ -168,7 +168,7 @@ class unrecorded:
 
 def wants_nodes(graph):
     """Are custom gradients of that graph parts of it: is it a branch's or a loop's, or to be saved?"""
-    return not graph.is_eager and (_state.saves is not None or id(graph) in _state.captured)
+    return not graph.is_eager and (_state.saves is not None or graph.captured is not None)
 
 
 def saves_gradients():

@@ -167,6 +167,11 @@ def public(module, name):
     return found if callable(found) and str(getattr(found, "__module__", "")).startswith("leat.keras") else None
 
 
+def layer_class(name):
+    """A layer of the library by its name."""
+    return next(public(module, name) for module in _CLASSES if module.__name__ == "leat.keras.layers")
+
+
 def _class_of(config, custom_objects):
     name = config["class_name"]
     if not isinstance(name, str):

@@ -238,9 +238,25 @@ class MaxNumBoundingBoxes(Layer):
             return found[0] if is_alone else found
         return {**bounding_boxes, **{name: sized(value) for name, value in given.items()}}
 
+    def transform_images(self, images, transformation=None, training=True):
+        """The pictures, which stay."""
+        return ops.cast(images, self.compute_dtype)
+
+    def transform_labels(self, labels, transformation=None, training=True):
+        """The labels, which stay."""
+        return labels
+
+    def transform_segmentation_masks(self, segmentation_masks, transformation=None, training=True):
+        """The masks, which stay."""
+        return segmentation_masks
+
     def call(self, data, training=True):
         """The dictionary with its boxes cut, or filled."""
-        if not isinstance(data, dict) or "bounding_boxes" not in data:
+        if not isinstance(data, dict):
+            return self.transform_images(data)
+        if "images" in data:
+            data = {**data, "images": self.transform_images(data["images"])}
+        if "bounding_boxes" not in data:
             return data
         if self.bounding_box_format is None:
             raise ValueError("You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "

@@ -7,14 +7,12 @@ size, become those of the changed pictures, from the draws that moved the pictur
 from leat._core.tensor import convert_to_tensor
 from leat.keras import ops
 from leat.keras._base.named import op as _op
-from leat.keras.layers import bounding_boxes as formats
-
-_MOST = 2 ** 31 - 2  # seeds are taken modulo this
+from leat.keras.layers import bounding_boxes as formats, transformations
 
 
 def dense(bounding_boxes):
     """{"boxes": float32 [..., n, 4], "labels"} of tensors, arrays or ragged ones, which are filled with boxes of 0 and
-    labels of -1. ValueError for what has other names or ranks."""
+    labels of -1. ValueError for what has other names."""
     if not isinstance(bounding_boxes, dict) or not {"boxes", "labels"} <= set(bounding_boxes):
         raise ValueError("Expected `bounding_boxes` argument to be a dict with keys 'boxes' and 'labels'. Received: "
                          f"bounding_boxes={bounding_boxes}")
@@ -26,32 +24,43 @@ def dense(bounding_boxes):
         boxes = boxes.to_tensor(default_value=0, shape=[*[None] * (len(boxes.shape) - 1), 4])
         labels = labels.to_tensor(default_value=-1)
     boxes, labels = ops.cast(convert_to_tensor(boxes), "float32"), convert_to_tensor(labels)
+    return {**bounding_boxes, "boxes": boxes, "labels": labels}
+
+
+def checked(bounding_boxes):
+    """The same, with ranks that fit each other."""
+    found = dense(bounding_boxes)
+    boxes, labels = found["boxes"], found["labels"]
     ranks = len(boxes.shape), len(labels.shape)
     if ranks[0] not in (2, 3) or ranks[1] not in (ranks[0] - 1, ranks[0]):
         raise ValueError("Expected `bounding_boxes['boxes']` to have the shape (num_boxes, 4) or (batch_size, "
                          "num_boxes, 4), and 'labels' a rank less or the same. Received the shapes "
                          f"{tuple(boxes.shape)} and {tuple(labels.shape)}")
-    return {**bounding_boxes, "boxes": boxes, "labels": labels}
+    return found
 
 
 class _Pictures:
-    """The pictures that boxes lie in: their number and size, and what was drawn for them."""
+    """The pictures that boxes lie in: their size, and what was drawn for them."""
 
-    def __init__(self, layer, images, state):
-        shape, rank = ops.shape(images), len(images.shape)
-        first = layer.data_format == "channels_first"
-        self.layer, self._state, self.count = layer, state, shape[0] if rank == 4 else 1
-        self.height, self.width = shape[-2 if first else -3], shape[-1 if first else -2]
-
-    def drawn(self, number, shape, low=0.0, high=1.0):
-        """The numbers of a draw, the first of a call is 0."""
-        seed = self._state + convert_to_tensor([0, number], "int64")
-        seed = _op("cast", _op("math.floormod", seed, convert_to_tensor(_MOST, "int64")), "int32")
-        return _op("random.stateless_uniform", shape, seed, float(low), float(high))
+    def __init__(self, layer, found):
+        self.layer, self.found = layer, found
+        if layer._entry["name"] == "Resizing":
+            self.height, self.width = found
+        elif isinstance(found, dict) and "image_height" in found:
+            self.height, self.width = found["image_height"], found["image_width"]
+        else:
+            shape, first = _shape_in(layer, found), layer.data_format == "channels_first"
+            self.height, self.width = shape[-2 if first else -3], shape[-1 if first else -2]
 
 
-def _pair(factor):
-    return (-abs(factor), abs(factor)) if isinstance(factor, (int, float)) else tuple(sorted(factor))
+def _shape_in(layer, found):
+    """The shape of the pictures that a transformation is for."""
+    if not isinstance(found, tuple):
+        return found["input_shape"]
+    if getattr(found, "shape", None) is None:
+        raise ValueError(f"Layer '{layer.name}' moves boxes by what its get_random_transformation gave, which knows "
+                         f"the size of the pictures; found {found}")
+    return found.shape
 
 
 def _parts(boxes):
@@ -68,8 +77,13 @@ def _clipped(found, height, width):
 
 # ---- the kinds ----
 
+def _each(numbers):
+    """A number for each picture, or one for all, as [n, 1, 1]."""
+    return ops.reshape(ops.convert_to_tensor(numbers), (-1, 1, 1))
+
+
 def _flipped(found, pictures):
-    turned = ops.reshape(pictures.drawn(0, (pictures.count, 1, 1, 1)) <= 0.5, (-1, 1, 1))
+    turned = _each(pictures.found["flips"])
     boxes, mode = found["boxes"], pictures.layer.mode
     wide, tall = ops.cast(pictures.width, "float32"), ops.cast(pictures.height, "float32")
     if "horizontal" in mode:
@@ -79,14 +93,6 @@ def _flipped(found, pictures):
         x1, y1, x2, y2 = _parts(boxes)
         boxes = ops.where(turned, _joined(x1, tall - y2, x2, tall - y1), boxes)
     return _clipped({**found, "boxes": boxes}, pictures.height, pictures.width), pictures.height, pictures.width
-
-
-def _middle(pictures):
-    """(top, left, height, width) of the part in the middle with the proportions of what a layer makes."""
-    layer = pictures.layer
-    height = max(min(pictures.height, int(float(pictures.width * layer.height) / layer.width)), 1)
-    width = max(min(pictures.width, int(float(pictures.height * layer.width) / layer.height)), 1)
-    return int(float(pictures.height - height) / 2), int(float(pictures.width - width) / 2), height, width
 
 
 def _cut(found, top, left, height, width, layer):
@@ -102,19 +108,17 @@ def _cut(found, top, left, height, width, layer):
 def _cropped(found, pictures):
     layer = pictures.layer
     if pictures.height <= layer.height or pictures.width <= layer.width:
-        top, left, _, _ = _middle(pictures)
+        top, left, _, _ = transformations.middle(pictures.height, pictures.width, layer)
         return _cut(found, top, left, min(layer.height, pictures.height - top), min(layer.width, pictures.width - left),
                     layer)
-    top, left = (ops.cast(ops.cast(pictures.drawn(number, (), 0.0, float(size - part + 1)), "int32"), "float32")
-                 for number, (size, part) in enumerate(((pictures.height, layer.height),
-                                                        (pictures.width, layer.width))))
+    top, left = (ops.cast(one, "float32") for one in pictures.found)
     return _cut(found, top, left, layer.height, layer.width, layer)
 
 
 def _cropped_in_the_middle(found, pictures):
     layer = pictures.layer
     if pictures.height < layer.height or pictures.width < layer.width:
-        return _cut(found, *_middle(pictures), layer)
+        return _cut(found, *transformations.middle(pictures.height, pictures.width, layer), layer)
     top, left = int((pictures.height - layer.height) / 2), int((pictures.width - layer.width) / 2)
     return _cut(found, top, left, layer.height, layer.width, layer)
 
@@ -136,46 +140,38 @@ def _resized(found, pictures):
 
 
 def _translated(found, pictures):
-    heights, widths = _pair(pictures.layer.height_factor), _pair(pictures.layer.width_factor)
-    down = pictures.drawn(0, (pictures.count, 1), *heights) * ops.cast(pictures.height, "float32")
-    right = pictures.drawn(1, (pictures.count, 1), *widths) * ops.cast(pictures.width, "float32")
-    moves = ops.expand_dims(_joined(right, down, right, down), 1)
+    moves = ops.convert_to_tensor(pictures.found["translations"], "float32")
+    moves = ops.expand_dims(ops.concatenate([moves, moves], axis=1), 1)
     return _clipped({**found, "boxes": found["boxes"] + moves}, pictures.height, pictures.width), (
         pictures.height), pictures.width
 
 
 def _rotated(found, pictures):
-    low, high = pictures.layer.factor
-    none, one = ops.zeros((pictures.count,)), ops.ones((pictures.count,))
-    turned = formats.affine_transform(found["boxes"], pictures.drawn(0, (pictures.count,), low * 360.0, high * 360.0),
-                                      none, none, one, none, none, pictures.height, pictures.width)
+    angle = ops.reshape(pictures.found["angle"], (-1,))
+    none, one = ops.zeros_like(angle), ops.ones_like(angle)
+    turned = formats.affine_transform(found["boxes"], angle, none, none, one, none, none, pictures.height,
+                                      pictures.width)
     return _clipped({**found, "boxes": turned}, pictures.height, pictures.width), pictures.height, pictures.width
 
 
 def _zoomed(found, pictures):
-    layer = pictures.layer
-    low, high = _pair(layer.height_factor)
-    tall = pictures.drawn(0, (pictures.count, 1), 1.0 + low, 1.0 + high)
-    low, high = _pair(layer.height_factor if layer.width_factor is None else layer.width_factor)
-    wide = tall if layer.width_factor is None else pictures.drawn(1, (pictures.count, 1), 1.0 + low, 1.0 + high)
     x1, y1, x2, y2 = _parts(found["boxes"])
     sides = []
-    for pair, zoom, size in (((x1, x2), wide, pictures.width), ((y1, y2), tall, pictures.height)):
-        size, zoom = ops.cast(size, "float32"), ops.expand_dims(zoom, 1)
+    for both, name, size in (((x1, x2), "width_zoom", pictures.width), ((y1, y2), "height_zoom", pictures.height)):
+        size, zoom = ops.cast(size, "float32"), ops.cast(_each(pictures.found[name]), "float32")
         start = (size - 1.0) / 2.0 * (1.0 - zoom)
         end = zoom * size + start
         sides.append([ops.clip((ops.minimum(ops.maximum(one, start), end) - start) / (end - start), 0, 1) * size
-                      for one in pair])
+                      for one in both])
     (x1, x2), (y1, y2) = sides
     return _clipped({**found, "boxes": _joined(x1, y1, x2, y2)}, pictures.height, pictures.width), (
         pictures.height), pictures.width
 
 
 def _sheared(found, pictures):
-    layer, wide, tall = pictures.layer, ops.cast(pictures.width, "float32"), ops.cast(pictures.height, "float32")
-    turned = ops.where(pictures.drawn(0, (pictures.count, 1, 1)) > 0.5, -1.0, 1.0)
-    by_y = pictures.drawn(1, (pictures.count, 1, 1), *layer.y_factor) * turned
-    by_x = pictures.drawn(2, (pictures.count, 1, 1), *layer.x_factor) * turned
+    wide, tall = ops.cast(pictures.width, "float32"), ops.cast(pictures.height, "float32")
+    factor = ops.convert_to_tensor(pictures.found["shear_factor"], "float32")
+    by_x, by_y = factor[:, None, :1], factor[:, None, 1:]
     x1, y1, x2, y2 = _parts(found["boxes"])
     x1, y1, x2, y2 = x1 / wide, y1 / tall, x2 / wide, y2 / tall
     x1, x2 = (x1 - by_x * ops.where(by_x < 0, y1, y2), x2 - by_x * ops.where(by_x < 0, y2, y1))
@@ -197,51 +193,70 @@ def _projections(start, end):
 
 
 def _seen(found, pictures):
-    layer, none = pictures.layer, ops.zeros((), "float32")
-    low, high = (0.0, layer.factor) if isinstance(layer.factor, (int, float)) else layer.factor
-    chance = pictures.drawn(0, (pictures.count,), low, high)
-    applied = pictures.drawn(1, (pictures.count,)) < chance
-    moves = pictures.drawn(2, (pictures.count, 4, 2), -0.5 * layer.scale, 0.5 * layer.scale)
-    right, bottom = (ops.cast(size, "float32") - 1.0 for size in (pictures.width, pictures.height))
-    corners = ops.reshape(ops.stack([none, none, right, none, none, bottom, right, bottom]), (1, 4, 2))
-    matrix = _projections(corners, corners + corners * moves)
+    start, end = (ops.convert_to_tensor(pictures.found[name], "float32") for name in ("start_points", "end_points"))
+    matrix = _projections(start, end)
     x1, y1, x2, y2 = _parts(found["boxes"])
     x, y = _joined(x1, x2, x1, x2), _joined(y1, y2, y2, y1)
     x, y, depth = (matrix[:, None, row, 0, None] * x + matrix[:, None, row, 1, None] * y + matrix[:, None, row, 2, None]
                    for row in range(3))
     x, y = x / depth, y / depth
     seen = ops.stack([ops.min(x, -1), ops.min(y, -1), ops.max(x, -1), ops.max(y, -1)], axis=-1)
-    boxes = ops.where(applied[:, None, None], seen, found["boxes"])
+    boxes = ops.where(_each(pictures.found["apply_perspective"]), seen, found["boxes"])
     return _clipped({**found, "boxes": boxes}, pictures.height, pictures.width), pictures.height, pictures.width
 
 
-def _mixed(found, pictures):
-    order = ops.argsort(pictures.drawn(0, (pictures.count,)))
-    return {**found, **{name: ops.concatenate([found[name], ops.take(found[name], order, axis=0)], axis=1)
-                        for name in ("boxes", "labels")}}, pictures.height, pictures.width
+def _mixed(found, order):
+    order = ops.cast(order, "int32")
+    return {**found, **{name: ops.concatenate([found[name], ops.take(found[name], order, axis=0)],
+                                              axis=min(1, len(found[name].shape) - 1)) for name in ("boxes", "labels")}}
 
 
-KINDS = {"RandomFlip": _flipped, "RandomCrop": _cropped, "CenterCrop": _cropped_in_the_middle, "Resizing": _resized,
-         "RandomTranslation": _translated, "RandomRotation": _rotated, "RandomZoom": _zoomed,
-         "RandomShear": _sheared, "RandomPerspective": _seen, "MixUp": _mixed}
-ALWAYS = ("CenterCrop", "Resizing")  # kinds that do the same without training
-UNMOVED = ("AugMix",)
+_KINDS = {"RandomFlip": _flipped, "RandomCrop": _cropped, "CenterCrop": _cropped_in_the_middle, "Resizing": _resized,
+          "RandomTranslation": _translated, "RandomRotation": _rotated, "RandomZoom": _zoomed,
+          "RandomShear": _sheared, "RandomPerspective": _seen}
+_ALWAYS = ("CenterCrop", "Resizing")  # kinds that do the same without training
+_WIDENED = ("RandomShear", "RandomZoom")  # kinds that give boxes without a batch one
+_REFUSED = ("CutMix", "RandomElasticTransform")
 
 
-def moved(layer, images, found, state, training):
-    """What becomes of boxes, in the layer's format, when it changes pictures from a state of its generator."""
-    move = KINDS[layer._entry["name"]]
-    if not training and layer._entry["name"] not in ALWAYS:
+def _by_policy(layer, found, transformation):
+    def change(step, boxes, inner, is_chosen):
+        after = moved(step, boxes, inner, True)
+        return {**boxes, **{name: ops.where(is_chosen, after[name], boxes[name]) for name in ("boxes", "labels")}}
+    return transformations.by_policy(layer, transformation, found, change)
+
+
+def check(layer):
+    """NotImplementedError for a layer that cannot move boxes."""
+    if layer._entry["name"] in _REFUSED:
+        raise NotImplementedError(f"Layer '{layer.name}' moves pixels, and is given 'bounding_boxes', which it cannot "
+                                  "move; move them in a function of your own, or leave out this layer")
+
+
+def moved(layer, found, transformation, training):
+    """What becomes of boxes [batch, n, 4], in the layer's format, by a transformation; [n, 4] are one picture's."""
+    kind = layer._entry["name"]
+    check(layer)
+    if transformation is None or not (training or kind in _ALWAYS):
         return found
-    pictures, is_alone = _Pictures(layer, images, state), len(found["boxes"].shape) == 2
-    if "Crop" in layer._entry["name"] and not all(isinstance(one, int) for one in (pictures.height, pictures.width)):
-        raise ValueError(f"{layer._entry['name']} moves boxes of pictures whose height and width are known; found "
-                         f"images.shape={tuple(images.shape)}")
-    if is_alone:
-        found = {**found, "boxes": found["boxes"][None], "labels": found["labels"][None]}
+    if kind == "MixUp":
+        return _mixed(found, transformation["permutation_order"])
+    if kind == "RandAugment":
+        return _by_policy(layer, found, transformation)
+    if kind not in _KINDS:
+        return found
+    if len(found["boxes"].shape) == 2:  # of one picture
+        found = moved(layer, {**found, "boxes": found["boxes"][None], "labels": found["labels"][None]},
+                      transformation, training)
+        if kind in _WIDENED:
+            return found
+        return {**found, "boxes": found["boxes"][0], "labels": found["labels"][0]}
+    pictures = _Pictures(layer, transformation)
+    if "Crop" in kind and not all(isinstance(one, int) for one in (pictures.height, pictures.width)):
+        raise ValueError(f"{kind} moves boxes of pictures whose height and width are known; found "
+                         f"images.shape={_shape_in(layer, transformation)}")
     boxes = found["boxes"]
     pictures.fillers = ops.logical_or(ops.all(boxes == -1, -1, keepdims=True), ops.all(boxes == 0, -1, keepdims=True))
     found = formats.convert_format({**found}, layer.bounding_box_format, "xyxy", pictures.height, pictures.width)
-    found, height, width = move(found, pictures)
-    found = formats.convert_format({**found}, "xyxy", layer.bounding_box_format, height, width)
-    return {**found, "boxes": found["boxes"][0], "labels": found["labels"][0]} if is_alone else found
+    found, height, width = _KINDS[kind](found, pictures)
+    return formats.convert_format({**found}, "xyxy", layer.bounding_box_format, height, width)

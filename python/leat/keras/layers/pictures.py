@@ -6,10 +6,10 @@ library's part takes the state of the layer's generator as a value, so it is cal
 """
 
 from leat._core.tensor import convert_to_tensor
-from leat.keras import config
+from leat.keras import config, ops
 from leat.keras._base import calls, tables
 from leat.keras._base.layer import _context, _map
-from leat.keras.layers import moved_boxes
+from leat.keras.layers import moved_boxes, transformations
 from leat.keras._base.named import op as _op
 from leat.keras.layers.table import TableLayer
 
@@ -35,7 +35,7 @@ def _bounds(factor, is_around_zero):
 class PictureLayer(TableLayer):
     """A layer of the library's table that changes pictures."""
 
-    _mask_part = None
+    _mask_part = _steps = None
     data_format, bounding_box_format = "channels_last", None
 
     def _setup(self, given, others):
@@ -55,6 +55,12 @@ class PictureLayer(TableLayer):
 
     def _checked(self, name, value, row):
         kind = self._entry["name"]
+        if name == "value_range" and not isinstance(value, (list, tuple)):
+            raise ValueError("The `value_range` argument should be a list of two numbers. Received: "
+                             f"value_range={value}")
+        if name.endswith("factor") and not isinstance(value, (int, float, list, tuple, type(None))):
+            raise ValueError(f"The `{name}` argument should be a number (or a list of two numbers). Received: "
+                             f"{name}={value}")
         if name == "value_range":
             return sorted(value) if kind in _SORTED_RANGES and isinstance(value, (list, tuple)) else value
         return super()._checked(name, value, row)
@@ -81,12 +87,10 @@ class PictureLayer(TableLayer):
             raise ValueError("You passed an input with a 'bounding_boxes' key, but you didn't specify a bounding box "
                              f"format. Pass a `bounding_box_format` argument to your {type(self).__name__} layer, e.g. "
                              "`bounding_box_format='xyxy'`.")
-        kind, boxes = self._entry["name"], None
+        boxes = None
         if "bounding_boxes" in data:
-            boxes, data = moved_boxes.dense(data["bounding_boxes"]), {**data, "bounding_boxes": None}
-            if "masks" in known and kind not in (*moved_boxes.KINDS, *moved_boxes.UNMOVED):
-                raise NotImplementedError(f"Layer '{self.name}' moves pixels, and is given 'bounding_boxes', which it "
-                                          "cannot move; move them in a function of your own, or leave out this layer")
+            boxes, data = moved_boxes.checked(data["bounding_boxes"]), {**data, "bounding_boxes": None}
+            moved_boxes.check(self)
         data = _map(lambda leaf: None if leaf is None else convert_to_tensor(leaf), data)
         states = [self.seed_generator.state.read_value()] if self._entry["weights"] else []
         training = args[0] if args else kwargs.get("training")
@@ -94,18 +98,89 @@ class PictureLayer(TableLayer):
             training = True if _context.training is None else _context.training
         outputs = {**data, "images": super().__call__(data["images"], *args, **kwargs)}
         if boxes is not None:
-            is_moved = kind in moved_boxes.KINDS
-            outputs["bounding_boxes"] = boxes if not is_moved else moved_boxes.moved(
-                self, data["images"], boxes, states[0] if states else None, bool(training))
+            outputs["bounding_boxes"] = self._moved_boxes(boxes, data["images"], states, bool(training))
         if "labels" in data and self._entry["labels"]:
             inputs = [self._moved(data["images"], True), data["labels"]]
             outputs["labels"] = calls.call(self._part, inputs, states, bool(training))[0]
         masks = data.get("segmentation_masks")
         if masks is not None and "masks" in known:
             found = calls.call(self._for_masks(), [self._moved(masks, True)], states, bool(training))[0]
-            keeps = "interpolation" in known and "num_chains" not in known  # others give floats, as Keras' do
-            outputs["segmentation_masks"] = self._moved(_op("cast", found, masks.dtype) if keeps else found, False)
+            outputs["segmentation_masks"] = self._moved(self._as_classes(found, masks.dtype), False)
         return outputs
+
+    def _as_classes(self, masks, dtype):
+        """Masks that were moved in the dtype that they had, where they are not blended."""
+        known = tables.rows(self._entry)
+        keeps = "interpolation" in known and "num_chains" not in known  # others give floats, as Keras' do
+        return ops.cast(masks, dtype) if keeps else masks
+
+    def _moved_boxes(self, boxes, images, states, training):
+        """Boxes of the pictures that a call from a state of the generator changes."""
+        if self._entry["name"] == "AugMix":
+            return boxes
+        seed = transformations.Replay(states[0]) if states else None
+        found = transformations.drawn(self, images, seed, training)
+        if len(boxes["boxes"].shape) == 3:
+            return moved_boxes.moved(self, boxes, found, training)
+        return self.transform_single_bounding_box(boxes, found, training)
+
+    # ---- a transformation by itself ----
+
+    def get_random_transformation(self, data, training=True, seed=None):
+        """What a call draws for pictures, or for the "images" of a dictionary, under Keras' keys; None: nothing.
+
+        `seed`: a number or generator in place of the layer's own.
+        """
+        images = data["images"] if isinstance(data, dict) else data
+        if seed is None and self._entry["weights"]:
+            seed = self.seed_generator
+        return transformations.drawn(self, convert_to_tensor(images), seed, training)
+
+    def transform_images(self, images, transformation=None, training=True):
+        """A batch of pictures by a transformation (``get_random_transformation``)."""
+        images = ops.cast(images, self.compute_dtype)
+        if not training and self._entry["name"] not in transformations.ALWAYS:
+            return images
+        return transformations.changed(self, images, transformation)
+
+    def transform_labels(self, labels, transformation=None, training=True):
+        """The labels of a batch: mixed where pictures are."""
+        if transformation is None or not training or not self._entry["labels"]:
+            return labels
+        return transformations.mixed_labels(convert_to_tensor(labels), transformation)
+
+    def transform_bounding_boxes(self, bounding_boxes, transformation=None, training=True):
+        """The boxes of a batch, {"boxes", "labels"}, by a transformation."""
+        return moved_boxes.moved(self, moved_boxes.dense(bounding_boxes), transformation, training)
+
+    def transform_segmentation_masks(self, segmentation_masks, transformation=None, training=True):
+        """Masks of classes: moved as the pictures are, and not coloured."""
+        masks, kind = convert_to_tensor(segmentation_masks), self._entry["name"]
+        if kind not in transformations.MOVING or not (training or kind in transformations.ALWAYS):
+            return masks
+        changed = transformations.changed(self, ops.cast(masks, self.compute_dtype), transformation, "nearest", True)
+        return self._as_classes(changed, masks.dtype)
+
+    def transform_single_image(self, image, transformation=None, training=True):
+        """One picture."""
+        return self.transform_images(convert_to_tensor(image)[None], transformation, training)[0]
+
+    def transform_single_label(self, label, transformation=None, training=True):
+        """The label of one picture."""
+        return self.transform_labels(convert_to_tensor(label)[None], transformation, training)[0]
+
+    def transform_single_bounding_box(self, bounding_box, transformation=None, training=True):
+        """The boxes of one picture, [n, 4]."""
+        batch = {name: convert_to_tensor(bounding_box[name])[None] for name in ("boxes", "labels")}
+        found = self.transform_bounding_boxes({**bounding_box, **batch}, transformation, training)
+        return {**found, "boxes": found["boxes"][0], "labels": found["labels"][0]}
+
+    def transform_single_segmentation_mask(self, segmentation_mask, transformation=None, training=True):
+        """The mask of one picture."""
+        return self.transform_segmentation_masks(convert_to_tensor(segmentation_mask)[None], transformation,
+                                                 training)[0]
+
+    # ---- calls ----
 
     def build(self, input_shape=None):
         """Takes the state of the layer's generator, if it draws. ValueError for what is no picture nor a batch."""

@@ -11,6 +11,7 @@ from leat.keras.ops.promote import OPERATIONS, operation, same_specs, specified,
 
 _before = set(OPERATIONS)
 
+_TURNED = "turned"  # of elastic_transform: place -1 is 1, as Keras' is there, and what lies behind the end is reflected
 _FILL_MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
 
 
@@ -88,6 +89,8 @@ def _inside(places, size, fill_mode):
         return tf.clip_by_value(places, 0, last), None
     if fill_mode == "wrap":
         return tf.math.floormod(places, size), None
+    if fill_mode == _TURNED:
+        places, fill_mode = tf.abs(places), "reflect"
     period = 2 * size if fill_mode == "reflect" else tf.maximum(2 * last, 1)
     turned = tf.math.floormod(places, period)
     return tf.where(turned < size, turned, period - turned - (1 if fill_mode == "reflect" else 0)), None
@@ -111,6 +114,10 @@ def map_coordinates(inputs, coordinates, order, fill_mode="constant", fill_value
     """
     inputs, coordinates = tensor(inputs), tensor(coordinates)
     _check("fill_mode", fill_mode, _FILL_MODES)
+    return _read(inputs, coordinates, order, fill_mode, fill_value)
+
+
+def _read(inputs, coordinates, order, fill_mode, fill_value):
     if coordinates.shape[0] != len(inputs.shape):
         raise ValueError("First dim of `coordinates` must be the same as the rank of `inputs`. Received inputs with "
                          f"shape: {tuple(inputs.shape)} and coordinate leading dim of {coordinates.shape[0]}")
@@ -185,7 +192,7 @@ def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", f
         places = [everywhere + tf.cast(numbers, pictures.dtype), rows + moved, columns + moved, everywhere + channel]
         places = [everywhere + place for place in places]
         order = ("nearest", "bilinear").index(interpolation)
-        out = map_coordinates(pictures, tf.stack(places), order, fill_mode, fill_value)
+        out = _read(pictures, tf.stack(places), order, _TURNED if fill_mode == "reflect" else fill_mode, fill_value)
         return tf.ensure_shape(out, pictures.shape)
     return formats.of_pictures(compute, images, data_format)
 

@@ -11,7 +11,9 @@ REFUSED = [("Cropping1D", (1, 2, 3)), ("Cropping1D", (-1, 2)), ("Cropping2D", (1
            ("ZeroPadding3D", (1, 2)), ("ZeroPadding3D", (-1, 1, 1)), ("UpSampling1D", 0),
            ("UpSampling2D", (1, 2, 3)), ("UpSampling3D", (1, 2)), ("MaxPooling1D", 0),
            ("MaxPooling2D", (1, 2, 3)), ("AveragePooling3D", (1, 2)), ("RepeatVector", -1),
-           ("Permute", (0, 1)), ("Permute", (1, 3)), ("SpatialDropout1D", 1.5), ("Dropout", -0.1),
+           ("Permute", (0, 1)), ("Permute", (1, 3)), ("Reshape", (-2, 5)), ("Reshape", (-1, -1)),
+           ("GroupNormalization", -2), ("GroupNormalization", 1.5), ("GroupNormalization", "32"),
+           ("SpatialDropout1D", 1.5), ("Dropout", -0.1),
            ("GaussianNoise", -1.0), ("GaussianDropout", 2.0), ("LeakyReLU", -1.0), ("LeakyReLU", None),
            ("ReLU", -1.0), ("GroupNormalization", 0), ("Dense", 0)]
 
@@ -20,6 +22,18 @@ REFUSED = [("Cropping1D", (1, 2, 3)), ("Cropping1D", (-1, 2)), ("Cropping2D", (1
 def test_layers_refuse(name, value):
     with pytest.raises(ValueError):
         getattr(keras.layers, name)(value)
+
+
+@pytest.mark.parametrize("name, value", [("UpSampling1D", True), ("UpSampling1D", 2.5), ("UnitNormalization", {}),
+                                         ("LayerNormalization", {})])
+def test_other_types(name, value):
+    with pytest.raises(TypeError):
+        getattr(keras.layers, name)(value)
+
+
+def test_a_range_of_unknown_size():
+    with pytest.raises(ValueError, match="unknown"):
+        keras.ops.arange(keras.ops.shape(keras.Input((None,)))[1])
 
 
 def test_embedding_of_no_words():

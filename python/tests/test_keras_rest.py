@@ -163,3 +163,72 @@ def test_initializers_draw_in_their_dtype(name, dtype):
     found = made([2, 2], dtype=dtype)
     assert found.dtype.name == dtype
     np.testing.assert_allclose(tf.cast(found, "float64").numpy().reshape(-1), DRAWN[name, dtype], atol=6e-6, rtol=0)
+
+
+WINDOWS = {  # of scipy.signal.get_window(name, 6)
+    "flattop": [-0.000421, -0.051263, 0.198211, 1, 0.198211, -0.051263],
+    "parzen": [0.005831, 0.157434, 0.650146, 1, 0.650146, 0.157434],
+    "nuttall": [0.000363, 0.061334, 0.52923, 1, 0.52923, 0.061334],
+    "lanczos": [0, 0.413497, 0.826993, 1, 0.826993, 0.413497], "bohman": [0, 0.108998, 0.608998, 1, 0.608998, 0.108998],
+    "barthann": [0, 0.27, 0.73, 1, 0.73, 0.27], "triang": [0.25, 0.5, 0.75, 1, 0.75, 0.5],
+    "cosine": [0.222521, 0.62349, 0.900969, 1, 0.900969, 0.62349],
+    "exponential": [0.049787, 0.135335, 0.367879, 1, 0.367879, 0.135335]}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_of_fourier_transforms(name):
+    kernel = tf.keras.initializers.STFT("real", name, None, True)((6, 1, 2))
+    np.testing.assert_allclose(kernel[:, 0, 0], WINDOWS[name], atol=2e-6)
+
+
+def test_scaling_by_the_variance():
+    with pytest.warns(UserWarning, match="rms_scaling"):
+        layer = tf.keras.layers.LayerNormalization(rms_scaling=True)
+        found = layer(np.arange(8, dtype="f").reshape(2, 4))
+    np.testing.assert_allclose(found, [[0, 0.89407, 1.78814, 2.68221], [3.57628, 4.47035, 5.36442, 6.25849]], rtol=1e-5)
+    config = layer.get_config()
+    assert len(layer.weights) == 1 and config["center"] and config["scale"] and config["rms_scaling"]
+
+
+def test_dtypes_in_calls_of_half_precision():
+    seen = []
+
+    class Layer(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.cast, self.kept = (self.add_weight(shape=(), initializer="ones", autocast=one)
+                                    for one in (True, False))
+
+        def call(self, x):
+            seen.extend([self.cast.dtype.name, self.kept.dtype.name])
+            return x * self.cast
+
+    layer = Layer(dtype="mixed_float16")
+    assert layer(np.ones((2, 2), "f")).dtype == "float16"
+    assert seen == ["float16", "float32"] and layer.cast.dtype == "float32"
+    policies = tf.keras.dtype_policies.DTypePolicyMap()
+    dense = tf.keras.layers.Dense(2, dtype=policies, name="one")
+    dense.dtype_policy = "mixed_bfloat16"
+    assert list(policies) == ["one"] and dense.compute_dtype == "bfloat16"
+    rescaling = tf.keras.layers.Rescaling([1.0, 2.0], 0.5, dtype="float16")
+    assert rescaling(np.ones((1, 2), "int32")).dtype == "float16"
+    assert tf.keras.layers.Rescaling.from_config(rescaling.get_config()).scale == (1.0, 2.0)
+    tf.keras.config.set_image_data_format("channels_first")
+    try:
+        found = tf.keras.layers.Rescaling([1.0, 2.0], 0.5)(np.ones((1, 2, 1, 2), "f"))
+    finally:
+        tf.keras.config.set_image_data_format("channels_last")
+    np.testing.assert_array_equal(found, [[[[1.5, 1.5]], [[2.5, 2.5]]]])
+    bins = tf.keras.layers.Discretization([0.0, 1.0], dtype="float16")
+    assert bins.output_dtype == bins.compute_output_spec(tf.keras.KerasTensor((None, 3))).dtype == "int32"
+    assert tf.keras.layers.Discretization([0.0], output_mode="one_hot", dtype="float16").output_dtype == "float16"
+
+
+def test_batches_of_different_lengths():
+    model = tf.keras.Sequential([tf.keras.Input((None, 2)), tf.keras.layers.Identity()])
+    found = model.predict((np.full((1, n, 2), n, "f") for n in (2, 1)), verbose=0)
+    assert found.shape == (2, None, 2) and found.to_list() == [[[2, 2], [2, 2]], [[1, 1]]]
+    model = tf.keras.Sequential([tf.keras.Input((None,)), tf.keras.layers.MelSpectrogram(
+        num_mel_bins=3, fft_length=16, sequence_stride=4)])
+    assert model.predict(np.ones((1, 20), "f"), verbose=0).shape == (1, 3, 6)
+    texts = tf.keras.layers.TextVectorization(vocabulary=["a", "b"], ragged=True, output_sequence_length=2)
+    assert texts(["a b a", "b"]).to_list() == [[2, 3, 2][:2], [3]]

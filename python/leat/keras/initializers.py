@@ -196,15 +196,49 @@ def _of_dtype(value, dtype):
     return value if value.dtype is wanted else ops.FUNCTIONS["cast"](value, wanted)
 
 
-_WINDOWS = {"hann": np.hanning, "hamming": np.hamming, "blackman": np.blackman, "bartlett": np.bartlett,
-            "boxcar": np.ones}
+def _cosines(*shares):
+    """A window that is a sum of cosines."""
+    def window(length):
+        turns = np.linspace(-np.pi, np.pi, length)
+        return sum(share * np.cos(number * turns) for number, share in enumerate(shares))
+    return window
+
+
+def _along(function):
+    """A window that is a function of places from -1 to 1."""
+    return lambda length: function(np.abs(np.linspace(-1, 1, length)))
+
+
+def _tukey(length):
+    places = np.minimum(np.arange(length), np.arange(length)[::-1]) * 4 / max(length - 1, 1)
+    return np.where(places < 1, 0.5 - 0.5 * np.cos(np.pi * np.minimum(places, 1)), 1.0)
+
+
+def _parzen(length):
+    place = np.abs(np.arange(length) - (length - 1) / 2) * 2 / length
+    return np.where(place <= 0.5, 1 - 6 * place ** 2 * (1 - place), 2 * (1 - place) ** 3)
+
+
+def _triangle(length):
+    return 1 - np.abs(2 * np.arange(length) - length + 1) / (length + length % 2)
+
+
+_WINDOWS = {  # those of scipy.signal.windows that take no numbers
+    "hann": np.hanning, "hamming": np.hamming, "blackman": np.blackman, "bartlett": np.bartlett, "boxcar": np.ones,
+    "flattop": _cosines(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368), "triang": _triangle,
+    "nuttall": _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411), "tukey": _tukey, "parzen": _parzen,
+    "blackmanharris": _cosines(0.35875, 0.48829, 0.14128, 0.01168), "lanczos": _along(np.sinc),
+    "barthann": _along(lambda x: 0.62 - 0.24 * x + 0.38 * np.cos(np.pi * x)),
+    "bohman": _along(lambda x: (1 - x) * np.cos(np.pi * x) + np.sin(np.pi * x) / np.pi),
+    "cosine": lambda length: np.sin(np.pi / length * (np.arange(length) + 0.5)),
+    "exponential": lambda length: np.exp(-np.abs(np.arange(length) - (length - 1) / 2))}
 
 
 class STFT(Initializer):
     """The kernel [length, 1, frequencies] of a convolution that is a Fourier transform (``keras.initializers.STFT``).
 
-    `side`: "real" or "imag". `window`: "hann", "hamming", "blackman", "bartlett", "boxcar", an array, or None; divided
-    by its norm ("density") or its sum ("spectrum"). `periodic`: the window begins anew behind its last value.
+    `side`: "real" or "imag". `window`: the name of one of scipy's, such as "hann", an array, or None; divided by its
+    norm ("density") or its sum ("spectrum"). `periodic`: the window begins anew behind its last value.
     """
 
     def __init__(self, side="real", window="hann", scaling="density", periodic=False):
@@ -228,6 +262,8 @@ class STFT(Initializer):
         return _of_dtype(kernel, dtype)
 
     def _values(self, length):
+        if isinstance(self.window, str) and length == 1:
+            return np.ones(1)
         if isinstance(self.window, str):
             return _WINDOWS[self.window](length + 1)[:length] if self.periodic else _WINDOWS[self.window](length)
         window = np.asarray(self.window)

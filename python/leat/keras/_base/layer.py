@@ -122,7 +122,13 @@ class Layer(State):
 
     @dtype_policy.setter
     def dtype_policy(self, value):
-        self._dtype_policy = policies.get(value)
+        policy, map_here = policies.get(value), self.__dict__.get("_dtype_policy")
+        if not isinstance(map_here, policies.DTypePolicyMap):
+            self._dtype_policy = policy
+            return
+        if self.path in map_here:
+            del map_here[self.path]
+        map_here[self.path] = policy
 
     @property
     def _policy_here(self):

@@ -123,7 +123,7 @@ class StatelessScope:
             if not isinstance(variable, Variable):
                 raise ValueError("Invalid reference variable in StatelessScope: all keys in argument `mapping` must be "
                                  f"Variable instances. Received instead: {variable}")
-            value = _of_dtype(value, variable.dtype)
+            value = _of_dtype(value, variable._dtype)
             if not variable.shape.is_compatible_with(value.shape):
                 raise ValueError("Invalid variable value in StatelessScope: all values in argument `mapping` must be "
                                  "tensors with a shape that matches the corresponding variable shape. For variable "
@@ -288,10 +288,10 @@ class Variable(_variables.Variable):
         return self._as_tensor() if read_value else None
 
     @property
-    def dtype_here(self):
-        """The dtype that operations see: in a layer of half precision that of its computations."""
+    def dtype(self):
+        """The dtype that operations see: in a call of a layer of half precision that of its computations."""
         wanted = _scopes.autocast
-        return wanted if wanted is not None and self.autocast and self.dtype.is_floating else self.dtype
+        return wanted if wanted is not None and self.autocast and self._dtype.is_floating else self._dtype
 
     def _as_tensor(self):
         given = None if _scopes.stateless is None else _scopes.stateless.get_current_value(self)

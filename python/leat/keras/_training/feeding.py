@@ -10,6 +10,7 @@ from leat import _native, dtypes, nest
 from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
+from leat._structures import ragged
 from leat.keras._base import layer as _layer
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._training import sequences
@@ -431,5 +432,15 @@ def rows_of(strategy, leaf):
 def joined(structure, parts):
     """The outputs of batches, lists of arrays, one behind the other in a structure; numbers as a vector."""
     return nest.pack_sequence_as(structure, [
-        np.stack(rows) if rows[0].ndim == 0 else writable(rows[0]) if len(rows) == 1 else np.concatenate(rows)
+        np.stack(rows) if rows[0].ndim == 0 else writable(rows[0]) if len(rows) == 1 else _one_behind_the_other(rows)
         for rows in zip(*parts)])
+
+
+def _one_behind_the_other(rows):
+    """Batches as one array; a ragged tensor where they differ in more than their number of rows."""
+    differs = [len(set(sizes)) > 1 for sizes in zip(*(one.shape[1:] for one in rows))]
+    if not any(differs):
+        return np.concatenate(rows)
+    inner = differs[::-1].index(True)
+    return ragged.constant([row.tolist() for one in rows for row in one], dtype=rows[0].dtype,
+                           inner_shape=rows[0].shape[rows[0].ndim - inner:] if inner else None)

@@ -20,7 +20,7 @@ from leat.keras.layers.kept import RandomHeight, RandomWidth, ThresholdedReLU
 from leat.keras.layers.low_rank import Convolution, LowRank
 from leat.keras.layers.merging import (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract, add,
                                        average, concatenate, dot, maximum, minimum, multiply, subtract)
-from leat.keras.layers.normalization import BatchNormalization, LayerNormalization, Normalization
+from leat.keras.layers.normalization import BatchNormalization, LayerNormalization, Normalization, Rescaling
 from leat.keras.layers.pictures import PictureLayer
 from leat.keras.layers.pooling import GlobalAveragePooling1D
 from leat.keras.layers.recurrent import GRU, LSTM, RNN, SimpleRNN

@@ -5,6 +5,7 @@ import numpy as np
 from leat._graph import ops
 from leat.keras._base import tables
 from leat.keras._base.named import op as _op
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers import quantiles
 from leat.keras.layers.lookups import Numbering, checked_sparse, encode
 from leat.keras.layers.table import TableLayer
@@ -92,6 +93,15 @@ class Discretization(Numbering, TableLayer):
         self._part = self._part_alone = tables.part("layer", self._entry, {
             "bin_boundaries": boundaries, "output_mode": self.output_mode})
         self._compiled = None
+
+    @property
+    def output_dtype(self):
+        """The dtype of what the layer gives: "int32" for numbers of bins."""
+        return "int32" if self.output_mode == "int" else self.compute_dtype
+
+    def compute_output_spec(self, inputs):
+        """A KerasTensor for what it gives for one."""
+        return KerasTensor(self.compute_output_shape(tuple(inputs.shape)), self.output_dtype)
 
     def call(self, inputs):
         """The numbers, or what output_mode makes of them."""

@@ -1,13 +1,79 @@
 """Layers that normalize, and do more than the library's: masks, and numbers that are found in data."""
 
+import warnings
+
 import numpy as np
 
 from leat._core.tensor import convert_to_tensor
-from leat.keras import ops as whole
-from leat.keras._base import tables
+from leat.keras import backend, ops as whole
+from leat.keras._base import registry, tables
 from leat.keras._base.named import op as _op
 from leat.keras._base.variables import Variable
 from leat.keras.layers.table import TableLayer
+
+
+class LayerNormalization(TableLayer):
+    """Each row without its own mean and variance (``keras.layers.LayerNormalization``).
+
+    `rms_scaling`: instead divided by its deviation, times gamma alone; deprecated in favour of RMSNormalization.
+    """
+
+    _entry = tables.entry_of("layer", "LayerNormalization")
+
+    def _setup(self, given, others):
+        others = dict(others)
+        rms_scaling, asked = others.pop("rms_scaling", False), {name: given[name] for name in ("center", "scale")}
+        if not isinstance(given["axis"], (int, list, tuple)):
+            raise TypeError("Expected an int or a list/tuple of ints for the argument 'axis', but received: "
+                            f"{given['axis']!r}")
+        if rms_scaling:
+            warnings.warn("rms_scaling=True is deprecated: it divides by the deviation and not by the root of the mean "
+                          "square. Use keras.layers.RMSNormalization", stacklevel=4)
+            given = {**given, "center": False, "scale": True}
+        super()._setup(given, others)
+        self.rms_scaling, self._given = rms_scaling, {**self._given, **asked}
+        self.center, self.scale = asked["center"], asked["scale"]
+
+    def call(self, inputs, training=None):
+        """The normalized values."""
+        if not self.rms_scaling:
+            return super().call(inputs, training)
+        outputs = whole.layer_normalization(inputs, self.gamma, None, self.axis, self.epsilon, rms_scaling=True)
+        return _op("cast", outputs, self.compute_dtype)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        return {**super().get_config(), "rms_scaling": self.rms_scaling}
+
+
+class Rescaling(TableLayer):
+    """The input as floats of the layer times a scale, plus an offset (``keras.layers.Rescaling``).
+
+    Numbers or vectors of one for each channel, wherever `keras.config.image_data_format` says channels are.
+    """
+
+    _entry = tables.entry_of("layer", "Rescaling")
+
+    def call(self, inputs, training=None):
+        """The rescaled values."""
+        if hasattr(inputs, "flat_values"):
+            return super().call(inputs, training)
+        inputs = _op("cast", inputs, self.compute_dtype)
+        if backend.image_data_format() != "channels_first" or not np.ndim(self.scale) or inputs.shape.rank < 3:
+            return super().call(inputs, training)
+        scale, offset = (_op("cast", one, inputs.dtype) for one in (self.scale, self.offset))
+        return inputs * scale[:, None, None] + (offset[:, None, None] if offset.shape.rank else offset)
+
+    def get_config(self):
+        """The arguments that make another one like it."""
+        config = super().get_config()
+        return {**config, **{name: registry.serialize_keras_object(config[name]) for name in ("scale", "offset")}}
+
+    @classmethod
+    def from_config(cls, config):
+        """One of these arguments."""
+        return cls(**{**config, **{name: registry.deserialize_keras_object(config[name])
+                                   for name in ("scale", "offset") if name in config}})
 
 
 class BatchNormalization(TableLayer):

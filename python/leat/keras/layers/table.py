@@ -77,8 +77,6 @@ class TableLayer(Layer):
         regularizer = given.pop("activity_regularizer", others.pop("activity_regularizer", None))
         if "name" in given:
             others = {"name": given.pop("name"), **others}
-        if others.pop("rms_scaling", False):
-            raise NotImplementedError("rms_scaling=True is not supported; use RMSNormalization")
         tables.refuse_unknown(self._entry, {name: value for name, value in given.items()
                                             if not name.endswith(_REGULAR)})
         known = tables.rows(self._entry)
@@ -136,6 +134,18 @@ class TableLayer(Layer):
 
     def _checked(self, name, value, row):
         """An argument as the attribute keeps it: one number for all directions of space as a tuple. ValueError."""
+        if name == "axis" and not isinstance(value, (int, list, tuple)):
+            raise TypeError("Invalid value for `axis` argument: expected an int or a list/tuple of ints. Received: "
+                            f"axis={value}")
+        if name == "dims" and sorted(value) != list(range(1, len(value) + 1)):
+            raise ValueError("Invalid permutation argument `dims`: expected each number from 1 to that of the "
+                             f"dimensions once. Received dims={value}")
+        if name == "target_shape":
+            self._check_target(tuple(value))
+        if name == "groups" and self._entry["name"] == "GroupNormalization" and (
+                not isinstance(value, int) or value < -1 or value == 0):
+            raise ValueError("Invalid value for the argument `groups`: expected a positive integer or -1. Received: "
+                             f"groups={value}")
         if name == "data_format":
             return value or backend.image_data_format()
         if value is None and name in ("negative_slope", "threshold", "alpha"):
@@ -157,7 +167,7 @@ class TableLayer(Layer):
                                  f"{name}={value}: `{name}` must be a positive integer")
         directions = self._rank_of_space if name in _SPATIAL else 0
         if name == "size" and directions == 1 and (not isinstance(value, (int, list, tuple)) or (
-                isinstance(value, int) and value < 1)):
+                isinstance(value, int) and (value < 1 or isinstance(value, bool)))):
             self._refuse_count(name, value)
         if name == "output_shape" and isinstance(value, int):
             return (value,)
@@ -175,9 +185,18 @@ class TableLayer(Layer):
         return tuple(value) if isinstance(value, list) else value
 
     @staticmethod
+    def _check_target(shape):
+        if any(size is not None and size < -1 for size in shape):
+            raise ValueError("Each size of `target_shape` must be a non-negative integer, or -1 for the one that "
+                             f"follows from the others. Received: target_shape={shape}")
+        if sum(size == -1 for size in shape) > 1:
+            raise ValueError("There must be at most one unknown dimension (-1) in target_shape. Received: "
+                             f"target_shape={shape}.")
+
+    @staticmethod
     def _refuse_count(name, value):
         """Refuses what is no positive integer, as Keras does where it asks for the type."""
-        if not isinstance(value, int):
+        if not isinstance(value, int) or isinstance(value, bool):
             raise TypeError(f"Expected an integer value for `{name}`, got {type(value)}.")
         raise ValueError(f"Argument `{name}` should be a positive integer. Received: {name}={value}")
 

@@ -118,8 +118,10 @@ class TextVectorization(Vocabulary):
     def call(self, inputs):
         """The numbers, or what output_mode makes of them."""
         found = self._lookup(self._words(inputs))
-        if self.output_mode != "int" or self._ragged:
+        if self.output_mode != "int":
             return found
+        if self._ragged:
+            return found if self._length is None else found[:, :self._length]
         if hasattr(found, "to_tensor"):
             shape = [*found.shape.as_list()[:-1], self._length]
             return _op("ensure_shape", found.to_tensor(0, shape=shape), shape)
@@ -130,7 +132,8 @@ class TextVectorization(Vocabulary):
         numbers = numbers[..., :self._length]
         missing = self._length - _op("shape", numbers)[-1]
         before = numbers.shape.rank - 1
-        return _op("pad", numbers, _op("concat", [_op("zeros", [before, 2], "int32"), [[0, missing]]], 0))
+        filled = _op("pad", numbers, _op("concat", [_op("zeros", [before, 2], "int32"), [[0, missing]]], 0))
+        return _op("ensure_shape", filled, [*numbers.shape.as_list()[:-1], self._length])
 
     def get_config(self):
         """The arguments that make another one like it."""

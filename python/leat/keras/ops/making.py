@@ -90,6 +90,9 @@ def tri(N, M=None, k=0, dtype=None):
 def arange(start, stop=None, step=None, dtype=None):
     """Numbers from `start` to before `stop` (``keras.ops.arange``)."""
     given = [value for value in (start, stop, step) if value is not None]
+    if start is None:
+        raise ValueError("Invalid dtype: NoneType. `arange` is given a size that is unknown while a model is put "
+                         "together; call it in a layer of your own, where `keras.ops.shape` gives it when it runs")
     if dtype is None:
         dtype = result_type(*[type(value) if type(value) in (int, float) else tensor(value).dtype for value in given])
     if stop is None:

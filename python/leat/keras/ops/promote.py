@@ -42,8 +42,6 @@ def tensor(value, dtype=None):
 def _kind(value):
     if type(value) in (int, float):
         return type(value)
-    if isinstance(value, KerasVariable):
-        return value.dtype_here
     return getattr(value, "dtype", None) or tensor(value).dtype
 
 

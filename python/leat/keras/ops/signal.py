@@ -163,11 +163,10 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
         raise TypeError(f"Invalid input type. Expected `float32` or `float64`. Received: input type={x.dtype.name}")
     _check_lengths(sequence_length, fft_length)
     _check_stride(sequence_stride)
-    _check_known(x, 1)
     weights = _window(window, sequence_length, fft_length, x.dtype)
     if center:
         x = tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2, fft_length // 2]], "REFLECT")
-    frames = _cut(x, fft_length, sequence_stride)
+    frames = extract_sequences(x, fft_length, sequence_stride)
     return rfft(frames if weights is None else frames * weights)
 
 

@@ -232,3 +232,78 @@ def test_batches_of_different_lengths():
     assert model.predict(np.ones((1, 20), "f"), verbose=0).shape == (1, 3, 6)
     texts = tf.keras.layers.TextVectorization(vocabulary=["a", "b"], ragged=True, output_sequence_length=2)
     assert texts(["a b a", "b"]).to_list() == [[2, 3, 2][:2], [3]]
+
+
+def test_floats_of_64_bits():
+    """Numbers of Keras 3.15 with the same settings."""
+    keras.config.set_floatx("float64")
+    try:
+        ops, name = keras.ops, keras.backend.standardize_dtype
+        keras.utils.set_random_seed(1)
+        layers = [keras.Input((3,)), keras.layers.Dense(2, activation="relu"), keras.layers.BatchNormalization()]
+        model = keras.Sequential(layers)
+        assert [name(x.dtype) for x in (
+            ops.add(1.0, 2), ops.zeros(2), ops.sqrt(4), ops.one_hot([1], 3), layers[0],
+            keras.random.uniform((2,), seed=1), keras.initializers.Zeros()((2,)), ops.divide(1, 2), keras.losses.MeanSquaredError()([1.0], [2.0]),
+            model.weights[0], ops.convert_to_tensor(1.0), keras.Variable(1.0))] == ["float64"] * 10 + ["float32"] * 2
+        assert keras.backend.result_type(int, float) == keras.metrics.Mean().dtype == "float64"
+        x = np.random.default_rng(0).normal(size=(16, 3))
+        model.compile(keras.optimizers.SGD(0.01), "mse")
+        assert abs(model.evaluate(x, x[:, :2], verbose=0) - 2.0089703522243414) < 1e-14
+        found = model.fit(x, x[:, :2], epochs=2, batch_size=8, verbose=0, shuffle=False).history["loss"]
+        np.testing.assert_allclose(found, [2.7765055236524137, 2.6732730177326296], rtol=1e-14)
+        assert model.predict(x, verbose=0).dtype == np.float64
+        keras.config.set_floatx("float16")
+        assert keras.losses.MeanSquaredError().dtype == "float16" and keras.layers.Dense(1).dtype == "float64"
+    finally:
+        keras.config.set_floatx("float32")
+        keras.utils.clear_session()
+    assert keras.layers.Dense(1).dtype == "float32"
+
+
+def test_specs_of_operations():
+    ops, tensor = keras.ops, keras.KerasTensor
+    x = tensor((None, 3, None, 5))
+    assert ops.take(x, tensor((6, 7)), axis=2).shape == (None, 3, 6, 7, 5)
+    assert ops.take(tensor((None, 3)), [[1, 2], [1, 2]], axis=1).shape == (None, 2, 2)
+    assert ops.where(tensor((2, None, 1))).shape == (2, None, 1)
+    assert ops.where(tensor((2, None, 1)), tensor((None, 1)), tensor((None, 3))).shape == (2, None, 3)
+    assert ops.searchsorted(tensor((None,)), tensor((2, 3))).dtype == "int64" and ops.ndim(x).shape == (4,)
+    assert ops.searchsorted(tensor((3,)), tensor((2, 3))).dtype == "int32"
+    assert ops.view(ops.cast(tensor((None, 3)), "int32"), "int16").shape == (None, 6)
+    assert [one.shape for one in ops.lu_factor(tensor((None, 4, 3)))] == [(None, 4, 3), (None, 3)]
+    assert ops.istft((tensor((None, None, 5)),) * 2, 4, 1, 8, 1, "hann", False).shape == (None, 1)
+    for wrong in (lambda: ops.solve(tensor((2, 2)), tensor(())), lambda: ops.where(x, x),
+                  lambda: ops.image.gaussian_blur(tensor((10, 10))), lambda: ops.take_along_axis(
+                      tensor((3, 4)), tensor((3, 2), "int32"), axis=10)):
+        with pytest.raises(ValueError):
+            wrong()
+    assert ops.conv(tensor((2, 10, None)), tensor((3, 5, 4))).shape == (2, 8, 4)
+    counts = ops.bincount(np.array([[1, 1], [0, 2]]), sparse=True)
+    np.testing.assert_array_equal(tf.sparse.to_dense(counts), [[0, 2, 0], [1, 0, 1]])
+    mean, variance = ops.moments(np.array([1.0, 3.0], "f"), [0], synchronized=True)
+    assert (float(mean), float(variance)) == (2, 1)
+
+
+def test_signals_of_unknown_length():
+    signal = np.sin(np.arange(32, dtype="f"))
+
+    def both(x):
+        return keras.ops.istft(keras.ops.stft(x, 8, 4, 8), 8, 4, 8)
+    open_call = tf.function(both, input_signature=[tf.TensorSpec([None], tf.float32)])
+    np.testing.assert_allclose(open_call(signal), both(signal), atol=1e-6)
+
+
+@pytest.mark.parametrize("axis, expected", [  # of TensorFlow
+    (1, [[[[4, 5]], [[0, 1], [2, 3], [2, 3]]], [[[10, 11]], [[6, 7], [8, 9], [8, 9]]]]),
+    (2, [[[[1], [0, 1, 1]], [[3], [2, 3, 3]], [[5], [4, 5, 5]]],
+         [[[7], [6, 7, 7]], [[9], [8, 9, 9]], [[11], [10, 11, 11]]]])])
+def test_ragged_places_in_later_dimensions(axis, expected):
+    x = np.arange(12).reshape(2, 3, 2)
+    places = tf.ragged.constant([[2 if axis == 1 else 1], [0, 1, -1 if axis == 2 else 1]])
+    found = keras.ops.take(x, places, axis=axis)
+    assert found.to_list() == expected and found.shape == (*x.shape[:axis], 2, None, *x.shape[axis + 1:])
+    places = tf.ragged.constant([[2 if axis == 1 else 1], [0, 1, 1]])
+    call = tf.function(lambda x: tf.gather(x, places, axis=axis),
+                       input_signature=[tf.TensorSpec([None, None, None], tf.int64)])
+    assert call(x).to_list() == expected

@@ -4,10 +4,11 @@ import builtins  # functions that the package adds are called as some of these a
 import functools
 
 from leat import dtypes
-from leat.keras._base import tables
+from leat.keras._base import policies, tables
+from leat.keras._base.policies import floatx, set_floatx  # noqa: F401
 from leat.keras._base.symbolic import KerasTensor
 
-_NAMES = {None: "float32", float: "float32", "float": "float32", int: "int64", "int": "int64", bool: "bool",
+_NAMES = {float: "float32", "float": "float32", int: "int64", "int": "int64", bool: "bool",
           str: "string"}
 _KNOWN = frozenset("""bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 bfloat16 float16 float32 float64
 complex64 complex128 string""".split())
@@ -15,12 +16,7 @@ _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("bfloat16", "float16", "float32", "float64")
 _settings = {"image_data_format": "channels_last"}
-FORGOTTEN = [tables.forget_names]  # what starts anew in `clear_session`; others add theirs
-
-
-def floatx():
-    """The dtype of floats: "float32"."""
-    return "float32"
+FORGOTTEN = [tables.forget_names, policies.forget_policy]  # what starts anew in `clear_session`; others add theirs
 
 
 def epsilon():
@@ -37,14 +33,6 @@ def _only(name, value, wanted):
     """NotImplementedError for a setting that leat does not have."""
     if value != wanted:
         raise NotImplementedError(f"keras.config.{name}: {value!r} is not supported; leave it at {wanted!r}")
-
-
-def set_floatx(value):
-    """Refuses everything but "float32"."""
-    if value not in ("float16", "bfloat16", "float32", "float64"):
-        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of "
-                         "{'bfloat16', 'float16', 'float32', 'float64'}")
-    _only("set_floatx", value, "float32")
 
 
 def set_epsilon(value):
@@ -72,7 +60,9 @@ def backend():
 
 
 def standardize_dtype(dtype):
-    """The name of a dtype given in any way: "float32" for None and float, "int64" for int. ValueError for others."""
+    """The name of a dtype: floatx for None, "float32" for float, "int64" for int. ValueError for others."""
+    if dtype is None:
+        return floatx()
     if isinstance(dtype, str) and dtype in _KNOWN:
         return dtype
     try:
@@ -111,7 +101,7 @@ def _meet(a, b):
             return builtins.max(a, b, key=kind.index)
     signed, unsigned = (a, b) if a in _SIGNED else (b, a)
     wider = _UNSIGNED.index(unsigned) + 1
-    return "float32" if wider == len(_SIGNED) else builtins.max(signed, _SIGNED[wider], key=_SIGNED.index)
+    return floatx() if wider == len(_SIGNED) else builtins.max(signed, _SIGNED[wider], key=_SIGNED.index)
 
 
 def dtype_of(dtype):
@@ -126,14 +116,14 @@ def result_type(*dtypes):
     strong = [standardize_dtype(kind) for kind in dtypes if kind is not int and kind is not float]
     is_float = builtins.any(kind is float for kind in weak)
     if not strong:
-        return "float32" if is_float or not weak else "int32"
+        return floatx() if is_float or not weak else "int32"
     if builtins.any(kind.startswith("complex") for kind in strong):
         return "complex128" if {"complex128", "float64"} & {*strong} else "complex64"
     met = functools.reduce(_meet, strong)
     if met == "uint64":
         met = "uint32"
     if is_float and met not in _FLOATS:
-        return "float32"
+        return floatx()
     return "int32" if weak and met == "bool" else met
 
 

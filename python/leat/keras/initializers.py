@@ -53,7 +53,7 @@ class TableInitializer(Initializer):
         if drawn is None:
             return _of_dtype(self._values(tuple(shape)), dtype)
         draw, *arguments = drawn(tuple(shape))
-        return draw(tuple(shape), *arguments, dtype=dtypes.as_dtype(dtype).name, seed=self.seed)
+        return draw(tuple(shape), *arguments, dtype=dtypes.as_dtype(dtype or backend.floatx()).name, seed=self.seed)
 
     def _drawn_as(self, dtype):
         """What says for a shape how its numbers are drawn in another dtype than float32, whose generator gives others:

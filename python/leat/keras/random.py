@@ -98,17 +98,18 @@ def uniform(shape, minval=0.0, maxval=1.0, dtype=None, seed=None):
     if dtype and not backend.is_float_dtype(dtype):
         raise ValueError("`keras.random.uniform` requires a floating point `dtype`. Received: dtype="
                          f"{dtype}; `keras.random.randint` gives integers")
-    return _op("random.stateless_uniform", shape, draw_seed(seed), minval, maxval, dtype or "float32")
+    low, high = (numpy.float32(one).item() if isinstance(one, float) else one for one in (minval, maxval))  # as Keras'
+    return _op("random.stateless_uniform", shape, draw_seed(seed), low, high, dtype or backend.floatx())
 
 
 def normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     """Normal numbers (``keras.random.normal``)."""
-    return _op("random.stateless_normal", shape, draw_seed(seed), mean, stddev, dtype or "float32")
+    return _op("random.stateless_normal", shape, draw_seed(seed), mean, stddev, dtype or backend.floatx())
 
 
 def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=None, seed=None):
     """Normal numbers within two deviations (``keras.random.truncated_normal``)."""
-    return _op("random.stateless_truncated_normal", shape, draw_seed(seed), mean, stddev, dtype or "float32")
+    return _op("random.stateless_truncated_normal", shape, draw_seed(seed), mean, stddev, dtype or backend.floatx())
 
 
 def categorical(logits, num_samples, dtype="int32", seed=None):
@@ -131,27 +132,27 @@ def shuffle(x, axis=0, seed=None):
 def gamma(shape, alpha, dtype=None, seed=None):
     """Numbers of the gamma distribution (``keras.random.gamma``), `alpha` its parameter or an array of them."""
     drawn = _in_float32(dtype)
-    return _op("cast", _counts.stateless_gamma(shape, draw_seed(seed), alpha, dtype=drawn), dtype or "float32")
+    return _op("cast", _counts.stateless_gamma(shape, draw_seed(seed), alpha, dtype=drawn), dtype or backend.floatx())
 
 
 def beta(shape, alpha, beta, dtype=None, seed=None):
     """Numbers of the beta distribution (``keras.random.beta``); `alpha` and `beta` broadcast to `shape`."""
     drawn, first = _in_float32(dtype), draw_seed(seed)
     alpha, beta = (_op("broadcast_to", convert_to_tensor(one, drawn), shape) for one in (alpha, beta))
-    one = _op("cast", _counts.stateless_gamma(shape, first, alpha, dtype=drawn), dtype or "float32")
-    other = _op("cast", _counts.stateless_gamma(shape, first + 12, beta, dtype=drawn), dtype or "float32")
+    one = _op("cast", _counts.stateless_gamma(shape, first, alpha, dtype=drawn), dtype or backend.floatx())
+    other = _op("cast", _counts.stateless_gamma(shape, first + 12, beta, dtype=drawn), dtype or backend.floatx())
     return one / (one + other)
 
 
 def binomial(shape, counts, probabilities, dtype=None, seed=None):
     """How many of `counts` draws succeed that do with `probabilities` (``keras.random.binomial``), as floats."""
     drawn = _counts.stateless_binomial(shape, draw_seed(seed), counts, probabilities, _in_float32(dtype))
-    return _op("cast", drawn, dtype or "float32")
+    return _op("cast", drawn, dtype or backend.floatx())
 
 
 def _in_float32(dtype):
     """The dtype to draw in: these are not drawn in bfloat16."""
-    dtype = backend.standardize_dtype(dtype or "float32")
+    dtype = backend.standardize_dtype(dtype or backend.floatx())
     return "float32" if dtype == "bfloat16" else dtype
 
 

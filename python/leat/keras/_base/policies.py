@@ -5,7 +5,7 @@ import re
 
 from leat import dtypes
 
-_settings = {"policy": None}  # the global one; None: float32, which is keras.backend's
+_settings = {"policy": None, "floatx": "float32"}  # the global policy; None: that of floatx, when it is first asked for
 _MIXED = {"mixed_float16": ("float16", "float32"), "mixed_bfloat16": ("bfloat16", "float32")}
 _QUANTIZED = ("int8", "float8", "int4", "gptq", "awq")
 
@@ -143,9 +143,29 @@ class DTypePolicyMap(DTypePolicy, collections.abc.MutableMapping):
 CLASSES = {class_.__name__: class_ for class_ in (DTypePolicy, FloatDTypePolicy, DTypePolicyMap)}
 
 
+def floatx():
+    """The dtype of floats that are given none: "float32", or what `set_floatx` said (``keras.config.floatx``)."""
+    return _settings["floatx"]
+
+
+def set_floatx(value):
+    """Sets the dtype of floats that are given none; not that of a global policy that was used before, as in Keras."""
+    if value not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(f"Unknown `floatx` value: {value}. Expected one of "
+                         "{'bfloat16', 'float16', 'float32', 'float64'}")
+    _settings["floatx"] = value
+
+
+def forget_policy():
+    """The global policy is that of floatx again."""
+    _settings["policy"] = None
+
+
 def dtype_policy():
     """The policy of layers that are given none (``keras.config.dtype_policy``)."""
-    return _settings["policy"] or DTypePolicy("float32")
+    if _settings["policy"] is None:
+        _settings["policy"] = DTypePolicy(floatx())
+    return _settings["policy"]
 
 
 def set_dtype_policy(policy):

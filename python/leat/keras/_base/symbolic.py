@@ -8,7 +8,7 @@ OPERATIONS = {}  # name -> function of ``keras.ops``, which notes them; as the c
 
 def _dtype_name(dtype):
     if dtype is None:
-        return "float32"
+        return policies.floatx()
     if isinstance(dtype, dict):  # of a configuration
         return policies.deserialize(dtype).compute_dtype
     if isinstance(dtype, policies.DTypePolicy):

@@ -12,7 +12,7 @@ from leat._graph import trace
 from leat._graph.ops import FUNCTIONS
 from leat._structures import variables as _variables
 from leat._structures.variables import VariableAggregation, VariableSynchronization
-from leat.keras._base import loading, tables
+from leat.keras._base import loading, policies, tables
 from leat.keras._base.symbolic import OPERATIONS
 
 
@@ -216,7 +216,7 @@ class Variable(_variables.Variable):
         if dtype is None and not callable(initializer):
             with trace.eagerly():
                 dtype = convert_to_tensor(initializer).dtype
-        dtype = dtypes.as_dtype(dtype or "float32")
+        dtype = dtypes.as_dtype(dtype or policies.floatx())
         if callable(initializer) and shape is None:
             raise ValueError("When creating a Variable from an initializer, the `shape` argument should be specified. "
                              f"Received: initializer={initializer} and shape={shape}")

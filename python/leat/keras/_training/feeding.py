@@ -11,7 +11,7 @@ from leat._core.shapes import TensorShape
 from leat._core.tensor import Tensor, convert_to_tensor, writable
 from leat._graph import ops
 from leat._structures import ragged
-from leat.keras._base import layer as _layer
+from leat.keras._base import layer as _layer, policies
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras._training import sequences
 
@@ -21,14 +21,15 @@ def _is_dataset(value):
 
 
 def tensors(structure):
-    """Arrays and numbers in a structure as tensors, floats as float32."""
+    """Arrays and numbers in a structure as tensors, floats of numpy as floatx."""
     def convert(leaf):
         if leaf is None or isinstance(leaf, Tensor) or hasattr(leaf, "dense_shape") or _is_ragged(leaf):
             return leaf
         if hasattr(leaf, "tocoo"):
             return _sparse_of(leaf.tocoo())
         leaf = np.asarray(leaf)
-        return convert_to_tensor(leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf)
+        return convert_to_tensor(leaf.astype(dtypes.as_dtype(policies.floatx()).as_numpy_dtype)
+                                 if leaf.dtype == np.float64 else leaf)
     return _layer._map(convert, structure)
 
 
@@ -44,14 +45,14 @@ def _sparse_of(matrix):
 
 
 def _as_float(leaf):
-    """A tensor of floats as float32."""
-    if leaf is None or not leaf.dtype.is_floating or leaf.dtype is dtypes.float32:
+    """A tensor of floats as floatx."""
+    if leaf is None or not leaf.dtype.is_floating or leaf.dtype.name == policies.floatx():
         return leaf
     if _is_ragged(leaf):
         return leaf.with_flat_values(_as_float(leaf.flat_values))
     if hasattr(leaf, "dense_shape"):
         return type(leaf)(leaf.indices, _as_float(leaf.values), leaf.dense_shape)
-    return ops.FUNCTIONS["cast"](leaf, dtypes.float32)
+    return ops.FUNCTIONS["cast"](leaf, policies.floatx())
 
 
 def _floats(structure):

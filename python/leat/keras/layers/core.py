@@ -8,6 +8,7 @@ from leat.keras import activations, ops as whole, regularizers
 from leat.keras._base import masking, registry, tables
 from leat.keras._base.layer import Layer, Node
 from leat.keras._base.named import op as _op
+from leat.keras._base.policies import floatx
 from leat.keras._base.symbolic import KerasTensor
 from leat.keras.layers.low_rank import LowRank, adapted
 from leat.keras.layers.table import TableLayer
@@ -37,11 +38,12 @@ class InputLayer(Layer):
             raise ValueError("You cannot pass both `batch_size` and `batch_shape` at the same time.")
         elif shape is None and batch_shape is None:
             raise ValueError("You must pass a `shape` argument.")
-        super().__init__(name=name, dtype=dtype or "float32", **kwargs)
+        dtype = dtype or floatx()
+        super().__init__(name=name, dtype=dtype, **kwargs)
         if sparse and ragged:
             raise ValueError("Cannot set both `sparse=True` and `ragged=True` in a Keras input.")
         self.batch_shape = tuple((batch_size, *shape) if batch_shape is None else batch_shape)
-        self._input_dtype = dtypes.as_dtype(dtype or "float32").name
+        self._input_dtype = dtypes.as_dtype(dtype).name
         self.optional = optional
         self.built = True
         self.sparse = bool(sparse if input_tensor is None else input_tensor.sparse)

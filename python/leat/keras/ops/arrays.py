@@ -367,6 +367,15 @@ def _wrapped(indices, size):
     return tf.where(indices < 0, indices + tf.cast(size, indices.dtype), indices)
 
 
+def _spec_of_take(x, indices, axis=None):
+    places, shape = tuple(indices.shape) if hasattr(indices, "shape") else np.shape(indices), tuple(x.shape)
+    if axis is not None:
+        axis = place_of(axis, len(shape))
+        places = (*shape[:axis], *places, *shape[axis + 1:])
+    return KerasTensor(places, dtype_name(x.dtype))
+
+
+@specified(_spec_of_take)
 @operation
 def take(x, indices, axis=None):
     """The parts of a dimension that numbers name, negative ones from its end (``keras.ops.take``)."""
@@ -374,6 +383,9 @@ def take(x, indices, axis=None):
     if axis is None:
         x, axis = tf.reshape(x, [-1]), 0
     axis = place_of(axis, len(x.shape))
+    if hasattr(indices, "flat_values"):
+        numbers = _wrapped(indices.flat_values, tf.shape(x)[axis])
+        return tf.gather(x, indices.with_flat_values(numbers), axis=axis)
     return tf.gather(x, _wrapped(indices, tf.shape(x)[axis]), axis=axis)
 
 
@@ -390,7 +402,7 @@ def take_along_axis(x, indices, axis=None):
     if len(indices.shape) != rank:
         raise ValueError(f"`x` and `indices` must have the same number of dimensions. Received: x.shape="
                          f"{tuple(x.shape)}, indices.shape={tuple(indices.shape)}")
-    place_of(axis, rank)
+    axis = place_of(axis, rank)
     indices = _wrapped(indices, tf.shape(x)[axis])
     places = [axis % rank, *[one for one in range(rank) if one != axis % rank]]
     x, indices = tf.transpose(x, _last(places)), tf.transpose(indices, _last(places))
@@ -493,8 +505,9 @@ def view(x, dtype=None):
     x = tensor(x)
     wanted = tf.as_dtype(dtype_name(dtype or x.dtype))
     if wanted.size < x.dtype.size and len(x.shape):
-        out = tf.bitcast(x, wanted)
-        return tf.reshape(out, tf.concat([tf.shape(x)[:-1], [-1]], 0))
+        out = tf.reshape(tf.bitcast(x, wanted), tf.concat([tf.shape(x)[:-1], [-1]], 0))
+        last = None if x.shape[-1] is None else x.shape[-1] * (x.dtype.size // wanted.size)
+        return tf.ensure_shape(out, [*x.shape[:-1], last])
     if wanted.size == x.dtype.size:
         return tf.bitcast(x, wanted)
     ratio = wanted.size // x.dtype.size
@@ -517,7 +530,9 @@ def size(x):
 
 
 def ndim(x):
-    """The number of dimensions (``keras.ops.ndim``)."""
+    """The number of dimensions (``keras.ops.ndim``); of a KerasTensor one that stands for it, as in Keras."""
+    if isinstance(x, KerasTensor):
+        return KerasTensor((len(x.shape),))
     return len(x.shape) if hasattr(x, "shape") else len(tensor(x).shape)
 
 

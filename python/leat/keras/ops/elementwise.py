@@ -3,6 +3,7 @@
 import math
 
 import leat as tf
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.backend import floatx
 from leat.keras.ops.promote import (
     OPERATIONS, define, floats, operation, result_type, same_specs, spec_of_two, specified, tensor, together)
@@ -331,6 +332,7 @@ def view_as_real(x):
     return tf.stack([tf.math.real(x), tf.math.imag(x)], -1)
 
 
+@specified(lambda abs_, angle: KerasTensor(abs_.shape, "complex64"))
 @operation
 def polar(abs_, angle):
     """The complex numbers of magnitudes and angles (``keras.ops.polar``)."""
@@ -401,6 +403,16 @@ def clip(x, x_min, x_max):
     return tf.clip_by_value(tensor(x, met), tensor(x_min, met), tensor(x_max, met))
 
 
+def _spec_of_where(condition, x1=None, x2=None):
+    if x1 is None and x2 is None:
+        return KerasTensor(condition.shape, "int32")
+    if x1 is None or x2 is None:
+        raise ValueError("`x1` and `x2` either both should be `None` or both should have non-None value.")
+    chosen = spec_of_two(x1, x2)
+    return KerasTensor(spec_of_two(condition, chosen).shape, chosen.dtype)
+
+
+@specified(_spec_of_where)
 @operation
 def where(condition, x1=None, x2=None):
     """x1 where the condition holds, else x2; alone: the places where it holds (``keras.ops.where``)."""

@@ -1,8 +1,10 @@
 """``keras.ops``: products and linear algebra."""
 
 import leat as tf
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.ops import arrays, elementwise
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, places_of, tensor, together
+from leat.keras.ops.promote import (OPERATIONS, define, dtype_name, floats, operation, places_of, specified, tensor,
+                                    together)
 
 _before = set(OPERATIONS)
 
@@ -252,6 +254,9 @@ def _matrices(x, square=False):
 def _check_sides(a, b):
     """ValueError where a x = b has no solution for its shape."""
     rows = -2 if len(a.shape) == len(b.shape) else -1
+    if len(b.shape) not in (len(a.shape) - 1, len(a.shape)) or not len(b.shape):
+        raise ValueError("Incompatible shapes between `a` and `b`. They must have the same rank, or `b` one less. "
+                         f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}")
     if a.shape[rows] != b.shape[rows]:
         raise ValueError(f"Incompatible shapes between `a` and `b`. Expected `a.shape[{rows}] == b.shape[{rows}]`. "
                          f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}")
@@ -281,6 +286,15 @@ def cholesky_inverse(x, upper=False):
     return tf.matmul(inverse, inverse, transpose_a=True)
 
 
+def _spec_of_lu(x):
+    shape = tuple(x.shape)
+    if len(shape) < 2:
+        raise ValueError(f"Expected input to have rank >= 2. Received input with shape {shape}.")
+    least = None if None in shape[-2:] else min(shape[-2:])
+    return KerasTensor(shape, dtype_name(x.dtype)), KerasTensor((*shape[:-2], least), "int32")
+
+
+@specified(_spec_of_lu)
 @operation
 def lu_factor(x):
     """(lower and upper triangle in one matrix, the order of the rows) (``keras.ops.lu_factor``)."""

@@ -6,6 +6,7 @@ import numpy as np
 
 import leat as tf
 from leat.keras._base.sparse import as_sparse
+from leat.keras.backend import floatx
 from leat.keras.ops import core
 from leat.keras.ops.promote import (OPERATIONS, dtype_name, floats, named, operation, result_type, tensor,
                                     together)
@@ -19,12 +20,12 @@ def _shape(shape):
 
 def zeros(shape, dtype=None):
     """Zeros, float32 by default (``keras.ops.zeros``)."""
-    return tf.zeros(_shape(shape), dtype_name(dtype or "float32"))
+    return tf.zeros(_shape(shape), dtype_name(dtype or floatx()))
 
 
 def ones(shape, dtype=None):
     """Ones, float32 by default (``keras.ops.ones``)."""
-    return tf.ones(_shape(shape), dtype_name(dtype or "float32"))
+    return tf.ones(_shape(shape), dtype_name(dtype or floatx()))
 
 
 def empty(shape, dtype=None):
@@ -34,7 +35,7 @@ def empty(shape, dtype=None):
 
 def full(shape, fill_value, dtype=None):
     """One value everywhere, broadcast (``keras.ops.full``)."""
-    return tf.broadcast_to(tensor(fill_value, dtype or "float32"), _shape(shape))
+    return tf.broadcast_to(tensor(fill_value, dtype or floatx()), _shape(shape))
 
 
 @operation
@@ -74,7 +75,7 @@ def eye(N, M=None, k=0, dtype=None):
     for name, size in (("N", N), ("M", M)):
         if isinstance(size, float) or hasattr(size, "dtype") and "float" in dtype_name(size.dtype):
             raise TypeError(f"Argument `{name}` must be an integer or an integer tensor. Received: {name}={size}")
-    return tf.cast(tf.equal(_distances(N, N if M is None else M), k), dtype_name(dtype or "float32"))
+    return tf.cast(tf.equal(_distances(N, N if M is None else M), k), dtype_name(dtype or floatx()))
 
 
 def identity(n, dtype=None):
@@ -84,7 +85,7 @@ def identity(n, dtype=None):
 
 def tri(N, M=None, k=0, dtype=None):
     """Ones on and below the k-th diagonal (``keras.ops.tri``)."""
-    return tf.cast(_distances(N, N if M is None else M) <= k, dtype_name(dtype or "float32"))
+    return tf.cast(_distances(N, N if M is None else M) <= k, dtype_name(dtype or floatx()))
 
 
 def arange(start, stop=None, step=None, dtype=None):
@@ -209,7 +210,7 @@ def vander(x, N=None, increasing=False):
 @operation
 def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     """Numbers as vectors with a 1 (``keras.ops.one_hot``)."""
-    made = tf.one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype_name(dtype or "float32"))
+    made = tf.one_hot(tensor(x, "int64"), num_classes, axis=axis, dtype=dtype_name(dtype or floatx()))
     return as_sparse(made) if sparse else made
 
 

@@ -11,8 +11,10 @@ import leat as tf
 from leat._graph import ops as graph_ops
 from leat.keras import activations
 from leat.keras._base import calls, tables
+from leat.keras._base.symbolic import KerasTensor
 from leat.keras.ops import arrays, formats
-from leat.keras.ops.promote import OPERATIONS, define, floats, operation, place_of, places_of, tensor, together
+from leat.keras.ops.promote import (OPERATIONS, define, floats, operation, place_of, places_of, specified, tensor,
+                                    together)
 
 _before = set(OPERATIONS)
 
@@ -242,10 +244,19 @@ def _check_block(block_size):
         raise ValueError(f"`block_size` must be at least 2. Received: block_size={block_size}")
 
 
+def _with_channels(inputs, count, data_format):
+    """Inputs of an unknown number of channels, which is to be found as many as the kernel has when it runs."""
+    place = 1 if formats.is_first(data_format) else len(inputs.shape) - 1
+    if inputs.shape[place] is not None or count is None:
+        return inputs
+    return tf.ensure_shape(inputs, [count if d == place else size for d, size in enumerate(inputs.shape)])
+
+
 @operation
 def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """A convolution in 1 to 3 directions (``keras.ops.conv``); groups follow from the kernel's channels."""
     inputs, kernel = tensor(inputs), tensor(kernel)
+    inputs = _with_channels(inputs, kernel.shape[-2], data_format)
     channels, of_kernel = inputs.shape[1 if formats.is_first(data_format) else -1], kernel.shape[-2]
     if channels % of_kernel:
         raise ValueError("The number of input channels must be evenly divisible by kernel's in_channels: input "
@@ -259,6 +270,7 @@ def conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_
 def depthwise_conv(inputs, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
     """A convolution of each channel alone (``keras.ops.depthwise_conv``)."""
     inputs, kernel = tensor(inputs), tensor(kernel)
+    inputs = _with_channels(inputs, kernel.shape[-2], data_format)
     _check_channels(inputs, kernel.shape[-2], data_format)
     return _convolution("DepthwiseConv{}D", inputs, kernel, strides, padding, data_format, dilation_rate,
                         depth_multiplier=kernel.shape[-1])
@@ -429,6 +441,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return -tf.reduce_sum(hot * logs, axis)
 
 
+@specified(lambda x1, x2, max_val: KerasTensor(()))
 @operation
 def psnr(x1, x2, max_val):
     """The peak signal to noise ratio in decibels (``keras.ops.psnr``)."""

@@ -153,13 +153,19 @@ def _bell(size, sigma, dtype):
     return tf.constant([weight / sum(weights) for weight in weights], dtype)
 
 
-@specified(lambda images, kernel_size=None, sigma=None, data_format=None: same_specs(images))
+def _spec_of_blur(images, kernel_size=None, sigma=None, data_format=None):
+    formats.check_pictures(images)
+    return same_specs(images)
+
+
+@specified(_spec_of_blur)
 @operation
 def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None):
     """Pictures blurred by a Gaussian (``keras.ops.image.gaussian_blur``).
 
     `kernel_size`: its (rows, columns); `sigma`: its deviations along (columns, rows), the order that Keras computes in.
     """
+    formats.check_pictures(images if hasattr(images, "shape") else tensor(images))
     rows = _bell(int(kernel_size[0]), float(sigma[1]), "float32")
     columns = _bell(int(kernel_size[1]), float(sigma[0]), "float32")
 

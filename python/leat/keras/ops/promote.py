@@ -15,7 +15,7 @@ from leat import nest
 from leat.keras._base import layer as _layer, registry
 from leat.keras._base.symbolic import KerasTensor, OPERATIONS
 from leat.keras._base.variables import Variable as KerasVariable
-from leat.keras.backend import result_type, standardize_dtype as dtype_name
+from leat.keras.backend import floatx, result_type, standardize_dtype as dtype_name
 
 
 def tensor(value, dtype=None):
@@ -55,7 +55,7 @@ def together(*values, floating=False):
 def floats(value):
     """A tensor of floats or complex numbers: integers and truth values as float32."""
     value = tensor(value)
-    return value if value.dtype.is_floating or value.dtype.is_complex else tf.cast(value, "float32")
+    return value if value.dtype.is_floating or value.dtype.is_complex else tf.cast(value, floatx())
 
 
 # ---- dimensions ----

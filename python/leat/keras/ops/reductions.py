@@ -143,8 +143,9 @@ def average(x, axis=None, weights=None):
 @operation
 def moments(x, axes, keepdims=False, synchronized=False):
     """(mean, variance) over dimensions (``keras.ops.moments``)."""
-    if synchronized:
-        raise NotImplementedError("moments: synchronized=True is not supported; a BatchNormalization layer has it")
+    if synchronized and tf.distribute.get_strategy().num_replicas_in_sync > 1:
+        raise NotImplementedError("moments: synchronized=True is not supported for several replicas; a "
+                                  "BatchNormalization layer has it")
     x = floats(x)
     if x.dtype not in ("float16", "bfloat16"):
         return mean(x, axes, keepdims), var(x, axes, keepdims)
@@ -223,13 +224,22 @@ def in_top_k(targets, predictions, k):
     return tf.math.in_top_k(tensor(targets), tensor(predictions, "float32"), k)
 
 
+def _spec_of_places(sorted_sequence, values, side="left"):
+    _check_sequence(tuple(sorted_sequence.shape))
+    return KerasTensor(values.shape, "int64" if sorted_sequence.shape[0] is None else "int32")
+
+
+def _check_sequence(shape):
+    if len(shape) != 1:
+        raise ValueError("`searchsorted` only supports 1-D sorted sequences; `keras.ops.vectorized_map` extends it. "
+                         f"Received: sorted_sequence.shape={shape}")
+
+
+@specified(_spec_of_places)
 @operation
 def searchsorted(sorted_sequence, values, side="left"):
     """Where values would have to stand in a sorted list, int32 (``keras.ops.searchsorted``)."""
-    if len(tensor(sorted_sequence).shape) != 1:
-        raise ValueError("`searchsorted` only supports 1-D sorted sequences. You can use `keras.ops.vectorized_map` "
-                         f"to extend it to N-D sequences. Received: sorted_sequence.shape="
-                         f"{tuple(tensor(sorted_sequence).shape)}")
+    _check_sequence(tuple(tensor(sorted_sequence).shape))
     sequence, values = together(sorted_sequence, values)
     found = tf.searchsorted(sequence, tf.reshape(values, [-1]), side)
     return tf.reshape(found, tf.shape(values))
@@ -246,7 +256,7 @@ def digitize(x, bins):
 def bincount(x, weights=None, minlength=0, sparse=False):
     """How often each number from 0 on occurs in each row (``keras.ops.bincount``); `weights` are added instead."""
     if sparse:
-        raise NotImplementedError("bincount: sparse=True is not supported; leave it out")
+        return tf.sparse.from_dense(bincount(x, weights, minlength))
     x = tensor(x, "int32")
     depth = tf.maximum(tf.reduce_max(x) + 1, minlength) if tf.size(x) != 0 else tf.constant(minlength)
     hot = tf.one_hot(x, depth, dtype="int32" if weights is None else result_of(weights))

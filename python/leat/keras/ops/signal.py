@@ -95,7 +95,8 @@ def irfft(x, fft_length=None):
     if fft_length is not None and (not isinstance(fft_length, int) or fft_length < 1):
         raise ValueError(f"`fft_length` should be a positive integer. Received: fft_length={fft_length}")
     real, imag = _pair(x)
-    _check_known(real, 1)
+    if not len(real.shape):
+        _check_known(real, 1)
     found = tf.signal.irfft(tf.complex(*_wide(real, imag)), None if fft_length is None else [fft_length])
     return tf.cast(found, real.dtype)
 
@@ -173,6 +174,8 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
 def _added(frames, stride):
     """Windows added up at every `stride` places."""
     count, length = frames.shape[-2:]
+    if count is None:
+        return tf.signal.overlap_and_add(frames, stride)
     size = (count - 1) * stride + length
     places = (np.arange(count)[:, None] * stride + np.arange(length)[None, :]).reshape(-1)
     flat = tf.reshape(frames, [-1, count * length])
@@ -186,7 +189,8 @@ def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="
     real, imag = _pair(x)
     _check_stride(sequence_stride)
     _check_lengths(sequence_length, fft_length)
-    _check_known(real, 2)
+    if len(real.shape) < 2:
+        _check_known(real, 2)
     weights = _window(window, sequence_length, fft_length, real.dtype)
     frames = irfft((real, imag), fft_length)
     if weights is not None:
@@ -197,6 +201,9 @@ def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="
         frames = frames * tf.math.divide_no_nan(weights, shared)
     signal = _added(frames, sequence_stride)
     start = fft_length // 2 if center else 0
+    if signal.shape[-1] is None:
+        found = signal[..., start:start + length] if length is not None else signal[..., start:-start or None]
+        return found if length is None else tf.ensure_shape(found, [*found.shape[:-1], length])
     end = start + length if length is not None else signal.shape[-1] - (fft_length // 2 if center else 0)
     return signal[..., start:end]
 

@@ -14,7 +14,7 @@ from leat._graph.tape import of_slices, slices_of
 from leat._graph.traced import Function
 from leat._structures import variables as _variables
 from leat.keras import config
-from leat.keras._base import tables
+from leat.keras._base import policies, tables
 from leat.keras._base.named import op as _op
 from leat.keras._base.variables import Variable, found_in, name_scope
 from leat.keras.initializers import Constant
@@ -93,7 +93,7 @@ class Optimizer:
             if isinstance(learning_rate, (LearningRateSchedule, Variable)) or callable(learning_rate):
                 self._learning_rate = learning_rate
             elif isinstance(learning_rate, (float, int)) or hasattr(learning_rate, "__float__"):
-                self._learning_rate = Variable(float(learning_rate), dtype="float32", trainable=False,
+                self._learning_rate = Variable(float(learning_rate), dtype=policies.floatx(), trainable=False,
                                                aggregation="only_first_replica", name="learning_rate")
             else:
                 raise ValueError("Argument `learning_rate` should be float, or an instance of LearningRateSchedule, or "
@@ -145,7 +145,7 @@ class Optimizer:
     def add_variable(self, shape, initializer="zeros", dtype=None, aggregation="none", layout=None, name=None):
         """A variable of the optimizer's own."""
         with trace.eagerly(), name_scope(self.name):
-            made = Variable(initializer, shape=tuple(shape), dtype=dtype or "float32", trainable=False,
+            made = Variable(initializer, shape=tuple(shape), dtype=dtype or policies.floatx(), trainable=False,
                             aggregation=aggregation, name=name)
         self._slots.append(made)
         return made
@@ -331,7 +331,7 @@ class Optimizer:
         """The rate of this step, a tensor."""
         rate = self.learning_rate
         rate = rate._as_tensor() if hasattr(rate, "_as_tensor") else convert_to_tensor(rate)
-        return rate if rate.dtype is dtypes.float32 else ops.FUNCTIONS["cast"](rate, dtypes.float32)
+        return rate if rate.dtype in (dtypes.float32, dtypes.float64) else ops.FUNCTIONS["cast"](rate, dtypes.float32)
 
     def _unscaled(self, grads):
         """Gradients of the loss, where it was multiplied by loss_scale_factor."""

@@ -244,7 +244,8 @@ def test_floats_of_64_bits():
         model = keras.Sequential(layers)
         assert [name(x.dtype) for x in (
             ops.add(1.0, 2), ops.zeros(2), ops.sqrt(4), ops.one_hot([1], 3), layers[0],
-            keras.random.uniform((2,), seed=1), keras.initializers.Zeros()((2,)), ops.divide(1, 2), keras.losses.MeanSquaredError()([1.0], [2.0]),
+            keras.random.uniform((2,), seed=1), keras.initializers.Zeros()((2,)),
+            ops.divide(1, 2), keras.losses.MeanSquaredError()([1.0], [2.0]),
             model.weights[0], ops.convert_to_tensor(1.0), keras.Variable(1.0))] == ["float64"] * 10 + ["float32"] * 2
         assert keras.backend.result_type(int, float) == keras.metrics.Mean().dtype == "float64"
         x = np.random.default_rng(0).normal(size=(16, 3))

@@ -172,3 +172,11 @@ def test_devices_and_rematerialisation():
         assert float(keras.remat(lambda x: x * x)(tf.constant(3.0))) == 9
     with pytest.raises(ValueError, match="larger_than"):
         keras.RematScope(mode="some")
+
+
+def test_estimators_need_their_package(monkeypatch):
+    wrappers = keras.wrappers
+    monkeypatch.setattr(wrappers, "sklearn", None)
+    for name in ("SKLearnClassifier", "SKLearnRegressor", "SKLearnTransformer"):
+        with pytest.raises(ImportError, match="scikit-learn"):
+            getattr(wrappers, name)(lambda X, y: None)

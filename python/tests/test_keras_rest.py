@@ -308,3 +308,21 @@ def test_ragged_places_in_later_dimensions(axis, expected):
     call = tf.function(lambda x: tf.gather(x, places, axis=axis),
                        input_signature=[tf.TensorSpec([None, None, None], tf.int64)])
     assert call(x).to_list() == expected
+
+
+def test_ragged_labels_and_outputs():
+    """As in Keras 3.15."""
+    class Same(keras.Model):
+        def call(self, inputs):
+            return inputs
+    x = tf.ragged.constant([[1.0], [2.0, 3.0], [4.0, 5.0, 6.0]])
+    for loss in ("mse", "mae", lambda a, b: tf.reduce_mean(tf.square(a - b))):
+        model = Same()
+        model.compile("sgd", loss)
+        assert model.evaluate(x, x + 1.0, verbose=0, batch_size=2) == 1
+    assert model.predict(x, batch_size=2, verbose=0).to_list() == x.to_list()
+    model.compile("sgd", "binary_crossentropy")
+    with pytest.raises(ValueError, match="ragged"):
+        model.evaluate(x, x, verbose=0)
+    with pytest.raises(ValueError, match="axis=0"):
+        keras.losses.SparseCategoricalCrossentropy(axis=0)

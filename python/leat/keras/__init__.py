@@ -57,4 +57,5 @@ _later.module(backend.__name__, {}, homes={
         "separable_conv2d softmax sparse_categorical_crossentropy"})
 _later.module(__name__, {}, modules=["leat.keras." + name for name in (
     "activations applications backend callbacks config constraints datasets dtype_policies initializers layers losses "
-    "metrics mixed_precision models ops optimizers preprocessing random regularizers saving tree utils").split()])
+    "metrics mixed_precision models ops optimizers preprocessing random regularizers saving tree utils "
+    "wrappers").split()])

@@ -21,7 +21,13 @@ def replicas():
     return 1 if module is None else module.get_strategy().num_replicas_in_sync
 
 
+def _is_ragged(value):
+    return hasattr(value, "with_flat_values")
+
+
 def _tensor(value, dtype, keep_integers=False):
+    if _is_ragged(value):
+        return value.with_flat_values(_tensor(value.flat_values, dtype, keep_integers))
     value = convert_to_tensor(value._as_tensor() if hasattr(value, "_as_tensor") else value)
     if value.dtype is dtype or keep_integers and value.dtype.is_integer:
         return value
@@ -190,6 +196,8 @@ class TableLoss(Loss):
         Loss.__init__(self, given.get("name"), given.get("reduction", "sum_over_batch_size"), given.get("dtype"))
         self._given = {name: value for name, value in given.items() if name not in self._shared_names}
         tables.refuse_unknown(self._entry, self._given)
+        if self._entry["name"] == "SparseCategoricalCrossentropy" and self._given.get("axis", -1) != -1:
+            raise ValueError(f"Only axis=-1 is currently supported. Received: axis={self._given['axis']}")
         for name, value in self._given.items():
             setattr(self, name, value)
         self._part = tables.part("loss", self._entry, {**self._given, "reduction": self.reduction})
@@ -197,17 +205,26 @@ class TableLoss(Loss):
         self._compiled = self._by_row = None
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        if type(self).call is not TableLoss.call:
+        if type(self).call is not TableLoss.call or _is_ragged(y_true) or _is_ragged(y_pred):
             return super().__call__(y_true, y_pred, sample_weight)
         value = self._value(self._part, "_compiled", y_true, y_pred, sample_weight)
         return _shared(value) if self.reduction in _MEANS else value
 
     def call(self, y_true, y_pred):
         """One value per row."""
+        if _is_ragged(y_true) or _is_ragged(y_pred):
+            return self._of_ragged(y_true, y_pred)
         if self._by_row is None:
             part = tables.part("loss", self._entry, {**self._given, "reduction": "none"})
             self._by_row = [part, None]
         return self._value(self._by_row[0], None, y_true, y_pred, None)
+
+    def _of_ragged(self, y_true, y_pred):
+        distance = {"MeanSquaredError": "square", "MeanAbsoluteError": "abs"}.get(self._entry["name"])
+        if distance is None or not (_is_ragged(y_true) and _is_ragged(y_pred)):
+            raise ValueError(f"{self._entry['name']} takes no ragged tensors; give it `to_tensor()` of them, or use "
+                             "the mean squared or absolute error of two")
+        return _op("reduce_mean", _op(distance, y_true - y_pred), -1)
 
     def _value(self, part, compiled, y_true, y_pred, sample_weight):
         mask = calls.mask_of(y_pred) if compiled is not None else None

@@ -424,7 +424,9 @@ def plain(results):
 
 
 def rows_of(strategy, leaf):
-    """A batch's outputs as an array; those of replicas one behind the other."""
+    """A batch's outputs as an array, or as the ragged tensor that they are; those of replicas one behind the other."""
+    if _is_ragged(leaf):
+        return leaf
     several = strategy is not None and hasattr(leaf, "values") and not isinstance(leaf, Tensor)
     parts = leaf.values if several else (leaf,)
     return np.concatenate([np.asarray(part) for part in parts]) if len(parts) > 1 else np.asarray(parts[0])
@@ -432,9 +434,15 @@ def rows_of(strategy, leaf):
 
 def joined(structure, parts):
     """The outputs of batches, lists of arrays, one behind the other in a structure; numbers as a vector."""
-    return nest.pack_sequence_as(structure, [
-        np.stack(rows) if rows[0].ndim == 0 else writable(rows[0]) if len(rows) == 1 else _one_behind_the_other(rows)
-        for rows in zip(*parts)])
+    return nest.pack_sequence_as(structure, [_joined(rows) for rows in zip(*parts)])
+
+
+def _joined(rows):
+    if _is_ragged(rows[0]):
+        return rows[0] if len(rows) == 1 else ops.FUNCTIONS["concat"](list(rows), 0)
+    if rows[0].ndim == 0:
+        return np.stack(rows)
+    return writable(rows[0]) if len(rows) == 1 else _one_behind_the_other(rows)
 
 
 def _one_behind_the_other(rows):

@@ -326,3 +326,27 @@ def test_ragged_labels_and_outputs():
         model.evaluate(x, x, verbose=0)
     with pytest.raises(ValueError, match="axis=0"):
         keras.losses.SparseCategoricalCrossentropy(axis=0)
+
+
+def test_functions_of_parts():
+    """Beside numpy's vectorize."""
+    ops, rng = keras.ops, np.random.default_rng(0)
+    a, b, c = (rng.normal(size=shape).astype("f") for shape in ((2, 3, 4), (4,), (3, 1)))
+    found = ops.vectorize(lambda m, v: ops.matmul(m, v), signature="(m,n),(n)->(m)")(a, b)
+    np.testing.assert_allclose(found, a @ b, rtol=1e-5)
+    np.testing.assert_array_equal(ops.vectorize(ops.diag, signature="(d,d)->(d)")(np.eye(4)), np.ones(4))
+    np.testing.assert_allclose(ops.vectorize(lambda x, y, z: x + y * z, excluded={2})(c, b, 3.0), c + b * 3, rtol=1e-6)
+    two = tf.function(lambda x: ops.vectorize(lambda m: (ops.sum(m), m * 2), signature="(n)->(),(n)")(x),
+                      input_signature=[tf.TensorSpec([None, None, 4])])
+    np.testing.assert_allclose(two(a)[0], a.sum(-1), rtol=1e-5)
+    np.testing.assert_array_equal(two(a)[1], a * 2)
+    for wrong in ("d->d", "(a,b),(b)->(a)"):
+        with pytest.raises(ValueError):
+            ops.vectorize(ops.matmul, signature=wrong)(a, np.ones(3, "f"))
+    tensor = keras.KerasTensor
+    assert ops.take_along_axis(tensor((None, 3)), tensor((1, 3)), axis=0).shape == (1, 3)
+    assert ops.take_along_axis(tensor((None, 3, 3)), tensor((1, 3, None)), axis=1).shape == (None, 3, 3)
+    for wrong in (lambda: ops.take_along_axis(tensor((2, 3)), tensor((1, 4)), axis=0),
+                  lambda: ops.diff(tensor((3, 4)), axis=10), lambda: ops.transpose(tensor((2, 3, 4)), [0, 1])):
+        with pytest.raises(ValueError):
+            wrong()

@@ -72,8 +72,8 @@ def transpose(x, axes=None):
     if axes is not None and not all(isinstance(one, int) and -rank <= one < rank for one in axes):
         raise ValueError(f"Each axis in `axes` must be an integer in [-{rank}, {rank}). Received: axes={list(axes)}.")
     if axes is not None and sorted(places_of(axes, len(x.shape))) != list(range(len(x.shape))):
-        raise ValueError(f"`axes` must be a valid permutation of the dimensions of x. Received: axes={axes}, x.shape="
-                         f"{tuple(x.shape)}")
+        raise ValueError("`axes` must be a list of the same length as the input shape that is a permutation of its dimensions. "
+                         f"Received: axes={axes}, x.shape={tuple(x.shape)}")
     return tf.transpose(x, None if axes is None else places_of(axes, len(x.shape)))
 
 
@@ -403,7 +403,11 @@ def take_along_axis(x, indices, axis=None):
         raise ValueError(f"`x` and `indices` must have the same number of dimensions. Received: x.shape="
                          f"{tuple(x.shape)}, indices.shape={tuple(indices.shape)}")
     axis = place_of(axis, rank)
-    indices = _wrapped(indices, tf.shape(x)[axis])
+    others = [(a, b) for place, (a, b) in enumerate(zip(x.shape, indices.shape)) if place != axis]
+    if any(None not in (a, b) and a != b and 1 not in (a, b) for a, b in others):
+        raise ValueError("`x` and `indices` cannot be broadcast outside of `axis`. Received: x.shape="
+                         f"{tuple(x.shape)}, indices.shape={tuple(indices.shape)}, axis={axis}")
+    indices, found = _wrapped(indices, tf.shape(x)[axis]), indices.shape[axis]
     places = [axis % rank, *[one for one in range(rank) if one != axis % rank]]
     x, indices = tf.transpose(x, _last(places)), tf.transpose(indices, _last(places))
     shape = tf.broadcast_dynamic_shape(tf.shape(x)[:-1], tf.shape(indices)[:-1])
@@ -412,7 +416,9 @@ def take_along_axis(x, indices, axis=None):
     taken = tf.gather(x, indices, batch_dims=rank - 1, axis=-1) if rank > 1 else tf.gather(x, indices)
     order = list(range(rank - 1))
     order.insert(axis % rank, rank - 1)
-    return tf.transpose(taken, order)
+    known = [b if a == 1 or b is not None and b != 1 else a for a, b in others]  # 1 gives way, in either
+    known.insert(axis, found)
+    return tf.ensure_shape(tf.transpose(taken, order), known)
 
 
 def _last(places):

@@ -1,6 +1,8 @@
 """``keras.ops``: conversion, and functions that run others."""
 
 import builtins
+import functools
+import re
 
 import numpy as np
 
@@ -151,21 +153,62 @@ def vectorized_map(function, elements):
     return tf.vectorized_map(function, nest.map_structure(tensor, elements))
 
 
+def _core_dimensions(signature):
+    """The names of the dimensions that a call takes of each input and gives, of "(m,n),(n)->(m)". ValueError."""
+    if not re.fullmatch(r"(\([\w, ]*\),?)+->(\([\w, ]*\),?)+", signature.replace(" ", "")):
+        raise ValueError(f"not a valid gufunc signature: {signature}")
+    return [[[name for name in part.replace(" ", "").split(",") if name] for part in re.findall(r"\(([^)]*)\)", side)]
+            for side in signature.split("->")]
+
+
+def _flattened(args, cores):
+    """Tensors whose dimensions in front of those that a call takes are broadcast and made one, and their shape."""
+    sizes, shapes = {}, []
+    for one, core in zip(args, cores):
+        rank = len(one.shape) - len(core)
+        if rank < 0:
+            raise ValueError(f"input with shape {tuple(one.shape)} does not have enough dimensions for all core "
+                             f"dimensions {core}")
+        for name, size in zip(core, one.shape[rank:]):
+            if size is not None and sizes.setdefault(name, size) != size:
+                raise ValueError(f"inconsistent size for core dimension {name}: {sizes[name]} and {size}")
+        shapes.append(tf.shape(one)[:rank])
+    whole = functools.reduce(tf.broadcast_dynamic_shape, shapes)
+    flat = []
+    for one, core in zip(args, cores):
+        inner = tf.shape(one)[len(one.shape) - len(core):]
+        one = tf.broadcast_to(one, tf.concat([whole, inner], 0))
+        known = one.shape.as_list()[len(one.shape) - len(core):] if core else []
+        flat.append(tf.ensure_shape(tf.reshape(one, tf.concat([[-1], inner], 0)), [None, *known]))
+    return flat, whole
+
+
 def vectorize(pyfunc, *, excluded=None, signature=None):
-    """A function of single values as one of tensors, element by element (``keras.ops.vectorize``)."""
+    """A function of single values as one of tensors, element by element (``keras.ops.vectorize``).
+
+    `signature`: the dimensions that the function takes and gives, "(m,n),(n)->(m)"; `excluded`: the positions and names
+    of arguments that it gets as they are.
+    """
     if not callable(pyfunc):
         raise ValueError(f"Expected argument `pyfunc` to be a callable. Received: pyfunc={pyfunc}")
-    if excluded or signature:
-        raise NotImplementedError("vectorize: excluded and signature are not supported; use vectorized_map")
+    kept = set(excluded or ())
 
-    def call(*args):
-        args = [tensor(one) for one in args]
-        whole = tf.shape(args[0])
-        for one in args[1:]:
-            whole = tf.broadcast_dynamic_shape(whole, tf.shape(one))
-        flat = tuple(tf.reshape(tf.broadcast_to(one, whole), [-1]) for one in args)
-        out = map(lambda parts: pyfunc(*parts), flat)
-        return tf.reshape(out, tf.concat([whole, tf.shape(out)[1:]], 0))
+    def call(*args, **kwargs):
+        named = [name for name in kwargs if name not in kept]
+        places = [place for place, one in enumerate(args) if place not in kept and one is not None]
+        inputs = [tensor(args[place]) for place in places] + [tensor(kwargs[name]) for name in named]
+        cores = [[]] * len(inputs) if signature is None else _core_dimensions(signature)[0]
+        if signature is not None and len(inputs) != len(cores):
+            cores = cores[:len(inputs)]
+        flat, whole = _flattened(inputs, cores)
+
+        def one(parts):
+            given = list(args)
+            for place, part in zip(places, parts):
+                given[place] = part
+            return pyfunc(*given, **{**kwargs, **dict(zip(named, parts[len(places):]))})
+        out = map(one, tuple(flat))
+        return nest.map_structure(lambda part: tf.reshape(part, tf.concat([whole, tf.shape(part)[1:]], 0)), out)
     return call
 
 

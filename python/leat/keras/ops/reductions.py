@@ -400,6 +400,7 @@ def _neighbours(x, axis):
 def diff(a, n=1, axis=-1):
     """The n-th differences of neighbours (``keras.ops.diff``)."""
     a = tensor(a)
+    axis = place_of(axis, len(a.shape))
     for _ in builtins.range(n):
         before, after = _neighbours(a, axis)
         a = tf.not_equal(after, before) if a.dtype == "bool" else after - before

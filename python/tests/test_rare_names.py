@@ -148,7 +148,7 @@ def test_nothing_runs_ahead():
     image.generate_bounding_box_proposals io.decode_proto io.encode_proto io.decode_jxl debugging.experimental
     dtypes.experimental experimental.float8_e4m3fn experimental.int4 experimental.StructuredTensor
     quantization.experimental quantization.quantized_concat keras.Quantizer keras.quantizers keras.SymbolicScope
-    keras.distribution keras.distillation keras.visualization""".split())
+    keras.distribution keras.visualization""".split())
 def test_what_is_not_there_says_so(name):
     module, _, own = name.rpartition(".")
     found = tf

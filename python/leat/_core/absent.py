@@ -53,7 +53,6 @@ _TEXTS = {
     "leat.keras.SymbolicScope": "keras.ops and layers take KerasTensors as they are; compute_output_spec gives the "
                                 "shapes of any function",
     "leat.keras.distribution": "this is for Keras on JAX; use tf.distribute's strategies",
-    "leat.keras.distillation": "train the student with a train_step of its own (keras.Model)",
     "leat.keras.visualization": "these draw with matplotlib; call matplotlib with batches as arrays (batch.numpy())",
     "leat.ragged_fill_empty_rows": "call sparse.fill_empty_rows on RaggedTensor.to_sparse()",
     "leat.sysconfig.get_include": "there are headers of leat's own (docs/ARCHITECTURE.md), none of TensorFlow's",

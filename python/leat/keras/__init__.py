@@ -8,7 +8,8 @@
 from leat._api.modules import device  # noqa: F401
 from leat._core import later as _later
 from leat.keras import (activations, applications, backend, callbacks, config, constraints,  # noqa: F401
-                        dtype_policies, export, initializers, layers, losses, metrics, mixed_precision, models, ops,
+                        distillation, dtype_policies, export, initializers, layers, losses, metrics,
+                        mixed_precision, models, ops,
                         optimizers, random, regularizers, saving, tree, utils)
 from leat.keras._base import registry
 from leat.keras._base.input_spec import InputSpec  # noqa: F401
@@ -37,7 +38,8 @@ def version():
 
 
 registry.look_in(classes=(layers, models.model, models.functional, models.feature_space, optimizers,
-                          optimizers.schedules, losses, metrics, initializers, regularizers, constraints, random),
+                          optimizers.schedules, losses, metrics, initializers, regularizers, constraints, random,
+                          distillation),
                  functions=(activations, losses, metrics))
 _later.module(backend.__name__, {}, homes={
     "leat.keras._legacy.backend":
@@ -56,6 +58,6 @@ _later.module(backend.__name__, {}, homes={
         "ctc_label_dense_to_sparse depthwise_conv2d elu hard_sigmoid in_top_k pool2d pool3d relu rnn "
         "separable_conv2d softmax sparse_categorical_crossentropy"})
 _later.module(__name__, {}, modules=["leat.keras." + name for name in (
-    "activations applications backend callbacks config constraints datasets dtype_policies initializers layers losses "
-    "metrics mixed_precision models ops optimizers preprocessing random regularizers saving tree utils "
+    "activations applications backend callbacks config constraints datasets distillation dtype_policies initializers "
+    "layers losses metrics mixed_precision models ops optimizers preprocessing random regularizers saving tree utils "
     "wrappers").split()])

@@ -72,7 +72,7 @@ def transpose(x, axes=None):
     if axes is not None and not all(isinstance(one, int) and -rank <= one < rank for one in axes):
         raise ValueError(f"Each axis in `axes` must be an integer in [-{rank}, {rank}). Received: axes={list(axes)}.")
     if axes is not None and sorted(places_of(axes, len(x.shape))) != list(range(len(x.shape))):
-        raise ValueError("`axes` must be a list of the same length as the input shape that is a permutation of its dimensions. "
+        raise ValueError("`axes` must be a list of the same length as the input shape, a permutation of it. "
                          f"Received: axes={axes}, x.shape={tuple(x.shape)}")
     return tf.transpose(x, None if axes is None else places_of(axes, len(x.shape)))
 

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 
 import keras_transformations as cases
 import numpy as np
@@ -84,3 +85,12 @@ def test_transformations_in_datasets():
     with pytest.raises(ValueError, match="size"):
         keras.layers.RandomCrop(2, 2, bounding_box_format="xyxy").transform_bounding_boxes(
             {"boxes": cases.BOXES, "labels": cases.LABELS}, (1, 1))
+
+
+def test_seeds_of_crops():
+    """Of Keras 3.15: the configuration names one seed, and the generator draws another."""
+    random.seed(5)
+    layer = keras.layers.RandomCrop(2, 2)
+    assert layer.get_config()["seed"] == 668835602 and layer.seed_generator.state.numpy().tolist() == [274281999, 0]
+    again = keras.layers.RandomCrop.from_config(layer.get_config())
+    assert again.seed_generator.state.numpy().tolist() == [668835602, 0]

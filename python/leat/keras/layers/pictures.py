@@ -12,6 +12,7 @@ from leat.keras._base.layer import _context, _map
 from leat.keras.layers import moved_boxes, transformations
 from leat.keras._base.named import op as _op
 from leat.keras.layers.table import TableLayer
+from leat.keras.random import make_default_seed
 
 
 _BOXES = ("xyxy", "yxyx", "xywh", "center_xywh", "center_yxhw", "rel_xyxy", "rel_yxyx", "rel_xywh", "rel_center_xywh")
@@ -50,7 +51,10 @@ class PictureLayer(TableLayer):
                              f"bounding_box_format={boxes}")
         if "data_format" in given:
             given["data_format"] = "channels_last"  # what the library has; channels are moved there and back
+        drawn = make_default_seed() if self._entry["name"] == "RandomCrop" and given.get("seed") is None else None
         super()._setup(given, others)
+        if drawn is not None:  # which Keras' configuration has, and its generator draws another
+            self.seed = drawn
         self.data_format, self.bounding_box_format, self.input_spec = data_format, boxes, None
 
     def _checked(self, name, value, row):

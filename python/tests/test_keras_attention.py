@@ -188,3 +188,14 @@ def test_reversible_embedding(config, first, dtype):
     model = tf.keras.Model(start, layer(layer(start), reverse=True))
     np.testing.assert_array_equal(model(ids), logits)
     assert type(layer).from_config(layer.get_config()).get_config() == layer.get_config()
+
+
+def test_eight_dimensions():
+    """Scores of three dimensions on either side, beside numpy."""
+    rng = np.random.default_rng(0)
+    scores, value = (rng.normal(size=shape).astype("f") for shape in ((2, 1, 2, 1, 3, 1, 2, 2), (2, 1, 2, 2, 1, 3)))
+    equation = "abcdefgh,afghbi->acdebi"
+    np.testing.assert_allclose(tf.einsum(equation, scores, value), np.einsum(equation, scores, value), rtol=1e-5)
+    layer = tf.keras.layers.MultiHeadAttention(num_heads=2, key_dim=2, value_dim=2)
+    query, value = (np.ones((2, *shape), "f") for shape in ((4, 2, 3, 8), (1, 1, 5, 8)))
+    assert layer(query, value).shape == layer.compute_output_shape(query.shape, value.shape) == (2, 4, 2, 3, 8)

@@ -355,7 +355,7 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
         for (int label = 0; label < LABELS; label++) {
             if (kind_of(a, b, kept, label) != kind)
                 continue;
-            ranks = LEATI_MAX(sides[0].rank, sides[1].rank);
+            ranks = LEATI_MAX(kind != OF_B ? sides[0].rank : 0, kind != OF_A ? sides[1].rank : 0);
             if (ranks == LEAT_MAX_RANK || (kind != SUMMED && out->rank == LEAT_MAX_RANK))
                 return leati_fail(err, LEAT_UNIMPLEMENTED,
                                   "a product of two operands has more than %d dimensions",

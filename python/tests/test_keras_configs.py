@@ -7,6 +7,7 @@ import keras_configs
 import pytest
 
 import leat as tf
+from leat import keras
 
 RECORDED = json.loads((pathlib.Path(__file__).parent / "data/keras_configs.json").read_text())
 # What Keras leaves out, and so loses: said where it is not the default (docs/COMPATIBILITY.md).
@@ -39,3 +40,19 @@ def test_what_keras_loses_is_said():
         again = type(made).from_config(made.get_config())
         assert name in made.get_config()
         assert getattr(again, name, None) == getattr(made, name, None)
+
+
+def test_lists_of_one_stay_in_configurations():
+    """Of Keras 3.15."""
+    place, end = ["a", 0, 0], ["d", 0, 0]
+    inputs = keras.Input((3,), name="a")
+    outputs = keras.layers.Dense(4, name="d")(inputs)
+    for given, written in ((inputs, place), ([inputs], [place]), ([[inputs]], [[place]]),
+                           ([{"x": inputs}], [{"x": place}])):
+        model = keras.Model(given, [outputs])
+        for one in (model, keras.models.model_from_json(model.to_json())):
+            config = one.get_config()
+            assert config["input_layers"] == written and config["output_layers"] == [end]
+    config = {**model.get_config(), "output_layers": [["none", 0, 0]]}
+    with pytest.raises(ValueError, match="Missing node: none"):
+        keras.Model.from_config(config)

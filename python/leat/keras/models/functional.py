@@ -126,6 +126,7 @@ class Functional(Model):
                 raise ValueError(f"Output with path `` is not connected to `inputs`: {tensor} was made by hand")
         inputs, outputs = _from_inputs(inputs, outputs)
         self._inputs, self._outputs, self._own_spec = _unpacked(inputs), _unpacked(outputs), None
+        self._as_written = inputs, outputs  # for configurations, which keep lists of one
         self._graph = _graph_of(inputs, outputs)
         self._layers = self._graph.layers
         for layer in self._layers:
@@ -314,8 +315,8 @@ class Functional(Model):
                 for node in layer._inbound_nodes if node in self._graph.members and node.inputs]
             listed.append(config)
         return {"name": self.name, "trainable": self.trainable, "layers": listed,
-                "input_layers": _layer._map(self._place_of, self._inputs),
-                "output_layers": _layer._map(self._place_of, self._outputs)}
+                "input_layers": _layer._map(self._place_of, self._as_written[0]),
+                "output_layers": _layer._map(self._place_of, self._as_written[1])}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -414,7 +415,7 @@ def _unpacked(value):
 
 def _tensor_of(name, number, index, made):
     if name not in made:
-        raise ValueError(f"Unknown layer: {name}")
+        raise ValueError(f"Missing node: {name}; the configuration names a layer that it does not have")
     return made[name]._inbound_nodes[number].outputs[index]
 
 

@@ -7,6 +7,7 @@ from leat._core.shapes import TensorShape
 from leat._core.specs import RaggedTensorSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
+from leat._structures.ragged_places import take_inside
 
 _ragged = RaggedTensorSpec.value_class  # whose methods are made of what stands here
 
@@ -522,32 +523,10 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
 
 # ---- operations of the table ----
 
-def _take_inside(params, indices, axis):
-    """Parts of a later dimension of a tensor, by ragged indices: they are the same for each of those in front."""
-    splits, shape = indices.row_splits.dtype, F["shape"](params, indices.row_splits.dtype)
-    if not 0 < axis < params.shape.rank:
-        raise ValueError(f"gather: axis is {axis}; expected one of {params.shape.rank} dimensions")
-    before = F["reduce_prod"](shape[:axis])
-    taken = F["gather"](params, indices.flat_values, axis=axis)
-    merged = F["reshape"](taken, F["concat"]([[-1], shape[axis + 1:]], 0))
-    merged = F["ensure_shape"](merged, [None, *params.shape.as_list()[axis + 1:]])
-    lengths = [F["tile"](one, F["reshape"](before, [1])) for one in indices.nested_row_lengths()]
-    found = _ragged.value.from_nested_row_lengths(merged, [F["cast"](one, splits) for one in lengths])
-    known = [*params.shape.as_list()[1:axis], indices.shape[0]]
-    sizes = [shape[d + 1] for d, _ in enumerate(known[:-1])] + [F["cast"](indices.nrows(), splits)]
-    for size, number in zip(sizes[::-1], known[::-1]):
-        found = _ragged.value.from_uniform_row_length(found, size if number is None else number)
-    return found
-
-
 def _take(values, arguments, name):
     params, indices = values[0], values[1]
-    if is_ragged(indices) and not is_ragged(params) and arguments.get("batch_dims") in (None, 0):
-        params = convert_to_tensor(params)
-        axis = int(arguments.get("axis") or 0)
-        axis += params.shape.rank if axis < 0 else 0
-        if axis > 0:
-            return _take_inside(params, indices, axis)
+    if is_ragged(indices) and not is_ragged(params) and arguments.get("axis") and not arguments.get("batch_dims"):
+        return take_inside(params, indices, int(arguments["axis"]))
     if arguments.get("axis") not in (None, 0) or arguments.get("batch_dims") not in (None, 0):
         raise NotImplementedError("gather from ragged tensors along other dimensions than the first is not supported")
     if is_ragged(indices):

@@ -122,13 +122,7 @@ class Layer(State):
 
     @dtype_policy.setter
     def dtype_policy(self, value):
-        policy, map_here = policies.get(value), self.__dict__.get("_dtype_policy")
-        if not isinstance(map_here, policies.DTypePolicyMap):
-            self._dtype_policy = policy
-            return
-        if self.path in map_here:
-            del map_here[self.path]
-        map_here[self.path] = policy
+        self._dtype_policy = policies.replaced(self.__dict__.get("_dtype_policy"), self, value)
 
     @property
     def _policy_here(self):

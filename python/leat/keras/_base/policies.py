@@ -143,6 +143,17 @@ class DTypePolicyMap(DTypePolicy, collections.abc.MutableMapping):
 CLASSES = {class_.__name__: class_ for class_ in (DTypePolicy, FloatDTypePolicy, DTypePolicyMap)}
 
 
+def replaced(current, layer, identifier):
+    """What a layer's policy becomes: of a map the same, with another policy at the layer's path."""
+    policy = get(identifier)
+    if not isinstance(current, DTypePolicyMap):
+        return policy
+    if layer.path in current:
+        del current[layer.path]
+    current[layer.path] = policy
+    return current
+
+
 def floatx():
     """The dtype of floats that are given none: "float32", or what `set_floatx` said (``keras.config.floatx``)."""
     return _settings["floatx"]

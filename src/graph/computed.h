@@ -43,8 +43,16 @@ LEAT_WARN_UNUSED leat_status leati_computed_bind(const struct leati_computed_arg
                                                  const leati_operand *bound, int64_t row,
                                                  void **out, leat_error *err);
 
-/* The same in the arena, sharing what is not bound; of the bound arguments, which are numbers or
- * lists of integers, nothing is to be released. */
+/* The operation alone, with row `row` of the bound operands for its attributes, as a function of
+ * `count` inputs of such types, LEAT_MAX_OUTPUTS at most; `reverse`: the gradient of that
+ * (leati_graph_function_gradient). Owned; NULL with err. */
+leat_function *leati_computed_function(const struct leati_computed_args *args,
+                                       const leati_type *inputs, int count,
+                                       const leati_operand *bound, int64_t row, bool reverse,
+                                       leat_error *err);
+
+/* The same as leati_computed_bind in the arena, sharing what is not bound; of the bound arguments,
+ * which are numbers or lists of integers, nothing is to be released. */
 LEAT_WARN_UNUSED leat_status leati_computed_borrow(const struct leati_computed_args *args,
                                                    const leati_operand *bound, int64_t row,
                                                    leati_arena *arena, void **out, leat_error *err);

@@ -46,28 +46,13 @@ static leat_status computed_gradient_infer(leati_infer_call *call, leat_error *e
     return LEAT_OK;
 }
 
-/* A graph whose inputs have the types of tensors. Owned. */
-static leat_graph *graph_of(const leat_tensor *inputs, int count, leat_error *err) {
-    /* One more, so that no inputs do not ask for nothing. */
-    leati_type *types = leati_alloc_zero((size_t)count + 1, sizeof *types);
-    if (types == NULL) {
-        (void)leati_no_memory(err);
-        return NULL;
-    }
-    for (int i = 0; i < count; i++)
-        types[i] = (leati_type){.dtype = inputs[i].dtype, .shape = leat_tensor_shape(&inputs[i])};
-    leat_spec *spec = leati_function_spec_of_types(types, count, err);
-    leat_graph *graph = spec == NULL ? NULL : leat_graph_new(spec, err);
-    leat_spec_unref(spec);
-    leati_free(types);
-    return graph;
-}
-
 /* The operation alone with these attributes, as a function of its inputs. Owned. */
 static leat_function *operation_alone(const leati_tensor_op *op, const void *attributes,
-                                      const leat_tensor *inputs, int count, leat_error *err) {
+                                      const leati_type *inputs, int count, leat_error *err) {
     leat_value outputs[LEAT_MAX_OUTPUTS];
-    leat_graph *graph = graph_of(inputs, count, err);
+    leat_spec *spec = leati_function_spec_of_types(inputs, count, err);
+    leat_graph *graph = spec == NULL ? NULL : leat_graph_new(spec, err);
+    leat_spec_unref(spec);
     if (graph == NULL)
         return NULL;
     for (int i = 0; i < count && i < LEAT_MAX_OUTPUTS; i++)
@@ -80,6 +65,24 @@ static leat_function *operation_alone(const leati_tensor_op *op, const void *att
     return leat_graph_finish(graph, outputs, made, NULL, err);
 }
 
+leat_function *leati_computed_function(const struct leati_computed_args *args,
+                                       const leati_type *inputs, int count,
+                                       const leati_operand *bound, int64_t row, bool reverse,
+                                       leat_error *err) {
+    const leati_tensor_op *op = leati_computed_op(args);
+    void *attributes = NULL;
+    if (leati_computed_bind(args, bound, row, &attributes, err) != LEAT_OK)
+        return NULL;
+    leat_function *forward = operation_alone(op, attributes, inputs, count, err);
+    /* The function has a copy of the attributes. */
+    leati_node_args_free(op, attributes);
+    if (forward == NULL || !reverse)
+        return forward;
+    leat_function *backward = leati_graph_function_gradient(forward, err);
+    leat_function_unref(forward);
+    return backward;
+}
+
 /* Row `row` of the inputs and gradients goes into `tensors`, the results into `outputs`. */
 static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tensor *tensors,
                            leat_tensor *outputs, leat_error *err) {
@@ -87,23 +90,18 @@ static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tens
     const leati_tensor_op *op = leati_computed_op(&args->computed);
     int own = (int)args->num_inputs, bound = args->computed.bound.count;
     leat_error failure = {0};
-    void *attributes = NULL;
-    for (int i = 0; i < own; i++)
+    leati_type types[LEAT_MAX_OUTPUTS];
+    for (int i = 0; i < own; i++) {
         tensors[i] = leati_kernel_operand_tensor(&call->inputs[i], row);
+        types[i] = (leati_type){.dtype = tensors[i].dtype, .shape = leat_tensor_shape(&tensors[i])};
+    }
     /* The reverse function does not know the bound inputs: gradients follow the operation's own. */
     for (int i = own + bound; i < call->num_inputs; i++)
         tensors[i - bound] = leati_kernel_operand_tensor(&call->inputs[i], row);
-    leat_status status =
-        leati_computed_bind(&args->computed, call->inputs + own, row, &attributes, &failure);
-    leat_function *forward =
-        status == LEAT_OK ? operation_alone(op, attributes, tensors, own, &failure) : NULL;
     /* Made anew for each row, because the shapes and the arguments may differ. */
-    leat_function *reverse =
-        forward != NULL ? leati_graph_function_gradient(forward, &failure) : NULL;
-    /* The function has a copy of the attributes. */
-    if (status == LEAT_OK)
-        leati_node_args_free(op, attributes);
-    status = reverse == NULL ? failure.code : LEAT_OK;
+    leat_function *reverse = leati_computed_function(&args->computed, types, own,
+                                                     call->inputs + own, row, true, &failure);
+    leat_status status = reverse == NULL ? failure.code : LEAT_OK;
     if (status == LEAT_OK && reverse->num_outputs != call->num_outputs)
         status = leati_fail(&failure, LEAT_INTERNAL, "the gradient has %d outputs; expected %d",
                             reverse->num_outputs, call->num_outputs);
@@ -111,7 +109,6 @@ static leat_status run_row(const leati_kernel_call *call, int64_t row, leat_tens
         leati_call_context context = leati_branch_context(call, row, -1, 0);
         status = leati_interpret(reverse, tensors, &context, outputs, &failure);
     }
-    leat_function_unref(forward);
     leat_function_unref(reverse);
     if (status == LEAT_OK)
         return LEAT_OK;

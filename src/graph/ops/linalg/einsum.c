@@ -9,8 +9,8 @@
 #include "base/stop.h"
 #include "core/complex.h"
 #include "graph/support/array/moving.h"
+#include "graph/support/linalg/equation.h"
 #include "graph/support/linalg/gemm.h"
-#include <ctype.h>
 #include <string.h>
 
 struct einsum_args {
@@ -28,203 +28,24 @@ static const leati_row einsum_rows[] = {
     {0},
 };
 
-/* Labels 0 to 51 are letters; the d-th last dimension of an ellipsis is LAST - d. */
-enum { MAX_OPERANDS = 8, LABELS = 60, LAST = 59, ELLIPSIS = 60 };
-
-typedef struct subscript {
-    int8_t labels[2 * LEAT_MAX_RANK]; /* as written; ELLIPSIS for "..." */
-    int count;
-} subscript;
-
-typedef struct formula {
-    subscript operands[MAX_OPERANDS], result;
-    int num_operands;
-} formula;
-
-/* ---- reading ---- */
-
-static int label_of(char c) {
-    return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? 26 + c - 'A' : -1;
-}
-
-/* Reads up to `end`; false where it is no list of labels. */
-static bool read_subscript(const char **at, subscript *out) {
-    out->count = 0;
-    for (; **at != '\0' && **at != ',' && **at != '-'; (*at)++) {
-        int label = **at == '.' && strncmp(*at, "...", 3) == 0 ? ELLIPSIS : label_of(**at);
-        if (isspace((unsigned char)**at)) /* blanks may stand anywhere */
-            continue;
-        if (label < 0 || out->count == 2 * LEAT_MAX_RANK)
-            return false;
-        for (int i = 0; i < out->count; i++)
-            if (label == ELLIPSIS && out->labels[i] == ELLIPSIS)
-                return false;
-        out->labels[out->count++] = (int8_t)label;
-        *at += label == ELLIPSIS ? 2 : 0; /* the loop steps over the third point */
-    }
-    return true;
-}
-
-/* The result that a text without "->" means. */
-static void implied_result(formula *e) {
-    int uses[LABELS + 1] = {0};
-    for (int i = 0; i < e->num_operands; i++)
-        for (int k = 0; k < e->operands[i].count; k++)
-            uses[e->operands[i].labels[k]]++;
-    e->result.count = 0;
-    if (uses[ELLIPSIS] > 0)
-        e->result.labels[e->result.count++] = ELLIPSIS;
-    for (int i = 0; i < 52 && e->result.count < 2 * LEAT_MAX_RANK; i++) {
-        int label = i < 26 ? 26 + i : i - 26; /* upper case comes first */
-        if (uses[label] == 1)
-            e->result.labels[e->result.count++] = (int8_t)label;
-    }
-}
-
-static leat_status read_equation(const char *text, int num_inputs, formula *e, leat_error *err) {
-    const char *at = text;
-    bool reads = true;
-    e->num_operands = 0;
-    do {
-        at += e->num_operands > 0;
-        reads =
-            e->num_operands < MAX_OPERANDS && read_subscript(&at, &e->operands[e->num_operands]);
-        e->num_operands += reads;
-    } while (reads && *at == ',');
-    if (reads && *at == '-') {
-        reads = at[1] == '>';
-        at += 2;
-        reads = reads && read_subscript(&at, &e->result);
-    } else if (reads) {
-        implied_result(e);
-    }
-    if (!reads || *at != '\0')
-        return leati_refuse(err, VALUE,
-                            "the equation %.64s does not read as \"ij,jk->ik\" with at most %d "
-                            "operands of letters and \"...\"",
-                            text, MAX_OPERANDS);
-    for (int i = 0; i < e->result.count; i++)
-        for (int k = 0; k < i; k++)
-            if (e->result.labels[k] == e->result.labels[i])
-                return leati_refuse(err, VALUE,
-                                    "output subscripts contain a label appearing more than once: "
-                                    "%.64s; use diag on the result",
-                                    text);
-    if (e->num_operands != num_inputs)
-        return leati_refuse(err, STRUCTURE, "Expected %d inputs for equation %.64s but got: %d",
-                            e->num_operands, text, num_inputs);
-    return LEAT_OK;
-}
-
-/* ---- the labels of values ---- */
-
-/* The labels of a tensor's dimensions, and how many bytes its values lie apart along each. */
-typedef struct view {
-    const char *data;
-    int8_t labels[LEAT_MAX_RANK];
-    int64_t dims[LEAT_MAX_RANK], steps[LEAT_MAX_RANK];
-    int rank;
-} view;
-
-/* Gives each dimension of `shape` its label. */
-static leat_status spread_labels(const subscript *s, const leat_shape *shape, view *out,
-                                 leat_error *err) {
-    char text[128];
-    bool has_rest = false;
-    for (int i = 0; i < s->count; i++)
-        has_rest = has_rest || s->labels[i] == ELLIPSIS;
-    int rest = shape->rank - (s->count - has_rest);
-    out->rank = 0;
-    if (rest < 0 || (rest > 0 && !has_rest))
-        return leati_refuse(
-            err, SHAPE,
-            "an operand of shape %s does not have the %d dimensions that the equation "
-            "names",
-            leati_shape_text(shape, text), s->count - has_rest);
-    for (int i = 0; i < s->count; i++) {
-        if (s->labels[i] != ELLIPSIS)
-            out->labels[out->rank++] = s->labels[i];
-        for (int k = 0; k < rest && s->labels[i] == ELLIPSIS; k++)
-            /* Counted from the last, so that ellipses of different lengths broadcast. */
-            out->labels[out->rank++] = (int8_t)(LAST - (rest - 1 - k));
-    }
-    for (int32_t d = 0; d < shape->rank; d++)
-        out->dims[d] = shape->dims[d];
-    return LEAT_OK;
-}
-
-/* Joins a view's dimensions into those of all labels; -2: not seen yet. */
-static leat_status join_dims(const view *v, int64_t *dims, leat_error *err) {
-    for (int d = 0; d < v->rank; d++) {
-        int64_t *dim = &dims[v->labels[d]], found = v->dims[d];
-        bool loose = v->labels[d] >= 52; /* dimensions of an ellipsis broadcast */
-        if (*dim == -2 || *dim == found || *dim == LEAT_UNKNOWN_DIM) {
-            if (*dim != LEAT_UNKNOWN_DIM || found != LEAT_UNKNOWN_DIM)
-                /* A 1 that broadcasts says nothing about a size that is not known. */
-                *dim = *dim == LEAT_UNKNOWN_DIM && loose && found == 1 ? *dim : found;
-        } else if (loose && *dim == 1) {
-            *dim = found;
-        } else if (found != LEAT_UNKNOWN_DIM && !(loose && found == 1)) {
-            return leati_refuse(err, SHAPE,
-                                "Expected dimension %lld where operands share a label but got "
-                                "dimension %lld",
-                                (long long)*dim, (long long)found);
-        }
-    }
-    return LEAT_OK;
-}
-
-/* Views of all operands (of known ranks), the sizes of all labels, and the result's labels. */
-static leat_status lay_out(const formula *e, const leat_shape *shapes, view *views, int64_t *dims,
-                           view *result, leat_error *err) {
-    int rest = 0;
-    for (int i = 0; i < LABELS; i++)
-        dims[i] = -2;
-    for (int i = 0; i < e->num_operands; i++) {
-        LEATI_TRY(spread_labels(&e->operands[i], &shapes[i], &views[i], err));
-        LEATI_TRY(join_dims(&views[i], dims, err));
-    }
-    while (rest < LEAT_MAX_RANK && dims[LAST - rest] != -2)
-        rest++;
-    int labels[2 * LEAT_MAX_RANK + LEAT_MAX_RANK], count = 0;
-    for (int i = 0; i < e->result.count; i++) {
-        if (e->result.labels[i] != ELLIPSIS)
-            labels[count++] = e->result.labels[i];
-        for (int k = 0; k < rest && e->result.labels[i] == ELLIPSIS; k++)
-            labels[count++] = LAST - (rest - 1 - k);
-    }
-    if (count > LEAT_MAX_RANK)
-        return leati_refuse(err, SHAPE, "the rank would be %d; expected at most %d", count,
-                            LEAT_MAX_RANK);
-    result->rank = count;
-    for (int i = 0; i < count; i++) {
-        if (dims[labels[i]] == -2)
-            return leati_refuse(err, VALUE, "the result has a label that no operand has");
-        result->labels[i] = (int8_t)labels[i];
-        result->dims[i] = dims[labels[i]];
-    }
-
-    return LEAT_OK;
-}
-
 static leat_status einsum_infer(leati_infer_call *call, leat_error *err) {
     const struct einsum_args *args = call->args;
     leat_dtype dtype = call->inputs[0].dtype;
-    leat_shape shapes[MAX_OPERANDS], shape = {.rank = LEAT_UNKNOWN_RANK};
-    view views[MAX_OPERANDS], result;
-    int64_t dims[LABELS];
-    formula e;
+    leat_shape shapes[LEATI_EQUATION_OPERANDS], shape = {.rank = LEAT_UNKNOWN_RANK};
+    leati_equation_view views[LEATI_EQUATION_OPERANDS], result;
+    int64_t dims[LEATI_EQUATION_LABELS];
+    leati_equation e;
     bool known = true;
     if (dtype != LEAT_INT32 && dtype != LEAT_INT64)
         LEATI_TRY(leati_support_want_trainable(call, 0, "the first operand", err));
     LEATI_TRY(leati_support_want_same_dtypes(call, err));
-    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
+    LEATI_TRY(leati_equation_read(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++) {
         shapes[i] = call->inputs[i].shape;
         known = known && shapes[i].rank >= 0;
     }
     if (known) {
-        LEATI_TRY(lay_out(&e, shapes, views, dims, &result, err));
+        LEATI_TRY(leati_equation_lay_out(&e, shapes, views, dims, &result, err));
         shape.rank = result.rank;
         for (int d = 0; d < result.rank; d++)
             shape.dims[d] = result.dims[d] < 0 ? LEAT_UNKNOWN_DIM : result.dims[d];
@@ -241,19 +62,19 @@ typedef struct machine {
     const int64_t *dims; /* of all labels */
 } machine;
 
-static bool has(const view *v, int label) {
+static bool has(const leati_equation_view *v, int label) {
     for (int d = 0; d < v->rank; d++)
         if (v->labels[d] == label)
             return true;
     return false;
 }
 
-static void push(view *v, const machine *m, int label) {
+static void push(leati_equation_view *v, const machine *m, int label) {
     v->labels[v->rank] = (int8_t)label;
     v->dims[v->rank++] = m->dims[label];
 }
 
-static int64_t count_of(const view *v, int first) {
+static int64_t count_of(const leati_equation_view *v, int first) {
     int64_t count = 1;
     for (int d = first; d < v->rank; d++)
         count *= v->dims[d];
@@ -261,7 +82,7 @@ static int64_t count_of(const view *v, int first) {
 }
 
 /* Steps of a dense array. */
-static void set_dense(const machine *m, view *v) {
+static void set_dense(const machine *m, leati_equation_view *v) {
     int64_t step = (int64_t)m->size;
     for (int d = v->rank - 1; d >= 0; d--) {
         v->steps[d] = step;
@@ -270,7 +91,8 @@ static void set_dense(const machine *m, view *v) {
 }
 
 /* Copies `from` with its dimensions as `to` has them; a label that stands twice is a diagonal. */
-static void copy_view(const machine *m, char *data, const view *to, const view *from) {
+static void copy_view(const machine *m, char *data, const leati_equation_view *to,
+                      const leati_equation_view *from) {
     int64_t steps[LEAT_MAX_RANK] = {0}, out[LEAT_MAX_RANK];
     for (int d = 0; d < to->rank; d++) {
         out[d] = to->steps[d];
@@ -285,7 +107,7 @@ static void copy_view(const machine *m, char *data, const view *to, const view *
 }
 
 /* Does the view lie as a dense array with the labels of `out` does? */
-static bool lies_as(const view *from, const view *out) {
+static bool lies_as(const leati_equation_view *from, const leati_equation_view *out) {
     bool same = from->rank == out->rank;
     for (int d = 0; same && d < out->rank; d++)
         same = from->labels[d] == out->labels[d] && from->dims[d] == out->dims[d] &&
@@ -294,7 +116,8 @@ static bool lies_as(const view *from, const view *out) {
 }
 
 /* What is viewed with the labels that `out` has, dense: a copy in the arena where it is not so. */
-static leat_status arrange(const machine *m, const view *from, view *out, leat_error *err) {
+static leat_status arrange(const machine *m, const leati_equation_view *from,
+                           leati_equation_view *out, leat_error *err) {
     size_t bytes = 0;
     set_dense(m, out);
     if (lies_as(from, out)) {
@@ -312,8 +135,9 @@ static leat_status arrange(const machine *m, const view *from, view *out, leat_e
 }
 
 /* The products of a and b, each dense as [batch, rows, depth] and [batch, depth, columns]. */
-static leat_status products(const machine *m, const view *a, const view *b, view *out,
-                            int64_t batch, int64_t depth, leat_error *err) {
+static leat_status products(const machine *m, const leati_equation_view *a,
+                            const leati_equation_view *b, leati_equation_view *out, int64_t batch,
+                            int64_t depth, leat_error *err) {
     int64_t rows = batch * depth > 0 ? count_of(a, 0) / (batch * depth) : 0;
     int64_t columns = batch * depth > 0 ? count_of(b, 0) / (batch * depth) : 0;
     size_t bytes = (size_t)count_of(out, 0) * m->size;
@@ -332,7 +156,8 @@ static leat_status products(const machine *m, const view *a, const view *b, view
 /* What becomes of a label in a product; also the order in which they are arranged. */
 enum { BATCHED = 0, OF_A, SUMMED, OF_B, ABSENT };
 
-static int kind_of(const view *a, const view *b, const bool *kept, int label) {
+static int kind_of(const leati_equation_view *a, const leati_equation_view *b, const bool *kept,
+                   int label) {
     bool in_a = has(a, label), in_b = has(b, label);
     if (!in_a && !in_b)
         return ABSENT;
@@ -343,16 +168,17 @@ static int kind_of(const view *a, const view *b, const bool *kept, int label) {
 }
 
 /* Contracts two views; labels in `kept` stay. */
-static leat_status contract(const machine *m, const view *a, const view *b, const bool *kept,
-                            view *out, leat_error *err) {
-    view sides[2] = {{.rank = 0}, {.rank = 0}};
+static leat_status contract(const machine *m, const leati_equation_view *a,
+                            const leati_equation_view *b, const bool *kept,
+                            leati_equation_view *out, leat_error *err) {
+    leati_equation_view sides[2] = {{.rank = 0}, {.rank = 0}};
     int64_t batch = 1, depth = 1;
     int ranks = 0;
-    *out = (view){.rank = 0};
+    *out = (leati_equation_view){.rank = 0};
     /* The order of kinds makes a [batch, rows, depth], b [batch, depth, columns] and the result
      * [batch, rows, columns]. */
     for (int kind = BATCHED; kind < ABSENT; kind++) {
-        for (int label = 0; label < LABELS; label++) {
+        for (int label = 0; label < LEATI_EQUATION_LABELS; label++) {
             if (kind_of(a, b, kept, label) != kind)
                 continue;
             ranks = LEATI_MAX(kind != OF_B ? sides[0].rank : 0, kind != OF_A ? sides[1].rank : 0);
@@ -376,19 +202,19 @@ static leat_status contract(const machine *m, const view *a, const view *b, cons
 }
 
 /* One operand alone: a product with the number 1, which sums what does not stay. */
-static leat_status sum_alone(const machine *m, const view *a, const bool *kept, view *out,
-                             leat_error *err) {
+static leat_status sum_alone(const machine *m, const leati_equation_view *a, const bool *kept,
+                             leati_equation_view *out, leat_error *err) {
     leati_complex128 one; /* room for a value of any of the dtypes */
     (void)leati_support_store_number(m->dtype, 1, &one);
-    view b = {.data = (const char *)&one, .rank = 0};
+    leati_equation_view b = {.data = (const char *)&one, .rank = 0};
     return contract(m, a, &b, kept, out, err);
 }
 
-static leat_status compute_row(const machine *m, const view *views, int count, const view *result,
-                               char *to, leat_error *err) {
-    view left = views[0], out;
+static leat_status compute_row(const machine *m, const leati_equation_view *views, int count,
+                               const leati_equation_view *result, char *to, leat_error *err) {
+    leati_equation_view left = views[0], out;
     for (int i = 1; i < count || i == 1; i++) { /* one operand alone takes the loop once, too */
-        bool kept[LABELS] = {false};
+        bool kept[LEATI_EQUATION_LABELS] = {false};
         for (int d = 0; d < result->rank; d++)
             kept[result->labels[d]] = true;
         for (int k = i + 1; k < count; k++)
@@ -400,7 +226,7 @@ static leat_status compute_row(const machine *m, const view *views, int count, c
             LEATI_TRY(contract(m, &left, &views[i], kept, &out, err));
         left = out;
     }
-    view dense = *result;
+    leati_equation_view dense = *result;
     set_dense(m, &dense);
     copy_view(m, to, &dense, &left);
     return LEAT_OK;
@@ -408,14 +234,14 @@ static leat_status compute_row(const machine *m, const view *views, int count, c
 
 static leat_status einsum_kernel(leati_kernel_call *call, leat_error *err) {
     const struct einsum_args *args = call->args;
-    leat_shape shapes[MAX_OPERANDS], shape = {.rank = 0};
-    view views[MAX_OPERANDS], result;
-    int64_t dims[LABELS];
-    formula e;
-    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
+    leat_shape shapes[LEATI_EQUATION_OPERANDS], shape = {.rank = 0};
+    leati_equation_view views[LEATI_EQUATION_OPERANDS], result;
+    int64_t dims[LEATI_EQUATION_LABELS];
+    leati_equation e;
+    LEATI_TRY(leati_equation_read(args->equation, call->num_inputs, &e, err));
     for (int i = 0; i < call->num_inputs; i++)
         shapes[i] = leati_support_operand_shape(&call->inputs[i]);
-    LEATI_TRY(lay_out(&e, shapes, views, dims, &result, err));
+    LEATI_TRY(leati_equation_lay_out(&e, shapes, views, dims, &result, err));
     for (int d = 0; d < result.rank; d++)
         shape.dims[shape.rank++] = result.dims[d];
     LEATI_TRY(leati_support_output_like(call, 0, &shape, err));
@@ -434,19 +260,19 @@ static leat_status einsum_kernel(leati_kernel_call *call, leat_error *err) {
 
 /* ---- the gradient ---- */
 
-static char *write_subscript(const subscript *s, char *to) {
+static char *write_subscript(const leati_equation_subscript *s, char *to) {
     for (int i = 0; i < s->count; i++) {
         int label = s->labels[i];
-        if (label == ELLIPSIS)
+        if (label == LEATI_EQUATION_ELLIPSIS)
             memcpy(to, "...", 3);
         else
             *to = (char)(label < 26 ? 'a' + label : 'A' + label - 26);
-        to += label == ELLIPSIS ? 3 : 1;
+        to += label == LEATI_EQUATION_ELLIPSIS ? 3 : 1;
     }
     return to;
 }
 
-static bool names(const subscript *s, int label) {
+static bool names(const leati_equation_subscript *s, int label) {
     for (int i = 0; i < s->count; i++)
         if (s->labels[i] == label)
             return true;
@@ -454,7 +280,7 @@ static bool names(const subscript *s, int label) {
 }
 
 /* Is the label of operand `index` one of the result or of another operand? */
-static bool is_elsewhere(const formula *e, int index, int label) {
+static bool is_elsewhere(const leati_equation *e, int index, int label) {
     bool found = names(&e->result, label);
     for (int i = 0; i < e->num_operands; i++)
         found = found || (i != index && names(&e->operands[i], label));
@@ -462,7 +288,7 @@ static bool is_elsewhere(const formula *e, int index, int label) {
 }
 
 /* Does the label stand before place `at`, too? The place where it first does, or -1. */
-static int before(const subscript *s, int at) {
+static int before(const leati_equation_subscript *s, int at) {
     for (int i = 0; i < at; i++)
         if (s->labels[i] == s->labels[at])
             return i;
@@ -470,9 +296,9 @@ static int before(const subscript *s, int at) {
 }
 
 /* The place of a label among the dimensions of an operand of `rank`. */
-static int axis_of(const subscript *s, int at, int rank) {
+static int axis_of(const leati_equation_subscript *s, int at, int rank) {
     for (int i = 0; i < at; i++)
-        if (s->labels[i] == ELLIPSIS)
+        if (s->labels[i] == LEATI_EQUATION_ELLIPSIS)
             return rank + at - s->count;
     return at;
 }
@@ -493,11 +319,11 @@ static leat_value keep_diagonal(leat_value g, int rank, int a, int b) {
     return leat_op_transpose(g, back, rank);
 }
 
-static leat_value gradient_of(const leati_gradient_call *call, const formula *e, int index) {
-    char text[MAX_OPERANDS * 64], *at = write_subscript(&e->result, text);
-    leat_value values[MAX_OPERANDS + 1] = {call->output_gradients[0]};
-    const subscript *mine = &e->operands[index];
-    subscript found = {.count = 0};
+static leat_value gradient_of(const leati_gradient_call *call, const leati_equation *e, int index) {
+    char text[LEATI_EQUATION_OPERANDS * 64], *at = write_subscript(&e->result, text);
+    leat_value values[LEATI_EQUATION_OPERANDS + 1] = {call->output_gradients[0]};
+    const leati_equation_subscript *mine = &e->operands[index];
+    leati_equation_subscript found = {.count = 0};
     int count = 1, missing[2 * LEAT_MAX_RANK], num_missing = 0;
     bool behind = false;
     for (int i = 0; i < e->num_operands; i++) {
@@ -508,7 +334,7 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
         values[count++] = leati_support_conjugate(call->inputs[i]);
     }
     for (int k = 0; k < mine->count; k++) {
-        behind = behind || mine->labels[k] == ELLIPSIS;
+        behind = behind || mine->labels[k] == LEATI_EQUATION_ELLIPSIS;
         /* A label of this operand alone was summed: its gradient is the same at each place. Places
          * behind an ellipsis count from the end. */
         if (before(mine, k) < 0 && is_elsewhere(e, index, mine->labels[k]))
@@ -534,20 +360,24 @@ static leat_value gradient_of(const leati_gradient_call *call, const formula *e,
         if (before(mine, k) >= 0)
             g = keep_diagonal(g, rank, axis_of(mine, before(mine, k), rank),
                               axis_of(mine, k, rank));
-    return names(mine, ELLIPSIS) ? leati_op_gradient_unbroadcast(g, call->inputs[index]) : g;
+    return names(mine, LEATI_EQUATION_ELLIPSIS)
+               ? leati_op_gradient_unbroadcast(g, call->inputs[index])
+               : g;
 }
 
 static leat_status einsum_gradient(leati_gradient_call *call, leat_error *err) {
     const struct einsum_args *args = call->args;
-    formula e;
-    LEATI_TRY(read_equation(args->equation, call->num_inputs, &e, err));
-    if (call->num_inputs == MAX_OPERANDS)
+    leati_equation e;
+    LEATI_TRY(leati_equation_read(args->equation, call->num_inputs, &e, err));
+    if (call->num_inputs == LEATI_EQUATION_OPERANDS)
         return leati_fail(err, LEAT_UNIMPLEMENTED,
-                          "no gradient of %d operands; contract some first", MAX_OPERANDS);
+                          "no gradient of %d operands; contract some first",
+                          LEATI_EQUATION_OPERANDS);
     for (int i = 0; i < call->num_inputs; i++) {
-        const subscript *s = &e.operands[i];
+        const leati_equation_subscript *s = &e.operands[i];
         for (int k = 0; k < s->count; k++) {
-            if (s->labels[k] == ELLIPSIS && !names(&e.result, ELLIPSIS))
+            if (s->labels[k] == LEATI_EQUATION_ELLIPSIS &&
+                !names(&e.result, LEATI_EQUATION_ELLIPSIS))
                 return leati_fail(err, LEAT_UNIMPLEMENTED,
                                   "no gradient where an ellipsis is summed; use reduce_sum");
             if (before(s, k) >= 0 && leat_value_shape(call->inputs[i]).rank < 0)

@@ -111,11 +111,16 @@ static const leati_simple_node *find_equal(const struct simplify *pass,
     return NULL;
 }
 
+/* Is the shape, which is known, all that the node reads of its input? */
+static bool reads_shape(const leati_simple *simple, const leati_simple_node *node) {
+    return node->source->op->of_shape != NULL && simple->values[node->inputs[0]].count >= 0;
+}
+
 /* May the node be computed now? */
 static bool foldable(const leati_simple *simple, const leati_simple_node *node) {
     size_t bytes = 0;
     for (int32_t i = 0; i < node->num_inputs; i++)
-        if (simple->values[node->inputs[i]].constant < 0)
+        if (simple->values[node->inputs[i]].constant < 0 && !reads_shape(simple, node))
             return false;
     for (int32_t i = 0; i < node->num_outputs; i++) {
         const leati_simple_value *value = &simple->values[node->first_output + i];
@@ -132,8 +137,12 @@ static bool fold(leati_simple *simple, const leati_simple_node *node) {
     leat_tensor *inputs = leati_alloc((size_t)node->num_inputs, sizeof *inputs);
     if (inputs == NULL)
         return false;
-    for (int32_t i = 0; i < node->num_inputs; i++)
-        inputs[i] = simple->constants[simple->values[node->inputs[i]].constant];
+    for (int32_t i = 0; i < node->num_inputs; i++) {
+        const leati_simple_value *value = &simple->values[node->inputs[i]];
+        inputs[i] = value->constant >= 0
+                        ? simple->constants[value->constant]
+                        : leat_tensor_view(value->type->dtype, value->type->shape, NULL);
+    }
     leati_call_context context = {.num_replicas = 1};
     const leati_value *types = &simple->function->body.values[node->first_output];
     leat_status status =

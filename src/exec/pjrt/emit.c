@@ -37,7 +37,17 @@ bool leati_emit_has(const leati_tensor_op *op) {
 
 /* ---- attributes ---- */
 
-static const void *attribute(const leati_emit *emit, const char *name) {
+bool leati_emit_reads(const leati_tensor_op *op, int input) {
+    const emit_line *line = find_line(op);
+    leati_emitter *emitter = line != NULL ? line->emitter : NULL;
+    if (emitter == leati_emit_number || emitter == leati_emit_dimensions)
+        return false;
+    bool first =
+        emitter == NULL || emitter == leati_emit_broadcast || emitter == leati_emit_sum_like;
+    return !first || input == 0;
+}
+
+const void *leati_emit_attribute(const leati_emit *emit, const char *name) {
     const leati_node *source = emit->node->source;
     for (const leati_row *row = source->op->rows; row != NULL && row->type != LEATI_ROW_END; row++)
         if (row->name != NULL && strcmp(row->name, name) == 0)
@@ -46,28 +56,28 @@ static const void *attribute(const leati_emit *emit, const char *name) {
 }
 
 int64_t leati_emit_int(const leati_emit *emit, const char *name) {
-    const int64_t *at = attribute(emit, name);
+    const int64_t *at = leati_emit_attribute(emit, name);
     return at == NULL ? 0 : *at;
 }
 
 double leati_emit_float(const leati_emit *emit, const char *name) {
-    const double *at = attribute(emit, name);
+    const double *at = leati_emit_attribute(emit, name);
     return at == NULL ? 0 : *at;
 }
 
 bool leati_emit_bool(const leati_emit *emit, const char *name) {
-    const bool *at = attribute(emit, name);
+    const bool *at = leati_emit_attribute(emit, name);
     return at != NULL && *at;
 }
 
 const char *leati_emit_string(const leati_emit *emit, const char *name) {
-    char *const *at = attribute(emit, name);
+    char *const *at = leati_emit_attribute(emit, name);
     return at == NULL || *at == NULL ? "" : *at;
 }
 
 const leati_ints *leati_emit_ints(const leati_emit *emit, const char *name) {
     static const leati_ints none;
-    const leati_ints *at = attribute(emit, name);
+    const leati_ints *at = leati_emit_attribute(emit, name);
     return at == NULL ? &none : at;
 }
 
@@ -77,7 +87,7 @@ static const leati_type *type_of(const leati_emit *emit, int index) {
 
 const leat_element *leati_emit_element(const leati_emit *emit, const char *name) {
     static const leat_element none;
-    const leat_element *at = attribute(emit, name);
+    const leat_element *at = leati_emit_attribute(emit, name);
     return at == NULL ? &none : at;
 }
 
@@ -118,11 +128,7 @@ leat_status leati_emit_lacks(const leati_emit *emit, const char *what, leat_erro
 
 /* ---- variables ---- */
 
-static leati_emit_variable *variable_of(leati_emit *emit, const char *name) {
-    leat_object *const *at = attribute(emit, name);
-    if (at == NULL || !leati_variable_is_object(*at))
-        return NULL;
-    leat_variable *variable = (leat_variable *)(void *)*at;
+leati_emit_variable *leati_emit_variable_at(leati_emit *emit, leat_variable *variable) {
     for (size_t i = 0; i < emit->num_variables; i++)
         if (emit->variables[i].variable == variable)
             return &emit->variables[i];
@@ -136,6 +142,13 @@ static leati_emit_variable *variable_of(leati_emit *emit, const char *name) {
     added->argument = leati_hlo_argument(&emit->hlo, variable->dtype, &variable->shape);
     added->now = added->argument;
     return added;
+}
+
+static leati_emit_variable *variable_of(leati_emit *emit, const char *name) {
+    leat_object *const *at = leati_emit_attribute(emit, name);
+    if (at == NULL || !leati_variable_is_object(*at))
+        return NULL;
+    return leati_emit_variable_at(emit, (leat_variable *)(void *)*at);
 }
 
 leati_hlo_value leati_emit_variable_now(leati_emit *emit, const char *name) {
@@ -157,6 +170,11 @@ bool leati_emit_is_half(leat_dtype dtype) {
     return dtype == LEAT_FLOAT16 || dtype == LEAT_BFLOAT16;
 }
 
+leati_hlo_value leati_emit_single(leati_emit *emit, leati_hlo_value x) {
+    bool half = leati_emit_is_half(leati_hlo_dtype(&emit->hlo, x));
+    return half ? leati_hlo_convert(&emit->hlo, x, LEAT_FLOAT32) : x;
+}
+
 enum { MOST_INPUTS = 1024 };
 
 static leat_status print_node(leati_emit *emit, leati_hlo_value *values, leat_error *err) {
@@ -170,9 +188,8 @@ static leat_status print_node(leati_emit *emit, leati_hlo_value *values, leat_er
         return leati_emit_lacks(emit, "a node of so many inputs", err);
     for (int i = 0; i < node->num_inputs; i++) {
         inputs[i] = values[node->inputs[i]];
-        if (op->halves == LEATI_HALVES_FLOAT &&
-            leati_emit_is_half(leati_hlo_dtype(&emit->hlo, inputs[i])))
-            inputs[i] = leati_hlo_convert(&emit->hlo, inputs[i], LEAT_FLOAT32);
+        if (op->halves == LEATI_HALVES_FLOAT)
+            inputs[i] = leati_emit_single(emit, inputs[i]);
     }
     emit->inputs = inputs;
     emit->num_inputs = node->num_inputs;

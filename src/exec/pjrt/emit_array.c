@@ -22,7 +22,8 @@ leat_status leati_emit_number(leati_emit *emit, leat_error *err) {
 /* What is known of a static shape. */
 leat_status leati_emit_dimensions(leati_emit *emit, leat_error *err) {
     (void)err;
-    leat_shape shape = leati_emit_input_shape(emit, 0);
+    /* The input itself may not be there. */
+    leat_shape shape = emit->simple->values[emit->node->inputs[0]].type->shape;
     int64_t numbers[LEAT_MAX_RANK + 1];
     leat_tensor tensor = leat_tensor_view(LEAT_INT64, *leati_emit_shape(emit, 0), numbers);
     memcpy(numbers, shape.dims, sizeof shape.dims);
@@ -51,10 +52,11 @@ leat_status leati_emit_broadcast(leati_emit *emit, leat_error *err) {
 
 leat_status leati_emit_cast(leati_emit *emit, leat_error *err) {
     leat_dtype from = leati_emit_input_dtype(emit, 0), to = leati_emit_dtype(emit, 0);
-    bool real = to < LEAT_STRING && from >= LEAT_STRING;
-    if (real)
-        return leati_emit_lacks(emit, "a real number of a complex one", err);
-    emit->outputs[0] = leati_hlo_convert(&emit->hlo, emit->inputs[0], to);
+    leati_hlo_value x = emit->inputs[0];
+    (void)err;
+    if (!leati_dtype_is_complex(to) && leati_dtype_is_complex(from))
+        x = leati_emit_part(emit, "real", x);
+    emit->outputs[0] = leati_hlo_convert(&emit->hlo, x, to);
     return LEAT_OK;
 }
 
@@ -105,6 +107,30 @@ static void emit_parts(leati_emit *emit, int32_t axis, bool flat) {
         leati_hlo_value part = leati_hlo_slice(&emit->hlo, emit->inputs[0], begin, end, ones);
         emit->outputs[i] = leati_hlo_reshape(&emit->hlo, part, shape);
     }
+}
+
+/* Numbers in equal steps between two; the last is the bound itself. */
+leat_status leati_emit_linspace(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    const leat_shape *shape = leati_emit_shape(emit, 0);
+    leat_dtype dtype = leati_emit_dtype(emit, 0);
+    double last = (double)shape->dims[0] - 1;
+    leati_hlo_value place = leati_hlo_iota(hlo, dtype, shape, 0);
+    leati_hlo_value start = leati_hlo_broadcast(hlo, emit->inputs[0], shape);
+    leati_hlo_value stop = leati_hlo_broadcast(hlo, emit->inputs[1], shape);
+    leati_hlo_value step =
+        leati_hlo_binary(hlo, "divide", leati_hlo_binary(hlo, "subtract", stop, start),
+                         leati_hlo_fill_like(hlo, LEATI_MAX(last, 1), stop));
+    leati_hlo_value x =
+        leati_hlo_binary(hlo, "add", start, leati_hlo_binary(hlo, "multiply", step, place));
+    leati_hlo_value is_last =
+        leati_hlo_compare(hlo, "GE", place, leati_hlo_fill_like(hlo, LEATI_MAX(last, 1), place));
+    leati_hlo_value is_first =
+        leati_hlo_compare(hlo, "EQ", place, leati_hlo_fill_like(hlo, 0, place));
+    x = leati_hlo_select(hlo, is_last, stop, x);
+    emit->outputs[0] = leati_hlo_select(hlo, is_first, start, x);
+    return LEAT_OK;
 }
 
 leat_status leati_emit_split(leati_emit *emit, leat_error *err) {

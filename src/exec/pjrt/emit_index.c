@@ -373,3 +373,88 @@ leat_status leati_emit_top_k(leati_emit *emit, leat_error *err) {
     emit->outputs[1] = places_of;
     return LEAT_OK;
 }
+
+/* The first values of each sequence in reverse order: [input, seq_lengths]. */
+leat_status leati_emit_reverse_sequence(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    leat_shape shape = leati_emit_input_shape(emit, 0);
+    int32_t seq = leati_emit_axis(leati_emit_int(emit, "seq_axis"), shape.rank);
+    int64_t batch = leati_emit_axis(leati_emit_int(emit, "batch_axis"), shape.rank);
+    leati_hlo_value length = leati_hlo_convert(hlo, emit->inputs[1], LEAT_INT32);
+    length = leati_hlo_broadcast_in(hlo, length, &shape, &batch);
+    leati_hlo_value place = leati_hlo_iota(hlo, LEAT_INT32, &shape, seq);
+    leati_hlo_value turned =
+        leati_hlo_binary(hlo, "subtract", leati_hlo_binary(hlo, "subtract", length, place),
+                         leati_hlo_fill_like(hlo, 1, place));
+    place = leati_hlo_select(hlo, leati_hlo_compare(hlo, "LT", place, length), turned, place);
+    emit->outputs[0] = at_places(emit, emit->inputs[0], place, seq);
+    return LEAT_OK;
+}
+
+/* True, or 1, at as many places from the front as each length says. */
+leat_status leati_emit_sequence_mask(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    const leat_shape *shape = leati_emit_shape(emit, 0);
+    leat_dtype dtype = leati_emit_input_dtype(emit, 0);
+    int64_t axes[LEAT_MAX_RANK];
+    for (int32_t d = 0; d + 1 < shape->rank; d++)
+        axes[d] = d;
+    leati_hlo_value length = leati_hlo_broadcast_in(hlo, emit->inputs[0], shape, axes);
+    leati_hlo_value place = leati_hlo_iota(hlo, dtype, shape, shape->rank - 1);
+    emit->outputs[0] = leati_hlo_compare(hlo, "LT", place, length);
+    return LEAT_OK;
+}
+
+/* Is each target among the k largest of its line? [targets, predictions] */
+leat_status leati_emit_in_top_k(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    leat_shape shape = leati_emit_input_shape(emit, 1);
+    leat_dtype dtype = leati_emit_input_dtype(emit, 0);
+    leati_hlo_value lines = emit->inputs[1], zero = leati_hlo_fill_like(hlo, 0, lines);
+    leati_hlo_value target = leati_hlo_broadcast_in(hlo, emit->inputs[0], &shape, (int64_t[]){0});
+    leati_hlo_value hot =
+        leati_hlo_compare(hlo, "EQ", leati_hlo_iota(hlo, dtype, &shape, 1), target);
+    leati_hlo_value own = leati_hlo_reduce(hlo, "add", leati_hlo_select(hlo, hot, lines, zero), 0,
+                                           UINT32_C(1) << 1, true);
+    leati_hlo_value larger =
+        leati_hlo_compare(hlo, "GT", lines, leati_hlo_broadcast(hlo, own, &shape));
+    leati_hlo_value count = leati_hlo_reduce(hlo, "add", leati_hlo_convert(hlo, larger, LEAT_INT64),
+                                             0, UINT32_C(1) << 1, false);
+    leati_hlo_value is_in = leati_hlo_compare(
+        hlo, "LT", count, leati_hlo_fill_like(hlo, (double)leati_emit_int(emit, "k"), count));
+    /* A line that cannot be put in order is false, and so is a target that is no class. */
+    leati_hlo_value finite =
+        leati_hlo_add(hlo, "is_finite", &lines, 1, NULL, NULL, LEAT_BOOL, &shape);
+    finite = leati_hlo_reduce(hlo, "and", finite, 1, UINT32_C(1) << 1, false);
+    hot = leati_hlo_reduce(hlo, "or", hot, 0, UINT32_C(1) << 1, false);
+    is_in = leati_hlo_binary(hlo, "and", is_in, finite);
+    emit->outputs[0] = leati_hlo_binary(hlo, "and", is_in, hot);
+    return LEAT_OK;
+}
+
+/* Rows, an index and a slice that takes its place. Outside it is written nowhere. */
+leat_status leati_emit_array_write(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    const leat_shape *shape = leati_emit_shape(emit, 0);
+    leat_shape rows = leati_emit_input_shape(emit, 0);
+    leati_hlo_value x = emit->inputs[0], at = leati_hlo_convert(hlo, emit->inputs[1], LEAT_INT64);
+    if (!leati_shape_equal(&rows, shape)) /* nothing was written yet */
+        x = leati_hlo_fill(hlo, 0, leati_emit_dtype(emit, 0), shape);
+    if (shape->dims[0] == 0) {
+        emit->outputs[0] = x;
+        return LEAT_OK;
+    }
+    leati_hlo_value is_in = leati_hlo_binary(
+        hlo, "and", leati_hlo_compare(hlo, "GE", at, leati_hlo_fill_like(hlo, 0, at)),
+        leati_hlo_compare(hlo, "LT", at, leati_hlo_fill_like(hlo, (double)shape->dims[0], at)));
+    at = leati_hlo_convert(hlo, at, LEAT_INT32);
+    leat_shape row = leati_emit_input_shape(emit, 2);
+    leati_hlo_value value = leati_hlo_select(hlo, leati_hlo_broadcast(hlo, is_in, &row),
+                                             emit->inputs[2], leati_hlo_row(hlo, x, at));
+    emit->outputs[0] = leati_hlo_set_row(hlo, x, at, value);
+    return LEAT_OK;
+}

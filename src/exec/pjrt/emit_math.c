@@ -66,11 +66,8 @@ static double neutral(const char *fold) {
 }
 
 static leati_hlo_value fold(leati_emit *emit, const char *name) {
-    leati_hlo_value x = emit->inputs[0];
-    leat_dtype dtype = leati_emit_input_dtype(emit, 0);
+    leati_hlo_value x = leati_emit_single(emit, emit->inputs[0]);
     leat_shape shape = leati_emit_input_shape(emit, 0);
-    if (leati_emit_is_half(dtype))
-        x = leati_hlo_convert(&emit->hlo, x, LEAT_FLOAT32);
     return leati_hlo_reduce(&emit->hlo, name, x, neutral(name),
                             leati_emit_axes(emit, "axis", shape.rank),
                             leati_emit_bool(emit, "keepdims"));
@@ -224,18 +221,20 @@ leat_status leati_emit_reduce_squares(leati_emit *emit, leat_error *err) {
 /* Down to the shape of the second input, which broadcasts to the first's. */
 leat_status leati_emit_sum_like(leati_emit *emit, leat_error *err) {
     (void)err;
-    leat_shape from = leati_emit_input_shape(emit, 0);
-    const leat_shape *to = leati_emit_shape(emit, 0);
-    int32_t more = from.rank - to->rank;
-    uint32_t axes = 0;
-    for (int32_t d = 0; d < from.rank; d++)
-        if (d < more || (to->dims[d - more] == 1 && from.dims[d] != 1))
-            axes |= UINT32_C(1) << d;
+    leati_hlo_value x = leati_emit_single(emit, emit->inputs[0]);
+    emit->outputs[0] = leati_hlo_sum_to(&emit->hlo, x, leati_emit_shape(emit, 0));
+    return LEAT_OK;
+}
+
+/* How many values are not 0. */
+leat_status leati_emit_count_nonzero(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
     leati_hlo_value x = emit->inputs[0];
-    leat_dtype dtype = leati_emit_input_dtype(emit, 0);
-    if (leati_emit_is_half(dtype))
-        x = leati_hlo_convert(&emit->hlo, x, LEAT_FLOAT32);
-    x = leati_hlo_reduce(&emit->hlo, "add", x, 0, axes, true);
-    emit->outputs[0] = leati_hlo_reshape(&emit->hlo, x, to);
+    x = leati_hlo_compare(hlo, "NE", x, leati_hlo_fill_like(hlo, 0, x));
+    x = leati_hlo_convert(hlo, x, LEAT_INT64);
+    int32_t rank = leati_emit_input_shape(emit, 0).rank;
+    emit->outputs[0] = leati_hlo_reduce(hlo, "add", x, 0, leati_emit_axes(emit, "axis", rank),
+                                        leati_emit_bool(emit, "keepdims"));
     return LEAT_OK;
 }

@@ -468,6 +468,16 @@ leati_hlo_value leati_hlo_reduce(leati_hlo *hlo, const char *fold, leati_hlo_val
     return keep ? leati_hlo_reshape(hlo, out, &kept) : out;
 }
 
+leati_hlo_value leati_hlo_sum_to(leati_hlo *hlo, leati_hlo_value x, const leat_shape *to) {
+    leat_shape from = leati_hlo_shape(hlo, x);
+    int32_t more = from.rank - to->rank;
+    uint32_t axes = 0;
+    for (int32_t d = 0; d < from.rank; d++)
+        if (d < more || (to->dims[d - more] == 1 && from.dims[d] != 1))
+            axes |= UINT32_C(1) << d;
+    return leati_hlo_reshape(hlo, leati_hlo_reduce(hlo, "add", x, 0, axes, true), to);
+}
+
 leati_hlo_value leati_hlo_matmul(leati_hlo *hlo, leati_hlo_value x, leati_hlo_value y,
                                  bool transpose_x, bool transpose_y) {
     char attributes[LEATI_HLO_ATTRIBUTES], batch[LEATI_HLO_ATTRIBUTES / 4];

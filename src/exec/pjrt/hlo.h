@@ -99,9 +99,56 @@ leati_hlo_value leati_hlo_concatenate(leati_hlo *hlo, const leati_hlo_value *par
  * go, or stay as 1. */
 leati_hlo_value leati_hlo_reduce(leati_hlo *hlo, const char *fold, leati_hlo_value x, double start,
                                  uint32_t axes, bool keep);
+/* Down to a shape that broadcasts to x's. */
+leati_hlo_value leati_hlo_sum_to(leati_hlo *hlo, leati_hlo_value x, const leat_shape *to);
 /* x (batch, m, k) times y (batch, k, n), which have `batch` leading dimensions in common. */
 leati_hlo_value leati_hlo_matmul(leati_hlo *hlo, leati_hlo_value x, leati_hlo_value y,
                                  bool transpose_x, bool transpose_y);
+
+/* ---- regions: what is appended between begin and end becomes a region of the next operation ----
+ */
+
+/* What whoever begins a region keeps until its end. */
+typedef struct leati_hlo_region {
+    leati_text outside;
+} leati_hlo_region;
+
+void leati_hlo_region_begin(leati_hlo *hlo, leati_hlo_region *region);
+/* The region, of `count` arguments from value `first` on, that gives the results, behind those that
+ * `regions` has; of other values it may use any that are there outside. To be called after any
+ * begin. */
+void leati_hlo_region_end(leati_hlo *hlo, leati_hlo_region *region, leati_hlo_value first,
+                          int count, const leati_hlo_value *results, int num_results,
+                          leati_text *regions);
+
+/* One of two regions, which give as many values of the same types; what the condition chose, the
+ * first of `count` results. `regions`, both of them, is released. */
+leati_hlo_value leati_hlo_if(leati_hlo *hlo, leati_hlo_value condition, leati_text *regions,
+                             const leati_hlo_type *types, int count);
+
+/* A loop: begin opens the condition, body ends it and opens the body, end closes the loop. The
+ * values that it carries are [first, first + count) in either. */
+typedef struct leati_hlo_loop {
+    leati_hlo_region region;
+    leati_text regions;
+    const leati_hlo_value *starts; /* borrowed until the end */
+    leati_hlo_value first;
+    int count;
+} leati_hlo_loop;
+
+void leati_hlo_loop_begin(leati_hlo *hlo, leati_hlo_loop *loop, const leati_hlo_value *starts,
+                          int count);
+void leati_hlo_loop_body(leati_hlo *hlo, leati_hlo_loop *loop, leati_hlo_value condition);
+/* The number of the first of `count` results. */
+leati_hlo_value leati_hlo_loop_end(leati_hlo *hlo, leati_hlo_loop *loop,
+                                   const leati_hlo_value *next);
+
+/* Row `at`, a scalar int32, of x's first dimension, which goes; and x with another row there. */
+leati_hlo_value leati_hlo_row(leati_hlo *hlo, leati_hlo_value x, leati_hlo_value at);
+leati_hlo_value leati_hlo_set_row(leati_hlo *hlo, leati_hlo_value x, leati_hlo_value at,
+                                  leati_hlo_value row);
+/* A scalar int32. */
+leati_hlo_value leati_hlo_number(leati_hlo *hlo, int64_t number);
 
 /* The text of a region that folds two scalars of the dtype by an operation, for reduce,
  * reduce_window, scatter, all_reduce. `out` has room for LEATI_HLO_REGION bytes. */

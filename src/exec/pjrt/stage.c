@@ -30,6 +30,15 @@ static bool is_for_host(const leati_simple *simple, const leati_simple_node *nod
     return is_drawn(simple, node) || ((node->flags & LEATI_NO_EAGER) && context->num_replicas > 1);
 }
 
+/* Does the host lack what the node needs: variables of the device, in a branch or loop? */
+static bool is_for_neither(const leati_simple_node *node, bool host) {
+    const leati_row *row = node->source->op->rows;
+    bool inside = false;
+    for (; row != NULL && row->type != LEATI_ROW_END; row++)
+        inside = inside || row->type == LEATI_ROW_FUNCTION;
+    return host && inside && (node->flags & LEATI_STATEFUL) != 0;
+}
+
 static int32_t *zeros(int32_t count) {
     return leati_alloc_zero((size_t)count + 1, sizeof(int32_t));
 }
@@ -117,8 +126,16 @@ leat_status leati_pjrt_assign_stages(leati_pjrt_step *step, const leati_call_con
         for (int32_t o = 0; o < node->num_outputs; o++)
             there[node->first_output + o] = stage + host;
         step->num_stages = LEATI_MAX(step->num_stages, stage + host);
-        if (host)
+        if (is_for_neither(node, host)) {
+            (void)leati_fail(
+                err, LEAT_UNIMPLEMENTED,
+                "variables beside random numbers without a seed, or beside an exchange "
+                "of replicas, in a branch or loop are not there on this device; draw "
+                "outside, or with a seed");
+            status = leati_simplify_blame(simple, node, err);
+        } else if (host) {
             status = add_host(step, node, stage, err);
+        }
     }
     /* Numbers of stages are those of the last one so far. */
     step->num_stages++;

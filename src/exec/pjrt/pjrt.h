@@ -58,6 +58,20 @@ void leati_pjrt_destroy(const leati_pjrt_client *client, PJRT_Buffer *buffer);
 /* The dtypes of the interface; PJRT_Buffer_Type_INVALID for what devices do not have. */
 PJRT_Buffer_Type leati_pjrt_type(leat_dtype dtype);
 
+/* A program as text, and a serialised xla.CompileOptionsProto. Borrowed. */
+typedef struct leati_pjrt_program {
+    const char *text;
+    size_t text_size;
+    const unsigned char *options;
+    size_t options_size;
+} leati_pjrt_program;
+
+/* The program ready to run: out of the cache that the environment names, or compiled (cache.c).
+ * Owned. Any thread. */
+LEAT_WARN_UNUSED leat_status leati_pjrt_program_load(const leati_pjrt_client *client,
+                                                     const leati_pjrt_program *program,
+                                                     PJRT_LoadedExecutable **out, leat_error *err);
+
 typedef struct leati_pjrt_device {
     leati_device base; /* first */
     leati_pjrt_client *client;

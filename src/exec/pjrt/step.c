@@ -93,21 +93,12 @@ static leat_status compile_stage(leati_pjrt_step *step, int32_t stage,
     if (text == NULL)
         return err->code;
     leati_pjrt_client *client = step->device->client;
-    PJRT_Program program = {.struct_size = sizeof program,
-                            .code = text,
-                            .code_size = strlen(text),
-                            .format = "mlir",
-                            .format_size = 4};
-    LEATI_PJRT_ARGS(Client_Compile, args);
-    args.a.client = client->client;
-    args.a.program = &program;
-    args.a.compile_options = (const char *)options;
-    args.a.compile_options_size =
+    leati_pjrt_program program = {.text = text, .text_size = strlen(text), .options = options};
+    program.options_size =
         compile_options(options, step->device->id, strcmp(client->platform, "cpu") == 0);
-    leat_status status = LEATI_PJRT_CALL(client, Client_Compile, args, "compile the step", err);
-    if (status == LEAT_OK)
-        step->stages[stage].executable = args.a.executable;
-    step->stages[stage].bytes = program.code_size;
+    leat_status status =
+        leati_pjrt_program_load(client, &program, &step->stages[stage].executable, err);
+    step->stages[stage].bytes = program.text_size;
     leati_free(text);
     return status;
 }

@@ -164,6 +164,13 @@ endif()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/*.c)
 leat_units(NAME tests FOLDER ${PROJECT_SOURCE_DIR} SOURCES ${sources} OBJECTS ${suite_objects} LABELS threads)
+# The plug-in of tests/pjrt_test.c.
+add_library(pjrt_mock MODULE ${PROJECT_SOURCE_DIR}/tests/pjrt/mock.c)
+target_link_libraries(pjrt_mock PRIVATE leati_test_build)
+target_include_directories(pjrt_mock SYSTEM PRIVATE ${PROJECT_SOURCE_DIR}/third_party)
+set_target_properties(pjrt_mock PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_dependencies(t_units_tests pjrt_mock)
+target_compile_definitions(t_units_tests PRIVATE LEATI_MOCK_PJRT="${PROJECT_BINARY_DIR}/tests/pjrt_mock.so")
 # Processes that are killed show the thread sanitizer nothing, and it makes each ten times as slow.
 if(LEAT_SANITIZE STREQUAL "thread" AND TEST tests/killed_test)
     set_tests_properties(tests/killed_test PROPERTIES LABELS "")

@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +191,45 @@ leat_status leati_device_pjrt_search(const char *folder, leat_error *err) {
 
 /* ---- loading ---- */
 
+/* What is called of a plug-in. */
+#define ENTRY(name)                                                                                \
+    { #name, offsetof(PJRT_Api, PJRT_##name) }
+static const struct entry {
+    const char *name;
+    size_t offset;
+} entries[] = {ENTRY(Error_Destroy),
+               ENTRY(Error_Message),
+               ENTRY(Error_GetCode),
+               ENTRY(Plugin_Initialize),
+               ENTRY(Plugin_Attributes),
+               ENTRY(Event_Destroy),
+               ENTRY(Event_Await),
+               ENTRY(Client_Create),
+               ENTRY(Client_PlatformName),
+               ENTRY(Client_AddressableDevices),
+               ENTRY(Client_Compile),
+               ENTRY(Client_BufferFromHostBuffer),
+               ENTRY(DeviceDescription_Id),
+               ENTRY(Device_GetDescription),
+               ENTRY(LoadedExecutable_Destroy),
+               ENTRY(LoadedExecutable_Execute),
+               ENTRY(Buffer_Destroy),
+               ENTRY(Buffer_ToHostBuffer)};
+
+static leat_status check_entries(const leati_pjrt_client *client, leat_error *err) {
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        const char *at = (const char *)client->api + entries[i].offset;
+        void (*function)(void) = NULL;
+        if (entries[i].offset + sizeof function <= client->api->struct_size)
+            memcpy(&function, at, sizeof function);
+        if (function == NULL)
+            return leati_fail(err, LEAT_UNIMPLEMENTED,
+                              "%s has no entry point PJRT_%s; install another one", client->path,
+                              entries[i].name);
+    }
+    return LEAT_OK;
+}
+
 static leat_status load(leati_pjrt_client *client, leat_error *err) {
     /* Chatter about what is no error of the user's. */
     (void)setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
@@ -210,6 +250,7 @@ static leat_status load(leati_pjrt_client *client, leat_error *err) {
                           "one",
                           client->path, version->major_version, version->minor_version,
                           PJRT_API_MAJOR, OLDEST);
+    LEATI_TRY(check_entries(client, err));
     LEATI_PJRT_ARGS(Plugin_Initialize, initialize);
     return LEATI_PJRT_CALL(client, Plugin_Initialize, initialize, "initialise", err);
 }
@@ -254,9 +295,16 @@ static leat_status make_client(leati_pjrt_client *client, bool of_host, leat_err
                              .type = PJRT_NamedValue_kInt64,
                              .int64_value = num_cpus,
                              .value_size = 1};
+    /* A GPU's client would take most of its memory at once. */
+    PJRT_NamedValue reserve = {.struct_size = sizeof reserve,
+                               .name = "preallocate",
+                               .name_size = strlen("preallocate"),
+                               .type = PJRT_NamedValue_kBool,
+                               .bool_value = false,
+                               .value_size = 1};
     LEATI_PJRT_ARGS(Client_Create, create);
-    create.a.create_options = &count;
-    create.a.num_options = of_host;
+    create.a.create_options = of_host ? &count : &reserve;
+    create.a.num_options = of_host || strcmp(client->kind, "GPU") == 0;
     LEATI_TRY(LEATI_PJRT_CALL(client, Client_Create, create, "no client of the plug-in", err));
     client->client = create.a.client;
     return list_devices(client, err);

@@ -168,11 +168,18 @@ def loop(condition, body, state, names, invariants=None, maximum=None):
     _add(captures, trace.values_around(body))
     test = trace.begin_inside(condition, spec, captures, None, as_predicate)
     step = trace.begin_inside(body, spec, captures, None, nest.normalize)
+    while invariants is None and any(map(_learns, nest.leaves(spec), nest.leaves(step.spec))):
+        # Arrays begin with elements of the shape that is written, so that their own does not change.
+        state = nest._map(lambda value, after: value._begun(after) if hasattr(value, "_begun") else value, state,
+                          step.spec)
+        spec = loop_spec(state, None)
+        test, step = test.over(spec), step.over(spec)
     _check_step(spec, step.spec, names)
     inputs = [trace.reach(graph, tensor) for tensor in nest.components(state, spec)]
     around = [trace.reach(graph, tensor) for tensor in captures]
     has_arrays = any(hasattr(leaf, "_with_element_shape") for leaf in nest.leaves(spec))
-    shapes = None if invariants is None and not has_arrays else nest.to_text(spec)
+    changes = any(leaf._changes for leaf in nest.leaves(spec) if hasattr(leaf, "_with_element_shape"))
+    shapes = None if invariants is None and not changes else nest.to_text(spec)
     outputs = graph.while_loop(test.complete(), step.complete(), inputs, around, maximum, shapes)
     return nest.assemble(nest._map(_learned, spec, step.spec) if has_arrays else spec, iter(outputs))
 
@@ -211,6 +218,12 @@ def _idle(body, stops):
     def step(unused, element):
         return (*(body(element) if stops else (body(element), ())[1]), unused)
     return step
+
+
+def _learns(before, after):
+    """Is an array without the shape of its elements given one by the body?"""
+    return hasattr(before, "_with_element_shape") and hasattr(after, "_with_element_shape") and (
+        not before._element_shape.is_fully_defined() and after._element_shape.is_fully_defined())
 
 
 def _learned(spec, found):

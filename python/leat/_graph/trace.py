@@ -106,9 +106,13 @@ class Inner:
         self.repeats = not (begun.graph.is_random or begun.graph.has_effects)
 
     def __call__(self, *values):
-        graph = current_graph()
-        inputs = [*nest.components(values, self._in_spec), *self._captures]
-        return nest.assemble(self.spec, iter(graph.inline(self._function, [reach(graph, one) for one in inputs])))
+        return _inlined(self._function, [*nest.components(values, self._in_spec), *self._captures], self.spec)
+
+
+def _inlined(function, inputs, spec):
+    """The function's result, of `spec`: its operations are added to the graph that is traced."""
+    graph = current_graph()
+    return nest.assemble(spec, iter(graph.inline(function, [reach(graph, one) for one in inputs])))
 
 
 def _with_captures(spec, captures):
@@ -127,7 +131,7 @@ class _Begun:
     takes what there is in `captures` by then."""
 
     def __init__(self, function, spec, call, returns, captures):
-        self._function = function
+        self._function, self._in_spec, self._captures = function, spec, captures
         self.graph = graph = Graph(nest.to_text(spec if captures is None else _with_captures(spec, captures)))
         number = id(graph)
         arguments = graph.arguments()
@@ -152,6 +156,14 @@ class _Begun:
                 _state.graphs[-1].include(graph)
             graph.release()
         self._outputs = outputs
+
+    def over(self, spec):
+        """The same operations, once more, of arguments of a spec that says more of their shapes."""
+        made, captures = self.complete(), list(self._captures)
+
+        def again(*values):
+            return _inlined(made, [*nest.components(values, self._in_spec), *captures], self.spec)
+        return _Begun(again, spec, None, nest.normalize, self._captures)
 
     def complete(self):
         self.graph.take_captures()

@@ -42,6 +42,11 @@ class TensorArraySpec(specs.TypeSpec):
             self = self._with_element_shape(self._element_shape.most_specific_compatible_shape(other._element_shape))
         return self
 
+    @property
+    def _changes(self):
+        """May the shape of all elements together change in a loop?"""
+        return bool(self._dynamic_size) or not self._element_shape.is_fully_defined()
+
     def _with_element_shape(self, shape):
         return TensorArraySpec(shape, self._dtype, self._dynamic_size, self._infer_shape)
 
@@ -109,6 +114,17 @@ class TensorArray:
         return TensorArraySpec(self._element_shape, self._dtype, self._said_dynamic, self._infer)
 
     # ---- the two forms ----
+
+    def _begun(self, spec):
+        """This array at the beginning of a loop in which elements of the spec's shape are written."""
+        shape = spec._element_shape
+        if not self._infer or not shape.is_fully_defined() or self._element_shape.is_fully_defined() or (
+                self._list is None and self._rows.shape[1:] != [0]):
+            return self
+        out = self._other(self._rows, self._list, shape)
+        if out._list is None:
+            out._rows = out._zeros(F["shape"](self._rows)[0])
+        return out
 
     def _zeros(self, count):
         """Rows that nothing was written to: of the elements' shape, or of none yet."""

@@ -9,10 +9,12 @@
 #define LEATI_MOST_REPLICAS 64
 
 typedef struct leati_train_options {
-    int64_t replicas, batch, epochs, classes, image_size;
+    int64_t replicas; /* 0: two CPUs, or all devices of another kind */
+    int64_t batch, epochs, classes, image_size;
     double learning_rate;
     leat_seed seed;
     const char *image_key, *label_key;
+    const char *device;   /* the kind of the devices, in small letters; NULL: cpu */
     const char *strategy; /* NULL: by whether this process is one of several */
     const char *out;      /* file of the weights; NULL: none */
     bool resume;          /* go on from it where it is there */

@@ -8,6 +8,7 @@
 #include "cli/train.h"
 
 #include "base/error.h"
+#include "base/minmax.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -92,45 +93,70 @@ static leat_status is_in_job(bool *out, leat_error *err) {
     return status;
 }
 
-/* All logical devices of this process, in a job with those of the others. */
-static leat_strategy *make_in_job(int64_t replicas, leat_error *err) {
-    char texts[LEATI_MOST_REPLICAS][16];
-    const char *names[LEATI_MOST_REPLICAS];
-    for (int64_t i = 0; i < replicas; i++) {
-        (void)snprintf(texts[i], sizeof texts[i], "CPU:%d", (int)i);
-        names[i] = texts[i];
+/* The devices of this process: as many of a kind as the options say. */
+struct names {
+    char texts[LEATI_MOST_REPLICAS][24];
+    const char *list[LEATI_MOST_REPLICAS];
+    int count;
+};
+
+static leat_status find_devices(const leati_train_options *options, struct names *out,
+                                leat_error *err) {
+    static const char *const given[] = {"cpu", "gpu", "tpu", "xla_cpu"};
+    static const char *const kinds[] = {"CPU", "GPU", "TPU", "XLA_CPU"};
+    leat_device_description found;
+    size_t k = 0;
+    while (k < 4 && options->device != NULL && strcmp(given[k], options->device) != 0)
+        k++;
+    if (k == 4)
+        return leati_refuse(err, VALUE, "--device is %s; expected cpu, gpu, tpu or xla_cpu",
+                            options->device);
+    bool of_host = k == 0 || k == 3;
+    int64_t wanted = options->replicas > 0 ? options->replicas : of_host ? 2 : 0;
+    /* First of all: the number is fixed by the first strategy. */
+    if (of_host)
+        LEATI_TRY(leat_device_set_logical_cpus((int)wanted, err));
+    LEATI_TRY(leat_device_describe(kinds[k], &found, err));
+    out->count = wanted > 0 ? (int)wanted : LEATI_MIN(found.num_devices, LEATI_MOST_REPLICAS);
+    for (int i = 0; i < out->count; i++) {
+        (void)snprintf(out->texts[i], sizeof out->texts[i], "%s:%d", kinds[k], i);
+        out->list[i] = out->texts[i];
     }
-    leat_strategy_multi_worker_mirrored_options options = {
-        LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS, .devices = names,
-        .num_devices = (int)replicas};
-    return leat_strategy_multi_worker_mirrored(&options, err);
+    return LEAT_OK;
 }
 
 static leat_strategy *make_strategy(const leati_train_options *options, leat_error *err) {
     const char *name = options->strategy;
     bool in_job = name != NULL && strcmp(name, "multi_worker_mirrored") == 0;
+    struct names names;
     if (name != NULL && !in_job && strcmp(name, "mirrored") != 0) {
         leati_refuse(err, VALUE, "--strategy is %s; expected mirrored or multi_worker_mirrored",
                      name);
         return NULL;
     }
-    if (name == NULL && is_in_job(&in_job, err) != LEAT_OK)
+    if (find_devices(options, &names, err) != LEAT_OK ||
+        (name == NULL && is_in_job(&in_job, err) != LEAT_OK))
         return NULL;
-    return in_job ? make_in_job(options->replicas, err) : leat_strategy_mirrored(NULL, err);
+    if (!in_job)
+        return leat_strategy_mirrored(
+            &(leat_strategy_mirrored_options){LEAT_STRATEGY_MIRRORED_DEFAULTS,
+                                              .devices = names.list, .num_devices = names.count},
+            err);
+    return leat_strategy_multi_worker_mirrored(
+        &(leat_strategy_multi_worker_mirrored_options){LEAT_STRATEGY_MULTI_WORKER_MIRRORED_DEFAULTS,
+                                                       .devices = names.list,
+                                                       .num_devices = names.count},
+        err);
 }
 
 static leat_status make_all(const leati_train_options *options, const leati_corpus *corpus,
                             leati_trainer *out, leat_error *err) {
-    /* First of all: the number is fixed by the first strategy. */
-    leat_status status = leat_device_set_logical_cpus((int)options->replicas, err);
-    if (status != LEAT_OK)
-        return status;
     /* Before variables are made, whose initial values it decides. */
     leat_seed_set(options->seed.value);
     out->strategy = make_strategy(options, err);
     if (out->strategy == NULL)
         return err->code;
-    status = leat_strategy_enter(out->strategy, err);
+    leat_status status = leat_strategy_enter(out->strategy, err);
     if (status != LEAT_OK)
         return status;
     status = make_state(options, corpus, out, err);

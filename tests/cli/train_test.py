@@ -112,6 +112,16 @@ class TrainTest(ToolTest):
         self.assertAlmostEqual(one, loss("2"), delta=2e-3)
         self.assertAlmostEqual(one, loss("3"), delta=2e-3)
 
+    def test_devices_of_a_plugin(self):
+        self.fail_with(1, "npu", "train", DIGITS, "--device", "npu")
+        done = self.leat("devices")
+        if re.search(r"^XLA_CPU +0", done.stdout, re.M):
+            self.skipTest("the package xla-cpu-pjrt is not there")
+        alone, there = (EPOCH.findall(self.succeed("train", DIGITS, "-e1", "-r1", "--device", kind))[0]
+                        for kind in ("cpu", "xla_cpu"))
+        for a, b in zip(alone[2:], there[2:]):
+            self.assertAlmostEqual(float(a), float(b), delta=5e-3)
+
     def test_several_processes(self):
         """Two processes train as one does: the same batches, the same sums; the first prints."""
         options = ["train", DIGITS, "-e2", "-r1", "--batch", "50"]  # 1437 rows: the last batch has 37

@@ -20,7 +20,13 @@ static const leati_option train_rows[] = {
      .value = "N",
      .minimum = 1,
      .maximum = LEATI_MOST_REPLICAS,
-     .doc = "Logical CPU devices of a process to train on (2)."},
+     .doc = "Devices of a process to train on (2; of GPUs and TPUs all)."},
+    {.name = "device",
+     .letter = 'd',
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(leati_train_options, device),
+     .value = "KIND",
+     .doc = "cpu, gpu, tpu or xla_cpu: what the devices are (cpu)."},
     {.name = "batch",
      .letter = 'b',
      .type = LEATI_OPTION_INT,
@@ -95,8 +101,7 @@ static const leati_option train_rows[] = {
 };
 
 static void train_defaults(void *options) {
-    *(leati_train_options *)options = (leati_train_options){.replicas = 2,
-                                                            .batch = 32,
+    *(leati_train_options *)options = (leati_train_options){.batch = 32,
                                                             .epochs = 30,
                                                             .learning_rate = 1e-3,
                                                             .seed = LEAT_SEED(1),

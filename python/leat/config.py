@@ -5,7 +5,7 @@ import types
 
 from leat import _native
 from leat._api import runtime
-from leat._core import devices
+from leat._core import devices as kinds
 from leat._files.limits import LoadLimits, get_load_limits, set_load_limits  # noqa: F401
 from leat.errors import UnimplementedError
 
@@ -40,15 +40,15 @@ def list_physical_devices(device_type=None):
     for kind in ("GPU", "TPU", "XLA_CPU"):
         # The host's cores by XLA are no other device, and libtpu may wait long for TPUs: each where it is asked for.
         if kind == device_type or device_type is None and kind == "GPU":
-            found += [PhysicalDevice(f"/physical_device:{name}", kind) for name in devices.names(kind)]
+            found += [PhysicalDevice(f"/physical_device:{name}", kind) for name in kinds.names(kind)]
     return [device for device in found if device_type in (None, device.device_type)]
 
 
 def list_logical_devices(device_type=None):
     """The devices that strategies see, all or those of a kind (``tf.config.list_logical_devices``)."""
-    kinds = ("CPU", "GPU") if device_type is None else (device_type,)
-    return [LogicalDevice(f"/device:{name}", kind) for kind in kinds if kind in devices.KINDS
-            for name in devices.names(kind)]
+    wanted = ("CPU", "GPU") if device_type is None else (device_type,)
+    return [LogicalDevice(f"/device:{name}", kind) for kind in wanted if kind in kinds.KINDS
+            for name in kinds.visible(kind)]
 
 
 def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhost", task_index=0, protocol=None,
@@ -75,6 +75,9 @@ def set_logical_device_configuration(device, logical_devices):
     """
     _known(device)
     logical_devices = list(logical_devices or [LogicalDeviceConfiguration()])
+    if device.device_type != "CPU":
+        raise UnimplementedError(None, None, f"set_logical_device_configuration: {device.name} is not split; give its "
+                                 "replicas a device each, or train on CPUs")
     if any(one.memory_limit is not None for one in logical_devices):
         raise ValueError("Setting memory limit on CPU virtual devices is currently not supported")
     if any(one.experimental_priority is not None for one in logical_devices):
@@ -95,24 +98,33 @@ def get_logical_device_configuration(device):
 
 
 def get_visible_devices(device_type=None):
-    """The devices that are used: all of them."""
-    return list_physical_devices(device_type)
+    """The devices that are used: all but those that `set_visible_devices` left out."""
+    return [device for device in list_physical_devices(device_type)
+            if device == _CPU or device.name.rpartition("device:")[2] in kinds.visible(device.device_type)]
 
 
 def set_visible_devices(devices, device_type=None):
-    """Which devices of a kind are used; RuntimeError where that leaves no CPU, which leat needs."""
-    devices = list(devices if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice)
-                   else [devices])
-    for device in devices:
-        _known(device)
-    if device_type in (None, "CPU") and _CPU not in devices:
+    """Which devices of a kind, or of all, are used by strategies that name none, and listed as logical ones;
+    RuntimeError where that leaves no CPU, which leat needs (``tf.config.set_visible_devices``)."""
+    chosen = list(devices if isinstance(devices, (list, tuple)) and not isinstance(devices, PhysicalDevice)
+                  else [devices])
+    for device in chosen:
+        if device not in list_physical_devices(device_type or getattr(device, "device_type", None)):
+            raise ValueError(f"Unrecognized device: {device!r}")
+    if device_type in (None, "CPU") and _CPU not in chosen:
         raise RuntimeError("leat runs on the CPU; it cannot be made invisible")
+    # Without a kind, those that are listed without one, and those that are named.
+    for kind in {"GPU", *(device.device_type for device in chosen)} if device_type is None else {device_type}:
+        if kind != "CPU":
+            kinds.show(kind, [device.name.rpartition("device:")[2] for device in chosen if device.device_type == kind])
 
 
 def _set_memory_growth(device, enable):
-    """How the memory of a GPU grows; ValueError for other devices, as in TensorFlow."""
+    """Whether the memory of a GPU grows: here it always does. ValueError for other devices, as in TensorFlow."""
     _known(device)
-    raise ValueError("Cannot set memory growth on non-GPU devices")
+    if device.device_type != "GPU":
+        raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
+    runtime.note_memory_growth(device, enable)
 
 
 def _count(name, value):
@@ -221,18 +233,15 @@ experimental = types.SimpleNamespace(
     set_virtual_device_configuration=set_logical_device_configuration,
     get_virtual_device_configuration=get_logical_device_configuration,
     **{name: getattr(runtime, name) for name in runtime.__all__})
-_soft = [True]
-
-
 def set_soft_device_placement(enabled):
-    """Notes whether an operation may run elsewhere than asked for: all run on the CPU
-    (``tf.config.set_soft_device_placement``)."""
-    _soft[0] = bool(enabled)
+    """Says whether what is computed for a device that is not there is computed by the CPU; if not, a block of
+    ``tf.device`` for such a device is an InvalidArgumentError (``tf.config.set_soft_device_placement``)."""
+    runtime.placement["soft"] = bool(enabled)
 
 
 def get_soft_device_placement():
     """What was set last; True from the beginning."""
-    return _soft[0]
+    return runtime.placement["soft"]
 
 
 experimental_run_functions_eagerly = run_functions_eagerly

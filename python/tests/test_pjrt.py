@@ -92,6 +92,129 @@ def test_random_numbers_are_those_of_the_cpu():
         np.testing.assert_array_equal(one, other)
 
 
+# ---- branches and loops: what they give follows from numpy ----
+
+def on_device(function, *args):
+    """What a function gives there, as arrays."""
+    out = tf.distribute.OneDeviceStrategy("XLA_CPU:0").run(tf.function(function), args)
+    return [np.asarray(value) for value in tf.nest.flatten(out)]
+
+
+def loop(steps, x, **options):
+    """i and x after `steps` of x -> x * x / 2, and what flows back from the sum."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        i, y = tf.while_loop(lambda i, y: i < steps, lambda i, y: (i + 1, y * y / 2.0), (tf.constant(0), x), **options)
+    return i, y, tape.gradient(y, x)
+
+
+def test_loops_and_their_gradients():
+    x = np.array([1.0, 3.0], "float32")
+    y, slope = x.astype("float64"), np.ones(2)
+    for _ in range(3):
+        y, slope = y * y / 2, slope * y
+    known = on_device(lambda x: loop(3, x), tf.constant(x))
+    bounded = on_device(lambda x, n: loop(n, x, maximum_iterations=5), tf.constant(x), tf.constant(3))
+    for found in known, bounded:
+        assert found[0] == 3
+        np.testing.assert_allclose(found[1], y, rtol=1e-5)
+        np.testing.assert_allclose(found[2], slope, rtol=1e-5)
+    # The limit cuts what the condition would let go on.
+    assert on_device(lambda x, n: loop(n, x, maximum_iterations=2), tf.constant(x), tf.constant(3))[0] == 2
+    with pytest.raises(tf.errors.UnimplementedError, match="maximum_iterations"):
+        on_device(lambda x, n: loop(n, x), tf.constant(x), tf.constant(3))
+
+
+def test_loops_in_loops_and_arrays():
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            array = tf.TensorArray(tf.float32, 3, element_shape=(2,))
+
+            def body(i, state, array):
+                _, state = tf.while_loop(lambda j, s: j < 2, lambda j, s: (j + 1, s * x[i]), (tf.constant(0), state))
+                return i + 1, state, array.write(i, state)
+
+            array = tf.while_loop(lambda i, s, a: i < 3, body, (tf.constant(0), tf.ones((2,)), array))[2]
+            states = array.stack()
+        return states, tape.gradient(states, x)
+
+    x = np.array([[2, 1], [0.5, 3], [1.5, 2]], "float32")
+    states = np.cumprod(x.astype("float64") ** 2, 0)
+    slopes = [2 / x[i] * states[i:].sum(0) for i in range(3)]
+    found = on_device(step, tf.constant(x))
+    np.testing.assert_allclose(found[0], states, rtol=1e-5)
+    np.testing.assert_allclose(found[1], slopes, rtol=1e-5)
+
+
+def test_branches_and_loops_write_variables():
+    strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
+    with strategy.scope():
+        sums, count = tf.Variable([0.0, 0.0]), tf.Variable(1.0)
+
+    @tf.function
+    def step(x, n):
+        def body(i):
+            sums.assign_add(x * count)
+            count.assign(count + 1.0)
+            return (i + 1,)
+
+        tf.while_loop(lambda i: i < n, body, (tf.constant(0),))
+        return tf.cond(x[0] > 0, lambda: (count.assign(100.0), x * 2.0)[1], lambda: x - 1.0)
+
+    assert strategy.run(step, (tf.constant([1.0, 2.0]), tf.constant(3))).numpy().tolist() == [2.0, 4.0]
+    assert sums.numpy().tolist() == [6.0, 12.0] and count.numpy() == 100.0
+    assert strategy.run(step, (tf.constant([-1.0, 2.0]), tf.constant(0))).numpy().tolist() == [-2.0, 1.0]
+    assert sums.numpy().tolist() == [6.0, 12.0] and count.numpy() == 100.0
+
+
+def test_shapes_that_the_program_computes():
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.reshape(x, [tf.shape(x)[1], -1]) * tf.reshape(tf.range(6, dtype=tf.float32), [3, 2])
+        return y, tape.gradient(y, x), tf.fill([tf.size(x)], 1.0)
+
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    y, slope, ones = on_device(step, tf.constant(x))
+    assert y.tolist() == (np.arange(6.0) ** 2).reshape(3, 2).tolist()
+    assert slope.tolist() == np.arange(6.0).reshape(2, 3).tolist() and ones.tolist() == [1.0] * 6
+
+
+# ---- layers with a sense of order: as on the CPU ----
+
+class Attention(keras.layers.Layer):
+    """Attention of a sequence to itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = keras.layers.MultiHeadAttention(2, 4)
+
+    def call(self, x):
+        return self.inner(x, x, use_causal_mask=True)
+
+
+def sequences(device):
+    """Losses and weights after two steps."""
+    rng = np.random.default_rng(0)
+    with tf.distribute.OneDeviceStrategy(device).scope():
+        keras.utils.set_random_seed(3)
+        model = keras.Sequential([
+            keras.Input((5,), dtype="int32"), keras.layers.Embedding(10, 3, mask_zero=True),
+            keras.layers.LSTM(4, return_sequences=True), Attention(), keras.layers.GRU(3), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.SGD(0.05, momentum=0.9), "mse")
+        history = model.fit(rng.integers(0, 10, (16, 5)), rng.normal(size=(16, 1)), batch_size=8, epochs=1, verbose=0,
+                            shuffle=False)
+        return history.history["loss"], model.get_weights()
+
+
+def test_sequences_are_those_of_the_cpu():
+    found, expected = sequences("XLA_CPU:0"), sequences("CPU:0")
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-4)
+    for one, other in zip(found[1], expected[1], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+
+
 def test_operations_of_the_host_are_refused_by_name():
     strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
 
@@ -139,6 +262,63 @@ def test_replicas_of_the_environment():
     assert found.stdout.split()[0] == "2"
     np.testing.assert_allclose(np.array(found.stdout.split(), float), np.array(expected.stdout.split(), float),
                                rtol=1e-4)
+
+
+CACHED = """
+import leat as tf
+strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
+print(strategy.run(tf.function(lambda x: x * 2.0 + 1.0), (tf.constant([1.0, 2.0]),)).numpy().tolist())
+"""
+
+
+def test_compiled_programs_are_kept(tmp_path):
+    def start(path, **environment):
+        return run(CACHED, LEAT_DEVICE_CACHE=str(path), LEAT_LOG="info:exec", **environment)
+
+    folder = tmp_path / "deep" / "cache"
+    first = start(folder)
+    assert first.stdout == "[3.0, 5.0]\n" and "compiled" in first.stderr
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    again = start(folder)
+    assert again.stdout == first.stdout and "kept" in again.stderr and "compiled" not in again.stderr
+    # One of a damaged file says so, and writes it anew; where nothing may be kept nothing is.
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    damaged = start(folder, LEAT_DEVICE_CACHE_BYTES="1")
+    assert damaged.stdout == first.stdout and "damaged" in damaged.stderr and list(folder.iterdir()) == []
+    file.write_bytes(b"")
+    refused = start(file)
+    assert refused.stdout == first.stdout and "cache" in refused.stderr
+
+
+VISIBLE = """
+import leat as tf
+gpus = tf.config.list_physical_devices("GPU")
+tf.config.experimental.set_memory_growth(gpus[0], True)
+print(len(gpus), tf.config.experimental.get_memory_growth(gpus[0]),
+      tf.distribute.MirroredStrategy().extended.worker_devices)
+tf.config.set_visible_devices([], "GPU")
+print(tf.config.get_visible_devices("GPU"), tf.config.list_logical_devices("GPU"),
+      tf.distribute.MirroredStrategy().extended.worker_devices)
+tf.config.set_visible_devices(gpus, "GPU")
+print(tf.config.list_logical_devices("GPU"))
+try:
+    tf.config.set_logical_device_configuration(gpus[0], [tf.config.LogicalDeviceConfiguration(memory_limit=10)])
+except tf.errors.UnimplementedError:
+    print("not split")
+"""
+
+
+def test_devices_that_are_hidden():
+    plugin = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(tf.__file__))), "tests", "pjrt_mock.so")
+    if not os.path.exists(plugin):
+        pytest.skip("the tests' plug-in is not built")
+    done = run(VISIBLE, LEAT_PJRT_PLUGIN=f"GPU={plugin}")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("1 True") and "GPU:0" in lines[0]
+    assert lines[1].startswith("[] []") and "CPU:0" in lines[1] and "GPU" not in lines[1]
+    assert "/device:GPU:0" in lines[2] and lines[3] == "not split"
 
 
 @pytest.mark.parametrize("plugin, text", [

@@ -4,10 +4,12 @@ import functools
 import re
 
 from leat import _native, nest
+from leat._api import runtime
 from leat._api.devices import DeviceSpec
 from leat._core.tracking import grown, kept
 from leat._graph.state import device_block
 from leat._structures.variables import Variable, open_scopes
+from leat.errors import InvalidArgumentError
 
 __all__ = ["Module", "device", "name_scope"]
 
@@ -43,7 +45,8 @@ def get_current_name_scope():
 class device(device_block):
     """A block for the device `device_name` (``tf.device``). A CPU does all that leat computes, in one memory: the block
     changes only what `device` of tensors and new variables says there, the first CPU's name where the device is not
-    there. ValueError for what is no name of a device."""
+    there. ValueError for what is no name of a device; InvalidArgumentError, when the block begins, for a device that is
+    no CPU where `set_soft_device_placement` says so."""
 
     def __init__(self, device_name):
         if callable(device_name):
@@ -53,7 +56,15 @@ class device(device_block):
         spec = DeviceSpec.from_string(device_name) if isinstance(device_name, str) else device_name
         is_there = spec is not None and spec.device_type == "CPU" and (
             spec.device_index or 0) < _native.num_logical_devices("CPU")
+        self._lacks = spec is not None and spec.device_type is not None and not is_there and spec
         super().__init__(f"/job:localhost/replica:0/task:0/device:CPU:{spec.device_index or 0}" if is_there else None)
+
+    def __enter__(self):
+        if self._lacks and not runtime.placement["soft"]:
+            raise InvalidArgumentError(None, None, "Could not satisfy device specification "
+                                       f"'{self._lacks.to_string()}'. enable_soft_placement=0. leat computes on CPUs; "
+                                       f"there are {_native.num_logical_devices('CPU')}")
+        return super().__enter__()
 
 
 def _snake_case(name):

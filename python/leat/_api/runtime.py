@@ -48,9 +48,20 @@ def get_device_details(device):
     return {}
 
 
+_growth = {}
+placement = {"soft": True}
+
+
+def note_memory_growth(device, enable):
+    """Notes what was asked for of a GPU."""
+    _growth[device] = bool(enable)
+
+
 def get_memory_growth(device):
-    """KeyError for a CPU, whose memory does not grow (``tf.config.experimental.get_memory_growth``)."""
-    raise KeyError(device)
+    """What was set of a GPU, True at first; KeyError for a CPU (``tf.config.experimental.get_memory_growth``)."""
+    if getattr(device, "device_type", None) != "GPU":
+        raise KeyError(device)
+    return _growth.get(device, True)
 
 
 def get_device_policy():

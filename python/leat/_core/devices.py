@@ -7,6 +7,7 @@ from leat import _native
 from leat.errors import OpError
 
 KINDS = ("CPU", "GPU", "TPU", "XLA_CPU")
+_visible = {}  # kind: names, of kinds of which some are hidden
 
 
 @functools.cache
@@ -33,8 +34,18 @@ def number(kind):
 
 
 def names(kind):
-    """Their names: "GPU:0"..."""
+    """The names of those that are there: "GPU:0"..."""
     return [f"{kind}:{i}" for i in range(number(kind))]
+
+
+def show(kind, names):
+    """From now on these devices of a kind are seen."""
+    _visible[kind] = list(names)
+
+
+def visible(kind):
+    """The names of those that programs see."""
+    return [name for name in names(kind) if name in _visible.get(kind, (name,))]
 
 
 def by_default():
@@ -47,8 +58,9 @@ def by_default():
                              "xla_cpu:2")
         if count and kind in ("CPU", "XLA_CPU"):
             _native.set_logical_cpus(int(count))
-        there = find(kind)[0]
-        if count and int(count) > there:
-            raise ValueError(f"LEAT_DEVICES is {wanted!r}; there {'is' if there == 1 else 'are'} {there}")
-        return names(kind)[:int(count or there)]
-    return names("GPU") or names("CPU")
+        find(kind)
+        there = visible(kind)
+        if count and int(count) > len(there):
+            raise ValueError(f"LEAT_DEVICES is {wanted!r}; there {'is' if len(there) == 1 else 'are'} {len(there)}")
+        return there[:int(count or len(there))]
+    return visible("GPU") or visible("CPU")

@@ -73,8 +73,8 @@ performance: all ## measure operators and rewrites, write docs/PERFORMANCE.md
 	@ninja -C $(BUILD) bench_leat_operators >&2
 	@python3 -B bench/performance.py --build $(BUILD)
 
-golden: all ## the recorded cases of a folder; DIR=folder ONLY=part
-	@$(BUILD)/tests/golden $(if $(ONLY),--only $(ONLY)) $(DIR)
+golden: all ## the recorded cases of a folder; DIR=folder ONLY=part DEVICE=xla_cpu (of nn)
+	@$(BUILD)/tests/golden $(if $(ONLY),--only $(ONLY)) $(if $(DEVICE),--device $(DEVICE)) $(DIR)
 
 fuzz: ## libFuzzer on each format from outside, one core; SECONDS=60 TARGET=name KEEP=1
 	@python3 -B tools/fuzz.py --seconds $(or $(SECONDS),60) $(if $(KEEP),--keep) $(TARGET)

@@ -309,16 +309,54 @@ except tf.errors.UnimplementedError:
 """
 
 
-def test_devices_that_are_hidden():
+def run_mock(code, kind):
+    """The code's lines, with the tests' plug-in as devices of a kind."""
     plugin = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(tf.__file__))), "tests", "pjrt_mock.so")
     if not os.path.exists(plugin):
         pytest.skip("the tests' plug-in is not built")
-    done = run(VISIBLE, LEAT_PJRT_PLUGIN=f"GPU={plugin}")
+    done = run(code, LEAT_PJRT_PLUGIN=f"{kind}={plugin}")
     assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+def test_devices_that_are_hidden():
+    lines = run_mock(VISIBLE, "GPU")
     assert lines[0].startswith("1 True") and "GPU:0" in lines[0]
     assert lines[1].startswith("[] []") and "CPU:0" in lines[1] and "GPU" not in lines[1]
     assert "/device:GPU:0" in lines[2] and lines[3] == "not split"
+
+
+INTERRUPTED = """
+import ctypes, os, signal, threading
+import leat as tf
+strategy = tf.distribute.OneDeviceStrategy("TPU:0")
+with strategy.scope():
+    variable = tf.Variable([1.0, 2.0])
+step = tf.function(lambda: variable.assign_add([1.0, 1.0]))
+mock = ctypes.CDLL(os.environ["LEAT_PJRT_PLUGIN"].partition("=")[2])
+
+def interrupt():
+    while not mock.mock_pjrt_waiting():
+        pass
+    os.kill(os.getpid(), signal.SIGINT)
+    mock.mock_pjrt_go_on()
+
+os.environ["LEAT_MOCK_PJRT"] = "hang"
+thread = threading.Thread(target=interrupt)
+thread.start()
+try:
+    strategy.run(step)
+except KeyboardInterrupt:
+    print("interrupted")
+thread.join()
+os.environ["LEAT_MOCK_PJRT"] = ""
+strategy.run(step)
+print(variable.numpy().tolist()[1] - variable.numpy().tolist()[0])
+"""
+
+
+def test_ctrl_c_is_heard_behind_a_run():
+    assert run_mock(INTERRUPTED, "TPU") == ["interrupted", "1.0"]
 
 
 @pytest.mark.parametrize("plugin, text", [

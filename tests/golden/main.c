@@ -1,13 +1,14 @@
 /* golden: runs the recorded cases of a folder and compares what the library answers.
  *
- *     golden [--only PART] [--modes LIST] [--seed N] [--case NAME] [--deviations FILE] [--verbose]
- *            DIR
+ *     golden [--only PART] [--modes LIST] [--seed N] [--case NAME] [--deviations FILE]
+ *            [--device NAME] [--verbose] DIR
  *
  * DIR holds tfdata/, distribute/, nn/ and image/ (tests/golden/data describes them); it is only
  * read. FILE lists where leat deviates from the recorded answers on purpose. The last line is "N
  * passed, N deviations, N failed, N skipped". Exit code 0: nothing failed; 1: a case failed, a file
  * is missing or of an unknown kind, or no case ran; 2: the command line is wrong. */
 #include "support/golden.h"
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static const struct mode {
 
 static const char usage[] =
     "usage: golden [--only PART] [--modes LIST] [--seed N] [--case NAME] [--deviations FILE]\n"
-    "              [--verbose] DIR\n"
+    "              [--device NAME] [--verbose] DIR\n"
     "  --only PART        tfdata, distribute, nn or image; all of them otherwise\n"
     "  --modes LIST       how pipelines of tfdata run, separated by commas: plain (the default),\n"
     "                     threads1, threads2, threads8, verify, no_rewrites, round_trip,\n"
@@ -45,6 +46,7 @@ static const char usage[] =
     "  --seed N           of verification mode; default 1\n"
     "  --case NAME        only cases of that name\n"
     "  --deviations FILE  where leat deviates on purpose; default tests/golden/deviations.json\n"
+    "  --device NAME      of nn: run steps there, such as xla_cpu; default the host\n"
     "  --verbose          name each skipped case\n";
 
 static bool read_modes(const char *list, uint32_t *out) {
@@ -84,6 +86,15 @@ static int run_parts(golden_run *run, const char *only) {
     return run->failed > 0 || run->broken > 0 ? 1 : 0;
 }
 
+/* "XLA_CPU:0" of "xla_cpu". */
+static const char *device_of(const char *kind, char out[32]) {
+    size_t size = 0;
+    for (; kind[size] != '\0' && size < 24; size++)
+        out[size] = (char)toupper((unsigned char)kind[size]);
+    snprintf(out + size, 32 - size, ":0");
+    return out;
+}
+
 int main(int argc, char **argv) {
     static const struct option options[] = {
         {"only", required_argument, NULL, 'o'},
@@ -91,12 +102,14 @@ int main(int argc, char **argv) {
         {"seed", required_argument, NULL, 's'},
         {"case", required_argument, NULL, 'c'},
         {"deviations", required_argument, NULL, 'd'},
+        {"device", required_argument, NULL, 'D'},
         {"verbose", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     golden_run run = {.modes = GOLDEN_PLAIN, .seed = 1};
     const char *only = NULL, *deviations = "tests/golden/deviations.json";
+    char device[32];
     bool good = true;
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
@@ -108,6 +121,7 @@ int main(int argc, char **argv) {
         case 's': run.seed = strtoull(optarg, NULL, 10); break;
         case 'c': run.one = optarg; break;
         case 'd': deviations = optarg; break;
+        case 'D': run.device = device_of(optarg, device); break;
         case 'v': run.verbose = true; break;
         case 'h': fputs(usage, stdout); return 0;
         default: good = false;

@@ -80,6 +80,8 @@ void golden_value_close(golden_case *c, const char *what, const json_t *expected
                         double relative) {
     leat_tensor tensor = {0};
     leat_error err = {0};
+    if (golden_graph_compare(c, what, expected, found, relative))
+        return;
     if (leat_value_tensor(found, &tensor, &err) == LEAT_OK)
         golden_tensor_close(c, what, expected, &tensor, relative);
     else
@@ -166,31 +168,36 @@ static void check_gradients(golden_case *c, const json_t *json, leat_layer *laye
 
 static void check_layer(golden_case *c, const json_t *json, leat_layer *layer) {
     leat_error err = {0};
-    leat_graph *graph = leat_graph_new_eager(&err);
-    const json_t *recorded = json_object_get(json, "inputs"), *after;
+    leat_tensor first = {0};
+    const json_t *recorded = json_object_get(json, "inputs"), *arrays[MOST_INPUTS + 1];
     const char *name = NULL;
     json_t *value = NULL;
     int count = (int)json_array_size(recorded);
-    leat_value inputs[MOST_INPUTS];
+    leat_value inputs[MOST_INPUTS + 1];
     for (int i = 0; i < count; i++)
-        inputs[i] = golden_eager(c, graph, json_array_get(recorded, (size_t)i));
-    leat_shape shape = leat_value_shape(inputs[0]);
+        arrays[i] = json_array_get(recorded, (size_t)i);
+    arrays[count] = json_object_get(json, "upstream");
+    if (golden_array(NN_FOLDER, arrays[0], &first, &err) != LEAT_OK)
+        golden_fail(c, "a recorded array: %s", err.text);
+    leat_shape shape = leat_tensor_shape(&first);
+    leat_tensor_unref(&first);
     if (!golden_stopped(c) && leati_layer_build(layer, &shape, NULL, &err) != LEAT_OK)
         golden_refused(c, "build", &err);
-    if (!golden_stopped(c)) {
+    if (!golden_stopped(c))
         load_weights(c, layer, json_object_get(json, "weights"));
-        leat_value y =
-            leati_layer_call(layer, inputs, count, golden_bool(json, "training", false), NULL);
-        golden_value_close(c, "output", json_object_get(json, "output"), y, 1e-5);
-        leat_value upstream = golden_eager(c, graph, json_object_get(json, "upstream"));
-        leat_value floats = leat_op_cast(y, LEAT_FLOAT32);
-        leat_value loss = leat_op_reduce_sum(leat_op_multiply(floats, upstream), NULL, 0, false);
-        check_gradients(c, json, layer, inputs, count, loss);
-        after = json_object_get(json, "state_after");
-        json_object_foreach((json_t *)after, name, value)
-            variable_close(c, name, value, leati_layer_weight(layer, name), 1e-5);
-    }
-    leat_graph_free(graph);
+    leat_graph *graph = golden_stopped(c) ? NULL : golden_graph_open(c, arrays, count + 1, inputs);
+    if (graph == NULL)
+        return;
+    leat_value y =
+        leati_layer_call(layer, inputs, count, golden_bool(json, "training", false), NULL);
+    golden_value_close(c, "output", json_object_get(json, "output"), y, 1e-5);
+    leat_value floats = leat_op_cast(y, LEAT_FLOAT32);
+    leat_value loss = leat_op_reduce_sum(leat_op_multiply(floats, inputs[count]), NULL, 0, false);
+    check_gradients(c, json, layer, inputs, count, loss);
+    if (!golden_graph_close(c, graph))
+        return;
+    json_object_foreach((json_t *)json_object_get(json, "state_after"), name, value)
+        variable_close(c, name, value, leati_layer_weight(layer, name), 1e-5);
 }
 
 static void layer_case(golden_case *c, const json_t *json) {
@@ -224,38 +231,41 @@ static void loss_case(golden_case *c, const json_t *json) {
     if (golden_stopped(c))
         return;
     leati_loss *loss = leati_loss_from_json(golden_text(json, "loss"), config, &err);
-    leat_graph *graph = loss == NULL ? NULL : leat_graph_new_eager(&err);
-    if (graph == NULL) {
-        golden_refused(c, "the loss", &err);
-        leati_loss_free(loss);
-        return;
-    }
     bool weighted = weights != NULL && !json_is_null(weights);
-    leat_value labels = golden_eager(c, graph, json_object_get(json, "y_true")), gradient = {0};
-    leat_value predictions = golden_eager(c, graph, json_object_get(json, "y_pred"));
-    leat_value weight = weighted ? golden_eager(c, graph, weights) : (leat_value){0};
-    leat_value value = leati_loss_call(loss, labels, predictions, weighted ? &weight : NULL);
-    golden_value_close(c, "loss", json_object_get(json, "value"), value, 1e-5);
-    leat_value_gradients(value, &predictions, 1, &gradient);
-    golden_value_close(c, "gradient", json_object_get(json, "grad"), gradient, 1e-5);
-    leat_graph_free(graph);
+    const json_t *arrays[3] = {json_object_get(json, "y_true"), json_object_get(json, "y_pred"),
+                               weights};
+    leat_value values[3] = {{0}}, gradient = {0};
+    if (loss == NULL)
+        golden_refused(c, "the loss", &err);
+    leat_graph *graph =
+        loss == NULL ? NULL : golden_graph_open(c, arrays, weighted ? 3 : 2, values);
+    if (graph != NULL) {
+        leat_value value =
+            leati_loss_call(loss, values[0], values[1], weighted ? &values[2] : NULL);
+        golden_value_close(c, "loss", json_object_get(json, "value"), value, 1e-5);
+        leat_value_gradients(value, &values[1], 1, &gradient);
+        golden_value_close(c, "gradient", json_object_get(json, "grad"), gradient, 1e-5);
+        (void)golden_graph_close(c, graph);
+    }
     leati_loss_free(loss);
 }
 
 /* The mean over rows of the loss of probabilities that a softmax gave. */
 static void softmax_case(golden_case *c, const json_t *json) {
-    leat_error err = {0};
     size_t count = 0;
     const leati_kind *const *kinds = leati_kinds_loss(&count);
     const json_t *list = json_object_get(json, "labels");
     golden_kind(c, "loss", kinds, count, "SparseCategoricalCrossentropy", NULL);
-    leat_graph *graph = golden_stopped(c) ? NULL : leat_graph_new_eager(&err);
-    if (graph == NULL)
-        return;
     json_t *literal = json_pack("{s:s,s:[I],s:O}", "dtype", "int32", "shape",
                                 (json_int_t)json_array_size(list), "data", list);
-    leat_value logits = golden_eager(c, graph, json_object_get(json, "logits")), gradient = {0};
-    leat_value labels = golden_eager(c, graph, literal);
+    const json_t *arrays[2] = {json_object_get(json, "logits"), literal};
+    leat_value values[2], gradient = {0};
+    leat_graph *graph = golden_stopped(c) ? NULL : golden_graph_open(c, arrays, 2, values);
+    if (graph == NULL) {
+        json_decref(literal);
+        return;
+    }
+    leat_value logits = values[0], labels = values[1];
     leat_value rows =
         leat_loss_sparse_categorical_crossentropy(labels, leat_op_softmax(logits), false);
     leat_value loss = leat_op_reduce_mean(rows, NULL, 0, false);
@@ -269,9 +279,9 @@ static void softmax_case(golden_case *c, const json_t *json) {
         recorded = json_object_get(json, "bias_gradient");
     }
     golden_value_close(c, "gradient", recorded, gradient, 1e-5);
+    (void)golden_graph_close(c, graph);
     json_decref(expected);
     json_decref(literal);
-    leat_graph_free(graph);
 }
 
 /* ---- schedules.json ---- */
@@ -334,17 +344,15 @@ static leat_optimizer *optimizer_of(const char *name, const json_t *config, leat
 
 static void take_step(golden_case *c, leat_optimizer *optimizer, leat_variable *const *variables,
                       int count, const json_t *gradients) {
-    leat_error err = {0};
     leat_value values[MOST_VARIABLES];
-    leat_graph *graph = leat_graph_new_eager(&err);
-    for (int i = 0; graph != NULL && i < count; i++)
-        values[i] = golden_eager(c, graph, json_array_get(gradients, (size_t)i));
-    if (graph != NULL)
-        leat_optimizer_apply(optimizer, values, variables, count);
-    leat_function *done = graph == NULL ? NULL : leat_graph_finish(graph, NULL, 0, NULL, &err);
-    if (done == NULL)
-        golden_refused(c, "apply", &err);
-    leat_function_unref(done);
+    const json_t *arrays[MOST_VARIABLES];
+    for (int i = 0; i < count; i++)
+        arrays[i] = json_array_get(gradients, (size_t)i);
+    leat_graph *graph = golden_graph_open(c, arrays, count, values);
+    if (graph == NULL)
+        return;
+    leat_optimizer_apply(optimizer, values, variables, count);
+    (void)golden_graph_close(c, graph);
 }
 
 static void check_optimizer(golden_case *c, const json_t *json, leat_optimizer *optimizer) {
@@ -435,15 +443,17 @@ static void check_metric(golden_case *c, const json_t *json, leat_metric *metric
     check_result(c, "before", json_object_get(json, "before"), metric);
     for (size_t u = 0; u < json_array_size(updates) && !golden_stopped(c); u++) {
         const json_t *arguments = json_array_get(updates, u);
+        const json_t *arrays[4];
         leat_value values[4];
         char what[40];
         int count = (int)json_array_size(arguments);
-        leat_graph *graph = count > 4 ? NULL : leat_graph_new_eager(&err);
-        for (int i = 0; graph != NULL && i < count; i++)
-            values[i] = golden_eager(c, graph, json_array_get(arguments, (size_t)i));
-        if (graph != NULL)
-            leat_metric_update(metric, values, count);
-        leat_graph_free(graph);
+        for (int i = 0; i < count && i < 4; i++)
+            arrays[i] = json_array_get(arguments, (size_t)i);
+        leat_graph *graph = count > 4 ? NULL : golden_graph_open(c, arrays, count, values);
+        if (graph == NULL)
+            break;
+        leat_metric_update(metric, values, count);
+        (void)golden_graph_close(c, graph);
         snprintf(what, sizeof what, "after update %zu", u + 1);
         check_result(c, what, json_array_get(json_object_get(json, "results"), u), metric);
     }
@@ -483,27 +493,28 @@ static void resnet_case(golden_case *c, const json_t *json) {
 static const struct file {
     const char *name;
     void (*run)(golden_case *c, const json_t *json); /* NULL: data of other files */
+    bool of_host; /* what is drawn, and what makes strategies of its own */
 } files[] = {
-    {"cnn_weights.index.json", NULL},
-    {"dropout.json", golden_dropout_case},
-    {"further_layers.json", layer_case},
-    {"initializers.json", golden_initializer_case},
-    {"layers.json", layer_case},
-    {"loss_behind_softmax.json", softmax_case},
-    {"losses.json", loss_case},
-    {"metrics.json", metric_case},
-    {"more_initializers.json", golden_initializer_case},
-    {"more_layers.json", layer_case},
-    {"more_losses.json", loss_case},
-    {"more_metrics.json", metric_case},
-    {"more_optimizers.json", optimizer_case},
-    {"optimizers.json", optimizer_case},
-    {"picture_layers.json", layer_case},
-    {"resnet.json", resnet_case},
-    {"resnet50_facts.json", resnet_case},
-    {"resnet_weights.index.json", NULL},
-    {"schedules.json", schedule_case},
-    {"training.json", golden_training_case},
+    {"cnn_weights.index.json", NULL, false},
+    {"dropout.json", golden_dropout_case, true},
+    {"further_layers.json", layer_case, false},
+    {"initializers.json", golden_initializer_case, true},
+    {"layers.json", layer_case, false},
+    {"loss_behind_softmax.json", softmax_case, false},
+    {"losses.json", loss_case, false},
+    {"metrics.json", metric_case, false},
+    {"more_initializers.json", golden_initializer_case, true},
+    {"more_layers.json", layer_case, false},
+    {"more_losses.json", loss_case, false},
+    {"more_metrics.json", metric_case, false},
+    {"more_optimizers.json", optimizer_case, false},
+    {"optimizers.json", optimizer_case, false},
+    {"picture_layers.json", layer_case, false},
+    {"resnet.json", resnet_case, false},
+    {"resnet50_facts.json", resnet_case, false},
+    {"resnet_weights.index.json", NULL, false},
+    {"schedules.json", schedule_case, true},
+    {"training.json", golden_training_case, true},
 };
 
 static void run_file(golden_run *run, const void *line) {
@@ -513,6 +524,8 @@ static void run_file(golden_run *run, const void *line) {
         return;
     snprintf(path, sizeof path, NN_FOLDER "/%s", file->name);
     json_t *cases = golden_read_cases(run, path);
+    if (!file->of_host)
+        golden_device_begin(run);
     for (size_t i = 0; i < json_array_size(cases); i++) {
         static const char *const keys[] = {"layer",       "loss",       "optimizer", "metric",
                                            "initializer", "default_of", "run"};
@@ -527,6 +540,7 @@ static void run_file(golden_run *run, const void *line) {
         file->run(&c, json);
         golden_end(&c);
     }
+    golden_device_end(run);
     json_decref(cases);
 }
 

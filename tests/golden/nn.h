@@ -34,6 +34,23 @@ static inline bool golden_stopped(const golden_case *c) {
     return c->failed || c->missing[0] != '\0';
 }
 
+/* ---- graphs (nn_device.c): eager, or with --device as steps of it ---- */
+
+/* A graph, whose inputs are recorded arrays; NULL after golden_fail. */
+leat_graph *golden_graph_open(golden_case *c, const json_t *const *inputs, int count,
+                              leat_value *values);
+/* Notes what golden_value_close is to compare; false: the value is there already. */
+bool golden_graph_compare(golden_case *c, const char *what, const json_t *expected,
+                          leat_value found, double relative);
+/* Runs it, if it has not run, and frees it; what it writes is written from here on. False where the
+ * case has an end. */
+bool golden_graph_close(golden_case *c, leat_graph *graph);
+/* Between these variables are made on the run's device. */
+void golden_device_begin(golden_run *run);
+void golden_device_end(const golden_run *run);
+/* "XLA_CPU:1" of the run's kind of device. */
+const char *golden_device_name(const golden_case *c, int replica, char out[32]);
+
 void golden_initializer_case(golden_case *c, const json_t *json);
 void golden_dropout_case(golden_case *c, const json_t *json);
 void golden_training_case(golden_case *c, const json_t *json);

@@ -137,7 +137,9 @@ static void load_weights(golden_case *c, leat_model *model) {
 }
 
 static bool make(golden_case *c, const json_t *json, int replicas, struct trainer *t) {
-    static const char *const names[] = {"CPU:0", "CPU:1"};
+    char texts[2][32];
+    const char *const names[] = {golden_device_name(c, 0, texts[0]),
+                                 golden_device_name(c, 1, texts[1])};
     const json_t *optimizer = json_object_get(json, "optimizer");
     leat_error err = {0};
     t->global_batch = golden_int(json, "global_batch", 64);

@@ -28,9 +28,10 @@ enum {
 
 typedef struct golden_run {
     uint32_t modes;
-    uint64_t seed;   /* of verification mode */
-    bool verbose;    /* name each skipped case */
-    const char *one; /* NULL, or the name of the one case to run */
+    uint64_t seed;      /* of verification mode */
+    bool verbose;       /* name each skipped case */
+    const char *one;    /* NULL, or the name of the one case to run */
+    const char *device; /* that layers, losses, optimizers and metrics run on; NULL: the host */
     int passed, failed, skipped;
     /* Owned; NULL: none. The list of tests/golden/deviations.json. */
     json_t *deviations;

@@ -148,20 +148,28 @@ static leati_hlo_value inverse_deviation(leati_emit *emit, leati_hlo_value varia
     return leati_hlo_unary(hlo, "rsqrt", leati_hlo_binary(hlo, "add", variance, epsilon));
 }
 
+/* Over all dimensions but the last. */
+static leati_hlo_value mean_of(leati_hlo *hlo, leati_hlo_value x, uint32_t axes) {
+    leat_shape shape = leati_hlo_shape(hlo, x);
+    leati_hlo_value sum = leati_hlo_reduce(hlo, "add", x, 0, axes, false);
+    return leati_hlo_binary(hlo, "divide", sum,
+                            leati_hlo_fill_like(hlo, values_of_channel(&shape), sum));
+}
+
 leat_status leati_emit_batch_norm(leati_emit *emit, leat_error *err) {
     (void)err;
     leati_hlo *hlo = &emit->hlo;
     leat_shape shape = leati_emit_input_shape(emit, 0);
     uint32_t axes = all_but_last(&shape);
     leati_hlo_value x = emit->inputs[0];
-    leati_hlo_value sum = leati_hlo_reduce(hlo, "add", x, 0, axes, false);
-    leati_hlo_value count = leati_hlo_fill_like(hlo, values_of_channel(&shape), sum);
-    leati_hlo_value mean = leati_hlo_binary(hlo, "divide", sum, count);
-    leati_hlo_value centred =
-        leati_hlo_binary(hlo, "subtract", x, leati_hlo_broadcast(hlo, mean, &shape));
+    leati_hlo_value mean = mean_of(hlo, x, axes), centred;
+    /* A sum of large numbers is off by a multiple of their rounding; that of what is left is not.
+     */
+    centred = leati_hlo_binary(hlo, "subtract", x, leati_hlo_broadcast(hlo, mean, &shape));
+    mean = leati_hlo_binary(hlo, "add", mean, mean_of(hlo, centred, axes));
+    centred = leati_hlo_binary(hlo, "subtract", x, leati_hlo_broadcast(hlo, mean, &shape));
     leati_hlo_value squares = leati_hlo_binary(hlo, "multiply", centred, centred);
-    leati_hlo_value variance = leati_hlo_binary(
-        hlo, "divide", leati_hlo_reduce(hlo, "add", squares, 0, axes, false), count);
+    leati_hlo_value variance = mean_of(hlo, squares, axes);
     leati_hlo_value scale =
         leati_hlo_binary(hlo, "multiply", inverse_deviation(emit, variance), emit->inputs[1]);
     leati_hlo_value scaled =

@@ -56,9 +56,11 @@ void leati_pjrt_release(leati_executable *executable) {
 
 /* ---- compiling ---- */
 
-enum { OPTIONS = 96 };
+enum { OPTIONS = 160 };
 
-/* env_option_overrides {"xla_cpu_enable_fast_min_max": false}: a NaN stays one. */
+/* Entries of env_option_overrides that are false: what is rounded to a half stays so, and on a CPU
+ * a NaN stays one. */
+static const unsigned char rounding[] = "\x3a\x20\x0a\x1axla_allow_excess_precision\x12\x02\x10";
 static const unsigned char of_cpu[] = "\x3a\x21\x0a\x1bxla_cpu_enable_fast_min_max\x12\x02\x10";
 
 /* A field of bytes: its number, its size, and room for them at the returned place. */
@@ -81,6 +83,8 @@ static size_t compile_options(unsigned char out[OPTIONS], int device, bool cpu) 
     memcpy(ids, id, of_id);
     size_t size = (size_t)(ids - out) + of_id;
     /* The 0 at the end of the text is the option's false. */
+    memcpy(out + size, rounding, sizeof rounding);
+    size += sizeof rounding;
     if (cpu)
         memcpy(out + size, of_cpu, sizeof of_cpu);
     return size + (cpu ? sizeof of_cpu : 0);

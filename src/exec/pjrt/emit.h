@@ -69,6 +69,8 @@ leat_dtype leati_emit_input_dtype(const leati_emit *emit, int index);
 
 /* The part "real" or "imag"; of what is not complex itself, or zeros. */
 leati_hlo_value leati_emit_part(leati_emit *emit, const char *which, leati_hlo_value x);
+/* The conjugate; of what is not complex itself. */
+leati_hlo_value leati_emit_conjugate(leati_emit *emit, leati_hlo_value x);
 
 /* `axis`, which may count from the end, of `rank` dimensions. */
 int32_t leati_emit_axis(int64_t axis, int32_t rank);

@@ -25,6 +25,13 @@ static leati_hlo_value whole(leati_emit *emit, leati_hlo_value real, leati_hlo_v
                          dtype, &type.shape);
 }
 
+leati_hlo_value leati_emit_conjugate(leati_emit *emit, leati_hlo_value x) {
+    if (!leati_dtype_is_complex(leati_hlo_dtype(&emit->hlo, x)))
+        return x;
+    return whole(emit, leati_emit_part(emit, "real", x),
+                 leati_hlo_unary(&emit->hlo, "negate", leati_emit_part(emit, "imag", x)));
+}
+
 leat_status leati_emit_complex(leati_emit *emit, leat_error *err) {
     (void)err;
     const leat_shape *shape = leati_emit_shape(emit, 0);
@@ -40,13 +47,11 @@ leat_status leati_emit_complex_part(leati_emit *emit, leat_error *err) {
     leati_hlo_value x = emit->inputs[0];
     leati_hlo_value real = leati_emit_part(emit, "real", x),
                     imag = leati_emit_part(emit, "imag", x);
-    bool is_complex = leati_dtype_is_complex(leati_hlo_dtype(hlo, x));
     switch (emit->text[0]) {
     case 'r': emit->outputs[0] = real; break;
     case 'i': emit->outputs[0] = imag; break;
     case 'a': emit->outputs[0] = leati_hlo_binary(hlo, "atan2", imag, real); break;
-    default:
-        emit->outputs[0] = is_complex ? whole(emit, real, leati_hlo_unary(hlo, "negate", imag)) : x;
+    default: emit->outputs[0] = leati_emit_conjugate(emit, x);
     }
     return LEAT_OK;
 }

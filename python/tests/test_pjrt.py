@@ -119,6 +119,8 @@ def test_loops_and_their_gradients():
         assert found[0] == 3
         np.testing.assert_allclose(found[1], y, rtol=1e-5)
         np.testing.assert_allclose(found[2], slope, rtol=1e-5)
+    never = on_device(lambda x: loop(0, x), tf.constant(x))
+    assert never[0] == 0 and never[1].tolist() == x.tolist() and never[2].tolist() == [1.0, 1.0]
     # The limit cuts what the condition would let go on.
     assert on_device(lambda x, n: loop(n, x, maximum_iterations=2), tf.constant(x), tf.constant(3))[0] == 2
     with pytest.raises(tf.errors.UnimplementedError, match="maximum_iterations"):

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include "exec/pjrt/trips.h"
 #include <string.h>
 
@@ -113,7 +114,7 @@ static void fini(back *b) {
 /* Zeros for all rows of a variable's stack. */
 static leati_hlo_value empty_stack(leati_emit *emit, const back *b, int variable) {
     leat_shape one = leati_emit_input_shape(emit, variable), all = {.rank = 1};
-    all.dims[0] = b->limit;
+    all.dims[0] = LEATI_MAX(b->limit, 1); /* a loop that never runs is printed as well */
     for (int32_t d = 0; d < one.rank; d++)
         all.dims[all.rank++] = one.dims[d];
     return leati_hlo_fill(&emit->hlo, 0, leati_emit_input_dtype(emit, variable), &all);

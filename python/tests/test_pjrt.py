@@ -131,7 +131,7 @@ def test_loops_in_loops_and_arrays():
     def step(x):
         with tf.GradientTape() as tape:
             tape.watch(x)
-            array = tf.TensorArray(tf.float32, 3, element_shape=(2,))
+            array = tf.TensorArray(tf.float32, 3)
 
             def body(i, state, array):
                 _, state = tf.while_loop(lambda j, s: j < 2, lambda j, s: (j + 1, s * x[i]), (tf.constant(0), state))

@@ -39,6 +39,9 @@ static inline bool golden_stopped(const golden_case *c) {
 /* A graph, whose inputs are recorded arrays; NULL after golden_fail. */
 leat_graph *golden_graph_open(golden_case *c, const json_t *const *inputs, int count,
                               leat_value *values);
+/* The same on the host in any case. */
+leat_graph *golden_graph_eager(golden_case *c, const json_t *const *inputs, int count,
+                               leat_value *values);
 /* Notes what golden_value_close is to compare; false: the value is there already. */
 bool golden_graph_compare(golden_case *c, const char *what, const json_t *expected,
                           leat_value found, double relative);

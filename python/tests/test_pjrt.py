@@ -203,7 +203,8 @@ def sequences(device):
         keras.utils.set_random_seed(3)
         model = keras.Sequential([
             keras.Input((5,), dtype="int32"), keras.layers.Embedding(10, 3, mask_zero=True),
-            keras.layers.LSTM(4, return_sequences=True), Attention(), keras.layers.GlobalAveragePooling1D(), keras.layers.Dense(1)])
+            keras.layers.LSTM(4, return_sequences=True), Attention(), keras.layers.GlobalAveragePooling1D(),
+            keras.layers.Dense(1)])
         model.compile(keras.optimizers.SGD(0.05, momentum=0.9), "mse")
         history = model.fit(rng.integers(0, 10, (16, 5)), rng.normal(size=(16, 1)), batch_size=8, epochs=1, verbose=0,
                             shuffle=False)

@@ -38,7 +38,8 @@ DUNDERS = {
     "__exit__": "None", "__iter__": "typing.Iterator[Any]", "__call__": "Any",
 }
 OTHER_PARAMETERS = {  # than the base's, as in Keras
-    "Discretization.call", "GlobalAveragePooling1D.call", "MeanMetricWrapper.update_state", "Softmax.call"}
+    "Discretization.call", "Distiller.compile", "GlobalAveragePooling1D.call", "MeanMetricWrapper.update_state",
+    "Softmax.call"}
 OPERATORS = {"__%s%s__" % (r, n) for r in ("", "r") for n in "add sub mul truediv floordiv mod pow matmul and or xor".split()} | {
     "__%s__" % n for n in "lt le gt ge neg pos abs invert eq ne getitem".split()}
 RETURNS = {

@@ -64,6 +64,9 @@ class ClusterCoordinator:
             made._start(strategy)
         return strategy._cluster_coordinator
 
+    def __init__(self, strategy):
+        """Once for a strategy, of which `__new__` gives what there is."""
+
     def _start(self, strategy):
         workers = []
 

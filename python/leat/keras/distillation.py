@@ -245,10 +245,11 @@ class Distiller(Model):
                 "student_loss_weight": self.student_loss_weight}
 
     @classmethod
-    def from_config(cls, config):
+    def from_config(cls, config, custom_objects=None):
         """One of these arguments."""
-        made = {name: registry.deserialize_keras_object(config[name]) for name in ("teacher", "student")}
-        losses_ = [registry.deserialize_keras_object(one) for one in config["distillation_losses"]]
+        made = {name: registry.deserialize_keras_object(config[name], custom_objects)
+                for name in ("teacher", "student")}
+        losses_ = [registry.deserialize_keras_object(one, custom_objects) for one in config["distillation_losses"]]
         return cls(**{**config, **made, "distillation_losses": losses_})
 
 

@@ -196,8 +196,6 @@ class TableLoss(Loss):
         Loss.__init__(self, given.get("name"), given.get("reduction", "sum_over_batch_size"), given.get("dtype"))
         self._given = {name: value for name, value in given.items() if name not in self._shared_names}
         tables.refuse_unknown(self._entry, self._given)
-        if self._entry["name"] == "SparseCategoricalCrossentropy" and self._given.get("axis", -1) != -1:
-            raise ValueError(f"Only axis=-1 is currently supported. Received: axis={self._given['axis']}")
         for name, value in self._given.items():
             setattr(self, name, value)
         self._part = tables.part("loss", self._entry, {**self._given, "reduction": self.reduction})
@@ -256,6 +254,8 @@ class TableLoss(Loss):
     def _check(self, true, pred):
         if true.rank is None or pred.rank is None or self._entry["labels"] == "sequences":
             return
+        if self._entry["name"] == "SparseCategoricalCrossentropy" and self.axis not in (-1, pred.rank - 1):
+            raise ValueError(f"Only axis=-1 is currently supported. Received: axis={self.axis}")
         is_strict = self._is_sparse or self._entry["name"] in _STRICT
         squeezed = pred.rank - 1 if self._is_sparse else pred.rank
         rank = true.rank - 1 if self._is_sparse and true.rank == pred.rank and true[-1] in (1, None) else true.rank

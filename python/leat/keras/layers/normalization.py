@@ -16,6 +16,7 @@ class LayerNormalization(TableLayer):
     """Each row without its own mean and variance (``keras.layers.LayerNormalization``).
 
     `rms_scaling`: instead divided by its deviation, times gamma alone; deprecated in favour of RMSNormalization.
+    `axis` is a list once the layer is built.
     """
 
     _entry = tables.entry_of("layer", "LayerNormalization")
@@ -33,6 +34,17 @@ class LayerNormalization(TableLayer):
         super()._setup(given, others)
         self.rms_scaling, self._given = rms_scaling, {**self._given, **asked}
         self.center, self.scale = asked["center"], asked["scale"]
+        if isinstance(self.axis, tuple):
+            self._list_axes()
+
+    def build(self, input_shape=None):
+        """Makes the weights."""
+        super().build(input_shape)
+        self._list_axes()
+
+    def _list_axes(self):
+        axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        object.__setattr__(self, "axis", list(axes))
 
     def call(self, inputs, training=None):
         """The normalized values."""
@@ -178,27 +190,6 @@ class BatchNormalization(TableLayer):
         moved = _op("square", _op("cast", self.moving_stddev, mean.dtype)) - self.epsilon
         self.moving_variance.assign(_op("cast", _op("nn.relu", moved), self.moving_variance.dtype))
         return factor, shift
-
-
-class LayerNormalization(TableLayer):
-    """Each row without its own mean and variance (``keras.layers.LayerNormalization``); `axis` is a list once it is
-    built."""
-
-    _entry = tables.entry_of("layer", "LayerNormalization")
-
-    def _setup(self, given, others):
-        super()._setup(given, others)
-        if isinstance(self.axis, tuple):
-            self._list_axes()
-
-    def build(self, input_shape=None):
-        """Makes the weights."""
-        super().build(input_shape)
-        self._list_axes()
-
-    def _list_axes(self):
-        axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
-        object.__setattr__(self, "axis", list(axes))
 
 
 def _another(initializer):

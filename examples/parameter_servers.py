@@ -28,9 +28,9 @@ def make_dataset() -> Any:
     return points.map(lambda x: (x, 3.0 * x[:1] - 2.0 * x[1:] + 1.0)).repeat().shuffle(1024, seed=1).batch(32)
 
 
-def coordinate() -> None:
+def coordinate(resolver: Any) -> None:
     """Trains on the workers."""
-    strategy = tf.distribute.ParameterServerStrategy(tf.distribute.cluster_resolver.TFConfigClusterResolver())
+    strategy = tf.distribute.ParameterServerStrategy(resolver)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
     with strategy.scope():
         model = tf.keras.Sequential([tf.keras.layers.Input((2,)), tf.keras.layers.Dense(1)])
@@ -55,17 +55,18 @@ def coordinate() -> None:
     print(f"{STEPS} steps, mean loss {loss_of_all.result().numpy():.3f}, weights {kernel[0]:.2f} {kernel[1]:.2f}")
 
 
-def start_cluster() -> list[Any]:
-    """A parameter server and two workers on this machine; this process is to be their coordinator."""
+def start_cluster() -> Any:
+    """(A parameter server and two workers on this machine, what their coordinator resolves)."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(4)]
     chief, server, *workers = (f"127.0.0.1:{one.getsockname()[1]}" for one in sockets)
     for one in sockets:
         one.close()
     cluster = {"chief": [chief], "ps": [server], "worker": workers}
     tasks = [("ps", 0), ("worker", 0), ("worker", 1)]
-    os.environ["TF_CONFIG"] = json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}})
-    return [subprocess.Popen([sys.executable, __file__], env={**os.environ, "TF_CONFIG": json.dumps(
+    children = [subprocess.Popen([sys.executable, __file__], env={**os.environ, "TF_CONFIG": json.dumps(
         {"cluster": cluster, "task": {"type": job, "index": index}})}) for job, index in tasks]
+    return children, tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec(cluster), task_type="chief", task_id=0, rpc_layer="grpc")
 
 
 def main() -> None:
@@ -73,14 +74,16 @@ def main() -> None:
     task = json.loads(os.environ.get("TF_CONFIG", "{}")).get("task")
     if task is not None and task["type"] in ("worker", "ps"):
         serve()
-        return
-    children = [] if task is not None else start_cluster()
-    try:
-        coordinate()
-    finally:
-        for child in children:
-            child.kill()
-            child.wait()
+    elif task is not None:
+        coordinate(tf.distribute.cluster_resolver.TFConfigClusterResolver())
+    else:
+        children, resolver = start_cluster()
+        try:
+            coordinate(resolver)
+        finally:
+            for child in children:
+                child.kill()
+                child.wait()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Variables on parameter servers, as the coordinator has them."""
 
-import functools
 import itertools
 import os
 import secrets
@@ -12,6 +11,7 @@ from leat._core.tensor import convert_to_tensor
 from leat._graph import trace
 from leat._structures.variables import Variable
 from leat.distribute import peers, remote, updates
+from leat.distribute.values import joined_class
 from leat.errors import InvalidArgumentError
 
 OWNER = secrets.token_hex(16)  # this process, among coordinators
@@ -138,13 +138,9 @@ class ServerVariable(Variable):
         updates.change(variables, body, inputs, key)
 
 
-@functools.cache
 def server_class(kind):
     """The class of a variable of `kind` on a parameter server."""
-    if issubclass(ServerVariable, kind) or issubclass(kind, ServerVariable):
-        return ServerVariable if issubclass(ServerVariable, kind) else kind
-    return type(kind.__name__, (ServerVariable, kind), {"__module__": kind.__module__, "__doc__": kind.__doc__,
-                                                        "__init__": kind.__init__})
+    return joined_class(ServerVariable, kind)
 
 
 def connect_seconds():

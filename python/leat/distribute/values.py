@@ -418,12 +418,17 @@ class AggregatingVariable(Variable):
 
 
 @functools.cache
+def joined_class(base, kind):
+    """The class of a variable of `kind` that is kept as `base` says: the narrower of the two, or one made of both."""
+    if issubclass(base, kind) or issubclass(kind, base):
+        return base if issubclass(base, kind) else kind
+    return type(kind.__name__, (base, kind), {"__module__": kind.__module__, "__doc__": kind.__doc__,
+                                              "__init__": kind.__init__})
+
+
 def central_class(kind):
     """The class of a variable of `kind` that replicas share."""
-    if issubclass(AggregatingVariable, kind) or issubclass(kind, AggregatingVariable):
-        return AggregatingVariable if issubclass(AggregatingVariable, kind) else kind
-    return type(kind.__name__, (AggregatingVariable, kind), {"__module__": kind.__module__, "__doc__": kind.__doc__,
-                                                             "__init__": kind.__init__})
+    return joined_class(AggregatingVariable, kind)
 
 
 @functools.cache

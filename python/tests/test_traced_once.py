@@ -194,6 +194,15 @@ def test_shapes_of_rows_are_known():
     assert box.shapes == [[4], [4, 2], [4, 3], [4, 3], [4, 3]]
 
 
+def test_rows_of_unknown_number_give_any_dtype():
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def mapped(x):
+        size = tf.shape(x)
+        return tf.map_fn(lambda row: row > 1.5, x, fn_output_signature=tf.bool), tf.zeros(size, tf.bool), tf.ones(
+            size, tf.bool)
+    assert [one.numpy().tolist() for one in mapped([1.0, 2.0])] == [[False, True], [False, False], [True, True]]
+
+
 def test_rows_of_several_tensors_are_as_many():
     for function in (tf.function, lambda function: function):
         with pytest.raises(ValueError, match="2"):

@@ -30,6 +30,7 @@ def _dims(shape):
 
 def _filled(shape, value, dtype):
     dtype = dtypes.as_dtype(dtype)
+    value = bool(value) if dtype is dtypes.bool else value
     if hasattr(shape, "_is_leaf_value"):  # a DynamicRaggedShape
         return ops.FUNCTIONS["fill"](shape, convert_to_tensor(value, dtype))
     dims = _dims(shape)

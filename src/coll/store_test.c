@@ -237,6 +237,14 @@ static void wait_for_the_end(rank *r) {
                      LEAT_ABORTED);
 }
 
+/* Its number is 1 once it is open; it stays until somebody makes that 2. */
+static void stay_until(rank *r) {
+    atomic_int *state = r->given;
+    atomic_store(state, 1);
+    while (atomic_load(state) == 1)
+        usleep(1000);
+}
+
 /* A ghost is rank 1 of 2; `kill` says how it ends once both have started. */
 static void with_ghost(void (*kill)(int connection), const char *keyword) {
     char address[32];
@@ -284,17 +292,21 @@ static void test_refused(void **state) {
     (void)state;
     char address[32];
     rank r;
+    atomic_int twice = 0;
     free_address(address, sizeof address);
-    start_rank(&r, address, 0, 2, LONG_MS, NULL, NULL);
+    start_rank(&r, address, 0, 2, LONG_MS, stay_until, &twice);
     leat_error err = {0};
     leati_greeting g = stranger_greeting(1, 2);
     assert_int_equal(stranger_join(address, 7, &g, &err), -1);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "order");
     int ghost = stranger_join(address, LEATI_WIRE_MARK, &g, &err);
     assert_true(ghost >= 0);
+    stranger_start(ghost);
+    while (atomic_load(&twice) == 0) /* rank 0 is its own server's last member */
+        usleep(1000);
     assert_int_equal(stranger_join(address, LEATI_WIRE_MARK, &g, &err), -1);
     assert_refused(&err, LEAT_FAILED_PRECONDITION, LEAT_REASON_NONE, "1");
-    stranger_start(ghost);
+    atomic_store(&twice, 2);
     pthread_join(r.thread, NULL);
     close(ghost);
     assert_int_equal(r.status, LEAT_OK);

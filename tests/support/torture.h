@@ -216,12 +216,12 @@ TORTURE_UNUSED static int torture_teardown(void **state) {
  * thread sanitizer, which sees all threads in every few rounds, under the address sanitizer and as
  * clang makes it. */
 #if defined(__SANITIZE_THREAD__)
-#define TORTURE_STRIDE 7
+#define TORTURE_STRIDE 31
 #elif defined(__clang__)
 #if __has_feature(thread_sanitizer)
-#define TORTURE_STRIDE 7
+#define TORTURE_STRIDE 31
 #elif __has_feature(address_sanitizer)
-#define TORTURE_STRIDE 2
+#define TORTURE_STRIDE 3
 #else
 #define TORTURE_STRIDE 3
 #endif

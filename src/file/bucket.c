@@ -8,6 +8,7 @@
 #include "file/bucket.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/minmax.h"
 #include <string.h>
 
 enum { MOST_LIST_BYTES = 64 << 20, NAMES_A_PAGE = 1000 };
@@ -268,8 +269,8 @@ leat_status leati_bucket_mkdir(const leati_fs *fs, const char *path, leat_error 
     return LEAT_OK;
 }
 
-leat_status leati_bucket_place_to_write(const leati_fs *fs, const char *path, bool exclusive,
-                                        leati_bucket_place *out, leat_error *err) {
+static leat_status place_to_write(const leati_fs *fs, const char *path, bool exclusive,
+                                  leati_bucket_place *out, leat_error *err) {
     if (exclusive)
         return leati_fs_refuse(err, fs, path, "made where there is none by one writer alone",
                                "name a file of a folder");
@@ -281,4 +282,47 @@ leat_status leati_bucket_place_to_write(const leati_fs *fs, const char *path, bo
                              "cannot write it: it is a folder; name an object in it");
     leati_bucket_place_fini(out);
     return err->code;
+}
+
+void *leati_bucket_writing_new(const leati_fs *fs, const char *path, bool exclusive, size_t bytes,
+                               leat_error *err) {
+    leati_bucket_writing *w = leati_alloc_zero(1, bytes);
+    if (w == NULL) {
+        (void)leati_no_memory(err);
+        return NULL;
+    }
+    if (place_to_write(fs, path, exclusive, &w->place, err) != LEAT_OK) {
+        leati_free(w);
+        return NULL;
+    }
+    w->base = (leati_file_sink){fs, w->place.path};
+    return w;
+}
+
+leat_status leati_bucket_gather(leati_bucket_writing *w, size_t most, const void **data,
+                                size_t *size, leat_error *err) {
+    size_t taken = LEATI_MIN(*size, most - w->size);
+    void *memory = w->data;
+    if (!leati_grow(&memory, &w->capacity, w->size + taken, 1))
+        return leati_no_memory(err);
+    w->data = memory;
+    memcpy(w->data + w->size, *data, taken);
+    w->size += taken;
+    *data = (const char *)*data + taken;
+    *size -= taken;
+    return LEAT_OK;
+}
+
+uint8_t *leati_bucket_gathered(leati_bucket_writing *w, size_t *size) {
+    uint8_t *data = w->data;
+    *size = w->size;
+    w->data = NULL;
+    w->size = w->capacity = 0;
+    return data;
+}
+
+void leati_bucket_writing_free(leati_bucket_writing *w) {
+    leati_free(w->data);
+    leati_bucket_place_fini(&w->place);
+    leati_free(w);
 }

@@ -91,10 +91,27 @@ leat_status leati_bucket_close_sink(leati_file_sink *sink, leat_error *err);
 #define LEATI_BUCKET_SINK_SLOTS                                                                    \
     .create = leati_bucket_create, .write = leati_bucket_write, .settle = leati_bucket_settle,     \
     .put = leati_bucket_put, .close_sink = leati_bucket_close_sink
-/* The place of an object that shall be written; what cannot be one is refused. */
-LEAT_WARN_UNUSED leat_status leati_bucket_place_to_write(const leati_fs *fs, const char *path,
-                                                         bool exclusive, leati_bucket_place *out,
-                                                         leat_error *err);
+
+/* What sinks of objects begin with, whatever requests they write by. */
+typedef struct leati_bucket_writing {
+    leati_file_sink base;
+    leati_bucket_place place;
+    uint8_t *data; /* what is gathered: no request has it yet */
+    size_t size, capacity;
+    bool is_put;
+} leati_bucket_writing;
+
+/* A sink of `bytes`, zeros but for its beginning, which is that. NULL: what cannot be an object is
+ * refused. */
+void *leati_bucket_writing_new(const leati_fs *fs, const char *path, bool exclusive, size_t bytes,
+                               leat_error *err);
+/* Takes from [*data, *data + *size) what fits until `most` bytes are gathered, and moves both. */
+LEAT_WARN_UNUSED leat_status leati_bucket_gather(leati_bucket_writing *w, size_t most,
+                                                 const void **data, size_t *size, leat_error *err);
+/* What is gathered, which is the caller's from now on. */
+uint8_t *leati_bucket_gathered(leati_bucket_writing *w, size_t *size);
+/* Frees all of it, and itself. */
+void leati_bucket_writing_free(leati_bucket_writing *w);
 
 /* ---- texts (bucket_text.c) ---- */
 

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/minmax.h"
 #include "base/random.h"
 #include "file/bucket.h"
 #include <string.h>
@@ -23,32 +22,28 @@ typedef struct bucket_part {
 } bucket_part;
 
 typedef struct bucket_sink {
-    leati_file_sink base;
-    leati_bucket_place place;
-    uint8_t *data; /* what no part has yet */
-    size_t size, capacity;
+    leati_bucket_writing writing;
     char *upload; /* the number of the upload in parts; NULL: none was begun */
     bucket_part *parts;
     size_t num_parts, room;
     size_t done; /* parts before this one are at the service */
-    bool is_put;
 } bucket_sink;
 
 /* ---- requests ---- */
 
 static const leati_bucket_parts *parts_of(const bucket_sink *sink) {
-    return sink->place.dialect->parts;
+    return sink->writing.place.dialect->parts;
 }
 
 /* Starts a request for the object; `body` is given. `query` NULL: none. */
 static leat_status start(const bucket_sink *sink, leati_net_method method, const char *query,
                          void *body, size_t size, leati_net_request **out, leat_error *err) {
-    char *url = sink->place.dialect->url(&sink->place, query);
+    char *url = sink->writing.place.dialect->url(&sink->writing.place, query);
     if (url == NULL) {
         leati_free(body);
         return leati_no_memory(err);
     }
-    leati_net_ask ask = leati_bucket_ask(&sink->place);
+    leati_net_ask ask = leati_bucket_ask(&sink->writing.place);
     ask.url = url;
     ask.body = body;
     ask.method = method;
@@ -85,7 +80,7 @@ static leat_status begin_upload(bucket_sink *sink, leat_error *err) {
         sink->upload = leati_bucket_element((const char *)leati_net_data(request),
                                             leati_net_size(request), "UploadId");
         if (sink->upload == NULL)
-            status = leati_fail_in_file(err, LEAT_UNAVAILABLE, sink->place.path, -1, false,
+            status = leati_fail_in_file(err, LEAT_UNAVAILABLE, sink->writing.place.path, -1, false,
                                         "the server began no upload; check the endpoint");
     }
     leati_net_unref(request);
@@ -111,7 +106,7 @@ static size_t part_size(const bucket_sink *sink) {
 static leat_status send_part(bucket_sink *sink, leat_error *err) {
     void *parts = sink->parts;
     if (sink->num_parts == parts_of(sink)->most)
-        return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, sink->place.path, -1, false,
+        return leati_fail_in_file(err, LEAT_OUT_OF_RANGE, sink->writing.place.path, -1, false,
                                   "an object has at most %zu parts; write several",
                                   parts_of(sink)->most);
     if (sink->upload == NULL)
@@ -126,10 +121,8 @@ static leat_status send_part(bucket_sink *sink, leat_error *err) {
         return leati_no_memory(err);
     bucket_part *part = &sink->parts[sink->num_parts];
     *part = (bucket_part){0};
-    uint8_t *data = sink->data;
-    size_t size = sink->size;
-    sink->data = NULL;
-    sink->size = sink->capacity = 0;
+    size_t size;
+    uint8_t *data = leati_bucket_gathered(&sink->writing, &size);
     leat_status status = start(sink, LEATI_NET_PUT, query, data, size, &part->request, err);
     leati_free(query);
     if (status == LEAT_OK)
@@ -144,48 +137,30 @@ static void free_sink(bucket_sink *sink) {
         leati_net_unref(sink->parts[i].request);
     leati_free(sink->parts);
     leati_free(sink->upload);
-    leati_free(sink->data);
-    leati_bucket_place_fini(&sink->place);
-    leati_free(sink);
+    leati_bucket_writing_free(&sink->writing);
 }
 
 leat_status leati_bucket_create(const leati_fs *fs, const char *path, bool exclusive,
                                 leati_file_sink **out, leat_error *err) {
-    bucket_sink *sink = leati_alloc_zero(1, sizeof *sink);
-    if (sink == NULL)
-        return leati_no_memory(err);
-    leat_status status = leati_bucket_place_to_write(fs, path, exclusive, &sink->place, err);
-    if (status != LEAT_OK) {
-        leati_free(sink);
-        return status;
-    }
-    sink->base = (leati_file_sink){fs, sink->place.path};
-    *out = &sink->base;
-    return LEAT_OK;
+    bucket_sink *sink = leati_bucket_writing_new(fs, path, exclusive, sizeof *sink, err);
+    *out = sink == NULL ? NULL : &sink->writing.base;
+    return sink == NULL ? err->code : LEAT_OK;
 }
 
 leat_status leati_bucket_write(leati_file_sink *base, const void *data, size_t size,
                                leat_error *err) {
     bucket_sink *sink = (bucket_sink *)base;
     while (size > 0) {
-        if (sink->size == part_size(sink))
+        if (sink->writing.size == part_size(sink))
             LEATI_TRY(send_part(sink, err));
-        size_t taken = LEATI_MIN(size, part_size(sink) - sink->size);
-        void *memory = sink->data;
-        if (!leati_grow(&memory, &sink->capacity, sink->size + taken, 1))
-            return leati_no_memory(err);
-        sink->data = memory;
-        memcpy(sink->data + sink->size, data, taken);
-        sink->size += taken;
-        data = (const char *)data + taken;
-        size -= taken;
+        LEATI_TRY(leati_bucket_gather(&sink->writing, part_size(sink), &data, &size, err));
     }
     return LEAT_OK;
 }
 
 leat_status leati_bucket_settle(leati_file_sink *base, leat_error *err) {
     bucket_sink *sink = (bucket_sink *)base;
-    if (sink->upload != NULL && sink->size > 0)
+    if (sink->upload != NULL && sink->writing.size > 0)
         LEATI_TRY(send_part(sink, err));
     while (sink->done < sink->num_parts)
         LEATI_TRY(finish_part(sink, err));
@@ -223,7 +198,7 @@ static leat_status check_completion(const bucket_sink *sink, const leati_net_req
     if (code == NULL)
         return LEAT_OK;
     leat_status status = leati_fail_in_file(
-        err, LEAT_UNAVAILABLE, sink->place.path, -1, false,
+        err, LEAT_UNAVAILABLE, sink->writing.place.path, -1, false,
         "the server could not join the parts of the upload (%.60s); write it again", code);
     leati_free(code);
     return status;
@@ -236,24 +211,22 @@ leat_status leati_bucket_put(leati_file_sink *base, const char *to, leat_error *
     if (sink->upload != NULL) {
         LEATI_TRY(start_completion(sink, &request, err));
     } else {
-        uint8_t *data = sink->data;
-        size_t size = sink->size;
-        sink->data = NULL;
-        sink->size = sink->capacity = 0;
+        size_t size;
+        uint8_t *data = leati_bucket_gathered(&sink->writing, &size);
         LEATI_TRY(start(sink, LEATI_NET_PUT, NULL, data, size, &request, err));
     }
     leat_status status = leati_net_wait(request, SIZE_MAX, err);
     if (status == LEAT_OK && sink->upload != NULL)
         status = check_completion(sink, request, err);
     leati_net_unref(request);
-    sink->is_put = status == LEAT_OK;
+    sink->writing.is_put = status == LEAT_OK;
     return status;
 }
 
 leat_status leati_bucket_close_sink(leati_file_sink *base, leat_error *err) {
     bucket_sink *sink = (bucket_sink *)base;
     (void)err;
-    if (sink->upload != NULL && !sink->is_put && parts_of(sink)->is_removed) {
+    if (sink->upload != NULL && !sink->writing.is_put && parts_of(sink)->is_removed) {
         leati_net_request *request = NULL;
         char *query = query_of(sink, 0);
         for (size_t i = 0; i < sink->num_parts; i++) {

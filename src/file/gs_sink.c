@@ -8,7 +8,6 @@
  * dies ends by itself after a week, and costs nothing until then. Locks: none, one owner. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/minmax.h"
 #include "file/gs.h"
 #include <stdio.h>
 #include <string.h>
@@ -16,17 +15,13 @@
 enum { PIECE_BYTES = 16 << 20, MOST_STALLS = 5 };
 
 typedef struct gs_sink {
-    leati_file_sink base;
-    leati_bucket_place place;
-    uint8_t *data; /* what is gathered */
-    size_t size, capacity;
+    leati_bucket_writing writing;
     char *session;              /* the URL of the upload in pieces; NULL: none was begun */
     leati_net_request *request; /* of the piece that is under way; NULL: none */
     uint8_t *sent;              /* that piece, while it is under way */
     size_t sent_size;
     int64_t sent_from; /* where it begins in the object */
     int64_t begun;     /* bytes before what is gathered */
-    bool is_put;
 } gs_sink;
 
 /* ---- requests ---- */
@@ -36,14 +31,14 @@ static leat_status post(const gs_sink *sink, const char *kind, void *body, size_
                         leati_net_request **out, leat_error *err) {
     leati_text query = {0};
     leati_text_addf(&query, "uploadType=%s&name=", kind);
-    leati_bucket_encode(&query, sink->place.key, false);
-    char *url = query.failed ? NULL : leati_gs_url(&sink->place, true, NULL, query.data);
+    leati_bucket_encode(&query, sink->writing.place.key, false);
+    char *url = query.failed ? NULL : leati_gs_url(&sink->writing.place, true, NULL, query.data);
     leati_text_fini(&query);
     if (url == NULL) {
         leati_free(body);
         return leati_no_memory(err);
     }
-    leati_net_ask ask = leati_bucket_ask(&sink->place);
+    leati_net_ask ask = leati_bucket_ask(&sink->writing.place);
     ask.url = url;
     ask.body = body;
     ask.body_size = size;
@@ -58,10 +53,11 @@ static leat_status begin_upload(gs_sink *sink, leat_error *err) {
     LEATI_TRY(post(sink, "resumable", NULL, 0, &request, err));
     const char *session = leati_net_location(request);
     leat_status status =
-        session != NULL ? leati_bucket_set(&sink->session, session, err)
-                        : leati_fail_in_file(err, LEAT_UNAVAILABLE, sink->place.path, -1, false,
-                                             "the server began no upload; check the endpoint "
-                                             "(STORAGE_EMULATOR_HOST)");
+        session != NULL
+            ? leati_bucket_set(&sink->session, session, err)
+            : leati_fail_in_file(err, LEAT_UNAVAILABLE, sink->writing.place.path, -1, false,
+                                 "the server began no upload; check the endpoint "
+                                 "(STORAGE_EMULATOR_HOST)");
     leati_net_unref(request);
     return status;
 }
@@ -82,7 +78,7 @@ static leat_status start_piece(gs_sink *sink, bool is_last, leat_error *err) {
         return leati_no_memory(err);
     if (body != NULL)
         memcpy(body, sink->sent, sink->sent_size);
-    leati_net_ask ask = leati_bucket_ask(&sink->place);
+    leati_net_ask ask = leati_bucket_ask(&sink->writing.place);
     ask.signer = NULL;
     ask.url = sink->session;
     ask.method = LEATI_NET_PUT;
@@ -104,13 +100,13 @@ static leat_status finish_piece(gs_sink *sink, bool is_last, leat_error *err) {
         leati_net_unref(sink->request);
         sink->request = NULL;
         if (is_whole && !is_last)
-            return leati_fail_in_file(err, LEAT_DATA_LOSS, sink->place.path, -1, false,
+            return leati_fail_in_file(err, LEAT_DATA_LOSS, sink->writing.place.path, -1, false,
                                       "the server ended the upload before its end; write it again");
         if (is_whole || (!is_last && kept == (int64_t)sink->sent_size))
             break;
         stalls = kept > 0 ? 0 : stalls + 1;
         if (kept < 0 || kept > (int64_t)sink->sent_size || stalls > MOST_STALLS)
-            return leati_fail_in_file(err, LEAT_DATA_LOSS, sink->place.path, -1, false,
+            return leati_fail_in_file(err, LEAT_DATA_LOSS, sink->writing.place.path, -1, false,
                                       "the server has %lld bytes of the upload, and was sent those "
                                       "from %lld to %lld; write it again",
                                       (long long)(kept + sink->sent_from),
@@ -132,12 +128,9 @@ static leat_status send_piece(gs_sink *sink, bool is_last, leat_error *err) {
     if (sink->session == NULL)
         LEATI_TRY(begin_upload(sink, err));
     LEATI_TRY(finish_piece(sink, false, err));
-    sink->sent = sink->data;
-    sink->sent_size = sink->size;
+    sink->sent = leati_bucket_gathered(&sink->writing, &sink->sent_size);
     sink->sent_from = sink->begun;
-    sink->begun += (int64_t)sink->size;
-    sink->data = NULL;
-    sink->size = sink->capacity = 0;
+    sink->begun += (int64_t)sink->sent_size;
     return start_piece(sink, is_last, err);
 }
 
@@ -145,33 +138,17 @@ static leat_status send_piece(gs_sink *sink, bool is_last, leat_error *err) {
 
 leat_status leati_gs_create(const leati_fs *fs, const char *path, bool exclusive,
                             leati_file_sink **out, leat_error *err) {
-    gs_sink *sink = leati_alloc_zero(1, sizeof *sink);
-    if (sink == NULL)
-        return leati_no_memory(err);
-    leat_status status = leati_bucket_place_to_write(fs, path, exclusive, &sink->place, err);
-    if (status != LEAT_OK) {
-        leati_free(sink);
-        return status;
-    }
-    sink->base = (leati_file_sink){fs, sink->place.path};
-    *out = &sink->base;
-    return LEAT_OK;
+    gs_sink *sink = leati_bucket_writing_new(fs, path, exclusive, sizeof *sink, err);
+    *out = sink == NULL ? NULL : &sink->writing.base;
+    return sink == NULL ? err->code : LEAT_OK;
 }
 
 leat_status leati_gs_write(leati_file_sink *base, const void *data, size_t size, leat_error *err) {
     gs_sink *sink = (gs_sink *)base;
     while (size > 0) {
-        if (sink->size == PIECE_BYTES)
+        if (sink->writing.size == PIECE_BYTES)
             LEATI_TRY(send_piece(sink, false, err));
-        size_t taken = LEATI_MIN(size, PIECE_BYTES - sink->size);
-        void *memory = sink->data;
-        if (!leati_grow(&memory, &sink->capacity, sink->size + taken, 1))
-            return leati_no_memory(err);
-        sink->data = memory;
-        memcpy(sink->data + sink->size, data, taken);
-        sink->size += taken;
-        data = (const char *)data + taken;
-        size -= taken;
+        LEATI_TRY(leati_bucket_gather(&sink->writing, PIECE_BYTES, &data, &size, err));
     }
     return LEAT_OK;
 }
@@ -189,21 +166,19 @@ leat_status leati_gs_put(leati_file_sink *base, const char *to, leat_error *err)
         LEATI_TRY(send_piece(sink, true, err));
         LEATI_TRY(finish_piece(sink, true, err));
     } else {
-        uint8_t *data = sink->data;
-        size_t size = sink->size;
-        sink->data = NULL;
-        sink->size = sink->capacity = 0;
+        size_t size;
+        uint8_t *data = leati_bucket_gathered(&sink->writing, &size);
         LEATI_TRY(post(sink, "media", data, size, &request, err));
         leati_net_unref(request);
     }
-    sink->is_put = true;
+    sink->writing.is_put = true;
     return LEAT_OK;
 }
 
 /* Ends an upload that was given up. */
 static void end_upload(const gs_sink *sink) {
     leati_net_request *request = NULL;
-    leati_net_ask ask = leati_bucket_ask(&sink->place);
+    leati_net_ask ask = leati_bucket_ask(&sink->writing.place);
     ask.signer = NULL;
     ask.url = sink->session;
     ask.method = LEATI_NET_DELETE;
@@ -216,12 +191,10 @@ leat_status leati_gs_close_sink(leati_file_sink *base, leat_error *err) {
     gs_sink *sink = (gs_sink *)base;
     (void)err;
     leati_net_unref(sink->request);
-    if (sink->session != NULL && !sink->is_put)
+    if (sink->session != NULL && !sink->writing.is_put)
         end_upload(sink);
     leati_free(sink->session);
     leati_free(sink->sent);
-    leati_free(sink->data);
-    leati_bucket_place_fini(&sink->place);
-    leati_free(sink);
+    leati_bucket_writing_free(&sink->writing);
     return LEAT_OK;
 }

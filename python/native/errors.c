@@ -173,3 +173,13 @@ leat_status native_catch(leat_error *err) {
     Py_XDECREF(traceback);
     return err->code;
 }
+
+void native_call_aside(PyObject *object, const char *name) {
+    PyObject *kind = NULL, *value = NULL, *traceback = NULL;
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyObject *result = PyObject_CallMethod(object, name, NULL);
+    if (result == NULL)
+        PyErr_WriteUnraisable(object);
+    Py_XDECREF(result);
+    PyErr_Restore(kind, value, traceback);
+}

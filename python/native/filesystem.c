@@ -28,14 +28,8 @@ static void call_last(void *object, const char *name) {
     if (!native_is_running())
         return;
     PyGILState_STATE gil = native_enter_python();
-    PyObject *kind = NULL, *value = NULL, *traceback = NULL;
-    PyErr_Fetch(&kind, &value, &traceback);
-    PyObject *result = PyObject_CallMethod(object, name, NULL);
-    if (result == NULL)
-        PyErr_WriteUnraisable(object);
-    Py_XDECREF(result);
+    native_call_aside(object, name);
     Py_DECREF((PyObject *)object);
-    PyErr_Restore(kind, value, traceback);
     native_leave_python(gil);
 }
 
@@ -74,19 +68,13 @@ static leat_status fs_open(void *context, const char *path, void **file, int64_t
 static PyObject *with_memory(void *object, const char *name, int64_t offset, void *data,
                              size_t size, int access) {
     PyObject *view = PyMemoryView_FromMemory(data, (Py_ssize_t)size, access);
-    PyObject *result = NULL, *kind = NULL, *value = NULL, *traceback = NULL;
     if (view == NULL)
         return NULL;
-    result = access == PyBUF_WRITE
-                 ? PyObject_CallMethod(object, name, "LO", (long long)offset, view)
-                 : PyObject_CallMethod(object, name, "O", view);
-    PyErr_Fetch(&kind, &value, &traceback);
-    PyObject *released = PyObject_CallMethod(view, "release", NULL);
-    if (released == NULL)
-        PyErr_WriteUnraisable(view);
-    Py_XDECREF(released);
+    PyObject *result = access == PyBUF_WRITE
+                           ? PyObject_CallMethod(object, name, "LO", (long long)offset, view)
+                           : PyObject_CallMethod(object, name, "O", view);
+    native_call_aside(view, "release");
     Py_DECREF(view);
-    PyErr_Restore(kind, value, traceback);
     return result;
 }
 

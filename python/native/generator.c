@@ -59,16 +59,10 @@ static void generator_close(void *context, void *run) {
         return;
     /* An exception that leaves a loop frees the loop's iterator while it is set on this thread. */
     PyGILState_STATE gil = native_enter_python();
-    PyObject *kind = NULL, *value = NULL, *traceback = NULL;
-    PyErr_Fetch(&kind, &value, &traceback);
     PyObject *values = Py_NewRef((PyObject *)run);
     native_callback_forget(context, values);
-    PyObject *result = PyObject_CallMethod(values, "close", NULL);
-    if (result == NULL)
-        PyErr_WriteUnraisable(values);
-    Py_XDECREF(result);
+    native_call_aside(values, "close");
     Py_DECREF(values);
-    PyErr_Restore(kind, value, traceback);
     native_leave_python(gil);
 }
 

@@ -31,6 +31,38 @@ PyObject *native_set_error_classes(PyObject *module, PyObject *classes);
  */
 void native_refuse(const char *what, const char *text, const char *advice);
 
+/* object.name() beside whatever is raised on this thread; what fails in it is reported as
+ * unraisable. */
+void native_call_aside(PyObject *object, const char *name);
+
+/* ---- writing.c ---- */
+
+typedef leat_status (*native_writing_end)(void *writer, leat_error *err);
+
+/* A writer of C's, what it is in a call with, and what it is closed by. */
+typedef struct native_writing {
+    PyObject_HEAD void *writer; /* NULL once it is closed or discarded */
+    native_writing_end close;
+    bool is_busy; /* a call is running without the GIL */
+} native_writing;
+
+/* Takes the writer over, and discards it on failure. */
+PyObject *native_writing_new(PyTypeObject *type, void *writer, native_writing_end close,
+                             native_writing_end discard);
+/* The writer (borrowed); NULL with ValueError where it is closed or another thread uses it. */
+void *native_writing_usable(PyObject *object);
+/* Ends the writer, by `end` or (a method) as it is closed; nothing where it has ended. */
+PyObject *native_writing_end_by(PyObject *object, native_writing_end end);
+PyObject *native_writing_close(PyObject *object, PyObject *unused);
+void native_writing_dealloc(PyObject *object);
+/* The statements without the GIL, in which no other call may use the writer. */
+#define NATIVE_WRITING(object, statements)                                                         \
+    ((native_writing *)(object))->is_busy = true;                                                  \
+    Py_BEGIN_ALLOW_THREADS;                                                                        \
+    statements;                                                                                    \
+    Py_END_ALLOW_THREADS;                                                                          \
+    ((native_writing *)(object))->is_busy = false
+
 /* ---- texts.c ---- */
 
 /* For "O&", into a PyObject * that is NULL before: the bytes of a path of text, bytes or

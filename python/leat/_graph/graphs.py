@@ -7,6 +7,7 @@ import weakref
 from leat import _native, nest
 from leat._core.table import TABLE
 from leat._graph import state
+from leat._graph.replay import logged
 from leat.errors import InvalidArgumentError
 
 
@@ -77,6 +78,8 @@ class Graph(_native.Graph):
         self.feeds = {}  # number of an argument -> what it is in the call that the function is traced for
         self._users = set()
         self._behind = weakref.WeakSet()  # of these, those whose blocks have ended
+        self.logs = ()  # of the calls of functions that are under way in it (replay.Log)
+        self.is_inside = False  # is a method running that the logs note?
         self._seedless = None  # how many operations without a seed an inner function has so far
 
     @contextlib.contextmanager
@@ -146,6 +149,7 @@ class Graph(_native.Graph):
                     waiting.append(parent)
         return seen
 
+    @logged
     def call(self, name, attributes, inputs):
         """Adds an operation; its outputs."""
         flags = TABLE[name]["flags"]
@@ -171,6 +175,7 @@ class Graph(_native.Graph):
                 raise
             raise refined(error) from None
 
+    @logged
     def call_part(self, part, inputs, weights, training):
         """Adds the operations of a layer or loss: (output, what becomes of each weight, None where it stays)."""
         self.is_large = True
@@ -181,6 +186,12 @@ class Graph(_native.Graph):
         self._note([*inputs, *weights], [output, *(update for update in updates if update is not None)])
         return output, updates
 
+    @logged
+    def use(self, function, tensors):
+        """What ``function(graph, tensors)`` adds, which knows no other tensors."""
+        return function(self, tensors)
+
+    @logged
     def apply_part(self, part, gradients, variables, slots, iterations, rate, keeps=None, alone=False, update=None,
                    others=()):
         """Adds the step of an optimizer over variables, of which the last ones may have no gradient; `keeps`: which of
@@ -207,34 +218,40 @@ class Graph(_native.Graph):
         self._seedless += 1
         return json.dumps(dict(given, seed=self._seedless - 1))
 
+    @logged
     def cond(self, predicate, then_branch, else_branch, inputs):
         """Adds a cond node; its outputs."""
         self.branches = True
         return self._note(inputs, self.call_functions("cond", _BRANCHES, (then_branch, else_branch),
                                                       [predicate, *inputs]))
 
+    @logged
     def custom_gradient(self, results, sources, captures, reverse):
         """Adds results whose gradients, those of `sources`, a function makes of theirs and of `captures`."""
         numbers = json.dumps({"reverse": {"function": 0}, "num_results": len(results), "num_sources": len(sources)})
         return self._note(sources, self.call_functions("custom_gradient", numbers, (reverse,),
                                                        [*results, *sources, *captures]))
 
+    @logged
     def inline(self, function, inputs):
         """Adds the operations of a finished function; its outputs."""
         return self._note(inputs, super().inline(function, inputs))
 
+    @logged
     def while_loop(self, cond, body, variables, invariants, maximum, shapes):
         """Adds a loop; its variables after the last iteration."""
         self.branches = True
         outputs = super().while_loop(cond, body, variables, invariants, maximum, shapes)
         return self._note([*variables, *invariants], outputs)
 
+    @logged
     def reduce_dataset(self, dataset, body, variables, captures, *options):
         """Adds a loop over a dataset; its variables after the last element."""
         self.branches = True
         outputs = super().reduce_dataset(dataset, body, variables, captures, *options)
         return self._note([*variables, *captures], outputs)
 
+    @logged
     def gradients(self, target, sources, upstream=None, stops=()):
         """Adds the gradients of a target, of which `upstream` is known; one for each source. None flows through the
         values whose numbers are `stops`."""
@@ -242,6 +259,21 @@ class Graph(_native.Graph):
         found = super().gradients(target, sources, upstream, stops)
         self._note(inputs, [one for one in found if upstream is None or one._id != upstream._id])
         return found
+
+    @logged
+    def constant(self, tensor):
+        """The tensor as a value of this graph."""
+        return super().constant(tensor)
+
+    @logged
+    def dataset(self, *what):
+        """Adds a dataset that is made when the function runs."""
+        return super().dataset(*what)
+
+    @logged
+    def slices(self, gradient):
+        """What the gradient of a table of rows is made of; nothing of one that is whole."""
+        return super().slices(gradient)
 
     def add_custom(self, inputs, outputs, grad_fn):
         """Remembers outputs that have a gradient of their own."""
@@ -275,6 +307,12 @@ class Graph(_native.Graph):
         """Remembers that a variable was made while this was traced."""
         self.created.append(variable)
 
+    @logged
+    def value_of(self, variable):
+        """The variable's value where this graph is traced, of this graph or of one around it."""
+        return variable._read_traced()
+
+    @logged
     def read_variable(self, variable):
         """The variable's value as of now, as a value of this graph."""
         if self.around is not None:
@@ -293,6 +331,7 @@ class Graph(_native.Graph):
                 tape.recorded.add(entry[1][-1]._id)
         return entry[1][-1]
 
+    @logged
     def write_variable(self, variable, value, add):
         """An assignment as a node."""
         self.has_effects = True
@@ -323,12 +362,17 @@ class Graph(_native.Graph):
 
     def include(self, inner):
         """A function traced inside of this one reads and assigns what it does."""
-        self.has_effects = self.has_effects or inner.has_effects
-        self.has_customs = self.has_customs or inner.has_customs
-        self.is_random = self.is_random or inner.is_random
-        self.written |= inner.written
-        for number, (variable, _, _) in inner.variables.items():
-            self.variables.setdefault(number, [variable, [], False])[2] = False
+        self.include_what((inner.has_effects, inner.has_customs, inner.is_random), frozenset(inner.written),
+                          tuple(variable for variable, _, _ in inner.variables.values()))
+
+    @logged
+    def include_what(self, flags, written, variables):
+        """The same, in parts."""
+        self.has_effects, self.has_customs, self.is_random = (
+            mine or theirs for mine, theirs in zip((self.has_effects, self.has_customs, self.is_random), flags))
+        self.written |= written
+        for variable in variables:
+            self.variables.setdefault(id(variable), [variable, [], False])[2] = False
 
     # ---- who records ----
 

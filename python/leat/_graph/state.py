@@ -221,6 +221,12 @@ class tracing:
         _state.graphs.pop()
 
 
+def repeats_calls():
+    """May what a call of a function adds be what an earlier one added? Not where blocks, replicas or a wish to save
+    decide about it, too."""
+    return not _state.guards and replica_context() is None and _state.saves is None and not _state.cuts
+
+
 def is_within(graph, inner=None):
     """Is what is traced now, or `inner` of it, a function within the one that `graph` is of?"""
     places = [place for place, around in enumerate(_state.graphs) if around is graph]

@@ -14,7 +14,7 @@ import numpy as np
 from leat import _native, dtypes, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
-from leat._graph import introspection, steps, trace
+from leat._graph import introspection, replay, steps, trace
 from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _leaf, _named, _read, _shape_of, _Static,
                                    distinct, fitted)
 from leat.errors import InvalidArgumentError, OpError, OutOfRangeError
@@ -142,6 +142,7 @@ class Function:
         self._quick = {}  # key of a call with plain tensors alone -> the trace that it ran
         self._signature = None
         self._count = 0
+        self._inside = replay.Calls()
 
     def experimental_get_tracing_count(self):
         """How often the Python function was called to be traced."""
@@ -236,8 +237,9 @@ class Function:
         if self._refused:
             return self._call_python(args, kwargs)
         if trace.is_tracing():
-            with trace.current_graph().seeds_of_its_own():
-                return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+            graph = trace.current_graph()
+            with graph.seeds_of_its_own():
+                return self._inside.run(graph, self._call_converted, *self._canonical(args, kwargs))
         given = args
         args, kwargs = self._canonical(args, kwargs)
         flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
@@ -257,6 +259,10 @@ class Function:
         if key is not None and not kwargs and all(type(leaf) in _LASTING for leaf in args[len(given):]):
             self._note_quick(key, tensors, inputs, made)
         return self._run(made, (args, kwargs), flat, inputs)
+
+    def _call_converted(self, *args, **kwargs):
+        self._count += 1
+        return trace.converted(self.python_function, self._autograph)(*args, **kwargs)
 
     def _note_quick(self, key, tensors, inputs, made):
         """From now on such a call runs that trace without asking what its arguments are."""

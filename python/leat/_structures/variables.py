@@ -212,20 +212,23 @@ class Variable(metaclass=_Made):
 
     def _as_tensor(self):
         """The value as of now: a tensor, or in a function that is traced a value of it."""
-        graphs = trace._state.graphs
-        if graphs:
-            for graph in graphs:
-                if id(self) in graph.given:
-                    return graph.read_variable(self)
-            for tape in () if trace._state.stopped else reversed(trace._state.tapes):
-                if tape._recording in graphs and tape._watches(self):
-                    return tape._recording.read_variable(self)
-            return graphs[-1].read_variable(self)
+        if trace._state.graphs:
+            return trace._state.graphs[-1].value_of(self)
         if trace._state.tapes and not trace._state.stopped:
             for tape in reversed(trace._state.tapes):
                 if tape._watches(self):
                     return tape._recording.read_variable(self)
         return self._read_now()
+
+    def _read_traced(self):
+        graphs = trace._state.graphs
+        for graph in graphs:
+            if id(self) in graph.given:
+                return graph.read_variable(self)
+        for tape in () if trace._state.stopped else reversed(trace._state.tapes):
+            if tape._recording in graphs and tape._watches(self):
+                return tape._recording.read_variable(self)
+        return graphs[-1].read_variable(self)
 
     def _read_now(self):
         """The value as of now, a tensor that nobody else has."""

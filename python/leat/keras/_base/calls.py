@@ -26,13 +26,13 @@ def in_graph(tensors, use):
     """``use(graph, the tensors in it)``, a list of tensors or Nones, in the graph of the call or at once."""
     graph = graph_for(tensors)
     if graph is not None:
-        outputs = use(graph, [trace.reach(graph, tensor) for tensor in tensors])
+        outputs = graph.use(use, [trace.reach(graph, tensor) for tensor in tensors])
         if not trace._state.guards:
             return outputs
         guarded = iter(trace.guarded(graph, [output for output in outputs if output is not None]))
         return [None if output is None else next(guarded) for output in outputs]
     graph = Graph(eager=True)
-    outputs = use(graph, tensors)
+    outputs = graph.use(use, tensors)
     graph.is_open = False
     made = [None if output is None else graph.eager("identity", None, [output])[0] for output in outputs]
     graph.release()

@@ -1,0 +1,224 @@
+"""What the call of a traced function adds to the graph of the function that calls it, kept so that another call adds
+the same without calling Python: a function that is called in a traced one is traced once for each sort of arguments.
+
+Every method of the graph that adds something is noted with its arguments, in which a number stands for a tensor of the
+call (its arguments first, then what was made). Happy path: the same methods are called again with other tensors. What
+cannot be told from arguments (a gradient of its own in Python, a variable that is made) makes a log useless, and the
+function is called each time.
+"""
+
+import functools
+import weakref
+
+from leat import nest
+from leat._core.tensor import Tensor, constant
+from leat._graph import state
+from leat._graph.arguments import _leaf, _shape_of, _Static
+
+_MOST_LOGS = 64
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+class _Made:
+    """A tensor of the call, by its number."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number):
+        self.number = number
+
+
+class _Around:
+    """A tensor of the graph that was there before the call."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self, tensor):
+        self.tensor = weakref.ref(tensor)
+
+
+class _Useless(Exception):
+    """Something was used whose origin the log does not know."""
+
+
+def logged(method):
+    """A method of Graph that adds something to it: the innermost call is noted in the logs of the graph."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def run(self, *args, **kwargs):
+        logs = self.logs
+        if not logs:
+            return method(self, *args, **kwargs)
+        is_inside, self.is_inside = self.is_inside, True
+        try:
+            result = method(self, *args, **kwargs)
+        finally:
+            self.is_inside = is_inside
+        for log in () if is_inside else logs:
+            log.note(name, args, kwargs, result)
+        return result
+    return run
+
+
+def _key(tensor):
+    return id(tensor._graph), tensor._id
+
+
+def _tensors_in(value):
+    """The tensors of a result, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _tensors_in(part)
+
+
+def _mapped(value, change, kinds):
+    """A nested argument with `change` of what is of `kinds`."""
+    if isinstance(value, kinds):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(_mapped(part, change, kinds) for part in value)
+    return value
+
+
+class Log:
+    """What one call adds to `graph`; `tensors`: its arguments, which were made for it."""
+
+    def __init__(self, graph, tensors):
+        self._graph = graph
+        self._first = min([tensor._id for tensor in tensors], default=graph.constant(constant(True))._id)
+        self._numbers = {_key(tensor): number for number, tensor in enumerate(tensors)}
+        self._count = len(tensors)
+        self._steps = []  # (method, arguments, keyword arguments)
+        self._around = []
+        self._variables = {}  # those that functions within it use
+        self._is_useful = True
+        self._before = self._kept_beside()
+        self.results = None  # numbers, or tensors with values; after `end`
+
+    def _kept_beside(self):
+        """How much there is of what calls leave beside the graph's operations."""
+        graph = self._graph
+        return (len(graph.customs), len(graph.created), graph.makes_state,
+                len(state._state.checks.get(id(graph), ())))
+
+    def note(self, name, args, kwargs, result):
+        """A method was called, by none that is noted."""
+        if not self._is_useful:
+            return
+        try:
+            self._steps.append((name, self._folded(args), {key: self._folded(value) for key, value in kwargs.items()}))
+        except _Useless:
+            self._is_useful = False
+        if name == "include_what":
+            self._variables.update((id(variable), variable) for variable in args[-1])
+        for tensor in _tensors_in(result):
+            self._numbers[_key(tensor)] = self._numbers[_key(state.reach(self._graph, tensor))] = self._count
+            self._count += 1
+
+    def _folded(self, value):
+        return _mapped(value, self._fold, Tensor)
+
+    def _fold(self, tensor):
+        if _key(tensor) in self._numbers:
+            return _Made(self._numbers[_key(tensor)])
+        if tensor._graph is self._graph and (tensor._id < self._first or state.is_captured(self._graph, tensor)):
+            self._around.append(_Around(tensor))
+            return self._around[-1]
+        if tensor._has_values:
+            return tensor
+        raise _Useless
+
+    def end(self, results):
+        """The call is over and gave these tensors; is the log good for others?"""
+        try:
+            self.results = [self._folded(tensor) for tensor in results]
+        except _Useless:
+            self._is_useful = False
+        self._is_useful = self._is_useful and self._before == self._kept_beside()
+        self._surroundings = self._surroundings_of(self._graph)
+        self._graph = self._numbers = None
+        return self._is_useful
+
+    def _surroundings_of(self, graph):
+        """What else decides about what a call adds: the tensors and variables of its that tapes watch."""
+        watched = (id(variable) for variable in self._variables.values()
+                   if any(tape._watches(variable) for tape in state._state.tapes))
+        return frozenset(graph.aliases), frozenset(watched), graph.keeps, state.wants_nodes(graph)
+
+    def fits(self, graph):
+        """Does a call in that graph, now, add the same?"""
+        for one in self._around:
+            tensor = one.tensor()
+            if tensor is None or tensor._graph is not graph and (graph.captured is None or all(
+                    tensor._graph is not around for around in state._state.graphs)):
+                return False
+        return self._surroundings == self._surroundings_of(graph)
+
+    def add_to(self, graph, tensors):
+        """Adds what the call added, of other arguments; the tensors that it gives."""
+        made = list(tensors)
+
+        def unfold(one):
+            return state.reach(graph, made[one.number] if isinstance(one, _Made) else
+                               one.tensor() if isinstance(one, _Around) else one)
+
+        def unfolded(value):
+            return _mapped(value, unfold, (_Made, _Around, Tensor))
+        for name, args, kwargs in self._steps:
+            result = getattr(graph, name)(*unfolded(args), **{key: unfolded(value) for key, value in kwargs.items()})
+            made.extend(_tensors_in(result))
+        return unfolded(self.results)
+
+
+def _parts_of(result):
+    """(tensors, what puts such a result together of others); None of one that is more than tensors and plain values."""
+    leaves = nest.flatten(result)
+    if any(not isinstance(leaf, (Tensor, *_PLAIN)) and not hasattr(leaf, "_is_leaf_value") for leaf in leaves):
+        return None
+    kinds = [leaf if isinstance(leaf, _PLAIN) else nest.spec_of_leaf(leaf) for leaf in leaves]
+    structure = nest.map_structure(lambda leaf: None, result)
+
+    def put(tensors):
+        return nest.pack_sequence_as(structure, [kind if isinstance(kind, _PLAIN) else kind._put(tensors)
+                                                 for kind in kinds])
+    return [tensor for leaf, kind in zip(leaves, kinds) if not isinstance(leaf, _PLAIN)
+            for tensor in kind._take(leaf)], put
+
+
+class Calls:
+    """The calls of one function within functions that are traced."""
+
+    def __init__(self):
+        self._logs = {}  # sort of call -> (its log, what puts its result together)
+
+    def run(self, graph, function, args, kwargs):
+        """What ``function(*args, **kwargs)`` gives in that graph: as an earlier call gave it, if there was one."""
+        leaves = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
+        given = [tensor for leaf in leaves if not isinstance(leaf, _Static)
+                 for tensor in nest.spec_of_leaf(leaf)._take(leaf)]
+        if any(tensor._has_values for tensor in given) or not state.repeats_calls():
+            return function(*args, **kwargs)
+        kinds = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in leaves]
+        key = tuple(kinds), _shape_of((args, kwargs)), id(state.strategy())
+        log, put = self._logs.get(key, (None, None))
+        if log is not None and log.fits(graph):
+            return put(iter(log.add_to(graph, given)))
+        # Tensors of their own: the function may find those that it is given in what is around it, too.
+        own = [graph.call("identity", None, [state.reach(graph, tensor)])[0] for tensor in given]
+        log, there = Log(graph, own), iter(own)
+        args, kwargs = nest.pack_sequence_as((args, kwargs), [
+            kind.value if isinstance(kind, _Static) else kind._put(there) for kind in kinds])
+        before, graph.logs = graph.logs, (*graph.logs, log)
+        try:
+            result = function(*args, **kwargs)
+            found = _parts_of(result)
+            if found is not None and log.end([state.reach(graph, tensor) for tensor in found[0]]):
+                if len(self._logs) >= _MOST_LOGS:
+                    self._logs.clear()
+                self._logs[key] = log, found[1]
+            return result
+        finally:
+            graph.logs = before

@@ -60,6 +60,16 @@ def test_gradients():
     assert outer(within, x)[1] == 1104. and log == []
 
 
+def test_tapes_and_callers_share_the_trace():
+    v = tf.Variable(3.)
+    f = inner(lambda a: a * a * v)
+    with tf.GradientTape() as tape:
+        y = tf.reduce_sum(f(x))
+    assert float(tape.gradient(y, v)) == 14. and f(x).numpy().tolist() == [3., 12., 27.]
+    assert outer(lambda x: f(x) + f(x), x) == [6., 24., 54.]
+    assert log == ["call"] and f.experimental_get_tracing_count() == 1
+
+
 def test_inner_tapes_of_any_order():
     @inner
     def second(x):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leat import nest
+from leat import _native, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, convert_to_tensor
 
@@ -111,3 +111,33 @@ def _join(a, b):
     if isinstance(a, _Static) or isinstance(b, _Static):
         return a if a == b else None
     return a.most_specific_common_supertype([b])
+
+
+def _spread(value, tensors):
+    """What tells structures of tensors apart, whose leaves `tensors` takes in flat order; TypeError for others."""
+    kind = type(value)
+    if kind is Tensor:
+        tensors.append(value)
+        return 0
+    if kind is tuple or kind is list:
+        return (kind, *[_spread(part, tensors) for part in value])
+    if kind is dict:
+        names = sorted(value)
+        return (kind, tuple(names), *[_spread(value[name], tensors) for name in names])
+    if kind is bool or value is None:
+        return (kind, value)
+    raise TypeError
+
+
+def _known_by(args):
+    """(key, tensors) of a call whose arguments are structures of plain tensors; (None, ()) for others."""
+    key = _native.Operation.key(args)
+    if key is not None:
+        return key, args
+    tensors = []
+    try:
+        structure = _spread(args, tensors)
+    except TypeError:
+        return None, ()
+    key = _native.Operation.key(tuple(tensors))
+    return (None, ()) if key is None else ((key, structure), tensors)

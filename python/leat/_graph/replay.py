@@ -88,7 +88,8 @@ class Log:
 
     def __init__(self, graph, tensors):
         self._graph = graph
-        self._first = min([tensor._id for tensor in tensors], default=graph.constant(constant(True))._id)
+        # What is made from here on has a number from this one on; a graph without values has none of others.
+        self._first = tensors[0]._id if tensors else graph.constant(constant(True))._id if graph.calls else 0
         self._numbers = {_key(tensor): number for number, tensor in enumerate(tensors)}
         self._count = len(tensors)
         self._steps = []  # (method, arguments, keyword arguments)
@@ -148,6 +149,10 @@ class Log:
                    if any(tape._watches(variable) for tape in state._state.tapes))
         return frozenset(graph.aliases), frozenset(watched), graph.keeps, state.wants_nodes(graph)
 
+    def suits(self, graph, variables):
+        """Does a call add the same to a graph of its own, now, where the values of variables are arguments?"""
+        return not self._around and self.fits(graph) and not any(id(one) in self._variables for one in variables)
+
     def fits(self, graph):
         """Does a call in that graph, now, add the same?"""
         for one in self._around:
@@ -189,28 +194,44 @@ def _parts_of(result):
 
 
 class Calls:
-    """The calls of one function within functions that are traced."""
+    """The calls of one function in all graphs of its own and of functions that call it."""
 
     def __init__(self):
         self._logs = {}  # sort of call -> (its log, what puts its result together)
 
-    def run(self, graph, function, args, kwargs):
-        """What ``function(*args, **kwargs)`` gives in that graph: as an earlier call gave it, if there was one."""
+    def run_inside(self, graph, function, args, kwargs):
+        """What ``function(*args, **kwargs)`` gives in the graph of a function that calls it."""
         leaves = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
         given = [tensor for leaf in leaves if not isinstance(leaf, _Static)
                  for tensor in nest.spec_of_leaf(leaf)._take(leaf)]
         if any(tensor._has_values for tensor in given) or not state.repeats_calls():
             return function(*args, **kwargs)
         kinds = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in leaves]
-        key = tuple(kinds), _shape_of((args, kwargs)), id(state.strategy())
-        log, put = self._logs.get(key, (None, None))
+        log, put = self._found(kinds, (args, kwargs))
         if log is not None and log.fits(graph):
             return put(iter(log.add_to(graph, given)))
         # Tensors of their own: the function may find those that it is given in what is around it, too.
         own = [graph.call("identity", None, [state.reach(graph, tensor)])[0] for tensor in given]
-        log, there = Log(graph, own), iter(own)
+        there = iter(own)
         args, kwargs = nest.pack_sequence_as((args, kwargs), [
             kind.value if isinstance(kind, _Static) else kind._put(there) for kind in kinds])
+        return self._called(graph, kinds, own, function, args, kwargs)
+
+    def run(self, graph, kinds, tensors, variables, function, args, kwargs):
+        """The same in the function's own graph, whose arguments are `tensors` and the values of `variables`; `kinds`:
+        the specs of the leaves of `args` and `kwargs`."""
+        if not state.repeats_calls():
+            return function(*args, **kwargs)
+        log, put = self._found(kinds, (args, kwargs))
+        if log is not None and log.suits(graph, variables):
+            return put(iter(log.add_to(graph, tensors)))
+        return self._called(graph, kinds, tensors, function, args, kwargs)
+
+    def _found(self, kinds, structure):
+        return self._logs.get(_sort_of(kinds, structure), (None, None))
+
+    def _called(self, graph, kinds, tensors, function, args, kwargs):
+        log = Log(graph, tensors)
         before, graph.logs = graph.logs, (*graph.logs, log)
         try:
             result = function(*args, **kwargs)
@@ -218,7 +239,11 @@ class Calls:
             if found is not None and log.end([state.reach(graph, tensor) for tensor in found[0]]):
                 if len(self._logs) >= _MOST_LOGS:
                     self._logs.clear()
-                self._logs[key] = log, found[1]
+                self._logs[_sort_of(kinds, (args, kwargs))] = log, found[1]
             return result
         finally:
             graph.logs = before
+
+
+def _sort_of(kinds, structure):
+    return tuple(kinds), _shape_of(structure), id(state.strategy())

@@ -15,8 +15,8 @@ from leat import _native, dtypes, nest
 from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import introspection, replay, steps, trace
-from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _leaf, _named, _read, _shape_of, _Static,
-                                   distinct, fitted)
+from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _known_by, _leaf, _named, _read, _shape_of,
+                                   _Static, distinct, fitted)
 from leat.errors import InvalidArgumentError, OpError, OutOfRangeError
 
 _eager_mode = [False]
@@ -59,39 +59,9 @@ def function(func=None, input_signature=None, autograph=True, jit_compile=None, 
     return decorate if func is None else decorate(func)
 
 
-_state, _key_of_call = trace._state, _native.Operation.key
+_state = trace._state
 _MOST_QUICK = 256
 _LASTING = (bool, int, float, str, type(None))
-
-
-def _spread(value, tensors):
-    """What tells structures of tensors apart, whose leaves `tensors` takes in flat order; TypeError for others."""
-    kind = type(value)
-    if kind is Tensor:
-        tensors.append(value)
-        return 0
-    if kind is tuple or kind is list:
-        return (kind, *[_spread(part, tensors) for part in value])
-    if kind is dict:
-        names = sorted(value)
-        return (kind, tuple(names), *[_spread(value[name], tensors) for name in names])
-    if kind is bool or value is None:
-        return (kind, value)
-    raise TypeError
-
-
-def _known_by(args):
-    """(key, tensors) of a call whose arguments are structures of plain tensors; (None, ()) for others."""
-    key = _key_of_call(args)
-    if key is not None:
-        return key, args
-    tensors = []
-    try:
-        structure = _spread(args, tensors)
-    except TypeError:
-        return None, ()
-    key = _key_of_call(tuple(tensors))
-    return (None, ()) if key is None else ((key, structure), tensors)
 
 
 class _Trace:
@@ -142,7 +112,7 @@ class Function:
         self._quick = {}  # key of a call with plain tensors alone -> the trace that it ran
         self._signature = None
         self._count = 0
-        self._inside = replay.Calls()
+        self._calls = replay.Calls()
 
     def experimental_get_tracing_count(self):
         """How often the Python function was called to be traced."""
@@ -239,7 +209,7 @@ class Function:
         if trace.is_tracing():
             graph = trace.current_graph()
             with graph.seeds_of_its_own():
-                return self._inside.run(graph, self._call_converted, *self._canonical(args, kwargs))
+                return self._calls.run_inside(graph, self._call_converted, *self._canonical(args, kwargs))
         given = args
         args, kwargs = self._canonical(args, kwargs)
         flat = [_leaf(leaf) for leaf in nest.flatten((args, kwargs))]
@@ -359,9 +329,10 @@ class Function:
 
     def _trace(self, structure, leaf_specs, variables, given):
         first = not self._has_traced
-        self._count += 1
+        count = self._count
         made, has_created = trace.with_constants(
             lambda: self._trace_once(structure, leaf_specs, variables, given, first))
+        self._count = min(self._count, count + 1)  # gradients by constants had it called twice
         # As in TensorFlow: what stays is a trace that finds the variables and makes none.
         if has_created:
             return self._trace(structure, leaf_specs, variables, ())
@@ -382,7 +353,8 @@ class Function:
 
     def _trace_into(self, graph, structure, leaf_specs, variables, first, given):
         with trace.tracing(graph), trace.recorded():
-            arguments = iter(graph.arguments())
+            tensors = graph.arguments()
+            arguments = iter(tensors)
             flat = [leaf.value if isinstance(leaf, _Static) else leaf._put(arguments) for leaf in leaf_specs]
             graph.feeds = {leaf._id: value for leaf, value in zip(flat, given) if isinstance(leaf, Tensor)
                            and leaf._graph is graph and getattr(value, "_has_values", False)}
@@ -391,7 +363,8 @@ class Function:
                     graph.names[leaf._id] = name
             graph.given = dict(zip((id(v) for v in variables), arguments))
             args, kwargs = nest.pack_sequence_as(structure, flat)
-            result = trace.converted(self.python_function, self._autograph)(*args, **kwargs)
+            del tensors[len(tensors) - len(variables):]
+            result = self._calls.run(graph, leaf_specs, tensors, variables, self._call_converted, args, kwargs)
             if (graph.created or graph.makes_state) and not first:
                 raise ValueError("tf.function only supports singleton tf.Variables created on the first call. Make "
                                  "sure the tf.Variable is only created once or created outside tf.function. See "

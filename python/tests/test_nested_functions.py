@@ -248,3 +248,29 @@ def test_what_failed_is_tried_again():
             except ValueError:
                 log.append("caught")
     assert outer(until_it_works, x) == [1., 2., 3.] and log == ["try", "caught", "try"]
+
+
+class Box:
+    """What keeps a tensor that no function returns."""
+
+
+@pytest.mark.parametrize("is_used_between", (True, False))
+def test_what_gets_out_of_a_call_is_never_that_of_another(is_used_between):
+    """TensorFlow refuses each use (TypeError); here the function is called anew where it still can be."""
+    box = Box()
+
+    @inner
+    def keep(x):
+        box.kept = x * 2
+        return box.kept + 1
+
+    def both(x):
+        first = keep(x)
+        found = box.kept + 0 if is_used_between else first
+        again = keep(x * 3)
+        return first, found, again, box.kept + 0
+    if is_used_between:
+        assert outer(both, x[:2]) == ([3., 5.], [2., 4.], [7., 13.], [6., 12.])
+    else:
+        with pytest.raises(TypeError):
+            tf.function(both)(x)

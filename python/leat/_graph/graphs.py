@@ -79,6 +79,7 @@ class Graph(_native.Graph):
         self._users = set()
         self._behind = weakref.WeakSet()  # of these, those whose blocks have ended
         self.logs = ()  # of the calls of functions that are under way in it (replay.Log)
+        self.ended = ()  # those that are over, and whose values may have got out
         self.is_inside = False  # is a method running that the logs note?
         self._seedless = None  # how many operations without a seed an inner function has so far
 

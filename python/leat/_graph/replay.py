@@ -11,7 +11,7 @@ import functools
 import weakref
 
 from leat import nest
-from leat._core.tensor import Tensor, constant
+from leat._core.tensor import NotTraceable, Tensor, constant
 from leat._graph import state
 from leat._graph.arguments import _leaf, _shape_of, _Static
 
@@ -95,7 +95,7 @@ class Log:
         self._steps = []  # (method, arguments, keyword arguments)
         self._around = []
         self._variables = {}  # those that functions within it use
-        self._is_useful = True
+        self._is_useful, self._has_served = True, False
         self._before = self._kept_beside()
         self.results = None  # numbers, or tensors with values; after `end`
 
@@ -140,8 +140,17 @@ class Log:
             self._is_useful = False
         self._is_useful = self._is_useful and self._before == self._kept_beside()
         self._surroundings = self._surroundings_of(self._graph)
+        if self._is_useful:
+            self._graph.ended = (*self._graph.ended, _Ended(self, self._graph, self._first, {
+                number for graph, number in self._numbers if graph == id(self._graph)}, results))
         self._graph = self._numbers = None
         return self._is_useful
+
+    def forget(self):
+        """It serves no more calls; NotTraceable where it did."""
+        if self._has_served:
+            raise NotTraceable("a tensor of a function is used outside of it and of what it returns; return it")
+        self._is_useful = False
 
     def _surroundings_of(self, graph):
         """What else decides about what a call adds: the tensors and variables of its that tapes watch."""
@@ -155,6 +164,8 @@ class Log:
 
     def fits(self, graph):
         """Does a call in that graph, now, add the same?"""
+        if not self._is_useful:
+            return False
         for one in self._around:
             tensor = one.tensor()
             if tensor is None or tensor._graph is not graph and (graph.captured is None or all(
@@ -164,7 +175,7 @@ class Log:
 
     def add_to(self, graph, tensors):
         """Adds what the call added, of other arguments; the tensors that it gives."""
-        made = list(tensors)
+        made, self._has_served = list(tensors), True
 
         def unfold(one):
             return state.reach(graph, made[one.number] if isinstance(one, _Made) else
@@ -178,10 +189,26 @@ class Log:
         return unfolded(self.results)
 
 
+class _Ended:
+    """A call that is over in a graph: what it has made and not returned is nobody else's, since other calls would not
+    make it anew."""
+
+    def __init__(self, log, graph, first, numbers, results):
+        self._log, self._graph = log, weakref.ref(graph)
+        self._numbers = {number for number in numbers if number >= first}.difference(one._id for one in results)
+
+    def check(self, tensor):
+        """A tensor is used outside."""
+        if tensor._id in self._numbers and not any(
+                read is tensor for _, reads, _ in self._graph().variables.values() for read in reads):
+            self._log.forget()
+
+
 def _parts_of(result):
     """(tensors, what puts such a result together of others); None of one that is more than tensors and plain values."""
     leaves = nest.flatten(result)
-    if any(not isinstance(leaf, (Tensor, *_PLAIN)) and not hasattr(leaf, "_is_leaf_value") for leaf in leaves):
+    if any(getattr(leaf, "_keras_mask", None) is not None or not isinstance(leaf, (Tensor, *_PLAIN)) and not hasattr(
+            leaf, "_is_leaf_value") for leaf in leaves):
         return None
     kinds = [leaf if isinstance(leaf, _PLAIN) else nest.spec_of_leaf(leaf) for leaf in leaves]
     structure = nest.map_structure(lambda leaf: None, result)

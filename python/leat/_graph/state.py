@@ -328,6 +328,8 @@ def _note_outer(tensors):
 def reach(graph, tensor):
     """The tensor as an input of a node of `graph`."""
     if tensor._graph is graph:
+        for call in graph.ended:
+            call.check(tensor)
         return tensor
     if tensor._has_values:
         _note_outer([tensor])

@@ -106,6 +106,9 @@ function(leat_test_program path)
     endif()
 endfunction()
 
+# All that the tests of threads run; what is not for them the thread sanitizer's build leaves out.
+add_custom_target(threads)
+
 # One executable, units/<name>, of test programs below a folder: leat_units(NAME n FOLDER f SOURCES s... OBJECTS o... [LABELS l...]).
 # Each holds all objects of its room and below, and takes as long to link; so there is one for a room, not one for a file.
 function(leat_units)
@@ -126,6 +129,9 @@ function(leat_units)
     file(CONFIGURE OUTPUT ${program}.def CONTENT "${table}" @ONLY)
     leat_test_program(units/${U_NAME} ${PROJECT_SOURCE_DIR}/tests/units/runner.c ${U_SOURCES} ${U_OBJECTS})
     target_compile_definitions(t_units_${U_NAME} PRIVATE LEATI_UNITS="${program}.def")
+    if("threads" IN_LIST U_LABELS)
+        add_dependencies(threads t_units_${U_NAME})
+    endif()
 endfunction()
 
 foreach(room IN LISTS LEAT_ROOMS)
@@ -227,6 +233,7 @@ endfunction()
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/conform/*.c)
 if(sources)
     leat_test_program(tests/conform_test ${sources} ${suite_objects})
+    add_dependencies(threads t_tests_conform_test)
     leat_conform(data 4 threads data arguments)
     leat_conform(data_at 1 threads data_at descriptors)
     leat_conform(data_memory 4 threads data_memory)

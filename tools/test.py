@@ -70,7 +70,7 @@ def build_and_test(step):
     sanitize = settings.pop("sanitize", "")
     environment = {**os.environ, **settings, **ENVIRONMENT, "CTEST_OUTPUT_ON_FAILURE": "1"}
     for command in (["cmake", "-G", "Ninja", "-B", folder, "-DLEAT_WERROR=ON", "-DLEAT_SANITIZE=" + sanitize],
-                    ["ninja", "-C", folder, "-k", "20", "--quiet"]):
+                    ["ninja", "-C", folder, "-k", "20", "--quiet", *(["threads"] if sanitize == "thread" else [])]):
         if run(command, env=environment)[0]:
             return 0, 1, 0
     wrapper = fixed_addresses() if sanitize == "thread" else []

@@ -167,7 +167,11 @@ def test_concrete_functions():
         return a + b
     concrete = add.get_concrete_function(tf.TensorSpec([None], tf.int32), tf.TensorSpec([], tf.int32))
     assert concrete(tf.constant([1, 2]), tf.constant(1)).numpy().tolist() == [2, 3]
-    assert concrete.structured_outputs == tf.TensorSpec([None], tf.int32)
+    assert str(concrete.structured_outputs) == 'Tensor("Identity:0", shape=(None,), dtype=int32)'
+    assert repr(concrete.structured_outputs) == "<tf.Tensor 'Identity:0' shape=(None,) dtype=int32>"
+    printed = []
+    tf.function(lambda x: printed.append(str(x))).get_concrete_function(tf.TensorSpec(None, name="x"))
+    assert printed == ['Tensor("x:0", dtype=float32)']
 
 
 def test_variables_print_and_convert():
@@ -176,9 +180,11 @@ def test_variables_print_and_convert():
                        "dtype=int32)>") == str(v)
     assert repr(tf.Variable(1.0)) == "<tf.Variable 'Variable:0' shape=() dtype=float32, numpy=1.0>"
     assert (v + 1).numpy().tolist() == [[2, 3], [4, 5]] and (1 - v)[0, 0].numpy() == 0
-    assert v.assign([[1, 1], [1, 1]]) is v and v.assign_sub([[1, 1], [1, 1]]).numpy().sum() == 0
+    assert repr(v.assign([[1, 1], [1, 1]])) == ("<tf.Variable 'UnreadVariable' shape=(2, 2) dtype=int32, numpy=\n"
+                                                "array([[1, 1],\n       [1, 1]], dtype=int32)>")
+    assert v.assign_sub([[1, 1], [1, 1]]).numpy().sum() == 0
     assert np.asarray(v).shape == (2, 2) and tf.reduce_sum(v).numpy() == 0
-    with pytest.raises(ValueError, match="'w:0'"):
+    with pytest.raises(ValueError, match="' w:0'"):
         v.assign([1, 2])
     with pytest.raises(TypeError, match="unhashable"):
         hash(v)

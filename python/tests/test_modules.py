@@ -264,7 +264,7 @@ def test_versions():
 
 def test_slices_of_variables_are_set():
     variable = tf.Variable([1, 2, 3])
-    assert variable.scatter_nd_update([[1]], [7]) is variable and variable.numpy().tolist() == [1, 7, 3]
+    assert variable.scatter_nd_update([[1]], [7]).name == "UnreadVariable" and variable.numpy().tolist() == [1, 7, 3]
     variable.scatter_nd_add([[0], [0]], [1, 2])
     variable.scatter_nd_sub([[2]], [3])
     assert variable.numpy().tolist() == [4, 7, 0]
@@ -274,6 +274,23 @@ def test_slices_of_variables_are_set():
         variable.scatter_nd_add(tf.reshape(i, [1, 1]), [10])
         return variable[0]
     assert step(tf.constant(0)).numpy() == 14 and variable.numpy().tolist() == [14, 7, 0]
+
+
+def test_what_an_assignment_gives_is_the_variable():
+    v = tf.Variable(1.0)
+    given = v.assign_add(1.0)
+    v.assign(5.0)
+    assert given.numpy() == 5.0 and given.assign(7.0).numpy() == 7.0 and v.numpy() == 7.0
+    with tf.GradientTape() as tape:
+        y = v.assign(2.0) * v
+    assert tape.gradient(y, v).numpy() == 4.0
+
+    @tf.function
+    def step():
+        given = v.assign_add(1.0)
+        v.assign_add(1.0)
+        return given + 0.0
+    assert step().numpy() == 4.0
 
 
 def test_slices_are_scattered():
@@ -356,7 +373,7 @@ def test_folders_are_walked(tmp_path):
 
 def test_parts_of_variables_are_set():
     v = tf.Variable(np.arange(12, dtype=np.float32).reshape(3, 4))
-    assert v[0].assign([1.0, 2.0, 3.0, 4.0]) is v
+    assert v[0].assign([1.0, 2.0, 3.0, 4.0]).shape == [3, 4]
     v[1, 1].assign(5.5)
     v[:, -1].assign(7)
     v[::2, 1:3].assign(np.zeros((2, 2), np.float32))

@@ -241,7 +241,8 @@ class Tensor(_native.TensorBase):
 
     def __str__(self):
         if not self._has_values:
-            return f'Tensor("{self.name}", shape={self.shape}, dtype={self.dtype.name})'
+            shape = "" if self.shape.rank is None else f", shape={self.shape}"
+            return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
         return f"tf.Tensor({text_of(self, False)}, shape={self.shape}, dtype={self.dtype.name})"
 
     def __format__(self, spec):

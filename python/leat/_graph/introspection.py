@@ -121,6 +121,17 @@ class GraphTensor:
     def __repr__(self):
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
+    def __str__(self):
+        shape = "" if self.shape.rank is None else f", shape={self.shape}"
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name})'
+
+
+def with_values(structure, default):
+    """A structure of TypeSpecs with values of a graph in the place of those of tensors."""
+    found = iter(values_of(structure, default))
+    return nest.map_structure(lambda leaf: leaf if not isinstance(leaf, specs.TypeSpec) else (
+        next(found) if type(leaf) is specs.TensorSpec else (next(found), leaf)[1]), structure)
+
 
 def values_of(structure, default):
     """The tensors of a structure of TypeSpecs as values of a graph; names that they lack are `default` and a number."""

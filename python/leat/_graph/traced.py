@@ -455,7 +455,7 @@ class ConcreteFunction:
     def function_type(self):
         """What it takes and gives."""
         return introspection.function_type(self._function._arguments_spec(), self.structured_input_signature,
-                                           self.structured_outputs, self._function.input_signature is not None)
+                                           self._output_specs, self._function.input_signature is not None)
 
     def pretty_printed_signature(self, verbose=True):
         """Its signature for readers, in lines or as one."""
@@ -475,17 +475,17 @@ class ConcreteFunction:
     @property
     def outputs(self):
         """What stands in its graph for the tensors that it gives."""
-        return introspection.values_of(self.structured_outputs, "Identity")
+        return introspection.values_of(self._output_specs, "Identity")
 
     @property
     def output_shapes(self):
         """The shapes of its results."""
-        return introspection.shapes_of(self.structured_outputs)
+        return introspection.shapes_of(self._output_specs)
 
     @property
     def output_dtypes(self):
         """The dtypes of its results."""
-        return introspection.dtypes_of(self.structured_outputs)
+        return introspection.dtypes_of(self._output_specs)
 
     @property
     def captured_inputs(self):
@@ -493,9 +493,14 @@ class ConcreteFunction:
         return self.variables
 
     @property
-    def structured_outputs(self):
+    def _output_specs(self):
         """The structure of TypeSpecs of the results."""
         return nest.pack_sequence_as(self._made.structure, self._made.leaves)
+
+    @property
+    def structured_outputs(self):
+        """The structure of the results: what stands in its graph for tensors, TypeSpecs for what consists of them."""
+        return introspection.with_values(self._output_specs, "Identity")
 
     @property
     def variables(self):

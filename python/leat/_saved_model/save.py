@@ -79,7 +79,7 @@ def _children(value, signatures):
 
 def _output_names(function):
     """{name: TensorSpec} of the results of a function, as a signature has them, in the order that it gives them in."""
-    found = function.structured_outputs
+    found = function._output_specs
     by_key = isinstance(found, dict)  # whose values come in the order of their keys
     if hasattr(found, "_asdict"):
         found = found._asdict()
@@ -236,7 +236,7 @@ class _Functions:
         used = sorted(Body(self.library, {}).resources_in(description))
         name = write_function(self.library, _name_of(function), [(f"arg_{i}", one) for i, one in enumerate(types)],
                               used, self.values, lambda inner, given: inner.write(description, given))
-        self._note(name, used, made.signature, function.structured_outputs)
+        self._note(name, used, made.signature, function._output_specs)
         return name, used
 
     def _note(self, name, used, signature, outputs):

@@ -263,17 +263,25 @@ class Variable(metaclass=_Made):
     def assign(self, value, use_locking=False, name=None, read_value=True):
         """Sets the values; the variable itself (``tf.Variable.assign``). ValueError on another shape."""
         self._write(_converted(value, self._dtype), False)
-        return self if read_value else None
+        return self._unread() if read_value else None
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
         """Adds to the values; the variable itself."""
         self._write(_converted(delta, self._dtype), True)
-        return self if read_value else None
+        return self._unread() if read_value else None
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
         """Subtracts from the values; the variable itself."""
         self._write(-_converted(delta, self._dtype), True)
-        return self if read_value else None
+        return self._unread() if read_value else None
+
+    def _unread(self):
+        """What assignments give: the variable, by the name that TensorFlow gives such a result."""
+        if type(self) is not Variable:
+            return self
+        made = object.__new__(_UnreadVariable)
+        made.__dict__ = self.__dict__ | {"_variable": self}
+        return made
 
     def scatter_nd_update(self, indices, updates, name=None):
         """Sets the slices that `indices` number; the variable itself (``tf.Variable.scatter_nd_update``)."""
@@ -377,7 +385,7 @@ class Variable(metaclass=_Made):
     def _check_value(self, value, add):
         if not self._shape.is_compatible_with(value.shape):
             if not add:
-                text = (f"Cannot assign value to variable '{self.name}': Shape mismatch.The variable shape "
+                text = (f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
                         f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
                 if self._was_open:
                     raise UnimplementedError(None, None, f"{text} A variable keeps the shape of its initial value, "
@@ -494,6 +502,21 @@ class Variable(metaclass=_Made):
             return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
         text = text_of(self._native.read(), True)
         return f"<tf.Variable '{self.name}' shape={self._shape} dtype={self._dtype.name}, numpy={text}>"
+
+
+class _UnreadVariable(Variable):
+    """A variable that was assigned, as the result of that: all that it does is done by the variable."""
+
+    name = property(lambda self: "UnreadVariable")
+
+    def _as_tensor(self):
+        return self._variable._as_tensor()
+
+    def _write(self, value, add):
+        self._variable._write(value, add)
+
+    def _unread(self):
+        return self._variable._unread()
 
 
 def _restored(value, trainable, name, constraint, synchronization, aggregation):

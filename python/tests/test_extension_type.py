@@ -266,3 +266,39 @@ def test_what_nobody_handles_is_refused(masked):
         masked + masked
     with pytest.raises(ValueError, match="registered"):
         tf.experimental.unregister_dispatch_for(abs)
+
+
+def test_classes_name_themselves_before_they_are_there():
+    class Node(tf.experimental.ExtensionType):
+        value: tf.Tensor
+        children: Tuple["Node", ...] = ()
+    assert Node(3, [Node(5), Node(2)]).children[1].value.numpy() == 2
+
+
+def test_rows_come_and_go_in_fields_of_shapes():
+    class Network(tf.experimental.BatchableExtensionType):
+        shape: tf.TensorShape
+        work: tf.Tensor
+
+        def __init__(self, work):
+            self.work = tf.convert_to_tensor(work)
+            self.shape = self.work.shape[:-1]
+    two = Network([[5.0, 3.0], [1.0, 2.0]])
+    assert [one.shape.as_list() for one in tf.data.Dataset.from_tensor_slices(two)] == [[], []]
+    batched = tf.data.Dataset.from_tensors(Network([5.0, 3.0])).repeat(3).batch(3, drop_remainder=True)
+    assert [one.shape.as_list() for one in batched] == [[3]] and batched.element_spec.shape == [3]
+    mapped = tf.map_fn(lambda one: Network(one.work + tf.cast(tf.size(one.work), tf.float32)), two)
+    assert mapped.work.numpy().tolist() == [[7.0, 5.0], [3.0, 4.0]] and mapped.shape == [2]
+
+
+def test_handlers_are_not_asked_about_tensors_alone():
+    def stack(values: List[Union[Masked, tf.Tensor]], axis=0):
+        values = [one if isinstance(one, Masked) else Masked(one, tf.ones_like(one, tf.bool)) for one in values]
+        return Masked(tf.stack([one.values for one in values], axis), tf.stack([one.mask for one in values], axis))
+    tf.experimental.dispatch_for_api(tf.stack)(stack)
+    try:
+        made = tf.stack([Masked([1, 2], [True, False]), tf.constant([3, 4])])
+        assert made.mask.numpy().tolist() == [[True, False], [True, True]]
+        assert isinstance(tf.stack([tf.constant(1), tf.constant(2)]), tf.Tensor)
+    finally:
+        tf.experimental.unregister_dispatch_for(stack)

@@ -119,7 +119,11 @@ ENABLED = {
     "m[:, [1, 0]]": ([[2, 1], [4, 3]], "int32"), "m[[1]]": ([[3, 4]], "int32"),
     "f[tf.constant([0, 1, 0])]": ([1., 2., 1.], "float32"), "m[0, 1:]": ([2], "int32"), "m[-1]": ([3, 4], "int32"),
     "tf.Variable([1, 2]) + 1.5": ([2.5, 3.5], "float64"), "f + np.float64(1)": ([2., 3.], "float64"),
-    "m[[-1]]": ([[3, 4]], "int32"), "tf.constant([[[1], [2]]])[:, [1, 0]]": ([[[2], [1]]], "int32")}
+    "m[[-1]]": ([[3, 4]], "int32"), "tf.constant([[[1], [2]]])[:, [1, 0]]": ([[[2], [1]]], "int32"),
+    "c[:, (True, False)]": ([[[0, 1]], [[4, 5]]], "int32"), "c[1, (0, 0, 1), [0, 1, 1]]": ([4, 5, 7], "int32"),
+    "c[[0, 1], :, [1, 0]]": ([[1, 3], [4, 6]], "int32"), "c[[0, 1], None, [1, 0]]": ([[[2, 3]], [[4, 5]]], "int32"),
+    "c[0, :, [1, 1, 0]]": ([[1, 1, 0], [3, 3, 2]], "int32"),  # numpy's own gives this the other way around
+    "c[..., np.array(1), [1, 0]]": ([[3, 2], [7, 6]], "int32")}
 PROGRAM = """
 import json, sys
 import numpy as np
@@ -127,6 +131,7 @@ import leat as tf
 tnp = tf.experimental.numpy
 tnp.experimental_enable_numpy_behavior()
 f, i, m = tf.constant([1., 2.]), tf.constant([1, 2]), tf.constant([[1, 2], [3, 4]])
+c = tf.reshape(tf.range(8), [2, 2, 2])
 found = {}
 for text in json.load(sys.stdin):
     value = eval(text)

@@ -20,10 +20,11 @@ def _rows(elems):
     flat = nest.flatten(elems)
     if not flat:
         raise ValueError("elems must have at least one Tensor")
-    for leaf in flat:
+    parts = [part for leaf in flat for part in (leaf._parts_of_rows() if hasattr(leaf, "_parts_of_rows") else [leaf])]
+    for leaf in parts:
         if isinstance(leaf, Tensor) and leaf.shape.rank == 0:
             raise ValueError("Elements in elems must be 1+ dimensional Tensors, not scalars")
-    counts = [leaf.shape[0] for leaf in flat if leaf.shape.rank is not None]
+    counts = [leaf.shape[0] for leaf in parts if leaf.shape.rank is not None]
     count = next((one for one in counts if one is not None), None)
     for other in counts:
         if other is not None and other != count:
@@ -32,6 +33,8 @@ def _rows(elems):
 
 
 def _row(leaf, i):
+    if hasattr(leaf, "_of_parts"):
+        return leaf._of_parts([part[i] for part in leaf._parts_of_rows()])
     return leaf[i] if leaf.shape.rank is not None else ops.FUNCTIONS["gather"](leaf, i)
 
 
@@ -182,6 +185,9 @@ def _stack_column(column, like):
         from leat._structures.ragged_rows import stack
         stacked = stack(column)
         return stacked.with_row_splits_dtype(like.row_splits_dtype) if hasattr(like, "row_splits_dtype") else stacked
+    if hasattr(column[0], "_of_parts"):
+        return column[0]._of_parts([_stack_column(list(parts), None)
+                                    for parts in zip(*(one._parts_of_rows() for one in column))])
     return ops.FUNCTIONS["stack"](column)
 
 
@@ -198,13 +204,15 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     signature = fn_output_signature if fn_output_signature is not None else dtype
     count, row, elems = _rows(elems)
     like = signature if signature is not None else nest.map_structure(
-        lambda leaf: _row_like(leaf) if hasattr(leaf, "row_splits") else leaf.dtype, elems)
+        lambda leaf: leaf.dtype if isinstance(leaf, Tensor) else _row_like(leaf), elems)
     rows = _mapped_rows(fn, row, count, like)
     if isinstance(rows, Traced):
         return _map_loop(rows, row, elems, like, count)
     if rows:
         nest.assert_same_structure(like, rows[0], check_types=False)
         for one, found in zip(nest.flatten(like), nest.flatten(rows[0])):
+            if hasattr(found, "_of_parts"):
+                continue
             wanted = one.dtype if hasattr(one, "dtype") else dtypes.as_dtype(one)
             if found.dtype is not wanted:
                 raise InvalidArgumentError(None, None, f"TensorArray dtype is {wanted.name} but Op is trying to write "
@@ -214,6 +222,8 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 
 def _row_like(leaf):
     """The spec of a row of a leaf."""
+    if hasattr(leaf, "_of_parts"):
+        return leaf._of_parts([part[0] for part in leaf._parts_of_rows()])._type_spec
     return specs.RaggedTensorSpec(leaf.shape[1:], leaf.dtype, leaf.ragged_rank - 1, leaf.row_splits.dtype) if hasattr(
         leaf, "row_splits") else specs.TensorSpec(leaf.shape[1:], leaf.dtype)
 

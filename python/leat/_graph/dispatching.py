@@ -92,6 +92,8 @@ def _of_api(api, args, kwargs):
         bound = inspect.signature(api).bind(*args, **kwargs)
     except TypeError:
         return NotImplemented
+    if not any(hasattr(value, "_is_leaf_value") for value in nest.flatten(list(bound.arguments.values()))):
+        return NotImplemented
     for handler, signatures in _handlers.get(api, ()):
         for signature in signatures:
             if all(name in bound.arguments and _fits(bound.arguments[name], kind) for name, kind in signature.items()):

@@ -37,7 +37,7 @@ def _fields_of(cls):
     """The annotated fields of a class and of those that it is made of; ValueError for names and types that none has."""
     found = {field.name: field for base in reversed(cls.__mro__[1:]) for field in getattr(base, "_fields", ())}
     own = cls.__dict__.get("__annotations__", {})
-    hints = typing.get_type_hints(cls) if own else {}
+    hints = typing.get_type_hints(cls, localns={cls.__name__: cls}) if own else {}
     for name in own:
         if name in _RESERVED or name.startswith("_tf_extension_type") or hasattr(ExtensionType, name):
             raise ValueError(f"The field annotations for {cls.__name__} are invalid. Field {name!r} is reserved.")
@@ -350,10 +350,26 @@ class ExtensionTypeSpec(specs.TypeSpec):
         """The same with other specs of its tensors."""
         return self._of({name: _map_specs(lambda spec: next(leaves), part) for name, part in self._parts()})
 
+    def _rows(self, leaves):
+        """The same for other specs of its tensors in which dimensions of rows came or went: shapes follow."""
+        if not issubclass(self._class, BatchableExtensionType) or not leaves:
+            return self._with(iter(leaves))
+        old, new = self._leaves()[0].shape, leaves[0].shape
+        more = 0 if old.rank is None or new.rank is None else new.rank - old.rank
+
+        def follow(part):
+            if isinstance(part, tuple):
+                return tuple(map(follow, part))
+            if not isinstance(part, TensorShape) or part.rank is None:
+                return part
+            return new[:more].concatenate(part) if more > 0 else part[-more:]
+        made = self._with(iter(leaves))
+        return self._of({name: follow(part) for name, part in made._parts()})
+
     def _json(self):
         leaves = self._leaves()
         statics = tuple(_map_specs(lambda spec: None, part) for _, part in self._parts())
-        tag = nest.tag_of((type(self), repr(statics)), lambda specs: self._with(iter(specs)))
+        tag = nest.tag_of((type(self), repr(statics)), self._rows)
         return {**nest.to_json(tuple(leaves)), "tag": tag}
 
     def _take(self, value):
@@ -378,6 +394,14 @@ class BatchableExtensionType(ExtensionType):
     its tensors has the rows in its first dimension."""
 
     _is_abstract_base = True
+
+    def _parts_of_rows(self):
+        """Its tensors, each with the rows in its first dimension."""
+        return self._type_spec._take(self)
+
+    def _of_parts(self, parts):
+        """A value of other tensors, which have more dimensions of rows or fewer."""
+        return self._type_spec._rows([nest.spec_of_leaf(one) for one in parts])._put(iter(parts))
 
 
 def as_dict(value):

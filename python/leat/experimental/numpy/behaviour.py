@@ -63,31 +63,51 @@ def _index():
 
     def getitem(self, key):
         parts = list(key) if isinstance(key, tuple) else [key]
-        listed = [place for place, part in enumerate(parts) if isinstance(part, list) or getattr(
-            getattr(part, "shape", None), "rank", None) not in (None, 0) or hasattr(part, "__array_interface__")]
-        if not listed:
+        if not any(map(_is_array, parts)):
             return own(self, key)
-        indices = [types.asarray(parts[place]) for place in listed]
-        if len(parts) == 1 and indices[0].dtype is tf.bool:
-            return tf.boolean_mask(self, indices[0])
-        plain = all(isinstance(part, slice) and part == slice(None) for place, part in enumerate(parts)
-                    if place not in listed)
-        if any(one.dtype is tf.bool for one in indices) or not plain or listed != list(
-                range(listed[0], listed[0] + len(listed))):
-            raise UnimplementedError(None, None, "indexing by arrays beside masks, numbers or parts of other "
-                                     "dimensions; use tf.gather, tf.gather_nd or tf.boolean_mask")
-        if len(listed) == 1:
-            return arrays.take(self, indices[0], listed[0], mode="wrap")
-        together = arrays.broadcast_arrays(*types.cast_together(*indices))
-        sizes = tf.cast(tf.shape(self), together[0].dtype)
-        together = [one % sizes[place] for one, place in zip(together, listed)]
-        order = [*listed, *(place for place in range(len(self.shape)) if place not in listed)]
-        found = tf.gather_nd(tf.transpose(self, order), tf.stack(together, -1))
-        count = len(together[0].shape)
-        first = listed[0]  # the dimensions before stand behind those of the indices now
-        return tf.transpose(found, [*range(count, count + first), *range(count), *range(count + first,
-                                                                                        len(found.shape))])
+        if len(parts) == 1 and types.asarray(parts[0]).dtype is tf.bool:
+            return tf.boolean_mask(self, types.asarray(parts[0]))
+        return _indexed(own, self, _spread(parts, len(self.shape)))
     tf.Tensor.__getitem__ = getitem
+
+
+def _is_array(part):
+    return isinstance(part, (list, tuple)) or hasattr(part, "__array_interface__") and part.ndim > 0 or getattr(
+        getattr(part, "shape", None), "rank", None) not in (None, 0)
+
+
+def _spread(parts, rank):
+    """The parts of an index with masks as the numbers of their places, and slices for ``...`` and what is left out."""
+    spread = []
+    for part in parts:
+        part = types.asarray(part) if _is_array(part) else part
+        is_mask = getattr(part, "dtype", None) is tf.bool
+        spread += tf.unstack(tf.where(part), len(part.shape), 1) if is_mask else [part]
+    rest = [slice(None)] * (rank - sum(part is not None and part is not Ellipsis for part in spread))
+    place = next((i for i, part in enumerate(spread) if part is Ellipsis), None)
+    return [*spread, *rest] if place is None else [*spread[:place], *rest, *spread[place + 1:]]
+
+
+def _indexed(own, tensor, parts):
+    """The parts of a tensor at arrays of numbers: numpy's advanced indexing, after that by numbers and slices."""
+    listed = [place for place, part in enumerate(parts) if _is_array(part)]
+    rest = tuple(slice(None) if place in listed else part for place, part in enumerate(parts))
+    if any(part != slice(None) for part in rest):
+        tensor = own(tensor, rest)
+    kept = [part for part in parts if part is None or isinstance(part, slice) or _is_array(part)]
+    arrays_of = [types.asarray(parts[place]) for place in listed]
+    listed = [place for place, part in enumerate(kept) if _is_array(part)]
+    if len(listed) == 1:
+        return arrays.take(tensor, arrays_of[0], listed[0], mode="wrap")
+    together = arrays.broadcast_arrays(*types.cast_together(*arrays_of))
+    sizes = tf.cast(tf.shape(tensor), together[0].dtype)
+    together = [one % sizes[place] for one, place in zip(together, listed)]
+    order = [*listed, *(place for place in range(len(kept)) if place not in listed)]
+    found = tf.gather_nd(tf.transpose(tensor, order), tf.stack(together, -1))
+    if listed != list(range(listed[0], listed[0] + len(listed))):
+        return found
+    count, first = len(together[0].shape), listed[0]  # the dimensions before stand behind those of the indices now
+    return tf.transpose(found, [*range(count, count + first), *range(count), *range(count + first, len(found.shape))])
 
 
 def _reshape(self, *newshape, order="C"):

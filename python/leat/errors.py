@@ -53,3 +53,7 @@ _native.set_error_classes(_CLASSES)
 
 class OperatorNotAllowedInGraphError(TypeError):
     """A tensor that has no value yet was used where Python needs one."""
+
+
+class NoGradientError(_CLASSES[UNIMPLEMENTED], LookupError):
+    """A gradient through an operation that has none, for which TensorFlow raises LookupError."""

@@ -222,3 +222,77 @@ def test_what_a_function_leaves_behind_has_no_array():
 def test_strategies_take_logical_devices():
     strategy = tf.distribute.MirroredStrategy(tf.config.list_logical_devices("CPU")[:1])
     assert strategy.num_replicas_in_sync == 1
+
+
+def test_vocabularies_hold_scalars_of_numpy():
+    shown = repr(layers.TextVectorization(vocabulary=["a", "b"]).get_vocabulary())
+    assert shown == "['', '[UNK]', np.str_('a'), np.str_('b')]"
+    found = layers.IntegerLookup(vocabulary=[1, 2]).get_vocabulary()
+    assert [type(one) for one in found] == [int, np.int64, np.int64]
+
+
+def test_what_is_exported_says_what_it_takes(tmp_path, capsys):
+    model = keras.Sequential([keras.Input((3,), name="p"), layers.Dense(2)])
+    model.export(str(tmp_path))
+    said = capsys.readouterr().out.split("\n")
+    assert said[1:6] == [
+        "", "* Endpoint 'serve'", "  args_0 (POSITIONAL_ONLY): TensorSpec(shape=(None, 3), dtype=tf.float32, name='p')",
+        "Output Type:", "  TensorSpec(shape=(None, 2), dtype=tf.float32, name=None)"]
+    assert said[6] == "Captures:" and len(said) == 10 and said[7].endswith(
+        ": TensorSpec(shape=(), dtype=tf.resource, name=None)")
+    serve = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
+    assert repr(serve).startswith(
+        "<ConcreteFunction (*, p: TensorSpec(shape=(None, 3), dtype=tf.float32, name='p')) -> Dict[['output_0', "
+        "TensorSpec(shape=(None, 2), dtype=tf.float32, name='output_0')]] at 0x")
+    assert str(serve).split("\n")[:2] == [
+        "ConcreteFunction Input Parameters:",
+        "  p (KEYWORD_ONLY): TensorSpec(shape=(None, 3), dtype=tf.float32, name='p')"]
+
+
+def test_functions_trace_by_types_of_ones_own():
+    class FruitType(tf.types.experimental.TraceType):
+        def __init__(self, fruit):
+            self.fruit = fruit
+
+        def is_subtype_of(self, other):
+            return type(other) is FruitType and isinstance(self.fruit, type(other.fruit))
+
+        def most_specific_common_supertype(self, others):
+            return self if all(self == other for other in others) else None
+
+        def placeholder_value(self, placeholder_context):
+            return self.fruit
+
+        def __eq__(self, other):
+            return type(other) is FruitType and type(self.fruit) is type(other.fruit)
+
+        def __hash__(self):
+            return hash(type(self.fruit))
+
+    class Fruit:
+        def __init__(self, weight):
+            self.weight = weight
+
+        def __tf_tracing_type__(self, context):
+            return FruitType(self)
+
+    class Apple(Fruit):
+        pass
+    traced = []
+
+    @tf.function
+    def weigh(fruit, x):
+        traced.append(type(fruit).__name__)
+        return fruit.weight + x
+    assert [weigh(one, tf.constant(1)).numpy() for one in (Fruit(1), Fruit(2), Apple(3))] == [2, 2, 2]
+    assert traced == ["Fruit"]  # an apple is a fruit
+    assert weigh(Apple(3), tf.constant([1])).numpy().tolist() == [4] and weigh(Apple(4), tf.constant(1)).numpy() == 2
+    assert traced == ["Fruit", "Apple"]
+
+
+def test_gradients_that_are_not_there_are_a_lookup_that_fails():
+    image = tf.Variable([[[0.5, 0.0, 0.0]]])
+    with tf.GradientTape() as tape:
+        changed = tf.image.adjust_contrast(image, 0.1)
+    with pytest.raises(LookupError, match="gradient"):
+        tape.gradient(changed, image)

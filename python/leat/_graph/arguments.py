@@ -1,5 +1,7 @@
 """Arguments of traced functions: their leaves, and how what is given fits what was traced."""
 
+import abc
+
 import numpy as np
 
 from leat import _native, nest
@@ -33,6 +35,49 @@ class _Static:
         return hash(self.key)
 
 
+class TraceType(abc.ABC):
+    """What a traced function sees of an argument in place of its value: traces are found by it
+    (``tf.types.experimental.TraceType``). A class of arguments has a method ``__tf_tracing_type__(context)``."""
+
+    @abc.abstractmethod
+    def is_subtype_of(self, other):
+        """May an argument of this type be given to a trace for `other`?"""
+
+    @abc.abstractmethod
+    def most_specific_common_supertype(self, others):
+        """The narrowest type of which this one and all `others` are subtypes; None."""
+
+    @abc.abstractmethod
+    def placeholder_value(self, placeholder_context):
+        """What the function is traced with."""
+
+    @abc.abstractmethod
+    def __hash__(self):
+        pass
+
+    @abc.abstractmethod
+    def __eq__(self, other):
+        pass
+
+
+class TracingContext:
+    """What ``__tf_tracing_type__`` is given."""
+
+
+class _Typed(_Static):
+    """An argument whose class says what it is to traced functions."""
+
+    __slots__ = ()
+
+    def __init__(self, leaf):
+        self.key = leaf.__tf_tracing_type__(TracingContext())
+        self.value = self.key.placeholder_value(None)
+
+    def goes_as(self, other):
+        """May the argument be given to what was traced for `other`?"""
+        return isinstance(other, _Typed) and self.key.is_subtype_of(other.key)
+
+
 def _as_tensor(leaf):
     return convert_to_tensor(leaf) if isinstance(leaf, (bool, int, float, str, bytes, np.ndarray, np.generic)) else leaf
 
@@ -49,7 +94,7 @@ def _leaf(leaf):
         return leaf if hasattr(type(leaf), "_type_spec") else _Static(leaf)
     if hasattr(leaf, "_type_spec") and hasattr(leaf, "_is_leaf_value"):
         return leaf
-    return _Static(leaf)
+    return _Typed(leaf) if hasattr(type(leaf), "__tf_tracing_type__") else _Static(leaf)
 
 
 def _given(rest, name):

@@ -8,7 +8,7 @@ from leat import _native, nest
 from leat._core.table import TABLE
 from leat._graph import state
 from leat._graph.replay import logged
-from leat.errors import InvalidArgumentError
+from leat.errors import InvalidArgumentError, NoGradientError, UnimplementedError
 
 
 class ShapeError(InvalidArgumentError, ValueError):
@@ -257,7 +257,10 @@ class Graph(_native.Graph):
         """Adds the gradients of a target, of which `upstream` is known; one for each source. None flows through the
         values whose numbers are `stops`."""
         inputs = [target, *sources] if upstream is None else [target, *sources, upstream]
-        found = super().gradients(target, sources, upstream, stops)
+        try:
+            found = super().gradients(target, sources, upstream, stops)
+        except UnimplementedError as error:
+            raise error._as(NoGradientError) from None
         self._note(inputs, [one for one in found if upstream is None or one._id != upstream._id])
         return found
 

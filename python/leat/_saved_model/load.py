@@ -13,7 +13,7 @@ from leat._core import specs
 from leat._core.paths import anywhere, remote
 from leat._files import folders, limits, places
 from leat._files.wire import DecodeError
-from leat._graph import trace
+from leat._graph import introspection, trace
 from leat._graph.arguments import fitted
 from leat._graph.traced import Function
 from leat._saved_model import interpret, messages, values
@@ -218,8 +218,24 @@ class Signature:
             for leaf in nest.flatten(self._concrete.signature)])
         return self._function(*args, **by_name)
 
+    @property
+    def function_type(self):
+        """What it takes, by names, and gives."""
+        taken = (leaf for leaf in nest.flatten(self.structured_input_signature) if isinstance(leaf, specs.TypeSpec))
+        return introspection.FunctionType([introspection.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, False, introspection.type_of(spec))
+            for name, spec in zip(self._names, taken)],
+            introspection.type_of(self.structured_outputs))
+
+    def pretty_printed_signature(self, verbose=True):
+        """Its signature for readers, in lines or as one."""
+        return introspection.printed(self.function_type, self.bound_variables) if verbose else repr(self.function_type)
+
     def __repr__(self):
-        return f"<ConcreteFunction {self.name}({', '.join(self._names)}) at SavedModel>"
+        return f"<ConcreteFunction {self.function_type!r} at 0x{id(self):X}>"
+
+    def __str__(self):
+        return f"ConcreteFunction {self.pretty_printed_signature()}"
 
 
 # ---- reading ----

@@ -5,12 +5,13 @@ import abc
 import numpy as np
 
 from leat._core.tensor import Tensor
+from leat._graph.arguments import TraceType
 from leat._graph.introspection import FunctionType
 from leat._graph.traced import ConcreteFunction, Function
 from leat._structures.variables import Variable
 
 __all__ = ["AtomicFunction", "Callable", "ConcreteFunction", "FunctionType", "GenericFunction", "PolymorphicFunction",
-           "TensorLike"]
+           "TensorLike", "TraceType"]
 
 
 class TensorLike(abc.ABC):

@@ -95,7 +95,7 @@ def _module_of(class_):
     if class_.__name__ in ("Sequential", "Model", *policies.CLASSES) and module.startswith("leat.keras"):
         return "keras"
     if not module.startswith("leat.keras"):
-        return module
+        return None if module == "__main__" else module
     return "keras.layers" if "layer" in module else module.replace("leat.", "", 1)
 
 

@@ -182,10 +182,9 @@ class _Lookup(Vocabulary):
         return self._start() + len(self._tokens)
 
     def get_vocabulary(self, include_special_tokens=True):
-        """The tokens in the order of their numbers."""
-        if not include_special_tokens:
-            return list(self._tokens)
-        return [*self._special(), *self._tokens]
+        """The tokens in the order of their numbers, those of the table as numpy's scalars."""
+        tokens = map(np.str_ if self.vocabulary_dtype == "string" else np.int64, self._tokens)
+        return [*(self._special() if include_special_tokens else ()), *tokens]
 
     def set_vocabulary(self, vocabulary, idf_weights=None):
         """Takes the tokens of a list, an array, a tensor, or the lines of a file. ValueError where one stands twice, or

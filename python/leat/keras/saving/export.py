@@ -156,13 +156,9 @@ class ExportArchive:
         self._root._all_variables = list(used.values())
         save(self._root, anywhere(filepath), signatures, options)
         if verbose:
-            print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n")
-            for name in self._endpoints:
-                args, kwargs = signatures[name].structured_input_signature
-                print(f"* Endpoint '{name}'\n" + "".join(
-                    f"  {key} (POSITIONAL_ONLY): {one}\n" for key, one in [
-                        *((f"args_{i}", one) for i, one in enumerate(args)), *kwargs.items()])
-                      + f"Output Type:\n  {signatures[name].structured_outputs}\n")
+            shown = [f"* Endpoint '{name}'\n" + signatures[name].pretty_printed_signature().split("\n", 1)[1]
+                     for name in self._endpoints]
+            print(f"Saved artifact at '{filepath}'. The following endpoints are available:\n\n" + "\n\n".join(shown))
 
 
 _FORMATS = ("tf_saved_model", "onnx", "openvino", "litert", "torch")

@@ -345,6 +345,14 @@ def test_a_loaded_one_is_saved_where_it_was(tmp_path):
     assert number_of(made) == 1 and names(made) == FILES
 
 
+def test_models_that_draw_in_training_alone_are_saved(tmp_path):
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dropout(0.5), keras.layers.Dense(2)])
+    tf.saved_model.save(model, str(tmp_path))
+    serve = tf.saved_model.load(str(tmp_path)).signatures["serving_default"]
+    np.testing.assert_allclose(serve(tf.ones([1, 3]))["output_0"], model(np.ones((1, 3))), 1e-6)
+    assert len(serve.variables) == 2
+
+
 @pytest.mark.parametrize("make", [recurrent, attending, looked_up])
 def test_models_are_exported(tmp_path, make):
     model, x = make()

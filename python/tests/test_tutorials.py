@@ -296,3 +296,19 @@ def test_gradients_that_are_not_there_are_a_lookup_that_fails():
         changed = tf.image.adjust_contrast(image, 0.1)
     with pytest.raises(LookupError, match="gradient"):
         tape.gradient(changed, image)
+
+
+def test_a_model_may_have_no_name():
+    class Block(keras.Model):
+        def __init__(self):
+            super().__init__(name="")
+    assert Block().name == "" and layers.Dense(1, name="").name == ""
+
+
+def test_lists_that_a_checkpoint_waits_for_are_shown_as_such(tmp_path):
+    saved = tf.train.Checkpoint(listed=[tf.Variable(1.0)])
+    path = saved.save(str(tmp_path / "ck"))
+    restored = tf.train.Checkpoint()
+    restored.restore(path)
+    restored.listed = []
+    assert str(restored.listed) == "ListWrapper([])"

@@ -63,8 +63,24 @@ def _of_tensor(tensor, summarize):
     return _rows(np.asarray(tensor.numpy()), lambda value: _number(value, tensor.dtype), summarize, 0)
 
 
+def _of_lists(values, summarize):
+    """The rows of a ragged tensor, whose values read as those of ``tf.strings.as_string``."""
+    if isinstance(values, list):
+        most = len(values) if summarize < 0 else summarize
+        shown = [_of_lists(one, summarize) for one in values]
+        return f"[{', '.join(shown if len(shown) <= 2 * most else [*shown[:most], '...', *shown[-most:]])}]"
+    if isinstance(values, bytes):
+        return f"'{values.decode('utf-8', 'replace')}'"
+    return f"{values:f}" if isinstance(values, float) else str(values).lower()
+
+
 def text_of(value, summarize, top=True):
     """One argument of print."""
+    if hasattr(value, "to_list") and hasattr(value, "row_splits"):
+        return _of_lists(value.to_list(), summarize)
+    if hasattr(value, "dense_shape") and hasattr(value, "indices") and hasattr(value, "_is_leaf_value"):
+        parts = [_of_tensor(one, summarize) for one in (value.indices, value.values, value.dense_shape)]
+        return "'SparseTensor(indices={}, values={}, shape={})'".format(*parts)
     if hasattr(value, "_values") and hasattr(value, "_is_leaf_value"):  # one for each replica
         return repr(value)
     if hasattr(value, "_as_tensor"):
@@ -76,8 +92,6 @@ def text_of(value, summarize, top=True):
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         inner = ", ".join(text_of(item, summarize, False) for item in value)
         return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-    if hasattr(value, "to_list") and hasattr(value, "row_splits"):
-        return str(value.to_list())
     if isinstance(value, str):
         return value if top else repr(value)
     return repr(value)

@@ -44,6 +44,9 @@ class _TrackedList(list):
     def __reduce__(self):
         return list, (list(self),)
 
+    def __repr__(self):
+        return f"ListWrapper({super().__repr__()})"
+
 
 class _TrackedDict(dict):
     """The same of a dictionary."""

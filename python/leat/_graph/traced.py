@@ -16,7 +16,7 @@ from leat._core import specs
 from leat._core.tensor import Tensor, constant, convert_leaf, convert_to_tensor
 from leat._graph import introspection, replay, steps, trace
 from leat._graph.arguments import (_as_tensor, _covers, _given, _join, _known_by, _leaf, _named, _read, _shape_of,
-                                   _Static, _Typed, distinct, fitted)
+                                   _Static, distinct, fitted, of_wider_types)
 from leat.errors import InvalidArgumentError, OpError, OutOfRangeError
 
 _eager_mode = [False]
@@ -307,22 +307,13 @@ class Function:
         if found is not None:
             return found
         with self._lock:
-            found = self._traces.get(key) or self._of_wider_types(key)
+            found = self._traces.get(key) or of_wider_types(self._traces, key)
             if found is None and self._relax:
                 found, leaf_specs = self._relaxed(key, leaf_specs)
                 key = (tuple(leaf_specs), *key[1:])
             if found is None:
                 found = self._traces[key] = self._trace(structure, leaf_specs, variables, flat)
             return found
-
-    def _of_wider_types(self, key):
-        """A trace for types of the user's own that this call's are subtypes of; None."""
-        if not any(isinstance(leaf, _Typed) for leaf in key[0]):
-            return None
-        return next((made for other, made in self._traces.items() if other[1:] == key[1:]
-                     and len(other[0]) == len(key[0]) and all(
-                         one == known or isinstance(one, _Typed) and one.goes_as(known)
-                         for one, known in zip(key[0], other[0]))), None)
 
     def _relaxed(self, key, leaf_specs):
         """A trace for any dimensions of arguments that differ from earlier ones in dimensions alone."""

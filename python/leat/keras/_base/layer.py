@@ -95,7 +95,7 @@ class Layer(State):
         if not isinstance(trainable, bool):
             raise ValueError(f"Expected `trainable` to be a boolean. Received: trainable={trainable} (of type "
                              f"{type(trainable)})")
-        self.name = name or tables.auto_name(tables.snake_case(type(self).__name__))
+        self.name = name if name is not None else tables.auto_name(tables.snake_case(type(self).__name__))
         self.built = False
         self.autocast = autocast
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask

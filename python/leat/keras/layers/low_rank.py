@@ -68,8 +68,8 @@ class LowRank(TableLayer):
         product = whole.matmul(first, second) * (self.lora_alpha / self.lora_rank)
         return weight + ops.FUNCTIONS["cast"](product, weight.dtype)
 
-    def _values_of_weights(self):
-        values, weight = super()._values_of_weights(), getattr(self, f"_{self._adapts}", None)
+    def _values_of_weights(self, training):
+        values, weight = super()._values_of_weights(training), getattr(self, f"_{self._adapts}", None)
         if not self.lora_enabled:
             return values
         return [self._merged() if one is weight else value for one, value in zip(self._weights, values)]

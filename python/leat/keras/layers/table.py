@@ -341,7 +341,7 @@ class TableLayer(Layer):
             raise errors.UnimplementedError(None, None, f"layer {self.name!r} is synchronized, for which replicas "
                                             "compute at the same time; put what strategy.run runs into a tf.function")
         tensors = [self._turned(tensor) for tensor in tensors]
-        weights = self._values_of_weights()
+        weights = self._values_of_weights(training)
         if self._entry["name"] in _WIDE:
             weights = [_widened(weight) for weight in weights]
         output, updates = calls.call(part, tensors, weights, training)
@@ -350,8 +350,12 @@ class TableLayer(Layer):
                 weight.assign(update)
         return self._turned_back(output)
 
-    def _values_of_weights(self):
-        return [weight._as_tensor() for weight in self._weights]
+    def _values_of_weights(self, training):
+        """What the library takes for weights; but in training it draws nothing, so a generator's state counts for
+        nothing there, and what is saved or served does without."""
+        state = None if training or not hasattr(self, "seed_generator") else self.seed_generator.state
+        return [ops.FUNCTIONS["zeros"](weight.shape, weight.dtype) if weight is state else weight._as_tensor()
+                for weight in self._weights]
 
     def compute_output_shape(self, input_shape):
         """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""

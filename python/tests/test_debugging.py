@@ -86,10 +86,12 @@ PRINTED = [
      "[0.1 1000000 1e-05 1e+17] [0.0999755859 2]\n"),
     (([1, [2, "b"]], (1,), {"k": "v"}, b"by", True, 1e-9, tf.constant(['a"b\n'])), {},
      "[1, [2, 'b']] (1,) {'k': 'v'} b'by' True 1e-09 [\"a\\\"b\\n\"]\n"),
-    ((tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([[1.5], [], [2.0, 3.25]]), tf.ragged.constant([[True]]),
-      [tf.ragged.constant([[1] * 10] * 3)], tf.sparse.from_dense([0, 1, 2])), {"sep": "|"},
+    ((tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([[1.5], [], [2.0, 3.25]]),
+      tf.ragged.constant([[True]]), [tf.ragged.constant([[1] * 10] * 3)],
+      tf.sparse.from_dense([0, 1, 2])), {"sep": "|"},
      "[['a'], ['b', 'c']]|[[1.500000], [], [2.000000, 3.250000]]|[[true]]|[[[1, 1, 1, ..., 1, 1, 1], "
-     "[1, 1, 1, ..., 1, 1, 1], [1, 1, 1, ..., 1, 1, 1]]]|'SparseTensor(indices=[[1]\n [2]], values=[1 2], shape=[3])'\n"),
+     "[1, 1, 1, ..., 1, 1, 1], [1, 1, 1, ..., 1, 1, 1]]]|"
+     "'SparseTensor(indices=[[1]\n [2]], values=[1 2], shape=[3])'\n"),
 ]
 
 

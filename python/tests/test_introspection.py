@@ -73,6 +73,8 @@ def test_declared_names_and_variables_stand_in_a_signature():
     lines = g.get_concrete_function().pretty_printed_signature().split("\n")
     assert lines[1] == "  x (POSITIONAL_OR_KEYWORD): TensorSpec(shape=(), dtype=tf.float32, name='q')"
     assert lines[-1] == f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)"
+    unnamed = tf.function(lambda x: x, input_signature=[tf.TensorSpec([])]).get_concrete_function()
+    assert repr(unnamed).startswith("<ConcreteFunction (x: TensorSpec(shape=(), dtype=tf.float32, name=None)) -> ")
 
 
 def test_a_graph_lists_its_operations(concrete):
@@ -87,6 +89,16 @@ def test_a_graph_lists_its_operations(concrete):
     assert "type: DT_FLOAT" in str(again)
     with pytest.raises(KeyError, match="nothing"):
         concrete.graph.get_operation_by_name("nothing")
+
+
+def test_arguments_of_a_graph_have_their_names():
+    @tf.function
+    def f(x, *rest, k=None):
+        return tf.reduce_sum(x) + rest[0] + k
+    one = tf.constant(1.0)
+    nodes = f.get_concrete_function(tf.constant([1.0]), one, k=one).graph.as_graph_def().node
+    assert [node.name for node in nodes][:3] == ["x", "rest_0", "k"]
+    assert next(list(node.input) for node in nodes if node.op == "reduce_sum") == ["x"]
 
 
 def test_types_say_what_a_function_is(concrete):

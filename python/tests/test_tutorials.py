@@ -312,3 +312,26 @@ def test_lists_that_a_checkpoint_waits_for_are_shown_as_such(tmp_path):
     restored.restore(path)
     restored.listed = []
     assert str(restored.listed) == "ListWrapper([])"
+
+
+def test_dtypes_of_variables_are_texts():
+    layer = layers.Dense(2, dtype="mixed_float16")
+    layer.build((None, 2))
+    assert repr(layer.kernel.dtype) == "'float32'" and isinstance(layer.kernel.dtype, str)
+    assert layer.kernel.dtype == tf.float32 and tf.zeros([1], layer.kernel.dtype).dtype is tf.float32
+
+
+def test_configurations_of_models_say_that_they_are_not_compiled():
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(1)])
+    assert model.to_json().endswith('"registered_name": null, "build_config": {"input_shape": [null, 3]}, '
+                                    '"compile_config": {}}')
+    start = keras.Input((2,), name="start")
+    config = keras.Model(start, layers.Dense(1)(start)).get_config()
+    assert config["layers"][1]["inbound_nodes"][0]["args"] == ({
+        "class_name": "__keras_tensor__", "config": {"shape": (None, 2), "dtype": "float32",
+                                                     "keras_history": ["start", 0, 0]}},)
+
+
+def test_values_of_examples_are_arrays_of_their_dtypes():
+    kinds = [tf.train.FloatList(value=[1.5]), tf.train.Int64List(value=[]), tf.train.BytesList(value=[b"abc"])]
+    assert [np.array(one.value).dtype.str for one in kinds] == ["<f4", "<i8", "|S3"]

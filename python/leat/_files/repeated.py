@@ -51,7 +51,7 @@ class _Repeated(collections.abc.MutableSequence):
 
     def __array__(self, dtype=None, copy=None):
         import numpy as np
-        return np.array(self._list, dtype=dtype)
+        return np.array(self._list, dtype=self._kind.of_arrays if dtype is None else dtype)
 
     def __eq__(self, other):
         return self._list == (other._list if isinstance(other, _Repeated) else other)
@@ -64,6 +64,8 @@ class _Repeated(collections.abc.MutableSequence):
 
 class _Ints:
     """Repeated int64: lists of Python's integers, packed varints."""
+
+    of_arrays = "int64"
 
     def __init__(self, where):
         self._where = where
@@ -105,6 +107,8 @@ class _Ints:
 class _Floats:
     """Repeated float32: rounded as they are set; packed little endian."""
 
+    of_arrays = "float32"
+
     def check(self, values):
         try:
             return array.array("f", values).tolist()
@@ -141,6 +145,8 @@ def _real(value):
 class _Strings:
     """Repeated bytes."""
 
+    of_arrays = None
+
     def check(self, values):
         out = []
         for value in values:
@@ -169,6 +175,8 @@ class _Strings:
 class _Numbers(_Floats):
     """Repeated numbers of a fixed size, packed little endian, by their letter for struct."""
 
+    of_arrays = None
+
     def __init__(self, letter):
         self._letter, self._size = letter, struct.calcsize(letter)
 
@@ -191,6 +199,8 @@ class _Numbers(_Floats):
 
 class _Flags(_Ints):
     """Repeated truth values."""
+
+    of_arrays = "bool"
 
     def check(self, values):
         return [bool(value) for value in values]
@@ -259,6 +269,8 @@ _SCALARS = {"int": (_Ints, 0), "flag": (_Flags, False), "bytes": (_Strings, b"")
 
 class _Messages:
     """Repeated messages of one class."""
+
+    of_arrays = None
 
     def __init__(self, message):
         self.message = message

@@ -82,8 +82,9 @@ class FunctionType:
 
 
 def function_type(signature, structure, output, declared):
-    """The FunctionType of a trace. `declared`: the specs are the user's, so their names count."""
-    args, kwargs = structure if declared else nest.map_structure(_without_name, structure)
+    """The FunctionType of a trace. `declared`: the specs that are the user's, whose names count; None."""
+    names = iter([getattr(spec, "name", None) for spec in nest.flatten(declared or ())])
+    args, kwargs = nest.map_structure(lambda leaf: _named(leaf, next(names, None)), structure)
     known = list(signature.parameters.values()) if signature else []
     found = []
     for place, value in enumerate(args):
@@ -97,8 +98,8 @@ def function_type(signature, structure, output, declared):
     return FunctionType(found, type_of(output))
 
 
-def _without_name(leaf):
-    return specs.TensorSpec(leaf.shape, leaf.dtype) if type(leaf) is specs.TensorSpec else leaf
+def _named(leaf, name):
+    return specs.TensorSpec(leaf.shape, leaf.dtype, name) if type(leaf) is specs.TensorSpec else leaf
 
 
 def printed(type_, variables):
@@ -165,9 +166,17 @@ class FuncGraph:
         return f"FuncGraph(name={self.name})"
 
     def as_graph_def(self, from_version=None, add_shapes=False):
-        """The graph as a GraphDef message, which ``tf.summary.graph`` takes: nodes have the names of leat's
-        operations."""
-        return trace.graph_def(self._native.to_graph_def())
+        """The graph as a GraphDef message, which ``tf.summary.graph`` takes: arguments have their own names, other
+        nodes those of leat's operations."""
+        found = trace.graph_def(self._native.to_graph_def())
+        taken = [node for node in found.node if node.op == "Placeholder"]
+        given = [] if self._concrete is None else [one.name.split(":")[0] for one in self._concrete.inputs]
+        if len(given) == len(taken) and not set(given) & {node.name for node in found.node}:
+            names = dict(zip((node.name for node in taken), given))
+            for node in found.node:
+                node.name = names.get(node.name, node.name)
+                node.input[:] = [names.get(one, one) for one in node.input]
+        return found
 
     def get_operations(self):
         """Its operations, in their order."""

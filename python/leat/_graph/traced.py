@@ -421,7 +421,8 @@ class Function:
         parameters = signature.parameters.values() if signature else []
         names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         alone = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
-        names += [f"args_{i}" for i in range(count - len(names))]
+        rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+        names += [f"{rest}_{i}" for i in range(count - len(names))]
         return names, names if any(p.kind is p.VAR_POSITIONAL for p in parameters) or not signature else alone
 
     def _names(self, structure):
@@ -455,7 +456,7 @@ class ConcreteFunction:
     def function_type(self):
         """What it takes and gives."""
         return introspection.function_type(self._function._arguments_spec(), self.structured_input_signature,
-                                           self._output_specs, self._function.input_signature is not None)
+                                           self._output_specs, self._function.input_signature)
 
     def pretty_printed_signature(self, verbose=True):
         """Its signature for readers, in lines or as one."""

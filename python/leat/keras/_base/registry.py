@@ -138,7 +138,7 @@ def _of_object(thing):
     if build_config is not None:
         made["build_config"] = serialize_keras_object(build_config)
     compile_config = thing.get_compile_config() if hasattr(thing, "get_compile_config") else None
-    if compile_config:
+    if compile_config is not None:
         made["compile_config"] = compile_config
     return made
 

@@ -77,7 +77,7 @@ def _of_dtype(value, dtype):
     if not hasattr(value, "dtype") and dtype.is_floating:
         return convert_to_tensor(value, dtype)
     value = convert_to_tensor(value)
-    return value if value.dtype is dtype else FUNCTIONS["cast"](value, dtype)
+    return value if value.dtype == dtype else FUNCTIONS["cast"](value, dtype)
 
 
 class AutocastScope:
@@ -169,7 +169,8 @@ def _arithmetic(method, name):
     """The same and that of exchanged operands; those of floats of one dtype, or numbers beside, are of tensors."""
     def faster(method, slower):
         def operator(self, other):
-            if self._dtype.is_floating and (type(other) in (int, float) or getattr(other, "dtype", 0) is self._dtype):
+            dtype = other._dtype_now() if isinstance(other, Variable) else getattr(other, "dtype", 0)
+            if self._dtype.is_floating and (type(other) in (int, float) or dtype is self._dtype):
                 return getattr(self._as_tensor(), method)(other)
             return slower(self, other)
         return operator
@@ -191,6 +192,21 @@ def _one_of(name, value, known):
         listed = ", ".join(f"`{one!r}`" for one in known)
         raise ValueError(f"Invalid value for argument `{name}`. Expected one of {listed}. Received: {name}={value}")
     return known[value]
+
+
+class VariableDType(str):
+    """The dtype of a variable, by its name as in Keras; what a DType has it has, too."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        return getattr(dtypes.as_dtype(str(self)), name)
+
+    def __reduce__(self):
+        return VariableDType, (str(self),)
+
+
+_OF_DTYPES = {}  # name of a dtype -> its VariableDType
 
 
 class Variable(_variables.Variable):
@@ -290,6 +306,13 @@ class Variable(_variables.Variable):
     @property
     def dtype(self):
         """The dtype that operations see: in a call of a layer of half precision that of its computations."""
+        name = self._dtype_now().name
+        found = _OF_DTYPES.get(name)
+        if found is None:
+            found = _OF_DTYPES[name] = VariableDType(name)
+        return found
+
+    def _dtype_now(self):
         wanted = _scopes.autocast
         return wanted if wanted is not None and self.autocast and self._dtype.is_floating else self._dtype
 

@@ -291,16 +291,17 @@ class Functional(Model):
             node = _layer.node_of(value)
             own = [one for one in node.layer._inbound_nodes if one in self._graph.members]
             return {"class_name": "__keras_tensor__",
-                    "config": {"shape": list(value.shape), "dtype": value.dtype,
+                    "config": {"shape": tuple(value.shape), "dtype": value.dtype,
                                "keras_history": [node.layer.name, own.index(node), node.outputs.index(value)]}}
         if isinstance(value, (list, tuple)):
-            return [self._saved(item) for item in value]
+            return (tuple if isinstance(value, tuple) else list)(self._saved(item) for item in value)
         if isinstance(value, dict):
             return {key: self._saved(item) for key, item in value.items()}
         return registry.serialize_keras_object(value)
 
     def get_build_config(self):
-        """None: the configuration has the shapes."""
+        """No shape: the configuration has them."""
+        return {"input_shape": None}
 
     def get_config(self):
         """Layers, how they are connected, inputs and outputs, as Keras writes them."""
@@ -311,7 +312,7 @@ class Functional(Model):
             config = old_configs.of_layer(layer)
             config["name"] = layer.name
             config["inbound_nodes"] = [
-                {"args": self._saved(list(node.args)), "kwargs": self._saved(node.kwargs)}
+                {"args": self._saved(tuple(node.args)), "kwargs": self._saved(node.kwargs)}
                 for node in layer._inbound_nodes if node in self._graph.members and node.inputs]
             listed.append(config)
         return {"name": self.name, "trainable": self.trainable, "layers": listed,
@@ -431,8 +432,8 @@ def _call_of(node, made):
 def _revived(value, made):
     if isinstance(value, dict) and value.get("class_name") == "__keras_tensor__":
         return _tensor_of(*value["config"]["keras_history"], made)
-    if isinstance(value, list):
-        return [_revived(item, made) for item in value]
+    if isinstance(value, (list, tuple)):
+        return type(value)(_revived(item, made) for item in value)
     if isinstance(value, dict) and "class_name" not in value:
         return {key: _revived(item, made) for key, item in value.items()}
     return registry.deserialize_keras_object(value)

@@ -520,7 +520,8 @@ class Sequential(Model):
             _layer._context.training, _layer._context.before = training, before
 
     def get_build_config(self):
-        """None: the configuration has the shape."""
+        """The shape that it was built for; None."""
+        return None if self._input is None else {"input_shape": self._input.shape}
 
     def compute_output_shape(self, input_shape):
         """The output's shape for an input of this shape."""

@@ -473,7 +473,7 @@ class Optimizer:
 def _of_dtype(gradient, dtype):
     """A gradient in the dtype of its variable."""
     gradient = convert_to_tensor(gradient, dtype_hint=dtype)
-    return gradient if gradient.dtype is dtype else ops.FUNCTIONS["cast"](gradient, dtype)
+    return gradient if gradient.dtype == dtype else ops.FUNCTIONS["cast"](gradient, dtype)
 
 
 def _gradient_of(gradient, variable):

@@ -169,7 +169,7 @@ class FuncGraph:
         """The graph as a GraphDef message, which ``tf.summary.graph`` takes: arguments have their own names, other
         nodes those of leat's operations."""
         found = trace.graph_def(self._native.to_graph_def())
-        taken = [node for node in found.node if node.op == "Placeholder"]
+        taken = [node for node in found.node if node.op == "Placeholder" and "/" not in node.name]  # not of branches
         given = [] if self._concrete is None else [one.name.split(":")[0] for one in self._concrete.inputs]
         if len(given) == len(taken) and not set(given) & {node.name for node in found.node}:
             names = dict(zip((node.name for node in taken), given))

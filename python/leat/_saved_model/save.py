@@ -203,7 +203,7 @@ class _Functions:
         self.variables = [node.value for node in nodes if _is_variable(node.value) and hasattr(node.value, "_native")]
         self._natives = [variable._native for variable in self.variables]
         self._numbers = {id(node.value): number for number, node in enumerate(nodes)}
-        self.values = [Value("", one.dtype, _dims(one)) for one in self.variables]
+        self.values = [Value("", dtypes.as_dtype(one.dtype), _dims(one)) for one in self.variables]
 
     def _check(self, function):
         known = {id(variable) for variable in self.variables}
@@ -326,9 +326,9 @@ def _main_graph(nodes, functions, signatures):
     handles = {}
     for node in _variable_names(nodes):
         variable = node.value
-        dims = _dims(variable)
+        dims, dtype = _dims(variable), dtypes.as_dtype(variable.dtype)
         name = getattr(variable, "path", None) or str(variable.name).split(":")[0]
-        held = main.named(_node_name(name), "VarHandleOp", [], variable.dtype, dims, dtype_=variable.dtype,
+        held = main.named(_node_name(name), "VarHandleOp", [], dtype, dims, dtype_=dtype,
                           shape=values.Shape(dims), shared_name=node.key, container="")
         handles[id(variable)] = held
     saver = _saver(main, nodes, handles)
@@ -380,7 +380,7 @@ def _saver(main, nodes, handles):
                        restore_op_name=done.ref, version=2)
     names = main.constant([node.key for node in held], dtypes.string)
     slices = main.constant([""] * len(held), dtypes.string)
-    kinds = [(node.value.dtype, handles[id(node.value)].dims) for node in held]
+    kinds = [(dtypes.as_dtype(node.value.dtype), handles[id(node.value)].dims) for node in held]
     read = main.op("RestoreV2", [prefix, names, slices], outputs=kinds, dtypes=[dtype for dtype, _ in kinds])
     assigned = [main.op("AssignVariableOp", [handles[id(node.value)], one]) for node, one in zip(held, read)]
     restored = main.named("restore_all", "NoOp", [], after=assigned)

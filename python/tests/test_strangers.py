@@ -409,7 +409,7 @@ print(keras.saving.deserialize_keras_object(config).get_vocabulary())
 """
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path / "words.txt")], capture_output=True, text=True,
                           check=True)
-    assert done.stdout == "['[UNK]', '7', '8']\n"
+    assert done.stdout == "['[UNK]', np.str_('7'), np.str_('8')]\n"
 
 
 @pytest.mark.parametrize("text, match", [

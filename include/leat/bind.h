@@ -1,10 +1,11 @@
-/* For bindings to other languages: plans over objects of the caller, elements by rows, and
- * operations that are computed over and over. The calls of C programs stand in leat/data.h,
- * leat/data_ops.h and leat/graph.h. */
+/* For bindings to other languages: plans over objects of the caller, elements by rows, operations
+ * that are computed over and over, and variables whose shape changes. The calls of C programs stand
+ * in leat/data.h, leat/data_ops.h and leat/graph.h. */
 #ifndef LEAT_BIND_H
 #define LEAT_BIND_H
 
 #include <leat/data.h>
+#include <leat/graph.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,16 @@ typedef struct leat_bindings {
  * Owned; NULL on failure. */
 LEAT_API leat_dataset *leat_dataset_build(const char *plan, const leat_bindings *bindings,
                                           leat_error *err);
+
+/* A variable whose values fit `shape`, of which dimensions or the rank may be unknown
+ * (tf.Variable(..., shape=[None])); else as leat_variable_new. Like one of strings it has one copy,
+ * on the host, which is replaced when it is assigned. What reads it has that shape, which steps of
+ * a strategy refuse; what updates a value where it lies (leat_optimizer_apply) does, too.
+ * INVALID_ARGUMENT where `initial` does not fit. Owned. */
+LEAT_API leat_variable *leat_variable_new_of_shape(const leat_tensor *initial,
+                                                   const leat_shape *shape,
+                                                   const leat_variable_options *options,
+                                                   leat_error *err);
 
 /* The next rows of an iterator: up to `most` elements that are ready, each component stacked along
  * a new first axis of *n (views where they lie so in memory). Elements whose shapes differ come one

@@ -17,18 +17,21 @@ leat_variable *native_variable_of(PyObject *object) {
     return ((native_variable *)object)->variable;
 }
 
-/* Variable(tensor, name=None, trainable=True, sync_on_read=False, aggregation=0, like=None): `like`
- * is a variable beside whose copies its own lie, whatever scope is open. */
+/* Variable(tensor, name=None, trainable=True, sync_on_read=False, aggregation=0, like=None,
+ * shape=...): `like` is a variable beside whose copies its own lie, whatever scope is open;
+ * `shape`, what every value has to fit, None: anything; without it that of the tensor. */
 static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static const char *const names[] = {"initial",     "name", "trainable", "sync_on_read",
-                                        "aggregation", "like", NULL};
-    PyObject *initial = NULL, *like = Py_None;
+                                        "aggregation", "like", "shape",     NULL};
+    PyObject *initial = NULL, *like = Py_None, *dims = NULL;
+    leat_shape shape;
     const char *name = NULL;
     int trainable = 1, sync_on_read = 0, aggregation = 0;
     leat_error err = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O&ppiO", (char **)(uintptr_t)names, &initial,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O&ppiOO", (char **)(uintptr_t)names, &initial,
                                      native_name_or_none, &name, &trainable, &sync_on_read,
-                                     &aggregation, &like))
+                                     &aggregation, &like, &dims) ||
+        (dims != NULL && native_read_shape(dims, &shape) != 0))
         return NULL;
     const leat_tensor *tensor = native_tensor_of(initial);
     if (tensor == NULL)
@@ -42,8 +45,11 @@ static PyObject *variable_new(PyTypeObject *type, PyObject *args, PyObject *kwar
         return NULL;
     leat_variable *variable = NULL;
     Py_BEGIN_ALLOW_THREADS; /* several workers exchange its value */
-    variable = beside == NULL ? leat_variable_new(tensor, &options, &err)
-                              : leat_variable_like(beside, name, tensor, &err);
+    if (beside != NULL)
+        variable = leat_variable_like(beside, name, tensor, &err);
+    else
+        variable = dims == NULL ? leat_variable_new(tensor, &options, &err)
+                                : leat_variable_new_of_shape(tensor, &shape, &options, &err);
     Py_END_ALLOW_THREADS;
     if (variable == NULL)
         return native_raise(&err);

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import leat as tf
-from leat.errors import UnimplementedError
+from leat.errors import InvalidArgumentError, UnimplementedError
 
 ONES = np.ones([2], np.float32)
 
@@ -128,13 +128,43 @@ def test_creators_of_variables():
     assert len(seen) == 3
 
 
-def test_variables_keep_their_shape():
-    variable = tf.Variable([1.0, 2.0], shape=[None])
-    variable.assign([3.0, 4.0])
-    with pytest.raises(UnimplementedError, match="mismatch"):
-        variable.assign([1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="mismatch"):
-        tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0])
+def test_variables_of_unknown_dimensions(tmp_path):
+    kept = tf.Module()
+    kept.rows = tf.Variable(tf.zeros([0, 2]), shape=[None, 2])
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 2])])
+    def grown(more):
+        before = kept.rows.read_value()
+        kept.rows.assign(tf.concat([before, more], 0))
+        kept.rows[1:].assign(kept.rows[1:] * 10)
+        return before, kept.rows + 1
+
+    kept.grown = grown
+    assert grown(tf.ones([1, 2]))[0].shape == (0, 2)
+    before, after = grown(tf.ones([2, 2]))
+    assert before.numpy().tolist() == [[1, 1]] and after.numpy().tolist() == [[2, 2], [11, 11], [11, 11]]
+    with tf.GradientTape() as tape:
+        total = tf.reduce_sum(kept.rows ** 2)
+    assert tape.gradient(total, kept.rows).numpy().tolist() == [[2, 2], [20, 20], [20, 20]]
+    kept.rows.numpy()[:] = 5  # an array of its own
+    path = tf.train.Checkpoint(kept=kept).save(str(tmp_path / "c"))
+    kept.rows.assign(tf.zeros([0, 2]))
+    tf.train.Checkpoint(kept=kept).restore(path).assert_existing_objects_matched()
+    assert kept.rows.numpy().tolist() == [[1, 1], [10, 10], [10, 10]] and kept.rows.shape.as_list() == [None, 2]
+    tf.saved_model.save(kept, str(tmp_path / "m"))
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    assert loaded.grown(tf.zeros([0, 2]))[0].shape == (3, 2) and loaded.rows.shape.as_list() == [None, 2]
+    assert kept.rows.scatter_nd_add([[2]], [[1.0, 2.0]]).numpy()[2].tolist() == [11, 12]
+    for refused in ([1.0, 2.0], [[1.0]]):
+        with pytest.raises(ValueError, match="mismatch"):
+            kept.rows.assign(refused)
+    for add in (kept.rows.assign_add, tf.function(kept.rows.assign_add)):
+        with pytest.raises(InvalidArgumentError, match="shape"):
+            add([[1.0, 2.0]])
+    with pytest.raises(ValueError, match="incompatible"):
+        tf.Variable([1.0], shape=[None, None])
+    with pytest.raises(UnimplementedError, match="fixed"):
+        tf.keras.optimizers.SGD(1.0).apply([tf.ones([3, 2])], [kept.rows])
 
 
 def test_nothing_runs_ahead():

@@ -4,8 +4,9 @@
  * places them, otherwise there is one host copy. Copies on devices are reached through
  * leati_variable_place. Failures: a tensor of another dtype or shape is INVALID_ARGUMENT; objects
  * cannot be variables. The caller keeps steps from running meanwhile, so numbers need no lock. A
- * variable of strings has one copy, which is never written but replaced; one lock for all of them
- * is held while a reference to it is taken or another takes its place. */
+ * variable of strings, or of which dimensions are unknown, has one copy, which is never written but
+ * replaced; one lock for all of them is held while a reference to it is taken or another takes its
+ * place. */
 #include "graph/variable.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -18,6 +19,7 @@
 #include "core/spec.h"
 #include "core/tensor.h"
 #include "graph/graph.h"
+#include <leat/bind.h>
 #include <string.h>
 
 static _Thread_local const leati_variable_creator *creator;
@@ -48,35 +50,42 @@ static uint64_t variable_hash(const leat_object *object, uint64_t seed) {
 static const leati_object_type variable_type = {
     .name = "variable", .free = variable_free, .hash = variable_hash};
 
-static pthread_mutex_t strings = PTHREAD_MUTEX_INITIALIZER;
-LEATI_FORK_LOCK(variables, &strings);
+static pthread_mutex_t replaced = PTHREAD_MUTEX_INITIALIZER;
+LEATI_FORK_LOCK(variables, &replaced);
 
 bool leati_variable_is_object(const leat_object *object) {
     return object != NULL && object->type == &variable_type;
 }
 
-leat_status leati_variable_replace_strings(leat_variable *variable, const leat_tensor *value,
-                                           leat_error *err) {
+leat_status leati_variable_replace(leat_variable *variable, const leat_tensor *value,
+                                   leat_error *err) {
     leat_tensor copy = {0};
     LEATI_TRY(leati_tensor_clone(value, &copy, err));
-    pthread_mutex_lock(&strings);
+    pthread_mutex_lock(&replaced);
     leat_buffer *before = variable->copies[0];
     variable->copies[0] = copy.owner;
-    pthread_mutex_unlock(&strings);
+    variable->now = leat_tensor_shape(&copy);
+    pthread_mutex_unlock(&replaced);
     leat_buffer_unref(before);
     return LEAT_OK;
 }
 
-leat_tensor leati_variable_share_strings(const leat_variable *variable) {
-    pthread_mutex_lock(&strings);
+leat_tensor leati_variable_share(const leat_variable *variable) {
+    pthread_mutex_lock(&replaced);
     leat_buffer *owner = leat_buffer_ref(variable->copies[0]);
-    pthread_mutex_unlock(&strings);
-    leat_tensor tensor = leat_tensor_view(LEAT_STRING, variable->shape, leat_buffer_data(owner));
+    leat_shape shape = variable->now;
+    pthread_mutex_unlock(&replaced);
+    leat_tensor tensor = leat_tensor_view(variable->dtype, shape, leat_buffer_data(owner));
     tensor.owner = owner;
     return tensor;
 }
 
-/* Without a strategy, and for strings: one copy in host memory. */
+bool leati_variable_takes(const leat_variable *variable, const leat_shape *shape) {
+    return variable->is_replaced ? leati_shape_compatible(&variable->shape, shape)
+                                 : leati_shape_equal(&variable->shape, shape);
+}
+
+/* Without a strategy, and for what is replaced: one copy in host memory. */
 static leat_status place_on_host(leat_variable *variable, const leat_tensor *initial,
                                  leat_error *err) {
     size_t size = leat_tensor_bytes(initial);
@@ -85,8 +94,8 @@ static leat_status place_on_host(leat_variable *variable, const leat_tensor *ini
     if (variable->copies == NULL || variable->places == NULL)
         return leati_no_memory(err);
     variable->num_copies = 1;
-    if (variable->dtype == LEAT_STRING)
-        return leati_variable_replace_strings(variable, initial, err);
+    if (variable->is_replaced)
+        return leati_variable_replace(variable, initial, err);
     variable->copies[0] = leat_buffer_new(size, err);
     if (variable->copies[0] == NULL)
         return LEAT_RESOURCE_EXHAUSTED;
@@ -104,12 +113,24 @@ static leat_status check_initial(const leat_tensor *initial, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
-                                 leat_error *err) {
-    LEATI_ERROR_DOOR(err);
+/* The shape that was asked for, which the initial value has to fit. */
+static leat_status check_shape(const leat_tensor *initial, const leat_shape *shape,
+                               leat_error *err) {
+    char found[128], expected[128];
+    leat_shape given = leat_tensor_shape(initial);
+    if (shape == NULL || leati_shape_compatible(shape, &given))
+        return LEAT_OK;
+    return leati_refuse(err, SHAPE, "a variable of shape %s; its initial value has shape %s",
+                        leati_shape_text(shape, expected), leati_shape_text(&given, found));
+}
+
+/* `shape` NULL: that of the initial value. */
+static leat_variable *make(const leat_tensor *initial, const leat_shape *shape,
+                           const leat_variable_options *options, leat_error *err) {
     leat_variable_options o = {LEAT_VARIABLE_DEFAULTS};
     if (check_initial(initial, err) != LEAT_OK ||
-        LEATI_OPTIONS(leat_variable_options, &o, options, err) != LEAT_OK)
+        LEATI_OPTIONS(leat_variable_options, &o, options, err) != LEAT_OK ||
+        check_shape(initial, shape, err) != LEAT_OK)
         return NULL;
     leat_variable *variable = leati_alloc_zero(1, sizeof *variable);
     if (variable == NULL) {
@@ -118,7 +139,9 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     }
     leati_object_init(&variable->object, &variable_type);
     variable->dtype = initial->dtype;
-    variable->shape = leat_tensor_shape(initial);
+    variable->shape = shape != NULL ? *shape : leat_tensor_shape(initial);
+    variable->is_replaced =
+        variable->dtype == LEAT_STRING || !leati_shape_is_static(&variable->shape);
     /* As in TensorFlow, variables that are synchronised on read are not trained. */
     variable->trainable = o.trainable && !o.sync_on_read;
     variable->sync_on_read = o.sync_on_read;
@@ -129,13 +152,25 @@ leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable
     /* The variable is whole but for its copies, so `place` may read dtype, shape and
      * aggregation. */
     if (status == LEAT_OK)
-        status = creator != NULL && variable->dtype != LEAT_STRING
+        status = creator != NULL && !variable->is_replaced
                      ? creator->place(creator->context, variable, initial, err)
                      : place_on_host(variable, initial, err);
     if (status == LEAT_OK)
         return variable;
     leat_variable_unref(variable);
     return NULL;
+}
+
+leat_variable *leat_variable_new(const leat_tensor *initial, const leat_variable_options *options,
+                                 leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    return make(initial, NULL, options, err);
+}
+
+leat_variable *leat_variable_new_of_shape(const leat_tensor *initial, const leat_shape *shape,
+                                          const leat_variable_options *options, leat_error *err) {
+    LEATI_ERROR_DOOR(err);
+    return make(initial, shape, options, err);
 }
 
 leat_variable *leat_variable_ref(leat_variable *variable) {
@@ -161,8 +196,8 @@ leat_shape leat_variable_shape(const leat_variable *variable) {
 leat_status leati_variable_download(const leat_variable *variable, int copy, leat_tensor *out,
                                     leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
-    if (variable->dtype == LEAT_STRING) {
-        *out = leati_variable_share_strings(variable);
+    if (variable->is_replaced) {
+        *out = leati_variable_share(variable);
         return LEAT_OK;
     }
     leat_status status = leat_tensor_new(variable->dtype, variable->shape, out, err);
@@ -187,8 +222,8 @@ static leat_status upload(leat_variable *variable, int copy, const leat_tensor *
                           leat_error *err) {
     const leati_variable_place *place = &variable->places[copy];
     size_t size = leat_tensor_bytes(value);
-    if (variable->dtype == LEAT_STRING)
-        return leati_variable_replace_strings(variable, value, err);
+    if (variable->is_replaced)
+        return leati_variable_replace(variable, value, err);
     if (place->device != NULL)
         return place->upload(place->device, value->data, variable->copies[copy], size, err);
     if (size)
@@ -361,7 +396,7 @@ static leat_status check_value(const leat_variable *variable, const leat_tensor 
     if (variable == NULL || value == NULL)
         return leati_refuse(err, VALUE, "the variable or its value is NULL");
     leat_shape shape = leat_tensor_shape(value);
-    if (value->dtype == variable->dtype && leati_shape_equal(&shape, &variable->shape))
+    if (value->dtype == variable->dtype && leati_variable_takes(variable, &shape))
         return LEAT_OK;
     return leati_refuse(err, SHAPE, "variable %s is %s of shape %s; the value is %s of shape %s",
                         variable->name, leat_dtype_name(variable->dtype),

@@ -27,11 +27,13 @@ struct leat_variable {
     leat_object object;
     char *name;
     leat_dtype dtype;
-    leat_shape shape;
+    leat_shape shape; /* that of all its values: dimensions may be unknown */
     bool trainable, sync_on_read;
+    bool is_replaced; /* strings, and unknown dimensions: one copy, which is never written */
+    leat_shape now;   /* of a replaced one: that of its value; lock: variable.c */
     leat_aggregation aggregation;
     int num_copies;               /* in this process */
-    leat_buffer **copies;         /* one per replica; device NULL: host; of strings: variable.c */
+    leat_buffer **copies;         /* one per replica; device NULL: host; replaced: variable.c */
     leati_variable_place *places; /* one per copy; device NULL: host memory */
     leat_object *owner;           /* what keeps the places' devices; a reference, may be NULL */
     int num_elsewhere;            /* copies in other processes */
@@ -47,15 +49,17 @@ bool leati_variable_is_object(const leat_object *object);
 LEAT_WARN_UNUSED leat_status leati_variable_download(const leat_variable *variable, int copy,
                                                      leat_tensor *out, leat_error *err);
 
-/* Of a variable of strings: a copy of `value`, which has its shape, takes the place of what it
- * holds; and what it holds now, a tensor that nobody writes (owned). From any thread. */
-LEAT_WARN_UNUSED leat_status leati_variable_replace_strings(leat_variable *variable,
-                                                            const leat_tensor *value,
-                                                            leat_error *err);
-leat_tensor leati_variable_share_strings(const leat_variable *variable);
+/* Of a variable that is replaced: a copy of `value`, which fits its shape, takes the place of what
+ * it holds; and what it holds now, a tensor that nobody writes (owned). From any thread. */
+LEAT_WARN_UNUSED leat_status leati_variable_replace(leat_variable *variable,
+                                                    const leat_tensor *value, leat_error *err);
+leat_tensor leati_variable_share(const leat_variable *variable);
 
-/* While set (per thread), leat_variable_new calls it instead of making one host copy, but for
- * strings: a strategy's scope. */
+/* Does a value of this shape fit? */
+bool leati_variable_takes(const leat_variable *variable, const leat_shape *shape);
+
+/* While set (per thread), leat_variable_new calls it instead of making one host copy, but for those
+ * that are replaced: a strategy's scope. */
 typedef struct leati_variable_creator {
     leat_status (*place)(void *context, leat_variable *variable, const leat_tensor *initial,
                          leat_error *err);

@@ -34,6 +34,12 @@ leat_status leati_variable_of(const void *args, leat_variable **out, leat_error 
 leat_status leati_variable_host_copy(const leati_kernel_call *call, void **out, leat_error *err) {
     leat_variable *variable = NULL;
     LEATI_TRY(leati_variable_of(call->args, &variable, err));
+    if (variable->is_replaced)
+        return leati_fail(
+            err, LEAT_UNIMPLEMENTED,
+            "variable %s has no fixed shape, so nothing writes into its value; assign "
+            "a new one, or make it without unknown dimensions",
+            variable->name);
     int mine = call->context != NULL ? call->context->replica - call->context->first_replica : 0;
     /* Outside of its strategy's steps, and where one copy serves all replicas, that is the
      * first. */
@@ -67,7 +73,7 @@ leat_status leati_variable_check_operand(const leat_variable *variable,
     leat_shape shape = {.rank = operand->rank};
     char found[128], expected[128];
     memcpy(shape.dims, operand->dims, sizeof shape.dims);
-    if (leati_shape_equal(&shape, &variable->shape))
+    if (leati_variable_takes(variable, &shape))
         return LEAT_OK;
     return leati_refuse(err, SHAPE,
                         "variable %s has shape %s; the value assigned to it has shape %s",

@@ -9,6 +9,7 @@
 #include "support/graph.h"
 #include "support/refused.h"
 #include "support/torture.h"
+#include <leat/bind.h>
 
 /* Two copies: the first on the host, the second behind download and upload. */
 static char device;
@@ -176,6 +177,44 @@ static void test_strings(void **state) {
     leat_variable_unref(variable);
 }
 
+/* Any number of rows fits; what was read stays, and nothing else takes the place of a value. */
+static void test_unknown_dimensions(void **state) {
+    (void)state;
+    const leat_shape open = LEAT_SHAPE(LEAT_UNKNOWN_DIM), all = {.rank = LEAT_UNKNOWN_RANK};
+    const leati_variable_creator creator = {.place = place_two};
+    leat_error err = {0};
+    leat_tensor one, three, scalar = leat_scalar_float64(7), found;
+    assert_int_equal(leat_tensor_copy_of(LEAT_FLOAT64, LEAT_SHAPE(1), (double[]){4}, &one, &err),
+                     LEAT_OK);
+    assert_int_equal(
+        leat_tensor_copy_of(LEAT_FLOAT64, LEAT_SHAPE(3), (double[]){1, 2, 3}, &three, &err),
+        LEAT_OK);
+    const leati_variable_creator *before = leati_variable_set_creator(&creator);
+    leat_variable *variable = leat_variable_new_of_shape(&one, &open, NULL, &err);
+    leati_variable_set_creator(before);
+    assert_non_null(variable);
+    assert_int_equal(leat_variable_num_copies(variable), 1);
+    assert_int_equal(leat_variable_shape(variable).dims[0], LEAT_UNKNOWN_DIM);
+    assert_int_equal(leat_variable_read(variable, &found, &err), LEAT_OK);
+    assert_int_equal(leat_variable_assign(variable, &three, &err), LEAT_OK);
+    assert_true(leat_tensor_count(&found) == 1 && *(const double *)found.data == 4);
+    leat_tensor_unref(&found);
+    assert_int_equal(leat_variable_read(variable, &found, &err), LEAT_OK);
+    assert_true(leat_tensor_count(&found) == 3 && ((const double *)found.data)[2] == 3);
+    leat_tensor_unref(&found);
+    assert_int_equal(leat_variable_assign(variable, &scalar, &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_SHAPE, "Variable");
+    leat_variable_unref(variable);
+    assert_null(leat_variable_new_of_shape(&scalar, &open, NULL, &err));
+    variable = leat_variable_new_of_shape(&scalar, &all, NULL, &err);
+    assert_non_null(variable);
+    assert_int_equal(leat_variable_assign(variable, &three, &err), LEAT_OK);
+    leat_variable_unref(variable);
+    leat_tensor_unref(&one);
+    leat_tensor_unref(&three);
+    leat_tensor_unref(&scalar);
+}
+
 static void test_mirrored(void **state) {
     (void)state;
     leat_variable *variable = two_copies(NULL, 3);
@@ -341,6 +380,7 @@ int main(void) {
         TEST(test_reading_may_be_stopped),
         TEST(test_one_copy),
         TEST(test_strings),
+        TEST(test_unknown_dimensions),
         TEST(test_mirrored),
         TEST(test_sync_on_read),
         TEST(test_replicas_have_their_own_copies),

@@ -10,6 +10,7 @@ import numpy as np
 
 from leat import dtypes
 from leat._checkpoint.objects import Counter, is_container, is_state, is_trackable, is_variable
+from leat._core.shapes import TensorShape
 from leat._files import places
 from leat.errors import DataLossError, FailedPreconditionError
 
@@ -117,9 +118,10 @@ def _check_fits(value, name, entry):
     kind = "counter" if isinstance(value, Counter) else "variable" if is_variable(value) else "state"
     if entry.get("kind") != kind:
         raise ValueError(f"{name} is a {kind}; the checkpoint has a {entry.get('kind')} under that name")
-    if kind == "variable" and list(value.shape) != list(entry.get("shape") or []):
+    if kind == "variable" and not TensorShape(value.shape).is_compatible_with(
+            entry.get("shape") or []):
         raise ValueError(f"Received incompatible tensor with shape {tuple(entry.get('shape') or ())} when attempting "
-                         f"to restore variable with shape {tuple(value.shape)} and name "
+                         f"to restore variable with shape {value.shape} and name "
                          f"{getattr(value, 'name', name)}.")
 
 

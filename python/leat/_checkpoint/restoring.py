@@ -8,6 +8,7 @@ from leat import dtypes
 from leat._api.modules import Module
 from leat._checkpoint import graph
 from leat._checkpoint.objects import STATE, VALUE, children, is_container, is_state, is_variable, nodes_of
+from leat._core.shapes import TensorShape
 from leat._core.tracking import WAITING, grown, kept
 from leat._files.wire import DecodeError
 from leat._graph import trace
@@ -238,9 +239,9 @@ class Restoring:
         dtype, shape = self._file.dtype(key), self._file.entries[key][1]
         if not is_variable(value):
             return self._bytes(key)
-        if tuple(value.shape) != tuple(shape):
+        if not TensorShape(value.shape).is_compatible_with(tuple(shape)):
             raise ValueError(f"Received incompatible tensor with shape {tuple(shape)} when attempting to restore "
-                             f"variable with shape {tuple(value.shape)} and name {getattr(value, 'name', key)}.")
+                             f"variable with shape {value.shape} and name {getattr(value, 'name', key)}.")
         own = dtypes.as_dtype(value.dtype)
         if dtype is not own:
             raise InvalidArgumentError(None, None, (

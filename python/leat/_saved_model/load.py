@@ -394,7 +394,7 @@ class _Loading:
         return Variable(value, trainable=saved.trainable, name=saved.name or "Variable",
                         synchronization=VariableSynchronization(_one_of(VariableSynchronization,
                                                                         saved.synchronization)),
-                        aggregation=VariableAggregation(_one_of(VariableAggregation, saved.aggregation)))
+                        aggregation=VariableAggregation(_one_of(VariableAggregation, saved.aggregation)), shape=shape)
 
     def _zeros(self, dtype, shape, saved):
         from leat._graph.creation import zeros

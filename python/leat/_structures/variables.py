@@ -123,14 +123,14 @@ class Variable(metaclass=_Made):
     """A variable of a fixed dtype and shape (``tf.Variable``).
 
     `initial_value`: what a tensor can be made of, or a callable without arguments. `trainable`: gradient tapes watch
-    it by themselves. `shape` may only say what the initial value has.
+    it by themselves. `shape`: what the values have to fit where dimensions are to change, ``[None, 3]``, or
+    ``tf.TensorShape(None)`` for any; without it they have the initial value's.
     """
 
     __array_priority__ = 100
     _is_tensor = True
     _has_copies = False  # has it copies that are combined on reading also where variables have no others?
     _is_remote = False  # does it live in another process?
-    _was_open = False  # was it given a shape with unknown dimensions?
     _is_in_scope = True  # does a name_scope belong to the name?
 
     def __init__(self, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
@@ -150,6 +150,7 @@ class Variable(metaclass=_Made):
             value = convert_to_tensor(value) if dtype is None else _converted(value, dtypes.as_dtype(dtype))
         if shape is not None and not TensorShape(shape).is_compatible_with(value.shape):
             raise ValueError(f"Variable shape {shape} is incompatible with the initial value's, {value.shape}")
+        shape = value.shape if shape is None else TensorShape(shape)
         synchronization = synchronization or VariableSynchronization.AUTO
         aggregation = aggregation or VariableAggregation.NONE
         if not isinstance(synchronization, VariableSynchronization):
@@ -158,8 +159,12 @@ class Variable(metaclass=_Made):
             raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
         place = trace.strategy() if _places.like is None else _places.like
         make = getattr(place, "_make_native", None)
-        is_text = make is None and value.dtype is dtypes.string  # of which there is one copy, whatever scope is open
-        place = None if is_text else place
+        is_open = not shape.is_fully_defined()
+        if is_open and make is not None:
+            raise UnimplementedError(None, None, f"variable '{name or 'Variable'}' of shape {shape} cannot live on a "
+                                     "parameter server; say its whole shape, or make it outside of the scope")
+        is_one = is_open or make is None and value.dtype is dtypes.string  # copy alone, whatever scope is open
+        place = None if is_one else place
         if getattr(place, "_check_variable", None) is not None:
             place._check_variable(name, value.dtype, synchronization, aggregation)
         for graph in trace._state.graphs:
@@ -168,8 +173,7 @@ class Variable(metaclass=_Made):
         self._name = (_places.scopes[-1] if _places.scopes and self._is_in_scope else "") + (name or "Variable")
         self._constraint = constraint
         self._synchronization, self._aggregation = synchronization, aggregation
-        self._dtype, self._shape = value.dtype, value.shape
-        self._was_open = shape is not None and not TensorShape(shape).is_fully_defined()
+        self._dtype, self._shape, self._is_open = value.dtype, shape, is_open
         if value.dtype is dtypes.variant:
             raise TypeError("a variable of variant is not supported; keep a Python list of tensors")
         written = self.__dict__.pop("_written", initial_value)
@@ -179,7 +183,8 @@ class Variable(metaclass=_Made):
             value, name=self._name, trainable=bool(self._trainable), aggregation=aggregation.value,
             sync_on_read=synchronization is VariableSynchronization.ON_READ
             and (self._has_copies or not getattr(place, "_shares_variables", False)),
-            like=None if _places.like is None or is_text else _places.like._native)
+            like=None if _places.like is None or is_one else _places.like._native,
+            **({"shape": None if shape.rank is None else shape.as_list()} if is_open else {}))
         distributed = getattr(place, "_distributed", None)
         self._strategy = getattr(place, "_strategy", None) if place is _places.like else place
         if distributed is not None:
@@ -249,7 +254,8 @@ class Variable(metaclass=_Made):
         if trace._state.graphs:
             raise trace.NotTraceable("numpy() of a variable needs its value, which a function that is traced does not "
                                      "have yet")
-        return _native.give(self._read_now()).numpy()
+        value = self._read_now()
+        return value.numpy().copy() if self._is_open else _native.give(value).numpy()
 
     def _checkpoint_tensor(self):
         """The value as a tensor, without a copy."""
@@ -336,7 +342,7 @@ class Variable(metaclass=_Made):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")
         if kind in ("mul", "div"):
             factors = F["math.unsorted_segment_prod"](_converted(slices.values, self._dtype), slices.indices,
-                                                              self._shape[0])
+                                                      self._rows())
             divide = "divide" if self._dtype.is_floating else "truncatediv"
             return self._change(kind, F["multiply" if kind == "mul" else divide], factors)
         return self._scattered("tensor_scatter_nd_" + kind, F["expand_dims"](slices.indices, -1), slices.values)
@@ -349,9 +355,13 @@ class Variable(metaclass=_Made):
         """The slices that `indices` number along the first dimension (``tf.Variable.sparse_read``)."""
         return F["gather"](self._as_tensor(), indices)
 
+    def _rows(self):
+        known = self._shape[0] if self._shape.rank else None
+        return F["shape"](self._as_tensor())[0] if known is None else known
+
     def set_shape(self, shape):
         """Says what is known of the shape, which has to agree with it."""
-        self._shape.assert_is_compatible_with(TensorShape(shape))
+        self._shape = self._shape.merge_with(TensorShape(shape))
 
     def _scattered(self, operation, indices, updates):
         with trace.unrecorded():
@@ -387,9 +397,6 @@ class Variable(metaclass=_Made):
             if not add:
                 text = (f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
                         f"{self._shape}, and the assigned value shape {value.shape} are incompatible.")
-                if self._was_open:
-                    raise UnimplementedError(None, None, f"{text} A variable keeps the shape of its initial value, "
-                                             "also where shape= says less; make a new one, or pad to the largest size")
                 raise ValueError(text)
             raise ValueError(f"Shapes {self._shape} and {value.shape} are incompatible")
 
@@ -406,8 +413,12 @@ class Variable(metaclass=_Made):
             trace._state.graphs[-1].write_variable(self, value, add)
             return
         if add:
+            before = self._native.read()
+            if before.shape != value.shape:
+                raise InvalidArgumentError(None, None, f"Cannot update variable with shape {before.shape} using a "
+                                           f"Tensor with shape {value.shape}, shapes must be equal.")
             with trace.unrecorded():
-                value = self._native.read() + value
+                value = before + value
         self._native.assign(value)
         for tape in trace._state.tapes:
             tape._recording.forget_reads(self)
@@ -434,12 +445,14 @@ class Variable(metaclass=_Made):
     def _assign_part(self, key, value, name=None):
         """Sets the part at `key`, to whose shape the value is broadcast; the variable itself."""
         with trace.unrecorded():
-            places = F["reshape"](F["range"](self._shape.num_elements()), self._shape)[key]
+            whole = self._as_tensor()
+            shape = F["shape"](whole) if self._is_open else self._shape
+            places = F["reshape"](F["range"](F["size"](whole)), shape)[key]
             value = F["broadcast_to"](_converted(value, self._dtype), F["shape"](places))
 
             def put(whole, places, values):
                 flat = F["tensor_scatter_nd_update"](F["reshape"](whole, [-1]), places, values)
-                return F["reshape"](flat, self._shape)
+                return F["reshape"](flat, F["shape"](whole))
             return self._change("part", put, F["reshape"](places, [-1, 1]), F["reshape"](value, [-1]))
 
     def __iter__(self):
@@ -489,11 +502,11 @@ class Variable(metaclass=_Made):
 
     def __reduce__(self):
         return _restored, (self._native.read(), self._trainable, self._name, self._constraint, self._synchronization,
-                           self._aggregation)
+                           self._aggregation, self._shape)
 
     def __deepcopy__(self, memo):
         made = Variable(self._native.read(), trainable=self._trainable, name=self._name, constraint=self._constraint,
-                        synchronization=self._synchronization, aggregation=self._aggregation)
+                        synchronization=self._synchronization, aggregation=self._aggregation, shape=self._shape)
         memo[id(self)] = made
         return made
 
@@ -519,10 +532,10 @@ class _UnreadVariable(Variable):
         return self._variable._unread()
 
 
-def _restored(value, trainable, name, constraint, synchronization, aggregation):
+def _restored(value, trainable, name, constraint, synchronization, aggregation, shape=None):
     """The variable of a pickle, of its own and with the value of then."""
     return Variable(value, trainable=trainable, name=name, constraint=constraint, synchronization=synchronization,
-                    aggregation=aggregation)
+                    aggregation=aggregation, shape=shape)
 
 
 def _is_mask(key):

@@ -4,8 +4,8 @@
  *
  * Of n rows that are assigned the last one stays, as if they were assigned in order; a sum is that
  * of the operation add, run in place, row after row. Reading copies, because a later assignment
- * writes in place, but for strings, which it replaces; its gradient is asked for with
- * leat_variable_gradients. They fail where the shape differs. */
+ * writes in place, but for what it replaces (strings, unknown dimensions); its gradient is asked
+ * for with leat_variable_gradients. They fail where the shape differs. */
 #include "graph/graph.h"
 #include "graph/kernel_host.h"
 #include "graph/variable_ops.h"
@@ -19,9 +19,9 @@ static leat_status assign_variable_kernel(leati_kernel_call *call, leat_error *e
     leat_status status = leati_variable_of(call->args, &variable, err);
     if (status == LEAT_OK)
         status = leati_variable_check_operand(variable, value, err);
-    if (status == LEAT_OK && call->n > 0 && value->dtype == LEAT_STRING) {
+    if (status == LEAT_OK && call->n > 0 && variable->is_replaced) {
         const leat_tensor last = leati_kernel_operand_tensor(value, call->n - 1);
-        return leati_variable_replace_strings(variable, &last, err);
+        return leati_variable_replace(variable, &last, err);
     }
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
@@ -40,14 +40,9 @@ static leat_status assign_add_variable_infer(leati_infer_call *call, leat_error 
     return leati_tensor_op_add.infer(&inner, err);
 }
 
-static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_error *err) {
-    leat_variable *variable = NULL;
-    void *copy = NULL;
-    leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status == LEAT_OK)
-        status = leati_variable_check_operand(variable, &call->inputs[0], err);
-    if (status == LEAT_OK)
-        status = leati_variable_host_copy(call, &copy, err);
+/* Adds the rows of the call to what lies at `copy`. */
+static leat_status add_rows(leati_kernel_call *call, void *copy, leat_error *err) {
+    leat_status status = LEAT_OK;
     for (int64_t i = 0; status == LEAT_OK && i < call->n; i++) {
         /* The total is operand and result of add. It has no owner: the variable keeps
          * its memory. */
@@ -69,15 +64,49 @@ static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_erro
     return status;
 }
 
+/* The sum takes the place of the value; nothing is broadcast. */
+static leat_status add_and_replace(leati_kernel_call *call, leat_variable *variable,
+                                   leat_error *err) {
+    char found[128], expected[128];
+    leat_tensor value = leati_variable_share(variable), sum = {0};
+    leat_shape now = leat_tensor_shape(&value), given = {.rank = call->inputs[0].rank};
+    memcpy(given.dims, call->inputs[0].dims, sizeof given.dims);
+    leat_status status = leati_shape_equal(&now, &given)
+                             ? leat_tensor_copy_of(value.dtype, now, value.data, &sum, err)
+                             : leati_refuse(err, SHAPE,
+                                            "variable %s has a value of shape %s; what is added to "
+                                            "it has shape %s",
+                                            variable->name, leati_shape_text(&now, expected),
+                                            leati_shape_text(&given, found));
+    leat_tensor_unref(&value);
+    if (status == LEAT_OK)
+        status = add_rows(call, sum.data, err);
+    if (status == LEAT_OK)
+        status = leati_variable_replace(variable, &sum, err);
+    leat_tensor_unref(&sum);
+    return status;
+}
+
+static leat_status assign_add_variable_kernel(leati_kernel_call *call, leat_error *err) {
+    leat_variable *variable = NULL;
+    void *copy = NULL;
+    LEATI_TRY(leati_variable_of(call->args, &variable, err));
+    if (variable->is_replaced)
+        return add_and_replace(call, variable, err);
+    LEATI_TRY(leati_variable_check_operand(variable, &call->inputs[0], err));
+    LEATI_TRY(leati_variable_host_copy(call, &copy, err));
+    return add_rows(call, copy, err);
+}
+
 static leat_status read_variable_infer(leati_infer_call *call, leat_error *err) {
     leat_variable *variable = NULL;
     LEATI_TRY(leati_variable_of(call->args, &variable, err));
     return leati_op_infer_output(call, variable->dtype, &variable->shape, NULL, err);
 }
 
-static leat_status read_strings(leati_kernel_call *call, const leat_variable *variable,
-                                leat_error *err) {
-    leat_tensor value = leati_variable_share_strings(variable);
+static leat_status read_shared(leati_kernel_call *call, const leat_variable *variable,
+                               leat_error *err) {
+    leat_tensor value = leati_variable_share(variable);
     leat_status status = LEAT_OK;
     for (int64_t i = 0; status == LEAT_OK && i < call->n; i++)
         status = leati_kernel_store(call, 0, i, &value, err);
@@ -89,8 +118,8 @@ static leat_status read_variable_kernel(leati_kernel_call *call, leat_error *err
     leat_variable *variable = NULL;
     void *copy = NULL;
     leat_status status = leati_variable_of(call->args, &variable, err);
-    if (status == LEAT_OK && variable->dtype == LEAT_STRING)
-        return read_strings(call, variable, err);
+    if (status == LEAT_OK && variable->is_replaced)
+        return read_shared(call, variable, err);
     if (status == LEAT_OK)
         status = leati_variable_host_copy(call, &copy, err);
     if (status == LEAT_OK)

@@ -95,12 +95,13 @@ static float floor_remainderf(float x, float y) {
 
 /* In two's complement a shift rounds down and a mask is never negative, for negative x, too. */
 DIVISION_LANES(floordiv, x >> shift, ROUNDED_UP ? (U)q - 1 : (U)q, q)
-LEATI_LANES2_FLOAT(floordiv, floorf(x / y), floor(x / y))
+/* Halves round their quotient first: -73.02 of float16 becomes -73, not -74. */
+LEATI_LANES2_STEPS(floordiv, floorf(LEATI_R(x / y)), floorf(x / y), floor(x / y))
 DIVISION_LANES(floormod, (U)x &(((U)1 << shift) - 1), ROUNDED_UP ? (U)r + (U)y : (U)r, r)
 LEATI_LANES2_FLOAT(floormod, floor_remainderf(x, y), floor_remainder(x, y))
 /* A shift would round down, so these divide; what they save is the look at each divisor. */
 DIVISION_LANES(truncatediv, x / (__typeof__(x))(UINT64_C(1) << shift), q, q)
-LEATI_LANES2_FLOAT(truncatediv, truncf(x / y), trunc(x / y))
+LEATI_LANES2_STEPS(truncatediv, truncf(LEATI_R(x / y)), truncf(x / y), trunc(x / y))
 DIVISION_LANES(truncatemod, x % (__typeof__(x))(UINT64_C(1) << shift), r, r)
 LEATI_LANES2_FLOAT(truncatemod, remainderf_of(x, y), fmod(x, y))
 

@@ -12,8 +12,10 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/tensor.h"
+#include "graph/kernel_host.h"
 #include "graph/support/math/reduce_lines.h"
 #include "run/crew.h"
+#include <string.h>
 
 leat_status leati_reduce_mask(const leati_ints *axes, int32_t rank, bool *mask, leat_error *err) {
     for (int32_t d = 0; d < rank; d++)
@@ -343,6 +345,13 @@ static void reduce_nothing(const reduce_plan *plan, int64_t rows) {
 leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce_kind kind,
                          leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
+    /* The sum of one value is that value: -0.0 stays. */
+    if ((kind == LEATI_REDUCE_SUM || kind == LEATI_REDUCE_MEAN) && in->count == out->count) {
+        for (int64_t row = 0; row < call->n; row++)
+            memcpy(leati_support_row_of(out, row), leati_support_row_of(in, row),
+                   leati_kernel_operand_row_bytes(in));
+        return LEAT_OK;
+    }
     if (leati_dtype_is_complex(in->dtype))
         return leati_reduce_complex(call, mask, kind, err);
     reduce_plan plan = {

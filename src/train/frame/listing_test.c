@@ -56,7 +56,9 @@ static void properties_are_keras(void **state) {
            "SeparableConv1D SeparableConv2D Solarization SpatialDropout1D SpatialDropout2D "
            "SpatialDropout3D");
     expect(root, "layers", "freezes", "BatchNormalization");
-    expect(root, "layers", "takes_integers", "CategoryEncoding Embedding");
+    expect(root, "layers", "takes_integers",
+           "AlphaDropout CategoryEncoding Dropout Embedding GaussianDropout GaussianNoise "
+           "SpatialDropout1D SpatialDropout2D SpatialDropout3D");
     expect(root, "layers", "prepares",
            "AugMix AutoContrast CenterCrop ContrastLimitedAdaptiveHistogramEqualization CutMix "
            "Equalization MixUp " PICTURES_IN_TRAINING " Resizing Solarization");

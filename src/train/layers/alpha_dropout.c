@@ -54,12 +54,13 @@ static leat_value alpha_dropout_call(const leati_pass *pass) {
     leat_value x = pass->inputs[0];
     if (!pass->training || args->rate <= 0)
         return x;
-    leat_value drawn = leati_noise_uniform(leati_noise_seed(pass, 0), x, &args->noise_shape);
+    leat_value drawn =
+        leati_noise_between_floats(leati_noise_seed(pass, 0), x, &args->noise_shape, 0, 1);
     if (leati_support_value_failed(drawn))
         return drawn;
     leat_dtype dtype = leat_value_dtype(x);
     leat_value kept =
-        leat_op_greater_equal(drawn, leati_support_number(x.graph, dtype, args->rate));
+        leat_op_greater_equal(drawn, leati_support_number(x.graph, LEAT_FLOAT32, args->rate));
     leat_value y = leat_op_select(kept, x, leati_support_number(x.graph, dtype, lowest));
     /* Takes back the mean rate * lowest, which that chance gives. */
     leat_value offset = leati_support_number(x.graph, dtype, -scale * lowest * args->rate);
@@ -78,6 +79,7 @@ const leati_layer_kind leati_layer_alpha_dropout = {
             .check = alpha_dropout_check,
         },
     .prefix = "alpha_dropout",
+    .takes_integers = true,
     .min_rank = 1,
     .expects = "[batch, ...]",
     .seed = alpha_dropout_seed,

@@ -61,6 +61,7 @@ const leati_layer_kind leati_layer_dropout = {
             .check = dropout_check,
         },
     .prefix = "dropout",
+    .takes_integers = true,
     .min_rank = 1,
     .expects = "[batch, ...]",
     .seed = dropout_seed,

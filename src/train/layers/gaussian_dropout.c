@@ -68,6 +68,7 @@ const leati_layer_kind leati_layer_gaussian_dropout = {
             .check = gaussian_dropout_check,
         },
     .prefix = "gaussian_dropout",
+    .takes_integers = true,
     .min_rank = 1,
     .expects = "[batch, ...]",
     .seed = gaussian_dropout_seed,

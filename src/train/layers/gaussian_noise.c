@@ -58,6 +58,7 @@ const leati_layer_kind leati_layer_gaussian_noise = {
             .check = gaussian_noise_check,
         },
     .prefix = "gaussian_noise",
+    .takes_integers = true,
     .min_rank = 1,
     .expects = "[batch, ...]",
     .seed = gaussian_noise_seed,

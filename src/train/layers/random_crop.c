@@ -6,6 +6,7 @@
 #include "base/minmax.h"
 #include "graph/computed.h"
 #include "graph/ops/array/slice.h"
+#include "graph/support/random/stateless.h"
 #include "train/support/pictures.h"
 #include <leat/ops.h>
 
@@ -24,7 +25,8 @@ static leat_status random_crop_check(const void *args, leat_error *err) {
 static leat_value start(leati_picture_arguments *p, int64_t whole, int64_t size) {
     /* Up to whole - size, since the bound is not reached and the cast cuts. */
     leat_value drawn =
-        leati_pictures_draw_vector(p, 1, (leati_picture_range){0, (double)(whole - size + 1)});
+        leati_stateless_build(leati_pictures_seed(p), &leati_tensor_op_stateless_uniform,
+                              LEAT_SHAPE(1), LEAT_FLOAT32, 0, (double)(whole - size + 1));
     /* Keras casts to int32 first. */
     return leat_op_cast(leat_op_cast(leat_op_squeeze(drawn, NULL, 0), LEAT_INT32), LEAT_INT64);
 }

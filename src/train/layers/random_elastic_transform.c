@@ -154,7 +154,6 @@ static leat_value read_at(leat_value x, leat_value down, leat_value right,
 static leat_value random_elastic_transform_call(const leati_pass *pass) {
     const struct random_elastic_transform_args *args = pass->args;
     const leati_picture_range factor = leati_pictures_factor_range(&args->common.factor, 1, 0),
-                              unit = {0, 1},
                               scale = leati_pictures_factor_range(&args->scale, 1, 0);
     leati_picture_arguments p = leati_pictures_begin(pass);
     const leat_shape shape = leat_value_shape(p.x);
@@ -165,8 +164,7 @@ static leat_value random_elastic_transform_call(const leati_pass *pass) {
         return leati_support_build_error(p.x.graph, LEAT_REASON_SHAPE,
                                          "height and width of the pictures must be known; use "
                                          "leat_op_ensure_shape");
-    leat_value chance = leati_pictures_draw(&p, 1, factor);
-    leat_value applied = leat_op_less(leati_pictures_draw(&p, 1, unit), chance);
+    leat_value applied = leati_pictures_chosen(&p, factor);
     leat_value strength = leati_pictures_draw_vector(&p, 1, scale);
     leat_value moves = field(&p, strength, scale.high);
     leat_value x = read_at(p.x, leat_op_add(places(p.x, 1, shape.dims[1]), moves),

@@ -40,7 +40,7 @@ static leat_value inside(leati_picture_arguments *p, int dimension, leat_value p
     leat_value size = leati_pictures_size(p, dimension);
     leat_value length = leat_op_multiply(part, size);
     /* Anywhere that leaves the box inside. */
-    leat_value begin = leat_op_multiply(leati_pictures_draw(p, 1, (leati_picture_range){0, 1}),
+    leat_value begin = leat_op_multiply(leati_pictures_draw_own(p, 1, (leati_picture_range){0, 1}),
                                         leat_op_subtract(size, length));
     int64_t dims[4] = {1, 1, 1, 1};
     dims[dimension] = -1;
@@ -63,19 +63,18 @@ static leat_value filling(leati_picture_arguments *p, const struct random_erasin
 
 static leat_value random_erasing_call(const leati_pass *pass) {
     const struct random_erasing_args *args = pass->args;
-    const leati_picture_range usual = {0.02, 0.33}, unit = {0, 1};
+    const leati_picture_range usual = {0.02, 0.33};
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     /* The root, since both sides are drawn as shares of the area. */
-    leat_value part = leat_op_sqrt(leati_pictures_draw(
+    leat_value part = leat_op_sqrt(leati_pictures_draw_own(
         &p, 2, args->scale.count == 0 ? usual : leati_pictures_factor_range(&args->scale, 0, 0)));
     /* Keras draws the width's place first. */
     leat_value across = inside(&p, 2, leati_pictures_part(part, 0));
     leat_value down = inside(&p, 1, leati_pictures_part(part, 1));
-    leat_value chance =
-        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
-    leat_value applied = leat_op_less(leati_pictures_draw(&p, 1, unit), chance);
+    leat_value applied =
+        leati_pictures_chosen(&p, leati_pictures_factor_range(&args->common.factor, 1, 0));
     leat_value erased = leat_op_logical_and(leat_op_logical_and(across, down), applied);
     return leati_pictures_end(&p, leat_op_select(erased, filling(&p, args), p.x));
 }

@@ -66,10 +66,8 @@ static leat_value random_gaussian_blur_call(const leati_pass *pass) {
     leati_layer_numbers_of(&args->kernel_size, 3, 2, size);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value chance =
-        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
     leat_value applied =
-        leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
+        leati_pictures_chosen(&p, leati_pictures_factor_range(&args->common.factor, 1, 0));
     leat_value sigma =
         leati_pictures_draw_vector(&p, 2, leati_pictures_factor_range(&args->sigma, 1, 0));
     /* A sigma of 0 would divide by 0. */

@@ -19,13 +19,12 @@ static leat_value random_invert_call(const leati_pass *pass) {
     const struct leati_picture_args *args = pass->args;
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (pass->training && !leati_support_value_failed(p.x)) {
-        leat_value chance =
-            leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->factor, 1, 0));
-        leat_value drawn = leati_pictures_draw(&p, 1, (leati_picture_range){0, 1});
+        leat_value chosen =
+            leati_pictures_chosen(&p, leati_pictures_factor_range(&args->factor, 1, 0));
         /* high - x: values of a range that does not begin at 0 leave it. */
         leat_value negative = leati_pictures_linear(
             leat_op_negate(p.x), 1, leati_pictures_value_range(&args->value_range).high);
-        p.x = leat_op_select(leat_op_less(drawn, chance), negative, p.x);
+        p.x = leat_op_select(chosen, negative, p.x);
     }
     return leati_pictures_end(&p, p.x);
 }

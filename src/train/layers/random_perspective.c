@@ -93,11 +93,9 @@ static leat_value random_perspective_call(const leati_pass *pass) {
     leati_picture_arguments p = leati_pictures_begin(pass);
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
-    leat_value chance =
-        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->common.factor, 1, 0));
     leat_value applied =
-        leat_op_less(leati_pictures_draw(&p, 1, (leati_picture_range){0, 1}), chance);
-    leat_value moves = leati_pictures_draw(
+        leati_pictures_chosen(&p, leati_pictures_factor_range(&args->common.factor, 1, 0));
+    leat_value moves = leati_pictures_draw_own(
         &p, 2 * CORNERS, (leati_picture_range){-0.5 * args->scale, 0.5 * args->scale});
     /* Keras' layer has no fill_mode: what lies outside is filled. */
     view.fill_mode = leati_kind_borrow_text("constant");

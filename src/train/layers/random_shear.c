@@ -32,11 +32,12 @@ static leat_value random_shear_call(const leati_pass *pass) {
     if (!pass->training || leati_support_value_failed(p.x))
         return leati_pictures_end(&p, p.x);
     /* One sign for both directions. */
-    leat_value sign = leati_pictures_sign(&p);
+    leat_value sign =
+        leati_pictures_sign(leati_pictures_draw_own(&p, 1, (leati_picture_range){0, 1}));
     leat_value down =
-        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->y_factor, 0, -1));
+        leati_pictures_draw_own(&p, 1, leati_pictures_factor_range(&args->y_factor, 0, -1));
     leat_value right =
-        leati_pictures_draw(&p, 1, leati_pictures_factor_range(&args->x_factor, 0, -1));
+        leati_pictures_draw_own(&p, 1, leati_pictures_factor_range(&args->x_factor, 0, -1));
     leat_value one = leat_op_ones_like(sign), none = leat_op_zeros_like(sign);
     const leat_value numbers[6] = {
         one, leat_op_multiply(right, sign), none, leat_op_multiply(down, sign), one, none};

@@ -31,7 +31,7 @@ static leat_status solarization_check(const void *arguments, leat_error *err) {
 /* A draw for each picture, of which Keras scales the upper bound alone. */
 static leat_value drawn(leati_picture_arguments *p, const leati_floats *factor) {
     const leati_picture_range range = leati_pictures_factor_range(factor, 0, 0);
-    return leati_pictures_draw(p, 1, (leati_picture_range){range.low, range.high * 255});
+    return leati_pictures_draw_own(p, 1, (leati_picture_range){range.low, range.high * 255});
 }
 
 static leat_value solarization_call(const leati_pass *pass) {

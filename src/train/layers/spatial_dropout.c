@@ -68,6 +68,7 @@ static leat_value drop_channels(const leati_pass *pass, int directions) {
                 .check = spatial_dropout_check,                                                    \
             },                                                                                     \
         .prefix = "spatial_dropout" #N "d",                                                        \
+        .takes_integers = true,                                                                    \
         LEATI_SPACE_##N,                                                                           \
         .seed = spatial_dropout_seed,                                                              \
         .weights = spatial_dropout_weights,                                                        \

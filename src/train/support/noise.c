@@ -75,10 +75,9 @@ static leat_value shape_of_draws(leat_value x, const leati_ints *shape) {
     return leat_op_stack(dims, shape->count, 0);
 }
 
-static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
-                       const leati_ints *shape, double low, double high) {
+static leat_value draw_of(leat_dtype dtype, const leati_tensor_op *op, leat_value seed,
+                          leat_value x, const leati_ints *shape, double low, double high) {
     leat_shape static_shape = leat_value_shape(x);
-    leat_dtype dtype = leat_value_dtype(x);
     if (leati_support_value_failed(seed) || leati_support_value_failed(x))
         return (leat_value){.graph = x.graph, .id = -1};
     if (shape->count > 0 && shape->count != static_shape.rank)
@@ -99,17 +98,36 @@ static leat_value draw(const leati_tensor_op *op, leat_value seed, leat_value x,
     return id < 0 ? drawn : leat_op_ensure_shape(drawn, static_shape);
 }
 
+/* The same of floats, as noise is; another x fails. */
+static leat_value draw_floats(leat_dtype dtype, const leati_tensor_op *op, leat_value seed,
+                              leat_value x, const leati_ints *shape, double low, double high) {
+    if (!leati_support_value_failed(x) && !leati_graph_dtype_is_floating(leat_value_dtype(x)))
+        return leati_support_build_error(
+            x.graph, LEAT_REASON_DTYPE,
+            "the input of a layer that draws noise is of whole numbers "
+            "or truth values in training; cast it to floats");
+    return draw_of(dtype, op, seed, x, shape, low, high);
+}
+
 leat_value leati_noise_uniform(leat_value seed, leat_value x, const leati_ints *shape) {
-    return draw(&leati_tensor_op_stateless_uniform, seed, x, shape, 0, 1);
+    return draw_floats(leat_value_dtype(x), &leati_tensor_op_stateless_uniform, seed, x, shape, 0,
+                       1);
 }
 
 leat_value leati_noise_between(leat_value seed, leat_value x, const leati_ints *shape, double low,
                                double high) {
-    return draw(&leati_tensor_op_stateless_uniform, seed, x, shape, low, high);
+    return draw_of(leat_value_dtype(x), &leati_tensor_op_stateless_uniform, seed, x, shape, low,
+                   high);
+}
+
+leat_value leati_noise_between_floats(leat_value seed, leat_value x, const leati_ints *shape,
+                                      double low, double high) {
+    return draw_floats(LEAT_FLOAT32, &leati_tensor_op_stateless_uniform, seed, x, shape, low, high);
 }
 
 leat_value leati_noise_normal(leat_value seed, leat_value x, const leati_ints *shape) {
-    return draw(&leati_tensor_op_stateless_normal, seed, x, shape, 0, 1);
+    return draw_floats(leat_value_dtype(x), &leati_tensor_op_stateless_normal, seed, x, shape, 0,
+                       1);
 }
 
 leat_value leati_noise_drop(const leati_pass *pass, double rate, const leati_ints *shape) {

@@ -23,6 +23,9 @@ leat_value leati_noise_normal(leat_value seed, leat_value x, const leati_ints *s
 /* Uniform numbers of [low, high). */
 leat_value leati_noise_between(leat_value seed, leat_value x, const leati_ints *shape, double low,
                                double high);
+/* The same, drawn in float32 whatever the dtype of x: what Keras draws without a dtype. */
+leat_value leati_noise_between_floats(leat_value seed, leat_value x, const leati_ints *shape,
+                                      double low, double high);
 
 /* The input with its values dropped at `rate` in training (tf.nn.experimental.stateless_dropout);
  * weight 0 is the generator's state if the rate is above 0. */

@@ -137,12 +137,31 @@ leat_value leati_pictures_seed(leati_picture_arguments *pictures) {
     return leati_pictures_seeds(pictures, 1);
 }
 
+/* One set of numbers for each picture, broadcasting over its pixels. */
+static leat_value draw_floats(leati_picture_arguments *pictures, int64_t count,
+                              leati_picture_range range) {
+    int64_t dims[4] = {-1, 1, 1, count};
+    return leati_noise_between_floats(leati_pictures_seed(pictures), pictures->x,
+                                      &(leati_ints){dims, 4}, range.low, range.high);
+}
+
 leat_value leati_pictures_draw(leati_picture_arguments *pictures, int64_t count,
                                leati_picture_range range) {
-    /* One set of numbers for each picture, broadcasting over its pixels. */
+    leat_value drawn = draw_floats(pictures, count, range);
+    leat_dtype dtype = leat_value_dtype(pictures->x);
+    return dtype == LEAT_FLOAT32 ? drawn : leat_op_cast(drawn, dtype);
+}
+
+leat_value leati_pictures_draw_own(leati_picture_arguments *pictures, int64_t count,
+                                   leati_picture_range range) {
     int64_t dims[4] = {-1, 1, 1, count};
     return leati_noise_between(leati_pictures_seed(pictures), pictures->x, &(leati_ints){dims, 4},
                                range.low, range.high);
+}
+
+leat_value leati_pictures_chosen(leati_picture_arguments *pictures, leati_picture_range chance) {
+    leat_value bound = draw_floats(pictures, 1, chance);
+    return leat_op_less(draw_floats(pictures, 1, (leati_picture_range){0, 1}), bound);
 }
 
 leat_value leati_pictures_draw_vector(leati_picture_arguments *pictures, int64_t count,
@@ -174,8 +193,7 @@ leat_value leati_pictures_part(leat_value numbers, int64_t index) {
                          (const int64_t[]){-1, -1, -1, 1}, 4);
 }
 
-leat_value leati_pictures_sign(leati_picture_arguments *pictures) {
-    leat_value drawn = leati_pictures_draw(pictures, 1, (leati_picture_range){0, 1});
+leat_value leati_pictures_sign(leat_value drawn) {
     leat_value one = leat_op_ones_like(drawn);
     leat_value half = leati_support_times(one, 0.5);
     return leat_op_select(leat_op_greater(drawn, half), leat_op_negate(one), one);
@@ -303,7 +321,7 @@ void leati_pictures_contrast(leati_picture_arguments *pictures, leati_picture_ra
                              leati_picture_range values) {
     /* The range's bounds are how much less and how much more than 1, hence the signs. */
     const leati_picture_range around = {1 - factor.low, 1 + factor.high};
-    leat_value by = leati_pictures_draw(pictures, 1, around), x = pictures->x;
+    leat_value by = leati_pictures_draw_own(pictures, 1, around), x = pictures->x;
     /* First along the height, then the width: Keras rounds in that order. */
     leat_value mean = leat_op_reduce_mean(x, (const int64_t[]){1}, 1, true);
     mean = leat_op_reduce_mean(mean, (const int64_t[]){2}, 1, true);
@@ -336,7 +354,7 @@ void leati_pictures_saturate(leati_picture_arguments *pictures, leati_picture_ra
 void leati_pictures_shift_hue(leati_picture_arguments *pictures, leati_picture_range factor,
                               leati_picture_range values) {
     const leati_picture_range unit = {0, 1};
-    leat_value sign = leati_pictures_sign(pictures);
+    leat_value sign = leati_pictures_sign(leati_pictures_draw(pictures, 1, unit));
     /* Two draws: which way, then how far. */
     leat_value by = leat_op_multiply(sign, leati_pictures_draw(pictures, 1, factor));
     leat_value x = leat_op_rgb_to_hsv(leati_pictures_rescale(pictures->x, values, unit));

@@ -88,11 +88,16 @@ typedef struct leati_picture_arguments {
 leati_picture_arguments leati_pictures_begin(const leati_pass *pass);
 leat_value leati_pictures_end(const leati_picture_arguments *pictures, leat_value value);
 
-/* Uniform numbers [batch, 1, 1, count] of [low, high). */
+/* Uniform numbers [batch, 1, 1, count] of [low, high) in the dtype of the pictures, drawn in
+ * float32 or (`own`) in that dtype: Keras' layers say one or the other. */
 leat_value leati_pictures_draw(leati_picture_arguments *pictures, int64_t count,
                                leati_picture_range range);
-/* Uniform numbers [count] for all pictures together, or normal ones of the shape of the pictures.
- */
+leat_value leati_pictures_draw_own(leati_picture_arguments *pictures, int64_t count,
+                                   leati_picture_range range);
+/* Is a picture chosen, [batch, 1, 1, 1], by a chance of this range? Two draws. */
+leat_value leati_pictures_chosen(leati_picture_arguments *pictures, leati_picture_range chance);
+/* Uniform numbers [count] for all pictures together in the dtype of the pictures, or normal ones of
+ * their shape. */
 leat_value leati_pictures_draw_vector(leati_picture_arguments *pictures, int64_t count,
                                       leati_picture_range range);
 leat_value leati_pictures_draw_normal(leati_picture_arguments *pictures);
@@ -104,8 +109,8 @@ leat_value leati_pictures_seed(leati_picture_arguments *pictures);
 leat_value leati_pictures_seeds(leati_picture_arguments *pictures, int count);
 /* Number `index` of the last dimension, which stays with size 1. */
 leat_value leati_pictures_part(leat_value numbers, int64_t index);
-/* 1 or -1 for each picture, by one draw. */
-leat_value leati_pictures_sign(leati_picture_arguments *pictures);
+/* 1 or -1 for each picture, by a number that was drawn from 0 to 1. */
+leat_value leati_pictures_sign(leat_value drawn);
 /* One value of each picture, [batch, 1, 1, 1], for what has as many. */
 leat_value leati_pictures_corner(leat_value x);
 /* The size along a dimension, as a scalar of the dtype of x. */

@@ -57,6 +57,30 @@ tf.sparse.bincount(np.array([1, 1], np.int64)).values | tf.sparse.bincount(np.ar
 tf.sparse.bincount(np.array([[1, 1]], np.int64), axis=-1, binary_output=True).values
 tnp.result_type() | tnp.shape(tf.ones([2, 3]))
 tf.keras.losses.{loss}(tf.constant([[0., 1., 0.]]), tf.constant([[.25, .5, .25]], {float}))
+tf.constant([True, False]) * tf.constant([[True], [False]])
+tf.constant([True, False]) * 0.5 | True * tf.constant(True)
+tf.function(lambda x: x * [2, 1])(tf.constant([True, False])) | tf.constant([3, 0]) * tf.constant([True, True])
+tf.math.floordiv(tf.constant([.714, 7.3, -2.5], {float}), tf.constant([.007, -.1, .1], {float}))
+tf.truncatediv(tf.constant([.714, 7.3, -2.5, 300.], {float}), tf.constant([.007, -.1, .1, .7], {float}))
+tf.reduce_sum(tf.constant([[-0.0], [-0.0]], {float}), {axis}) | tf.reduce_mean(tf.constant([-0.0, -0.0], {float}), [])
+tf.keras.layers.{lookup}(output_mode="count").compute_output_shape((2, 3))
+tf.keras.layers.{lookup}(max_tokens=5, output_mode="multi_hot")(tf.keras.Input((3,), dtype="{dtype}")).shape
+tf.keras.layers.TextVectorization(output_mode="count").compute_output_shape((2, 1))
+tf.keras.layers.TextVectorization(split=None).compute_output_shape((2,))
+tf.keras.ops.{quantile}(tf.constant([1., 4., 2.]), tf.constant([[.25, .5]]), keepdims={truth})
+tf.tuple(tf.constant([1, 2])) | tf.tuple((1, 2)) | tf.keras.ops.qr(tf.eye(2))._fields
+tf.make_ndarray(tf.make_tensor_proto(tf.constant([1.5, 2]), dtype=tf.int32))
+tnp.nanmean(tf.constant([1, 2]), dtype=tf.{float16}) | tnp.nanmean(tf.constant([1.5, nan]), dtype=tf.float64)
+tnp.nanmean(tf.constant([1.5, 2]), dtype=tf.int32) | tnp.var(tf.constant([1.5, 2]), dtype=tf.int32)
+tf.keras.utils.normalize(tf.constant(2.)) | tf.keras.ops.normalize(tf.constant(2.), order=1)
+dict(tf.keras.utils.get_custom_objects())
+tf.keras.layers.{noise}(.5)(tf.constant([[[1, 2]]])) | tf.keras.layers.Dropout(1.0)(tf.constant([1]), training=True)
+tf.keras.layers.{noise}(.5, seed=1, dtype="{half}")(tf.reshape(tf.range(8.), [1, 4, 2]), training=True)
+tf.keras.layers.{picture}(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
+tf.keras.layers.Solarization(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
+(lambda v: v.assign([1., 2., 3.]) * 2)(tf.Variable([1.], shape=[None]))
+(lambda v: v.assign([[1.]]) + v[0])(tf.Variable([1.], shape=tf.TensorShape(None)))
+(lambda v: [v.assign_add([1., 2.]), v.set_shape([2]), v.shape][2])(tf.Variable([0., 1.], shape=[None]))
 """
 CHOICES = {
     "float": [f"tf.{one}" for one in DTYPES], "wide": ["tf.float32", "tf.float64"],
@@ -65,6 +89,10 @@ CHOICES = {
         inner outer kron""".split(),
     "one": """arccos arccosh arcsin arcsinh arctan arctanh cos cosh log log10 log1p log2 sin sinh sqrt tan
         tanh""".split(),
+    "float16": ["float16", "float32"], "axis": ["None", "1", "[0, 1]"], "truth": ["False", "True"],
+    "lookup": ["IntegerLookup", "StringLookup"], "dtype": ["int64"], "quantile": ["quantile", "nanquantile"],
+    "half": ["mixed_float16"], "noise": """AlphaDropout Dropout GaussianDropout GaussianNoise
+        SpatialDropout1D""".split(), "picture": "RandomBrightness RandomContrast RandomInvert".split(),
     "loss": """mse mae mape msle
         binary_crossentropy binary_focal_crossentropy categorical_crossentropy categorical_hinge cosine_similarity dice
         hinge huber kld poisson squared_hinge tversky""".split()}

@@ -3,6 +3,7 @@
 import threading
 
 from leat._core.tensor import convert_to_tensor
+from leat._graph import trace
 from leat._graph.ops import FUNCTIONS as F
 
 __all__ = ["AggregationMethod", "CriticalSection", "guarantee_const", "no_gradient", "realdiv",
@@ -44,7 +45,9 @@ def realdiv(x, y, name=None):
 
 
 def tuple(tensors, control_inputs=None, name=None):  # noqa: A001
-    """The tensors as a list (``tf.tuple``); by the time one is used all are computed in any case."""
+    """The tensors as a list (``tf.tuple``), as they are outside of functions; all are computed in any case."""
+    if not trace._state.graphs:
+        return tensors
     if not tensors:
         raise ValueError(f"{tensors!r} must have at least one Tensor")
     return list(tensors)

@@ -25,7 +25,9 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     if isinstance(values, TensorProto):
         return values
-    tensor = values if isinstance(values, Tensor) else constant(values, dtype)
+    if isinstance(values, Tensor):  # of which numpy makes the dtype that is asked for
+        values = values.numpy() if dtype is None else values.numpy().astype(dtype.as_numpy_dtype)
+    tensor = constant(values, dtype)
     if dtype is not None and tensor.dtype is not dtype:
         raise TypeError(f"Expected {dtype.name}, but got {tensor.dtype.name} of {values!r}.")
     dims = tuple(tensor.shape) if shape is None else tuple(int(size) for size in TensorShape(shape))

@@ -495,6 +495,12 @@ def _of_one_shape(strings):
     return [FUNCTIONS["broadcast_to"](one, list(shape)) for one in strings]
 
 
+def _product_of_truth(one, other):
+    """Truth values times what integers can be made of, as the operator does: are both other than 0?"""
+    one, other = (FUNCTIONS["cast"](part, dtypes.int32) for part in (one, other))
+    return FUNCTIONS["cast"](FUNCTIONS["math.multiply"](one, other), dtypes.bool)
+
+
 def _binary(path, reflected=False):
     plain = _PATHS[path][0] if len(_PATHS[path]) == 1 else None  # the operation that it is of plain tensors
 
@@ -512,6 +518,9 @@ def _binary(path, reflected=False):
                              "Tensor.")
         if path == "math.add" and self.dtype is dtypes.string:
             return FUNCTIONS["strings.join"](_of_one_shape([other, self] if reflected else [self, other]))
+        if path == "math.multiply" and dtypes.bool in (self.dtype, getattr(other, "dtype", None)):
+            return _product_of_truth(self, convert_to_tensor(other, dtypes.bool) if reflected and type(other) in (
+                int, float, complex, str, bytes) else other)
         return FUNCTIONS[path](other, self) if reflected else FUNCTIONS[path](self, other)
     return operator
 

@@ -60,7 +60,7 @@ def to_categorical(x, num_classes=None):
 
 def normalize(x, axis=-1, order=2):
     """Rows of norm 1 (``keras.utils.normalize``); rows of zeros stay. `order` of the norm, `axis` that it runs over."""
-    if isinstance(x, Tensor):
+    if not isinstance(x, np.ndarray):
         return keras_ops.normalize(x, axis, order)
     norm = np.atleast_1d(np.linalg.norm(x, order, axis))
     norm[norm == 0] = 1

@@ -273,12 +273,15 @@ def std(a, axis=None, keepdims=None):
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=None):
     """Variances."""
-    a = floating(a)[0] if dtype is None else tf.cast(asarray(a), dtype)
+    a = asarray(a)
+    a = floating(a)[0] if dtype is None else tf.cast(a, np.result_type(a.dtype.as_numpy_dtype, np.dtype(
+        tf.as_dtype(dtype).as_numpy_dtype)))
     distances = a - tf.reduce_mean(a, axis, True)
     deviations = tf.square(tf.abs(distances) if a.dtype.is_complex else distances)
     total = tf.reduce_sum(deviations, axis, bool(keepdims))
     count = tf.cast(tf.size(a), total.dtype) / tf.cast(tf.size(total), total.dtype)
-    return total / (count - ddof)
+    found = total / (count - ddof)
+    return found if dtype is None else tf.cast(found, dtype)
 
 
 def argmax(a, axis=None):
@@ -343,9 +346,11 @@ def nanprod(a, axis=None, dtype=None, keepdims=False):
 
 def nanmean(a, axis=None, dtype=None, keepdims=None):
     """Means of what is a number."""
-    a = floating(a)[0]
-    known = tf.cast(~tf.math.is_nan(a), a.dtype)
-    return nansum(a, axis, dtype, keepdims) / tf.reduce_sum(known, axis, bool(keepdims))
+    a = asarray(a)
+    if not a.dtype.is_floating and not a.dtype.is_complex:
+        return mean(a, axis, dtype, None, keepdims)
+    total = nansum(a, axis, dtype, keepdims)
+    return total / tf.reduce_sum(tf.cast(~tf.math.is_nan(a), total.dtype), axis, bool(keepdims))
 
 
 def average(a, axis=None, weights=None, returned=False):

@@ -10,6 +10,7 @@ from leat._core.tensor import convert_to_tensor
 from leat.keras._base import loading, policies, tables
 
 _CUSTOM = {}  # "package>Name" -> class or function
+_OWN = {}  # the same of leat's, which no program asked for
 _CLASSES, _FUNCTIONS = [], []  # modules whose classes and functions configurations name; leat.keras
 class_of_operation = Hook()  # (module, name): the class of an operation of Keras; leat.keras.ops.promote
 
@@ -27,7 +28,7 @@ def register_keras_serializable(package="Custom", name=None):
             raise ValueError("Cannot register a class that does not have a get_config() method. Received: "
                              f"{thing.__name__}")
         registered = f"{package}>{name or thing.__name__}"
-        _CUSTOM[registered] = thing
+        (_OWN if package.startswith("leat.") else _CUSTOM)[registered] = thing
         thing._leat_registered_name = registered
         return thing
     return decorate
@@ -62,7 +63,8 @@ custom_object_scope = CustomObjectScope
 
 def get_registered_object(name, custom_objects=None, module_objects=None):
     """What was registered under a name; None."""
-    return (custom_objects or {}).get(name) or _CUSTOM.get(name) or (module_objects or {}).get(name)
+    return (custom_objects or {}).get(name) or _CUSTOM.get(name) or _OWN.get(name) or (
+        module_objects or {}).get(name)
 
 
 def get_registered_name(thing):
@@ -207,7 +209,7 @@ def _function_of(config, custom_objects):
     if not isinstance(name, str):
         raise TypeError(f"Expected 'config' to be a non-null str for a function. Received: {config}")
     found = get_registered_object(name, custom_objects) or next(
-        (thing for known, thing in _CUSTOM.items() if known.split(">")[-1] == name), None)
+        (thing for known, thing in {**_OWN, **_CUSTOM}.items() if known.split(">")[-1] == name), None)
     if found is not None:
         return found
     for module in _FUNCTIONS:

@@ -113,9 +113,11 @@ class Vocabulary(Numbering):
     compute_dtype = property(lambda self: self.vocabulary_dtype)  # what it takes
 
     def _as_said(self, outputs):
-        """Of vectors Keras says floats, also where it gives integers."""
-        is_said = self.output_mode != "int" and isinstance(outputs, KerasTensor)
-        return KerasTensor(outputs.shape, "float32", name=outputs.name) if is_said else outputs
+        """Of vectors Keras says floats, also where it gives integers, of a length that the vocabulary alone says."""
+        if self.output_mode == "int" or not isinstance(outputs, KerasTensor):
+            return outputs
+        shape = outputs.shape if self._has_size() else (*outputs.shape[:-1], None)
+        return KerasTensor(shape, "float32", name=outputs.name)
 
 
 class _Lookup(Vocabulary):
@@ -174,6 +176,10 @@ class _Lookup(Vocabulary):
     def _special(self):
         """The tokens in front of the vocabulary."""
         return [self.mask_token] * self._oov_start() + [self.oov_token] * self.num_oov_indices
+
+    def _has_size(self):
+        """Is it known how many numbers there are?"""
+        return self.pad_to_max_tokens or self._table is not None or self._size_said is not None
 
     def vocabulary_size(self):
         """How many numbers there are, those of the mask and of what the vocabulary lacks included."""

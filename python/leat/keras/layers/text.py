@@ -79,6 +79,9 @@ class TextVectorization(Vocabulary):
         """The words in the order of their numbers."""
         return self._lookup.get_vocabulary(include_special_tokens)
 
+    def _has_size(self):
+        return self._lookup._has_size()
+
     def vocabulary_size(self):
         """How many numbers there are, 0 for what fills up and 1 for unknown words included."""
         return self._lookup.vocabulary_size()
@@ -126,6 +129,16 @@ class TextVectorization(Vocabulary):
             shape = [*found.shape.as_list()[:-1], self._length]
             return _op("ensure_shape", found.to_tensor(0, shape=shape), shape)
         return found if self._length is None else self._filled(found)
+
+    def compute_output_shape(self, input_shape):
+        """The shape of the output as Keras says it: of texts that are split with a dimension for the words."""
+        shape = tuple(input_shape)
+        if self.output_mode == "int":
+            return shape[0], self._length
+        if self._split is not None or len(shape) <= 1:
+            shape = (*shape, None)
+        size = self._lookup.max_tokens if self._lookup.pad_to_max_tokens else self.vocabulary_size()
+        return (*shape[:-1], size if self._has_size() else None)
 
     def _filled(self, numbers):
         """Numbers of whole texts, cut or filled to the length."""

@@ -225,10 +225,19 @@ def ldexp(x1, x2):
     return x1 * tf.pow(tf.cast(2, x1.dtype), tf.cast(x2, x1.dtype))
 
 
+def _integers(name, x1, x2):
+    """Both in their common dtype; TypeError where one is of floats."""
+    x1, x2 = (tf.convert_to_tensor(one) for one in (x1, x2))
+    if not all(one.dtype.is_integer or one.dtype.is_bool for one in (x1, x2)):
+        raise TypeError(f"Arguments to {name} must be integers. Received: x1.dtype={x1.dtype.name}, "
+                        f"x2.dtype={x2.dtype.name}")
+    return together(x1, x2)
+
+
 @operation
 def gcd(x1, x2):
     """The greatest common divisor of integers (``keras.ops.gcd``)."""
-    x1, x2 = together(x1, x2)
+    x1, x2 = _integers("gcd", x1, x2)
     shape = tf.shape(x1 + x2)
     x1, x2 = (tf.broadcast_to(one if one.dtype.is_unsigned else tf.abs(one), shape) for one in (x1, x2))
     return tf.while_loop(lambda a, b: tf.reduce_any(b != 0), lambda a, b: (
@@ -239,7 +248,7 @@ def gcd(x1, x2):
 @operation
 def lcm(x1, x2):
     """The least common multiple of integers (``keras.ops.lcm``)."""
-    x1, x2 = together(x1, x2)
+    x1, x2 = _integers("lcm", x1, x2)
     divisor = gcd(x1, x2)
     safe = tf.where(divisor == 0, tf.ones_like(divisor), divisor)
     product = tf.math.floordiv(x1, safe) * x2

@@ -230,6 +230,7 @@ def normalize(x, axis=-1, order=2, epsilon=None):
     x = floats(x)
     if not isinstance(order, int) or order < 1:
         raise ValueError(f"Argument `order` must be an int >= 1. Received: order={order}")
+    x = x if len(x.shape) else tf.expand_dims(x, 0)
     if axis is not None:
         axis = places_of(axis, len(x.shape))
     epsilon = 1e-7 if epsilon is None else epsilon
@@ -330,7 +331,7 @@ def qr(x, mode="reduced"):
     if mode not in ("reduced", "complete"):
         raise ValueError("`mode` argument value not supported. Expected one of {'reduced', 'complete'}. Received: "
                          f"mode={mode}")
-    return tuple(tf.linalg.qr(_matrices(x), full_matrices=mode == "complete"))
+    return tf.linalg.qr(_matrices(x), full_matrices=mode == "complete")
 
 
 @operation

@@ -208,7 +208,7 @@ def _part(name, arguments):
     """The library's layer of these arguments; it holds no weights, so calls share it."""
     entry = next((one for one in tables.entries("layer") if one["name"] == name), None)
     if entry is None:
-        raise NotImplementedError(f"keras.ops: {name} is not there yet; use fewer directions")
+        raise ValueError(f"Input rank not supported: there is no {name}; expected inputs of rank 3, 4 or 5")
     return tables.part("layer", entry, dict(arguments))
 
 

@@ -445,8 +445,6 @@ def _quantiles(x, q, axis, method, keepdims, skips):
     if method not in _METHODS:
         raise ValueError(f"Invalid `method`: expected linear, lower, higher, midpoint or nearest, found {method!r}")
     x, q = floats(x), floats(q)
-    if len(q.shape) > 1:
-        raise ValueError(f"`q` must be a scalar or 1D. Received: q.shape={tuple(q.shape)}")
     rank = len(x.shape)
     axes = places_of(axis, rank)
     kept = [one for one in builtins.range(rank) if one not in axes]
@@ -470,6 +468,8 @@ def _quantiles(x, q, axis, method, keepdims, skips):
     if keepdims:
         shape = [1 if one in axes else tf.shape(x)[one] for one in builtins.range(rank)]
         found = tf.reshape(found, tf.stack([tf.shape(found)[0], *shape]))
+    if len(q.shape) > 1:
+        return tf.reshape(found, tf.concat([tf.shape(q), tf.shape(found)[1:]], 0))
     return found if len(q.shape) else tf.squeeze(found, [0])
 
 

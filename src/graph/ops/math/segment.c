@@ -248,13 +248,13 @@ static leat_status unsorted_product_gradient(leati_gradient_call *call, leat_err
     SEGMENT(OP, .rows = segment_rows, .args_size = sizeof(struct leati_segment_args), __VA_ARGS__)
 #define IN_SORTED " of the slices of each segment of a tensor, whose numbers are sorted "
 #define IN_UNSORTED " of the slices of each of num_segments segments of a tensor "
-SORTED(segment_max, LEATI_COMBINE_MAXIMUM, false,
+SORTED(segment_max, LEATI_COMBINE_LATER_MAXIMUM, false,
        .doc = "The maxima" IN_SORTED "(tf.math.segment_max).", .names = "math.segment_max",
        .gradient = sorted_extreme_gradient)
 SORTED(segment_mean, LEATI_COMBINE_SUM, true,
        .doc = "The means" IN_SORTED "(tf.math.segment_mean).", .names = "math.segment_mean",
        .gradient = segment_mean_gradient)
-SORTED(segment_min, LEATI_COMBINE_MINIMUM, false,
+SORTED(segment_min, LEATI_COMBINE_LATER_MINIMUM, false,
        .doc = "The minima" IN_SORTED "(tf.math.segment_min).", .names = "math.segment_min",
        .gradient = sorted_extreme_gradient)
 SORTED(segment_prod, LEATI_COMBINE_PRODUCT, false,
@@ -262,10 +262,10 @@ SORTED(segment_prod, LEATI_COMBINE_PRODUCT, false,
        .gradient = sorted_product_gradient)
 SORTED(segment_sum, LEATI_COMBINE_SUM, false, .doc = "The sums" IN_SORTED "(tf.math.segment_sum).",
        .names = "math.segment_sum", .gradient = sum_gradient)
-UNSORTED(unsorted_segment_max, LEATI_COMBINE_MAXIMUM,
+UNSORTED(unsorted_segment_max, LEATI_COMBINE_LATER_MAXIMUM,
          .doc = "The maxima" IN_UNSORTED "(tf.math.unsorted_segment_max).",
          .names = "math.unsorted_segment_max", .gradient = unsorted_extreme_gradient)
-UNSORTED(unsorted_segment_min, LEATI_COMBINE_MINIMUM,
+UNSORTED(unsorted_segment_min, LEATI_COMBINE_LATER_MINIMUM,
          .doc = "The minima" IN_UNSORTED "(tf.math.unsorted_segment_min).",
          .names = "math.unsorted_segment_min", .gradient = unsorted_extreme_gradient)
 UNSORTED(unsorted_segment_prod, LEATI_COMBINE_PRODUCT,

@@ -51,6 +51,8 @@ COMBINE_COMPLEX(product, a *v)
  * is passed over. */
 COMBINE_TYPES(minimum, int32_t, int64_t, LEATI_MIN(v, a))
 COMBINE_TYPES(maximum, int32_t, int64_t, LEATI_MAX(v, a))
+COMBINE_TYPES(later_minimum, int32_t, int64_t, LEATI_MIN(a, v))
+COMBINE_TYPES(later_maximum, int32_t, int64_t, LEATI_MAX(a, v))
 
 static const leati_combine_function functions[][LEAT_NUM_DTYPES] = {
     [LEATI_COMBINE_SUM] = {LEATI_TABLE_NUMBER(sum), LEATI_TABLE_COMPLEX(sum)},
@@ -58,6 +60,8 @@ static const leati_combine_function functions[][LEAT_NUM_DTYPES] = {
     [LEATI_COMBINE_PRODUCT] = {LEATI_TABLE_NUMBER(product), LEATI_TABLE_COMPLEX(product)},
     [LEATI_COMBINE_MINIMUM] = {LEATI_TABLE_NUMBER(minimum)},
     [LEATI_COMBINE_MAXIMUM] = {LEATI_TABLE_NUMBER(maximum)},
+    [LEATI_COMBINE_LATER_MINIMUM] = {LEATI_TABLE_NUMBER(later_minimum)},
+    [LEATI_COMBINE_LATER_MAXIMUM] = {LEATI_TABLE_NUMBER(later_maximum)},
 };
 
 leati_combine_function leati_combine_of(leati_combine_kind kind, leat_dtype dtype) {
@@ -96,8 +100,9 @@ void leati_combine_start(leati_combine_kind kind, leat_dtype dtype, char *to, in
     _Alignas(16) char value[16] = {0}; /* the widest dtype, and 0 for sums and differences */
     if (kind == LEATI_COMBINE_PRODUCT)
         (void)leati_support_store_number(dtype, 1, value);
-    else if (kind == LEATI_COMBINE_MINIMUM || kind == LEATI_COMBINE_MAXIMUM)
-        store_extreme(dtype, kind == LEATI_COMBINE_MINIMUM, value);
+    else if (kind >= LEATI_COMBINE_MINIMUM)
+        store_extreme(dtype, kind == LEATI_COMBINE_MINIMUM || kind == LEATI_COMBINE_LATER_MINIMUM,
+                      value);
     if (n > 0)
         leati_moving_fill(to, n, value, size);
 }

@@ -11,7 +11,11 @@ typedef enum leati_combine_kind {
     LEATI_COMBINE_DIFFERENCE,
     LEATI_COMBINE_PRODUCT,
     LEATI_COMBINE_MINIMUM,
-    LEATI_COMBINE_MAXIMUM
+    LEATI_COMBINE_MAXIMUM,
+    /* Which of two that cannot be compared (NaN) or are equal (0.0, -0.0) stays: the one that
+     * comes; above it is the one that is there. */
+    LEATI_COMBINE_LATER_MINIMUM,
+    LEATI_COMBINE_LATER_MAXIMUM
 } leati_combine_kind;
 
 /* to[i] = to[i] with from[i], for n values. */

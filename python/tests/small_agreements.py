@@ -78,6 +78,16 @@ tf.keras.layers.{noise}(.5)(tf.constant([[[1, 2]]])) | tf.keras.layers.Dropout(1
 tf.keras.layers.{noise}(.5, seed=1, dtype="{half}")(tf.reshape(tf.range(8.), [1, 4, 2]), training=True)
 tf.keras.layers.{picture}(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
 tf.keras.layers.Solarization(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
+tf.keras.ops.{segment}(tf.constant([1, 2, 3]), tf.constant([1, 2, 2]), sorted=True)
+tf.math.unsorted_{segment}(tf.constant([0., nan, 1., 0., nan, 1., 0., -0.0], {wide}), [0, 0, 0, 1, 2, 2, 2, 1], 4)
+tf.math.{segment}(tf.constant([0., 1., nan, nan, 0., 1., -0.0, 0.0], {wide}), [0, 0, 0, 1, 1, 1, 2, 2])
+tf.keras.ops.deg2rad(tf.constant([0, 1], tf.int64)) | tf.keras.ops.rad2deg(tf.constant([1, 2], {float}))
+tf.keras.layers.Conv1DTranspose(2, 1).compute_output_shape((2, 3, 1))
+tf.keras.layers.UpSampling1D(2).compute_output_shape((2, 3, 1))
+tf.keras.layers.RepeatVector(2).compute_output_shape((3, 2, 5))
+tf.keras.layers.RandomCrop(1, 2).compute_output_shape((2, 3, 3, 1))
+tf.keras.layers.CategoryEncoding(3).compute_output_shape((2, 3, 3, 1))
+tf.keras.initializers.Orthogonal(seed=1)([1, 3], dtype="float64")
 (lambda v: v.assign([1., 2., 3.]) * 2)(tf.Variable([1.], shape=[None]))
 (lambda v: v.assign([[1.]]) + v[0])(tf.Variable([1.], shape=tf.TensorShape(None)))
 (lambda v: [v.assign_add([1., 2.]), v.set_shape([2]), v.shape][2])(tf.Variable([0., 1.], shape=[None]))
@@ -90,6 +100,7 @@ CHOICES = {
     "one": """arccos arccosh arcsin arcsinh arctan arctanh cos cosh log log10 log1p log2 sin sinh sqrt tan
         tanh""".split(),
     "float16": ["float16", "float32"], "axis": ["None", "1", "[0, 1]"], "truth": ["False", "True"],
+    "segment": ["segment_max", "segment_min"],
     "lookup": ["IntegerLookup", "StringLookup"], "dtype": ["int64"], "quantile": ["quantile", "nanquantile"],
     "half": ["mixed_float16"], "noise": """AlphaDropout Dropout GaussianDropout GaussianNoise
         SpatialDropout1D""".split(), "picture": "RandomBrightness RandomContrast RandomInvert".split(),

@@ -119,7 +119,10 @@ class _Choice:
 
 
 def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
-    """The result of function number `branch_index` (``tf.switch_case``); of the last one where there is none."""
+    """The result of the function that a tensor numbers (``tf.switch_case``); of the last one where there is none."""
+    if not isinstance(branch_index, Tensor) or not branch_index.dtype.is_integer:
+        raise TypeError("'branch_index' must be an integer Tensor, got "
+                        f"{getattr(branch_index, 'dtype', None) or type(branch_index)}")
     if isinstance(branch_fns, dict):
         pairs = sorted(branch_fns.items())
     else:

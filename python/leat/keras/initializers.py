@@ -158,6 +158,20 @@ class ScaledInitializer(TableInitializer):
         return *_SCALES[kind], "uniform" if name.endswith("Uniform") else "truncated_normal"
 
 
+class _Orthogonal(TableInitializer):
+    """``keras.initializers.Orthogonal``, whose numbers are others in float64."""
+
+    def __call__(self, shape, dtype=None):
+        if dtypes.as_dtype(dtype or backend.floatx()) is not dtypes.float64 or len(shape) < 2:
+            return super().__call__(shape, dtype)
+        rows, columns = math.prod(shape[:-1]), shape[-1]
+        normal = random.normal((max(rows, columns), min(rows, columns)), dtype="float64", seed=self.seed)
+        turned, upper = ops.FUNCTIONS["linalg.qr"](normal)
+        turned *= ops.FUNCTIONS["math.sign"](ops.FUNCTIONS["linalg.diag_part"](upper))
+        turned = ops.FUNCTIONS["transpose"](turned) if rows < columns else turned
+        return ops.FUNCTIONS["reshape"](turned, list(shape)) * self.gain
+
+
 class MatrixInitializer(TableInitializer):
     """``keras.initializers.Identity``: of matrices alone."""
 
@@ -281,7 +295,7 @@ STFTInitializer = stft = STFT
 _BY_NAME = {"STFT": STFT, "stft": STFT, "STFTInitializer": STFT}
 for _entry in tables.entries("initializer"):
     _is_scaled = any(word["name"] == "input_axes" for word in _entry["signature"] or ())
-    _base = {"Constant": FilledInitializer, "Identity": MatrixInitializer}.get(
+    _base = {"Constant": FilledInitializer, "Identity": MatrixInitializer, "Orthogonal": _Orthogonal}.get(
         _entry["name"], ScaledInitializer if _is_scaled else TableInitializer)
     _class = tables.make_class("initializer", _entry, _base, __name__, _base._setup)
     globals()[_entry["name"]] = globals()[_entry["identifier"]] = _class

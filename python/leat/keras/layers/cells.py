@@ -153,6 +153,10 @@ class GatedCell(Layer, DropoutRNNCell):
         """Zeros for a batch of so many sequences."""
         return [whole.zeros((batch_size, size), dtype=self.compute_dtype) for size in tree.flatten(self.state_size)]
 
+    def compute_output_shape(self, *args, **kwargs):
+        """NotImplementedError, as of Keras' cells: a call wants states."""
+        raise self._lacks("compute_output_shape")
+
     def get_config(self):
         """The arguments that make another one like it."""
         return {**super().get_config(), **configuration_of(self, self._names)}
@@ -360,6 +364,10 @@ class StackedRNNCells(Layer):
         for cell in self.cells:
             build_cell(cell, input_shape)
             input_shape = (input_shape[0], _output_size(cell))
+
+    def compute_output_shape(self, *args, **kwargs):
+        """NotImplementedError, as of Keras' cells: a call wants states."""
+        raise self._lacks("compute_output_shape")
 
     def get_config(self):
         """The arguments that make another one like it."""

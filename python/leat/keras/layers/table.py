@@ -28,6 +28,17 @@ _BUILT_PREFIXES = ("MaxPooling", "AveragePooling", "GlobalMaxPooling", "GlobalAv
 # What becomes of whole numbers is a fraction.
 _FRACTIONS = ("GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalAveragePooling3D", "LeakyReLU")
 _WIDE = ("BatchNormalization", "LayerNormalization", "GroupNormalization", "Embedding")
+_LISTS = ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "UpSampling1D")  # what Keras gives as such
+# What Keras says of shapes without looking at what comes out: a function of the layer and the input's shape.
+_SAYS = {
+    "RepeatVector": lambda layer, shape: (shape[0], layer.n, shape[1]),
+    "CategoryEncoding": lambda layer, shape: (
+        *(shape if layer.output_mode == "one_hot" and (shape[-1:] != (1,) or len(shape) == 1) else shape[:-1]),
+        layer.num_tokens),
+    "RandomCrop": lambda layer, shape: (*shape[:-3], *(
+        (shape[-3], layer.height, layer.width) if layer.data_format == "channels_first" else
+        (layer.height, layer.width, shape[-1]))),
+}
 # Where Keras keeps a weight in an attribute of another name.
 _CHECKPOINT_NAMES = {**dict.fromkeys(("Dense", "EinsumDense", "Conv1D", "Conv2D", "Conv3D"), {"kernel": "_kernel"}),
                      "Embedding": {"embeddings": "_embeddings"}}
@@ -358,9 +369,18 @@ class TableLayer(Layer):
                 for weight in self._weights]
 
     def compute_output_shape(self, input_shape):
-        """The shape of the output for an input of this shape, batch's dimension included; builds nothing."""
+        """The shape of the output for an input of this shape, batch's dimension included; builds nothing.
+
+        It is Keras' also where that is another than comes out, or a list."""
+        says = _SAYS.get(self._entry["name"])
+        if says is not None and not is_own(type(self).call):
+            return says(self, tuple(input_shape))
+        found = self._shape_of_output(input_shape)
+        return list(found) if self._entry["name"] in _LISTS else found
+
+    def _shape_of_output(self, input_shape):
         if self.built and self._weights or is_own(type(self).call):
-            return super().compute_output_shape(input_shape)
+            return Layer.compute_output_shape(self, input_shape)
         listed, _ = self._listed(input_shape)
         shapes = self._shapes_of(input_shape)
         specs = [TensorSpec(shape, self.compute_dtype) for shape in shapes]
@@ -383,7 +403,7 @@ class TableLayer(Layer):
         if self.built and self._weights or is_own(type(self).call):
             return super().compute_output_spec(*args, **kwargs)
         shapes = [shape_of(leaf) for leaf in _leaves(args[0])]
-        return KerasTensor(self.compute_output_shape(shapes if isinstance(args[0], (list, tuple)) else shapes[0]),
+        return KerasTensor(self._shape_of_output(shapes if isinstance(args[0], (list, tuple)) else shapes[0]),
                            self.compute_dtype)
 
     def get_config(self):

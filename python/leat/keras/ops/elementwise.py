@@ -24,8 +24,6 @@ _OF_FLOATS = {
     "reciprocal": tf.math.reciprocal, "rsqrt": tf.math.rsqrt, "sin": tf.sin, "sinh": tf.sinh, "sqrt": tf.sqrt,
     "tan": tf.tan, "tanh": tf.tanh,
     "cbrt": lambda x: _cube_root(tf.cast(tf.math.real(x), floatx()) if x.dtype.is_complex else x),
-    "deg2rad": lambda x: x * tf.constant(math.pi / 180, x.dtype),
-    "rad2deg": lambda x: x * tf.constant(180 / math.pi, x.dtype),
     "exp2": lambda x: tf.pow(tf.cast(2, x.dtype), x),
     "fabs": tf.abs,
     "log10": lambda x: tf.math.log(x) / tf.constant(math.log(10), x.dtype),
@@ -100,6 +98,16 @@ def _of_bits(function):
     return lambda x, y: function(*together(x, y))
 
 
+def _angles(name, factor):
+    def compute(x):
+        x = tensor(x)
+        x = tf.cast(x, "float64") if x.dtype == "int64" else floats(x)
+        return x * factor(tf.constant(math.pi, x.dtype), tf.constant(180.0, x.dtype))
+    define(globals(), name, compute, f"Angles in the other unit, floats (``keras.ops.{name}``).")
+
+
+_angles("deg2rad", lambda pi, half: pi / half)
+_angles("rad2deg", lambda pi, half: half / pi)
 for _name, _function in _OF_FLOATS.items():
     define(globals(), _name, _of_floats(_function, _name in _NARROW),
            f"{_name} of each element, a float (``keras.ops.{_name}``).")

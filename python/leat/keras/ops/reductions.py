@@ -199,6 +199,8 @@ def argpartition(x, kth, axis=-1):
     it (``keras.ops.argpartition``): int32; they are sorted as a whole, which is one such order."""
     if not isinstance(kth, int):
         raise ValueError(f"kth must be an integer. Received:kth = {kth}")
+    if axis is not None:
+        place_of(axis, len(tensor(x).shape))
     return argsort(x, axis)
 
 
@@ -573,28 +575,26 @@ def nanstd(x, axis=None, keepdims=False):
 
 # ---- segments ----
 
-def _segments(name, fold):
+def _segments(name, fold, fold_sorted):
     def compute(data, segment_ids, num_segments=None, sorted=False):
         if sorted and num_segments is not None:
             raise ValueError("Argument `num_segments` cannot be set when sorted is True when using the tensorflow "
                              f"backend. Received: num_segments={num_segments}, sorted={sorted}.")
         data, segment_ids = tensor(data), tensor(segment_ids)
         if len(segment_ids.shape) > 1:
-            raise ValueError(f"Argument `segment_ids` should be an 1-D vector, got shape: {len(segment_ids.shape)}. "
-                             "Consider either flatten input with segment_ids.reshape((-1)) and data.reshape((-1, ) + "
-                             "data.shape[len(segment_ids.shape):]) or vectorize with vmap.")
+            raise ValueError(f"Argument `segment_ids` should be an 1-D vector, got shape: {len(segment_ids.shape)}")
         if None not in (segment_ids.shape[0], data.shape[0]) and segment_ids.shape[0] != data.shape[0]:
             raise ValueError("Argument `segment_ids` and `data` should have same leading dimension. Got "
                              f"{tuple(segment_ids.shape)} v.s. {tuple(data.shape)}.")
-        if num_segments is None:
-            num_segments = tf.maximum(tf.reduce_max(segment_ids) + 1, 0)  # of no rows the maximum is the lowest number
+        if sorted:
+            return fold_sorted(data, segment_ids)
+        if num_segments is None:  # of no rows the maximum is the lowest number
+            num_segments = tf.maximum(tf.reduce_max(segment_ids) + 1, 0)
         return fold(data, segment_ids, num_segments)
     define(globals(), name, compute, f"The {name[8:]} of the rows with the same number (``keras.ops.{name}``).")
 
 
-_segments("segment_sum", tf.math.unsorted_segment_sum)
-_segments("segment_max", tf.math.unsorted_segment_max)
-_segments("segment_min", tf.math.unsorted_segment_min)
-_segments("segment_prod", tf.math.unsorted_segment_prod)
+for _name in ("segment_sum", "segment_max", "segment_min", "segment_prod"):
+    _segments(_name, getattr(tf.math, f"unsorted_{_name}"), getattr(tf.math, _name))
 
 __all__ = [name for name in elementwise.OPERATIONS if name not in _before]

@@ -78,6 +78,9 @@ tf.keras.layers.{noise}(.5)(tf.constant([[[1, 2]]])) | tf.keras.layers.Dropout(1
 tf.keras.layers.{noise}(.5, seed=1, dtype="{half}")(tf.reshape(tf.range(8.), [1, 4, 2]), training=True)
 tf.keras.layers.{picture}(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
 tf.keras.layers.Solarization(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
+tf.function(lambda x: tf.gradients(tf.constant(2.), [x])[0])(tf.constant(1.))
+gradient_of(lambda x: tf.keras.metrics.{accuracy}_accuracy(tf.constant([[0., 1.]]), x), [[.5, .5]])
+tnp.argsort(tf.constant(0), axis=5)
 tf.keras.ops.{segment}(tf.constant([1, 2, 3]), tf.constant([1, 2, 2]), sorted=True)
 tf.math.unsorted_{segment}(tf.constant([0., nan, 1., 0., nan, 1., 0., -0.0], {wide}), [0, 0, 0, 1, 2, 2, 2, 1], 4)
 tf.math.{segment}(tf.constant([0., 1., nan, nan, 0., 1., -0.0, 0.0], {wide}), [0, 0, 0, 1, 1, 1, 2, 2])
@@ -100,7 +103,7 @@ CHOICES = {
     "one": """arccos arccosh arcsin arcsinh arctan arctanh cos cosh log log10 log1p log2 sin sinh sqrt tan
         tanh""".split(),
     "float16": ["float16", "float32"], "axis": ["None", "1", "[0, 1]"], "truth": ["False", "True"],
-    "segment": ["segment_max", "segment_min"],
+    "accuracy": ["binary", "categorical", "top_k_categorical"], "segment": ["segment_max", "segment_min"],
     "lookup": ["IntegerLookup", "StringLookup"], "dtype": ["int64"], "quantile": ["quantile", "nanquantile"],
     "half": ["mixed_float16"], "noise": """AlphaDropout Dropout GaussianDropout GaussianNoise
         SpatialDropout1D""".split(), "picture": "RandomBrightness RandomContrast RandomInvert".split(),
@@ -140,7 +143,15 @@ def outcomes(tf):
             y = function(*values)
         return tf.stack(tape.gradient(y, values))
 
-    names = {"tf": tf, "tnp": tf.experimental.numpy, "np": np, "nan": np.nan, "inf": np.inf, "gradients": gradients}
+    def gradient_of(function, value):
+        value = tf.constant(value)
+        with tf.GradientTape() as tape:
+            tape.watch(value)
+            y = function(value)
+        return tape.gradient(y, value)
+
+    names = {"tf": tf, "tnp": tf.experimental.numpy, "np": np, "nan": np.nan, "inf": np.inf, "gradients": gradients,
+             "gradient_of": gradient_of}
     found = {}
     for text in calls():
         try:

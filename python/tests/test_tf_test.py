@@ -76,7 +76,8 @@ def test_gradients_are_computed_in_two_ways():
 def test_the_machine():
     assert not tf.test.is_gpu_available() and tf.test.gpu_device_name() == "" and not tf.test.is_built_with_cuda()
     config, cpu = tf.config.experimental, tf.config.list_physical_devices("CPU")[0]
-    for device in ("CPU:0", "GPU:0", "x"):
+    assert config.get_memory_info("CPU:0") == {"current": 0, "peak": 0} and config.reset_memory_stats("/CPU:0") is None
+    for device in ("CPU:999", "cpu:0", "GPU:0", "x"):
         with pytest.raises(ValueError, match=device):
             config.get_memory_info(device)
     with pytest.raises(KeyError):

@@ -1,5 +1,7 @@
 """What ``tf.config.experimental`` says of a runtime, as far as there is one to say it of."""
 
+from leat import _native
+
 _DEVICE = "device must be a tf.config.PhysicalDevice, but got: "
 _POLICIES = {None: "silent", "silent": "silent", "warn": "warn", "explicit": "explicit",
              "silent_for_int32": "silent_for_int32"}
@@ -16,29 +18,31 @@ def enable_op_determinism():
     so in any case, with the same seeds. Those without a seed are not refused, as TensorFlow refuses them."""
 
 
-def _no_statistics(device, what):
+def _check_cpu(device):
+    """ValueError for what is no name of a CPU that is there."""
     kind, _, number = device.rpartition("/")[2].removeprefix("device:").partition(":")
     if not kind or not number.isdecimal():
         raise ValueError(f"Failed parsing device name: {device!r}. A device has at least a type and an index, "
                          'like "GPU:0".')
-    if kind.upper() != "CPU":
+    if kind != "CPU" or int(number) >= _native.num_logical_devices("CPU"):
         raise ValueError(f"No matching devices found for {device!r}")
-    raise ValueError(f"{what} for device {device!r}")
 
 
 def get_memory_info(device):
-    """ValueError: a CPU counts no memory (``tf.config.experimental.get_memory_info``), as in TensorFlow."""
-    _no_statistics(device, "Allocator stats not available")
+    """Zeros (``tf.config.experimental.get_memory_info``): a CPU counts no memory, as in TensorFlow. ValueError for any
+    other device."""
+    _check_cpu(device)
+    return {"current": 0, "peak": 0}
 
 
 def get_memory_usage(device):
-    """ValueError: a CPU counts no memory, as in TensorFlow."""
-    _no_statistics(device, "Allocator stats not available")
+    """0: a CPU counts no memory, as in TensorFlow. ValueError for any other device."""
+    return get_memory_info(device)["current"]
 
 
 def reset_memory_stats(device):
-    """ValueError: a CPU counts no memory, as in TensorFlow."""
-    _no_statistics(device, "Cannot reset memory stats")
+    """Nothing, as a CPU counts no memory. ValueError for any other device."""
+    _check_cpu(device)
 
 
 def get_device_details(device):

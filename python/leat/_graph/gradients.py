@@ -27,6 +27,8 @@ def gradients(ys, xs, grad_ys=None, name="gradients", gate_gradients=False, aggr
     with trace.recorded():
         for y, grad in zip(ys, grads):
             found = trace.reach(graph, convert_to_tensor(y))
+            if found._graph is not graph:  # a constant, whose number is that of another value here
+                continue
             pairs.append((found, None if grad is None else trace.reach(graph, convert_to_tensor(
                 grad, dtype_hint=found.dtype))))
         stops = {found._id for stop in _listed([] if stop_gradients is None else stop_gradients)

@@ -431,7 +431,8 @@ def _make_function(entry):
         y_true = _tensor(values.pop("y_true"), dtypes.float32, keeps_integers)
         tables.refuse_unknown(entry, values)
         part = _part_of(entry["name"], tuple((name, tables.tupled(value)) for name, value in values.items()))
-        return calls.call(part, [y_true, y_pred], [])[0]
+        found = calls.call(part, [y_true, y_pred], [])[0]
+        return ops.FUNCTIONS["stop_gradient"](found) if entry["name"].endswith("Accuracy") else found
     return function(tables.snake_case(entry["name"]), [("y_true", REQUIRED), ("y_pred", REQUIRED), *given], call,
                     f"{entry['doc']} One value per row.", __name__)
 

@@ -370,6 +370,8 @@ def sort(a, axis=-1, kind="quicksort", order=None):
 def argsort(a, axis=-1, kind="quicksort", order=None):
     """The places of the sorted values."""
     a = asarray(a)
+    if a.shape.rank == 0:
+        return tf.zeros([1], tf.int64)
     places = tf.argsort(ravel(a), stable=True) if axis is None else tf.argsort(a, axis, stable=True)
     return tf.cast(places, tf.int64)
 

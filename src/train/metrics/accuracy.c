@@ -50,14 +50,19 @@ static leat_value place_of_largest(leat_value values) {
     return leat_op_argmax(values, -1, LEAT_INT64);
 }
 
-/* Numbers of classes, one for each row of the predictions. */
-static leat_value class_numbers(leat_value labels, leat_value predictions) {
+/* Labels, one for each row of the predictions. */
+static leat_value labels_of_rows(leat_value labels, leat_value predictions) {
     leat_shape shape = leat_value_shape(labels);
     /* A last dimension of 1 is dropped only where predictions have one more for the classes. */
     if (shape.rank > 0 && shape.rank == leat_value_shape(predictions).rank &&
         shape.dims[shape.rank - 1] == 1)
         labels = leat_op_squeeze(labels, (const int64_t[]){-1}, 1);
-    return leat_op_cast(labels, LEAT_INT64);
+    return labels;
+}
+
+/* The same as numbers of classes. */
+static leat_value class_numbers(leat_value labels, leat_value predictions) {
+    return leat_op_cast(labels_of_rows(labels, predictions), LEAT_INT64);
 }
 
 static leat_value accuracy_values(const void *args, const leat_value *inputs) {
@@ -88,7 +93,11 @@ static leat_value sparse_categorical_accuracy_values(const void *args, const lea
     (void)args;
     /* The first of equal largest ones, as argmax has it. */
     leat_value places = place_of_largest(inputs[1]);
-    return leat_op_equal(class_numbers(inputs[0], inputs[1]), places);
+    leat_value labels = labels_of_rows(inputs[0], inputs[1]);
+    if (leati_support_value_failed(labels))
+        return leati_loss_failed_value(labels);
+    /* In the dtype of the labels: 0.5 is no class. */
+    return leat_op_equal(labels, leat_op_cast(places, leat_value_dtype(labels)));
 }
 
 static leat_value top_k_categorical_accuracy_values(const void *arguments,

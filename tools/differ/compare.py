@@ -40,7 +40,7 @@ ACCIDENTS = {"AttributeError", "UnboundLocalError", "AssertionError", "IndexErro
 NO_KERNEL = ("Could not find device for node", "No OpKernel was registered", "not in the list of allowed values",
     "not in list of allowed values", "No unary variant",
              "is not supported", "only supports", "not implemented", "object has no attribute 'astype'",
-             "requires the scipy module")
+             "requires the scipy module", "requires PIL")
 # Dtypes over which Keras stumbles on its way, by its own constants: leat computes them (docs/COMPATIBILITY.md, Numbers).
 STUMBLES = ("to EagerTensor of dtype", "can't convert negative int to unsigned", "was expected to be a")
 # A refused argument: TensorFlow and Keras choose among these by where the check happens to stand.

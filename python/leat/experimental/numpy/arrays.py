@@ -37,6 +37,9 @@ def arange(start, stop=None, step=1, dtype=None):
     given = [one for one in (start, stop, step) if one is not None]
     dtype = result_type(*given) if dtype is None else default_of(dtype)
     start, stop = (0, start) if stop is None else (start, stop)
+    if all(isinstance(one, (int, float, np.number)) for one in (start, stop, step)) and step != 0 and (
+            stop - start) * step <= 0:
+        return tf.zeros([0], dtype)
     counted = result_type(start, stop, step)
     counted = counted if counted in (tf.int32, tf.float32, tf.float64) else (
         tf.int64 if counted.is_integer else tf.float64)

@@ -230,6 +230,8 @@ _ignoring_nan("fmin", tf.minimum)
 def ldexp(x1, x2):
     """x1 * 2**x2 (``keras.ops.ldexp``)."""
     x1, x2 = floats(x1), tensor(x2)
+    if not x2.dtype.is_integer:
+        raise TypeError(f"ldexp exponent must be an integer type. Received: x2 dtype={x2.dtype}")
     return x1 * tf.pow(tf.cast(2, x1.dtype), tf.cast(x2, x1.dtype))
 
 

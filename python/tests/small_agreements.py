@@ -80,6 +80,7 @@ tf.keras.layers.{picture}(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), 
 tf.keras.layers.Solarization(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
 tf.function(lambda x: tf.gradients(tf.constant(2.), [x])[0])(tf.constant(1.))
 gradient_of(lambda x: tf.keras.metrics.{accuracy}_accuracy(tf.constant([[0., 1.]]), x), [[.5, .5]])
+tf.convert_to_tensor(tf.TensorShape([])) | tf.function(lambda x: tnp.shape(x))(tf.constant(1.))
 tnp.argsort(tf.constant(0), axis=5) | tnp.arange(-1) | tnp.arange(5., 0)
 tf.keras.metrics.sparse_categorical_accuracy(tf.constant([0.5, 0., 1.]), tf.constant([[1., 0.]]))
 tf.keras.metrics.sparse_categorical_accuracy(tf.constant([[1], [0]], tf.uint8), tf.constant([[1., 0.], [2., 0.]]))

@@ -146,6 +146,7 @@ def test_they_stand_in_datasets_models_and_ragged_values():
     (lambda: layers.StringLookup(vocabulary=WORDS, idf_weights=[1]), ValueError, "`idf_weights`"),
     (lambda: layers.StringLookup(vocabulary=WORDS).adapt(["a"]), ValueError, "adapt"),
     (lambda: layers.StringLookup()(["a"]), tf.errors.FailedPreconditionError, "Table"),
+    (lambda: layers.StringLookup(output_mode="count")(["a"]), RuntimeError, "output_mode=count"),
     (lambda: layers.StringLookup(vocabulary=WORDS, num_oov_indices=0)(["a", "q"]), tf.errors.InvalidArgumentError,
      "`num_oov_indices=0`"),
     (lambda: layers.IntegerLookup(salt=3), ValueError, "`salt`"),

@@ -485,6 +485,8 @@ def convert_to_tensor(value, dtype=None, name=None, dtype_hint=None, as_ref=Fals
         return value
     if hasattr(value, "_as_tensor"):  # variables
         return convert_to_tensor(value._as_tensor(), dtype)
+    if dtype is None and isinstance(value, TensorShape):  # that of a scalar has no numbers, which else are floats
+        dtype = dtypes.int32
     if isinstance(value, (list, tuple)) and _has_tensor(value):
         parts = [_cast_to(convert_to_tensor(item, None if _has_tensor(item) else dtype), dtype) for item in value]
         kinds = {part.dtype for item, part in zip(value, parts) if _has_tensor(item)}

@@ -340,6 +340,9 @@ class _Lookup(Vocabulary):
         if self._table is None and _context.is_symbolic:  # of a model whose vocabularies are to come
             places = _op("cast", _op("equal", inputs, inputs), dtypes.int64)
             return _op("strings.as_string", places) if self.invert and self._token_dtype is dtypes.string else places
+        if not self._has_size() and self.output_mode != "int":
+            raise RuntimeError(f"layer '{self.name}' has no vocabulary, which says how long vectors are with "
+                               f"`output_mode={self.output_mode}`; pass `vocabulary`, or call `adapt()` first")
         if self._table is None:
             raise errors.FailedPreconditionError(
                 None, None, f"Table not initialized: layer '{self.name}' has no vocabulary; pass `vocabulary`, or call "

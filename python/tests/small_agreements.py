@@ -80,6 +80,8 @@ tf.keras.layers.{picture}(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), 
 tf.keras.layers.Solarization(.5, seed=3, dtype="{half}")(tf.reshape(tf.range(24.), [2, 2, 2, 3]), training=True)
 tf.function(lambda x: tf.gradients(tf.constant(2.), [x])[0])(tf.constant(1.))
 gradient_of(lambda x: tf.keras.metrics.{accuracy}_accuracy(tf.constant([[0., 1.]]), x), [[.5, .5]])
+tf.keras.losses.{wide_loss}(tf.ones([3, 1, 4]), tf.constant([.5]))
+tf.keras.losses.{wide_loss}(tf.constant(1.), tf.fill([2, 3, 2], .5))
 tf.convert_to_tensor(tf.TensorShape([])) | tf.function(lambda x: tnp.shape(x))(tf.constant(1.))
 tnp.argsort(tf.constant(0), axis=5) | tnp.arange(-1) | tnp.arange(5., 0)
 tf.keras.metrics.sparse_categorical_accuracy(tf.constant([0.5, 0., 1.]), tf.constant([[1., 0.]]))
@@ -106,6 +108,7 @@ CHOICES = {
     "one": """arccos arccosh arcsin arcsinh arctan arctanh cos cosh log log10 log1p log2 sin sinh sqrt tan
         tanh""".split(),
     "float16": ["float16", "float32"], "axis": ["None", "1", "[0, 1]"], "truth": ["False", "True"],
+    "wide_loss": "categorical_hinge hinge huber poisson squared_hinge".split(),
     "accuracy": ["binary", "categorical", "top_k_categorical"], "segment": ["segment_max", "segment_min"],
     "lookup": ["IntegerLookup", "StringLookup"], "dtype": ["int64"], "quantile": ["quantile", "nanquantile"],
     "half": ["mixed_float16"], "noise": """AlphaDropout Dropout GaussianDropout GaussianNoise

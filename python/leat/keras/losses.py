@@ -184,6 +184,7 @@ class LossFunctionWrapper(Loss):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
 
 
+_BROADCAST = ("Hinge", "SquaredHinge", "CategoricalHinge", "Huber", "Poisson")  # over any difference of ranks
 _STRICT = ("BinaryCrossentropy", "BinaryFocalCrossentropy", "CategoricalCrossentropy")  # their labels do not broadcast
 
 
@@ -229,6 +230,8 @@ class TableLoss(Loss):
         activation, logits = calls.logits_of(y_pred) if isinstance(y_pred, Tensor) else (None, None)
         y_true = _tensor(y_true, self._dtype, self._is_sparse)
         y_pred = _tensor(logits if activation is not None else y_pred, self._dtype)
+        if self._entry["name"] in _BROADCAST:
+            y_true, y_pred = _of_one_rank(y_true, y_pred), _of_one_rank(y_pred, y_true)
         tensors = [y_true, y_pred]
         if sample_weight is not None:
             tensors.append(_tensor(sample_weight, self._dtype))
@@ -285,6 +288,14 @@ class TableLoss(Loss):
 
     def __repr__(self):
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._given})>"
+
+
+def _of_one_rank(value, other):
+    """With dimensions of 1 in front, where the other one has at least two more."""
+    ranks = value.shape.rank, other.shape.rank
+    for _ in range(ranks[1] - ranks[0] if None not in ranks and ranks[1] - ranks[0] > 1 else 0):
+        value = _op("expand_dims", value, 0)
+    return value
 
 
 def _behind(part, activation, tensors):

@@ -3,6 +3,7 @@
  * gradient to the second operand alone, as in TensorFlow. What the C library does not have is
  * computed in double. They fail in inference on other dtypes, and where dtypes differ or shapes do
  * not broadcast. No state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/math/elementwise.h"
 #include "graph/support/math/functions_special.h"
 
@@ -150,12 +151,59 @@ LEATI_FLOATS1(erfinv, leati_math_erfinv(x), special_erfinv(x))
 LEATI_FLOATS1(lgamma, leati_math_lgamma(x), special_lgamma(x))
 LEATI_FLOATS1(ndtri, leati_math_ndtri(x), special_ndtri(x))
 
-#define SPECIAL2(OP)                                                                               \
-    LEATI_LANE2(OP##_float32, float, float, float, (float)OP##_of((double)x, (double)y, 1e-10))    \
+/* Of floats the loop over what most values are has no branch; others are computed one by one. */
+enum { SPECIAL_PIECE = 256 };
+typedef struct special_piece {
+    double x[SPECIAL_PIECE], q[SPECIAL_PIECE], out[SPECIAL_PIECE];
+    double more; /* than x is the power */
+} special_piece;
+
+LEATI_ALWAYS_INLINE void special_zetas_loop(special_piece *p) {
+    LEATI_INDEPENDENT
+    for (int i = 0; i < SPECIAL_PIECE; i++)
+        p->out[i] = leati_math_zeta(p->x[i] + p->more, p->q[i]);
+}
+LEATI_ISA(special_zetas, special_zetas_loop, special_piece *)
+
+static float zeta_of_float(double x, double q, double zeta) {
+    return (float)(leati_math_zeta_has(x, q) ? zeta : zeta_of(x, q, 1e-10));
+}
+
+/* `zeta` is that of (n + 1, x). */
+static float polygamma_of_float(double n, double x, double zeta) {
+    static const double factorials[] = {1, 1, 2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800};
+    bool has = n >= 1 && n <= 10 && n == floor(n) && leati_math_zeta_has(n + 1, x);
+    if (!has)
+        return (float)polygamma_of(n, x, 1e-10);
+    return (float)(((int)n & 1 ? 1 : -1) * factorials[(int)n] * zeta);
+}
+
+static void special_fill(double *to, const leati_lane *lane, int operand, int64_t at, int64_t n) {
+    const float *from = (const float *)lane->in[operand];
+    bool constant = lane->in_step[operand] == 0;
+    for (int64_t i = 0; i < n; i++)
+        to[i] = (double)from[constant ? 0 : at + i];
+}
+
+#define SPECIAL2(OP, MORE)                                                                         \
+    static void OP##_float32_dense(leati_lane *lane) {                                             \
+        special_piece p = {.more = MORE};                                                          \
+        for (int64_t at = 0; at < lane->n; at += SPECIAL_PIECE) {                                  \
+            int64_t n = LEATI_MIN(lane->n - at, SPECIAL_PIECE);                                    \
+            special_fill(p.x, lane, 0, at, n);                                                     \
+            special_fill(p.q, lane, 1, at, n);                                                     \
+            special_zetas(&p);                                                                     \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                ((float *)lane->out)[at + i] = OP##_of_float(p.x[i], p.q[i], p.out[i]);            \
+        }                                                                                          \
+    }                                                                                              \
+    static void OP##_float32(leati_lane *lane) {                                                   \
+        leati_elementwise_run(lane, OP##_float32_dense, 2, sizeof(float), sizeof(float));          \
+    }                                                                                              \
     LEATI_LANE2(OP##_float64, double, double, double, OP##_of(x, y, 1e-18))                        \
-    LEATI_ELEMENTWISE_SLOW(OP, 150, [LEAT_FLOAT32] = OP##_float32, [LEAT_FLOAT64] = OP##_float64)
-SPECIAL2(polygamma)
-SPECIAL2(zeta)
+    LEATI_ELEMENTWISE_SLOW(OP, 25, [LEAT_FLOAT32] = OP##_float32, [LEAT_FLOAT64] = OP##_float64)
+SPECIAL2(polygamma, 1)
+SPECIAL2(zeta, 0)
 
 /* ---- gradients ---- */
 /* `factor` times e to the power of -x * x. */

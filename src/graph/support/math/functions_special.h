@@ -449,4 +449,35 @@ LEATI_ALWAYS_INLINE float leati_math_bessel_i1(float x) {
     return x - x == 0 ? copysignf((float)y, x) : x - x;
 }
 
+/* The sum of (q + k)^-x over k = 0, 1, ... of 1 < x <= 10,000 and a finite q > 0, to 2^-28: six
+ * terms, then the Euler-Maclaurin formula with five of Bernoulli's numbers. */
+LEATI_ALWAYS_INLINE bool leati_math_zeta_has(double x, double q) {
+    return x > 1 && x <= 10000 && q > 0 && q < (double)INFINITY;
+}
+
+LEATI_ALWAYS_INLINE double leati_math_zeta_power(double q, double x) {
+    double to = -x * leati_math_wide_log_of_normal(q);
+    to = to < -690.0 ? -690.0 : to;
+    return leati_math_short_exp(to > 690.0 ? 690.0 : to);
+}
+
+LEATI_ALWAYS_INLINE double leati_math_zeta(double x, double q) {
+    /* Without a loop, which vector code of another loop could not have inside. */
+    double sum = leati_math_zeta_power(q, x) + leati_math_zeta_power(q + 1.0, x) +
+                 leati_math_zeta_power(q + 2.0, x) + leati_math_zeta_power(q + 3.0, x) +
+                 leati_math_zeta_power(q + 4.0, x) + leati_math_zeta_power(q + 5.0, x);
+    double a = q + 6.0, power = leati_math_zeta_power(a, x), down = 1.0 / a, step = down * down;
+    /* Each term of (x)(x + 1)... over a a... with Bernoulli's number 2 j over (2 j)!. */
+    double term = x * down, tail = term * 0x1.5555555555555p-4;
+    term *= (x + 1) * (x + 2) * step;
+    tail -= term * 0x1.6c16c16c16c17p-10;
+    term *= (x + 3) * (x + 4) * step;
+    tail += term * 0x1.1566abc011567p-15;
+    term *= (x + 5) * (x + 6) * step;
+    tail -= term * 0x1.bbd779334ef0bp-21;
+    term *= (x + 7) * (x + 8) * step;
+    tail += term * 0x1.66a8f2bf70ebep-26;
+    return sum + power * (a / (x - 1) + 0.5 + tail);
+}
+
 #endif

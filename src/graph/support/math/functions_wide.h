@@ -218,6 +218,65 @@ LEATI_ALWAYS_INLINE double leati_math_wide_erf(double x) {
     return x != x ? x : y;
 }
 
+/* k pi / 4 + atan(number / of) for |number / of| <= tan(pi / 8), where both are rounded and `lack`
+ * and `rest` what they lack. The quotient is taken to twice as many digits, so that only the sum is
+ * rounded. */
+LEATI_ALWAYS_INLINE double leati_math_wide_atan_sum(double k, double number, double lack, double of,
+                                                    double rest) {
+    double inverse = 1.0 / of, t = number * inverse, z = t * t;
+    double left = LEATI_MATH_WIDE_FMA(-t, of, number);
+    double more = (left + LEATI_MATH_WIDE_FMA(-t, rest, lack)) * inverse;
+    double p = LEATI_MATH_WIDE_FMA(z, 0x1.0acd9e91a5a35p-6, -0x1.1b311bb48c215p-5);
+    p = LEATI_MATH_WIDE_FMA(p, z, 0x1.74dccfb93fff0p-5);
+    p = LEATI_MATH_WIDE_FMA(p, z, -0x1.ac7a5a79b3f26p-5);
+    p = LEATI_MATH_WIDE_FMA(p, z, 0x1.e19a0bfa3eef9p-5);
+    p = LEATI_MATH_WIDE_FMA(p, z, -0x1.110e87b4357d2p-4);
+    p = LEATI_MATH_WIDE_FMA(p, z, 0x1.3b1392d519db1p-4);
+    p = LEATI_MATH_WIDE_FMA(p, z, -0x1.745d165dc9713p-4);
+    p = LEATI_MATH_WIDE_FMA(p, z, 0x1.c71c71c303dbbp-4);
+    p = LEATI_MATH_WIDE_FMA(p, z, -0x1.249249248d7dcp-3);
+    p = LEATI_MATH_WIDE_FMA(p, z, 0x1.9999999999953p-3);
+    p = LEATI_MATH_WIDE_FMA(p, z, -0x1.5555555555555p-2);
+    double high = k * 0x1.921fb54442d18p-1, sum = high + t;
+    double small =
+        LEATI_MATH_WIDE_FMA(t * z, p, LEATI_MATH_WIDE_FMA(k, 0x1.1a62633145c07p-55, more));
+    return sum + (((high - sum) + t) + small);
+}
+
+/* 0.9 ULP. */
+LEATI_ALWAYS_INLINE double leati_math_wide_atan(double x) {
+    double a = fabs(x);
+    a = a > 1e17 ? 1e17 : a; /* pi / 2, as behind it */
+    uint64_t far = leati_math_wide_below(0x1.3504f333f9de6p+1, a);
+    uint64_t near = leati_math_wide_below(a, 0x1.a827999fcef32p-2), middle = ~(far | near);
+    double down = a - 1.0, up = a + 1.0;
+    double number = leati_math_wide_pick(far, -1.0, leati_math_wide_pick(near, a, down));
+    double of = leati_math_wide_pick(far, a, leati_math_wide_pick(near, 1.0, up));
+    double lack = leati_math_wide_pick(middle, a - (down + 1.0), 0.0);
+    double rest = leati_math_wide_pick(middle, a - (up - 1.0), 0.0);
+    double k = leati_math_wide_pick(far, 2.0, leati_math_wide_pick(near, 0.0, 1.0));
+    double y = leati_math_wide_atan_sum(k, number, lack, of, rest);
+    return x != x ? x : copysign(y, x);
+}
+
+/* 0.8 ULP, or 1.5 where y or the angle is a subnormal number. */
+LEATI_ALWAYS_INLINE double leati_math_wide_atan2(double y, double x) {
+    double up = fabs(y), right = fabs(x);
+    double least = up > right ? right : up, most = up > right ? up : right;
+    /* Far from where sums overflow and remainders vanish. */
+    double scale = most > 0x1p1000 ? 0x1p-60 : most < 0x1p-400 ? 0x1p600 : 1.0;
+    bool infinite = most > 0x1.fffffffffffffp+1023;
+    least = infinite ? (least == most ? 1.0 : 0.0) : least * scale;
+    most = (infinite | (most == 0)) ? 1.0 : most * scale;
+    bool near = least <= 0x1.a827999fcef32p-2 * most, left = leati_math_wide_bits(x) >> 63 != 0;
+    double of = near ? most : most + least, number = near ? least : least - most;
+    double lack = near ? 0.0 : least - (number + most), rest = near ? 0.0 : least - (of - most);
+    double k = near ? 0.0 : 1.0, down = (up > right) != left ? -1.0 : 1.0;
+    double base = up > right ? 2.0 : left ? 4.0 : 0.0;
+    double angle = leati_math_wide_atan_sum(base + down * k, down * number, down * lack, of, rest);
+    return ((x != x) | (y != y)) ? x + y : copysign(angle, y);
+}
+
 /* Sine and cosine: x - n pi/2 by three parts of pi/2, the first difference exact. */
 #define LEATI_MATH_WIDE_CIRCULAR_MOST 0x1p25
 LEATI_ALWAYS_INLINE int64_t leati_math_wide_quadrant(double x, double *rest) {

@@ -2,7 +2,7 @@
  * the last place over numbers of every size, and what becomes of NaN, infinities and zeros. */
 #include "support/cmocka.h"
 
-#include "graph/support/math/functions_wide.h"
+#include "graph/support/math/functions_special.h"
 
 #if __LDBL_MANT_DIG__ > 60
 
@@ -29,6 +29,7 @@ FUNCTION(tanh)
 FUNCTION(sigmoid)
 FUNCTION(softplus)
 FUNCTION(erf)
+FUNCTION(atan)
 FUNCTION(sin)
 FUNCTION(cos)
 
@@ -47,6 +48,7 @@ static const struct {
     {"sigmoid", run_sigmoid, exact_sigmoid, 2.5, -709, INFINITY},
     {"softplus", run_softplus, exact_softplus, 2.0, -INFINITY, INFINITY},
     {"erf", run_erf, erfl, 1.0, -INFINITY, INFINITY},
+    {"atan", run_atan, atanl, 0.9, -INFINITY, INFINITY},
     {"sin", run_sin, sinl, 2.0, -LEATI_MATH_WIDE_CIRCULAR_MOST, LEATI_MATH_WIDE_CIRCULAR_MOST},
     {"cos", run_cos, cosl, 2.0, -LEATI_MATH_WIDE_CIRCULAR_MOST, LEATI_MATH_WIDE_CIRCULAR_MOST},
 };
@@ -100,6 +102,35 @@ static void test_functions(void **state) {
     }
 }
 
+/* Points of every size, and on the axes. */
+static void test_atan2(void **state) {
+    (void)state;
+    static double up[AT_ONCE], right[AT_ONCE], out[AT_ONCE];
+    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 5e-324, 1.7e308, 1, -1};
+    const int kinds = sizeof special / sizeof *special;
+    double worst = 0;
+    for (int time = 0; time < TIMES; time++) {
+        draw(up, time);
+        draw(right, time);
+        for (int i = 0; time == 0 && i < kinds * kinds; i++) {
+            up[i] = special[i / kinds];
+            right[i] = special[i % kinds];
+        }
+        for (int i = 0; i < AT_ONCE; i++)
+            out[i] = leati_math_wide_atan2(up[i], right[i]);
+        for (int i = 0; i < AT_ONCE; i++) {
+            long double exact = atan2l((long double)up[i], (long double)right[i]);
+            bool tiny = fabsl(exact) < 0x1p-1022L;
+            double error = tiny ? fabs(out[i] - (double)exact) / 5e-324 : error_of(out[i], exact);
+            worst = error > worst ? error : worst;
+            if (error > (tiny || fabs(up[i]) < 0x1p-1022 ? 1.5 : 0.8) ||
+                !signbit(out[i]) != !signbit(exact))
+                fail_msg("atan2(%a, %a): %a, %g ULP", up[i], right[i], out[i], error);
+        }
+    }
+    print_message("atan2     %.3f ULP\n", worst);
+}
+
 #else
 
 static void test_functions(void **state) {
@@ -107,9 +138,36 @@ static void test_functions(void **state) {
     skip(); /* long double has no more digits */
 }
 
+static void test_atan2(void **state) {
+    test_functions(state);
+}
+
 #endif
 
+/* Of mpmath, which has 30 digits. */
+static void test_zeta(void **state) {
+    (void)state;
+    static const double known[][3] = {
+        {2, 1, 1.6449340668482264},
+        {1.5, 0.25, 10.213055360466601},
+        {1.0009765625, 3, 1023.0776251057533},
+        {12, 0.5, 4096.0077244357965},
+        {40, 7.5, 1.0011090498720574e-35},
+        {9000, 1, 1},
+        {3, 1e6, 5.0000050000025e-13},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        double found = leati_math_zeta(known[i][0], known[i][1]);
+        assert_true(leati_math_zeta_has(known[i][0], known[i][1]));
+        if (fabs(found - known[i][2]) > 0x1p-28 * known[i][2])
+            fail_msg("zeta(%g, %g): %.17g", known[i][0], known[i][1], found);
+    }
+    assert_true(!leati_math_zeta_has(1, 2) && !leati_math_zeta_has(2, 0));
+    assert_true(!leati_math_zeta_has((double)NAN, 2) && !leati_math_zeta_has(2, (double)INFINITY));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions),
+                                       cmocka_unit_test(test_atan2), cmocka_unit_test(test_zeta)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

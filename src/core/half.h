@@ -44,6 +44,19 @@ static inline uint16_t leati_half_of_float(float value) {
     return (uint16_t)(sign | half);
 }
 
+/* The half that is nearest to a float, as a float: the same as there and back. */
+static inline float leati_float_as_half(float value) {
+    uint32_t bits = leati_float_bits(value), sign = bits & 0x80000000u;
+    uint32_t magnitude = bits & 0x7fffffffu, odd = magnitude >> 13 & 1u;
+    uint32_t rounded = (magnitude + 0xfffu + odd) & 0xffffe000u;
+    /* Below 2^-14 halves are as far apart as floats from 0.5 on. */
+    uint32_t small = leati_float_bits((leati_float_of_bits(magnitude) + 0.5f) - 0.5f);
+    rounded = magnitude < 0x38800000u ? small : rounded;
+    rounded = magnitude < 0x477ff000u ? rounded : 0x7f800000u;
+    rounded = magnitude <= 0x7f800000u ? rounded : (magnitude & 0xffffe000u) | 0x00400000u;
+    return leati_float_of_bits(sign | rounded);
+}
+
 static inline float leati_float_of_bfloat16(uint16_t value) {
     return leati_float_of_bits((uint32_t)value << 16);
 }

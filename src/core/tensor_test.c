@@ -64,7 +64,12 @@ static void every_half(void **state) {
         assert_int_equal(leati_half_of_float(middle), bits & 1 ? bits + 1 : bits);
         assert_int_equal(leati_half_of_float(nextafterf(middle, value)), bits);
         assert_int_equal(leati_half_of_float(nextafterf(middle, next)), bits + 1);
+        const float others[] = {value, middle, nextafterf(middle, value), nextafterf(middle, next)};
+        for (int k = 0; k < 4; k++)
+            assert_int_equal(leati_float_bits(leati_float_as_half(others[k])),
+                             leati_float_bits(leati_float_of_half(leati_half_of_float(others[k]))));
     }
+    assert_true(isinf(leati_float_as_half(65520.0f)) && isnan(leati_float_as_half(NAN)));
     assert_int_equal(leati_half_of_float(65519.996f), 0x7bff);
     assert_int_equal(leati_half_of_float(65520.0f), 0x7c00);
     assert_int_equal(leati_half_of_float(1e-10f), 0);

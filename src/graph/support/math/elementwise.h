@@ -98,7 +98,7 @@ void leati_elementwise_narrow(leati_lane *lane, leat_dtype half);
 /* In an expression of halves: a number as the half that is nearest to it. */
 #define LEATI_R(NUMBER) leati_elementwise_rounded(NUMBER, rounding)
 LEATI_ALWAYS_INLINE float leati_elementwise_rounded(float number, leat_dtype half) {
-    return half == LEAT_FLOAT16 ? leati_float_of_half(leati_half_of_float(number))
+    return half == LEAT_FLOAT16 ? leati_float_as_half(number)
                                 : leati_float_of_bfloat16(leati_bfloat16_of_float(number));
 }
 

@@ -77,20 +77,23 @@ typedef struct arg_lines {
     int64_t *places;
 } arg_lines;
 
-/* In line_NAME, `start` is a number that came before: -1 where none is better. */
-#define FAST_SEARCH(NAME, TYPE, PLACE, BETTER)                                                     \
-    LEATI_ALWAYS_INLINE int64_t line_##NAME(const TYPE *x, int64_t n, TYPE start) {                \
-        enum { LANES = 128 / sizeof(TYPE), RUN = 1024 };                                           \
+/* LOAD makes a V of a TYPE. In line_NAME, `start` is a number that came before: -1 where none is
+ * better. */
+#define FAST_SEARCH(NAME, TYPE, V, LOAD, PLACE, BETTER)                                            \
+    LEATI_ALWAYS_INLINE int64_t line_##NAME(const TYPE *x, int64_t n, V start) {                   \
+        enum { LANES = 128 / sizeof(V), RUN = 1024 };                                              \
         int64_t found = -1, i = 0;                                                                 \
-        TYPE best = start;                                                                         \
+        V best = start;                                                                            \
         for (; n - i >= LANES; i += LEATI_MIN(n - i, RUN) / LANES * LANES) {                       \
             int64_t run = LEATI_MIN(n - i, RUN) / LANES * LANES;                                   \
-            TYPE lanes[LANES];                                                                     \
+            V lanes[LANES];                                                                        \
             for (int k = 0; k < LANES; k++)                                                        \
                 lanes[k] = best;                                                                   \
             for (int64_t j = i; j < i + run; j += LANES)                                           \
-                for (int k = 0; k < LANES; k++)                                                    \
-                    lanes[k] = x[j + k] BETTER lanes[k] ? x[j + k] : lanes[k];                     \
+                for (int k = 0; k < LANES; k++) {                                                  \
+                    V value = LOAD(x[j + k]);                                                      \
+                    lanes[k] = value BETTER lanes[k] ? value : lanes[k];                           \
+                }                                                                                  \
             for (int half = LANES / 2; half > 0; half /= 2)                                        \
                 for (int k = 0; k < half; k++)                                                     \
                     lanes[k] = lanes[k + half] BETTER lanes[k] ? lanes[k + half] : lanes[k];       \
@@ -100,11 +103,11 @@ typedef struct arg_lines {
             }                                                                                      \
         }                                                                                          \
         /* Of the run only the best is known, not yet its place. */                                \
-        while (found >= 0 && !(x[found] == best))                                                  \
+        while (found >= 0 && !(LOAD(x[found]) == best))                                            \
             found++;                                                                               \
         for (; i < n; i++)                                                                         \
-            if (x[i] BETTER best) {                                                                \
-                best = x[i];                                                                       \
+            if (LOAD(x[i]) BETTER best) {                                                          \
+                best = LOAD(x[i]);                                                                 \
                 found = i;                                                                         \
             }                                                                                      \
         return found;                                                                              \
@@ -112,26 +115,27 @@ typedef struct arg_lines {
     LEATI_ALWAYS_INLINE void dense_loop_##NAME(const arg_lines *l) {                               \
         const TYPE *x = (const TYPE *)(const void *)l->data;                                       \
         for (int64_t k = 0; k < l->lines; k++, x += l->step) {                                     \
-            int64_t place = line_##NAME(x, l->n, x[0]);                                            \
+            int64_t place = line_##NAME(x, l->n, LOAD(x[0]));                                      \
             l->places[k] = place < 0 ? 0 : place;                                                  \
         }                                                                                          \
     }                                                                                              \
     LEATI_ISA(dense_##NAME, dense_loop_##NAME, const arg_lines *)                                  \
     LEATI_ALWAYS_INLINE void beside_loop_##NAME(const arg_lines *l) {                              \
         const TYPE *x = (const TYPE *)(const void *)l->data;                                       \
-        TYPE best[TILE];                                                                           \
+        V best[TILE];                                                                              \
         PLACE place[TILE];                                                                         \
         int64_t lines = l->lines;                                                                  \
         for (int64_t k = 0; k < lines; k++) {                                                      \
-            best[k] = x[k];                                                                        \
+            best[k] = LOAD(x[k]);                                                                  \
             place[k] = 0;                                                                          \
         }                                                                                          \
         for (int64_t i = 1; i < l->n; i++) {                                                       \
             x += l->next;                                                                          \
             for (int64_t k = 0; k < lines; k++) {                                                  \
-                bool better = x[k] BETTER best[k];                                                 \
+                V value = LOAD(x[k]);                                                              \
+                bool better = value BETTER best[k];                                                \
                 place[k] = better ? (PLACE)i : place[k];                                           \
-                best[k] = better ? x[k] : best[k];                                                 \
+                best[k] = better ? value : best[k];                                                \
             }                                                                                      \
         }                                                                                          \
         for (int64_t k = 0; k < lines; k++)                                                        \
@@ -140,19 +144,23 @@ typedef struct arg_lines {
     LEATI_ISA(beside_##NAME, beside_loop_##NAME, const arg_lines *)                                \
     /* One run of a long line, which begins with `first`. */                                       \
     static int64_t run_##NAME(const char *data, const char *first, int64_t n) {                    \
-        TYPE start = *(const TYPE *)(const void *)first;                                           \
+        V start = LOAD(*(const TYPE *)(const void *)first);                                        \
         return start != start ? -1 : line_##NAME((const TYPE *)(const void *)data, n, start);      \
     }                                                                                              \
     static bool better_##NAME(const char *data, int64_t i, int64_t best) {                         \
         const TYPE *x = (const TYPE *)(const void *)data;                                          \
-        return x[i] BETTER x[best];                                                                \
+        return LOAD(x[i]) BETTER LOAD(x[best]);                                                    \
     }
-FAST_SEARCH(argmax_float32, float, int32_t, >)
-FAST_SEARCH(argmin_float32, float, int32_t, <)
-FAST_SEARCH(argmax_float64, double, int64_t, >)
-FAST_SEARCH(argmin_float64, double, int64_t, <)
-FAST_SEARCH(argmax_int32, int32_t, int32_t, >)
-FAST_SEARCH(argmin_int32, int32_t, int32_t, <)
+#define FAST_SEARCHES(NAME, TYPE, V, LOAD, PLACE)                                                  \
+    FAST_SEARCH(argmax_##NAME, TYPE, V, LOAD, PLACE, >)                                            \
+    FAST_SEARCH(argmin_##NAME, TYPE, V, LOAD, PLACE, <)
+FAST_SEARCHES(float32, float, float, , int32_t)
+FAST_SEARCHES(float64, double, double, , int64_t)
+FAST_SEARCHES(int32, int32_t, int32_t, , int32_t)
+FAST_SEARCHES(int64, int64_t, int64_t, , int64_t)
+FAST_SEARCHES(uint8, uint8_t, uint8_t, , int32_t)
+FAST_SEARCHES(float16, uint16_t, float, leati_float_of_half, int32_t)
+FAST_SEARCHES(bfloat16, uint16_t, float, leati_float_of_bfloat16, int32_t)
 
 typedef struct fast_search {
     void (*dense)(const arg_lines *lines);
@@ -166,10 +174,18 @@ typedef struct fast_search {
 static const fast_search fast_searches[2][LEAT_NUM_DTYPES] = {
     {[LEAT_FLOAT32] = FAST(argmax_float32),
      [LEAT_FLOAT64] = FAST(argmax_float64),
-     [LEAT_INT32] = FAST(argmax_int32)},
+     [LEAT_INT32] = FAST(argmax_int32),
+     [LEAT_INT64] = FAST(argmax_int64),
+     [LEAT_UINT8] = FAST(argmax_uint8),
+     [LEAT_FLOAT16] = FAST(argmax_float16),
+     [LEAT_BFLOAT16] = FAST(argmax_bfloat16)},
     {[LEAT_FLOAT32] = FAST(argmin_float32),
      [LEAT_FLOAT64] = FAST(argmin_float64),
-     [LEAT_INT32] = FAST(argmin_int32)},
+     [LEAT_INT32] = FAST(argmin_int32),
+     [LEAT_INT64] = FAST(argmin_int64),
+     [LEAT_UINT8] = FAST(argmin_uint8),
+     [LEAT_FLOAT16] = FAST(argmin_float16),
+     [LEAT_BFLOAT16] = FAST(argmin_bfloat16)},
 };
 
 static leat_status without_axis(const struct arg_args *args, const leat_shape *in, int32_t *axis,

@@ -14,6 +14,13 @@ static const leat_shape shapes[] = {
     LEAT_SHAPE(70, 4, 1000),
 };
 
+static double float_of(int32_t number) {
+    return number % 997 == 5   ? (double)NAN
+           : number % 991 == 7 ? -(double)INFINITY
+           : number % 2 == 0   ? -0.0
+                               : number / 4000.0;
+}
+
 /* Few numbers, so that some are equal; in some lines NaN and infinities, of which one is first. */
 static void fill(leat_tensor *tensor) {
     int64_t count = leat_tensor_count(tensor);
@@ -21,19 +28,22 @@ static void fill(leat_tensor *tensor) {
         int32_t number = (int32_t)(kernels_bits() % 4000) - 2000;
         if (tensor->dtype == LEAT_INT32)
             ((int32_t *)tensor->data)[i] = number;
+        else if (tensor->dtype == LEAT_INT64)
+            ((int64_t *)tensor->data)[i] = number;
         else if (tensor->dtype == LEAT_UINT8)
             ((uint8_t *)tensor->data)[i] = (uint8_t)number;
+        else if (tensor->dtype == LEAT_FLOAT16)
+            ((uint16_t *)tensor->data)[i] = leati_half_of_float((float)float_of(number));
         else
-            test_set_value(tensor, i,
-                           number % 997 == 5   ? (double)NAN
-                           : number % 991 == 7 ? -INFINITY
-                           : number % 2 == 0   ? -0.0
-                                               : number / 4000.0);
+            test_set_value(tensor, i, float_of(number));
     }
 }
 
 static double value_of(const leat_tensor *tensor, int64_t i) {
     return tensor->dtype == LEAT_INT32   ? (double)((const int32_t *)tensor->data)[i]
+           : tensor->dtype == LEAT_INT64 ? (double)((const int64_t *)tensor->data)[i]
+           : tensor->dtype == LEAT_FLOAT16
+               ? (double)leati_float_of_half(((const uint16_t *)tensor->data)[i])
            : tensor->dtype == LEAT_UINT8 ? (double)((const uint8_t *)tensor->data)[i]
                                          : test_value(tensor, i);
 }
@@ -56,9 +66,10 @@ static void check(const leat_tensor *in, const leat_tensor *out, int32_t axis, b
 
 static void test_lines(void **state) {
     (void)state;
-    static const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_FLOAT64, LEAT_INT32, LEAT_UINT8};
+    static const leat_dtype dtypes[] = {LEAT_FLOAT32, LEAT_FLOAT64, LEAT_INT32,
+                                        LEAT_INT64,   LEAT_UINT8,   LEAT_FLOAT16};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
-        for (int how = 0; how < 8; how++)
+        for (int how = 0; how < 12; how++)
             for (int32_t axis = 0; axis < shapes[k].rank; axis++) {
                 char attributes[100];
                 leat_error err = {0};

@@ -342,6 +342,25 @@ static void reduce_nothing(const reduce_plan *plan, int64_t rows) {
                                 LEATI_MIN(plan->out->count - i, most), plan->among);
 }
 
+/* Sums and means of complex numbers: of their parts, along one more dimension that is kept. */
+static leat_status reduce_parts(leati_kernel_call *call, const bool *mask, leati_reduce_kind kind,
+                                leat_error *err) {
+    leati_kernel_call of_parts = *call;
+    leati_operand operands[2] = {call->inputs[0], call->outputs[0]};
+    bool wider[LEAT_MAX_RANK] = {false};
+    for (int32_t d = 0; d < operands[0].rank; d++)
+        wider[d] = mask[d];
+    for (int k = 0; k < 2; k++) {
+        leati_operand *one = &operands[k];
+        one->dtype = one->dtype == LEAT_COMPLEX64 ? LEAT_FLOAT32 : LEAT_FLOAT64;
+        one->dims[one->rank++] = 2;
+        one->count *= 2;
+    }
+    of_parts.inputs = &operands[0];
+    of_parts.outputs = &operands[1];
+    return leati_reduce(&of_parts, wider, kind, err);
+}
+
 leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce_kind kind,
                          leat_error *err) {
     const leati_operand *in = &call->inputs[0], *out = &call->outputs[0];
@@ -353,7 +372,9 @@ leat_status leati_reduce(leati_kernel_call *call, const bool *mask, leati_reduce
         return LEAT_OK;
     }
     if (leati_dtype_is_complex(in->dtype))
-        return leati_reduce_complex(call, mask, kind, err);
+        return kind == LEATI_REDUCE_PROD || in->rank == LEAT_MAX_RANK
+                   ? leati_reduce_complex(call, mask, kind, err)
+                   : reduce_parts(call, mask, kind, err);
     reduce_plan plan = {
         .loops = leati_reduce_loops_of(kind, in->dtype), .in = in, .out = out, .among = 1};
     for (int32_t d = 0; kind == LEATI_REDUCE_MEAN && d < in->rank; d++)

@@ -1,5 +1,5 @@
-/* Reductions of complex numbers, in float64; see leati_reduce. Each value of the result sums or
- * multiplies its numbers in their order. Fails without memory. No locks. */
+/* Products of complex numbers, and sums of those of the highest rank, in float64; see leati_reduce.
+ * Each value of the result takes its numbers in their order. Fails without memory. No locks. */
 #include "graph/support/math/reduce.h"
 
 #include "base/stop.h"

@@ -7,25 +7,30 @@
 
 #include <math.h>
 
-enum { RUN = 1024 };
+/* Values of a run: 1,024 of 8 bytes. Smaller accumulators have no sums that round, and their lanes,
+ * more of them, are joined as seldom. */
+#define RUN(A) (int64_t)(8192 / sizeof(A))
 
 /* The accumulators A of values TYPE: LOAD makes one of a value, JOIN(a, v) of two, FIRST is that of
  * none. OUT: what a result is.
  * VERSIONS: for which instruction sets. */
 #define REDUCE_LOOPS(VERSIONS, NAME, TYPE, ...)                                                    \
     REDUCE_LOOPS_TO(VERSIONS, NAME, TYPE, TYPE, __VA_ARGS__)
-#define REDUCE_LOOPS_TO(VERSIONS, NAME, TYPE, OUT, A, LOAD, FIRST, JOIN, FINISH)                   \
+#define REDUCE_LOOPS_TO(VERSIONS, ...) REDUCE_LOOPS_IN(VERSIONS, , __VA_ARGS__)
+/* UNROLL stands before the loop over lanes: gcc takes few lanes apart before it looks for vectors,
+ * and does not put those with comparisons together again. */
+#define REDUCE_LOOPS_IN(VERSIONS, UNROLL, NAME, TYPE, OUT, A, LOAD, FIRST, JOIN, FINISH)           \
     LEATI_ALWAYS_INLINE A NAME##_line(const TYPE *x, int64_t n) {                                  \
         enum { LANES = 128 / sizeof(A), FEW = 8 };                                                 \
         A total = FIRST;                                                                           \
         while (n >= LANES) {                                                                       \
             A lanes[LANES];                                                                        \
-            int64_t run = LEATI_MIN(n, RUN) / LANES * LANES;                                       \
+            int64_t run = LEATI_MIN(n, RUN(A)) / LANES * LANES;                                    \
             for (int k = 0; k < LANES; k++)                                                        \
                 lanes[k] = (A)LOAD(x[k]);                                                          \
             for (int64_t i = LANES; i < run; i += LANES)                                           \
-                for (int k = 0; k < LANES; k++)                                                    \
-                    lanes[k] = JOIN(lanes[k], (A)LOAD(x[i + k]));                                  \
+                UNROLL for (int k = 0; k < LANES; k++) lanes[k] =                                  \
+                    JOIN(lanes[k], (A)LOAD(x[i + k]));                                             \
             for (int half = LANES / 2; half > 0; half /= 2)                                        \
                 for (int k = 0; k < half; k++)                                                     \
                     lanes[k] = JOIN(lanes[k], lanes[k + half]);                                    \
@@ -109,11 +114,11 @@ enum { RUN = 1024 };
 
 /* Sums and products of integers wrap, as unsigned ones may in C. */
 #define REDUCE_WIDE(INTEGERS, FLOATS, KIND, FIRST, JOIN, HALF, BFLOAT16, FLOAT, SIGNED, UNSIGNED)  \
-    REDUCE_LOOPS(RARE, KIND##_int8, int8_t, uint64_t, (int64_t)PLAIN, FIRST, JOIN, SIGNED)         \
+    REDUCE_LOOPS(INTEGERS, KIND##_int8, int8_t, uint64_t, (int64_t)PLAIN, FIRST, JOIN, SIGNED)     \
     REDUCE_LOOPS(RARE, KIND##_int16, int16_t, uint64_t, (int64_t)PLAIN, FIRST, JOIN, SIGNED)       \
     REDUCE_LOOPS(INTEGERS, KIND##_int32, int32_t, uint64_t, (int64_t)PLAIN, FIRST, JOIN, SIGNED)   \
     REDUCE_LOOPS(INTEGERS, KIND##_int64, int64_t, uint64_t, PLAIN, FIRST, JOIN, SIGNED)            \
-    REDUCE_LOOPS(RARE, KIND##_uint8, uint8_t, uint64_t, PLAIN, FIRST, JOIN, UNSIGNED)              \
+    REDUCE_LOOPS(INTEGERS, KIND##_uint8, uint8_t, uint64_t, PLAIN, FIRST, JOIN, UNSIGNED)          \
     REDUCE_LOOPS(RARE, KIND##_uint16, uint16_t, uint64_t, PLAIN, FIRST, JOIN, UNSIGNED)            \
     REDUCE_LOOPS(RARE, KIND##_uint32, uint32_t, uint64_t, PLAIN, FIRST, JOIN, UNSIGNED)            \
     REDUCE_LOOPS(RARE, KIND##_uint64, uint64_t, uint64_t, PLAIN, FIRST, JOIN, UNSIGNED)            \
@@ -132,11 +137,13 @@ enum { RUN = 1024 };
     REDUCE_LOOPS(RARE, KIND##_uint16, uint16_t, uint16_t, PLAIN, UNSIGNED(16), JOIN, AS_IT_IS)     \
     REDUCE_LOOPS(RARE, KIND##_uint32, uint32_t, uint32_t, PLAIN, UNSIGNED(32), JOIN, AS_IT_IS)     \
     REDUCE_LOOPS(RARE, KIND##_uint64, uint64_t, uint64_t, PLAIN, UNSIGNED(64), JOIN, AS_IT_IS)     \
-    REDUCE_LOOPS(RARE, KIND##_float16, uint16_t, float, leati_float_of_half, FLOAT, JOIN, TO_HALF) \
-    REDUCE_LOOPS(RARE, KIND##_bfloat16, uint16_t, float, leati_float_of_bfloat16, FLOAT, JOIN,     \
+    REDUCE_LOOPS(OFTEN, KIND##_float16, uint16_t, float, leati_float_of_half, FLOAT, JOIN,         \
+                 TO_HALF)                                                                          \
+    REDUCE_LOOPS(OFTEN, KIND##_bfloat16, uint16_t, float, leati_float_of_bfloat16, FLOAT, JOIN,    \
                  TO_BFLOAT16)                                                                      \
     REDUCE_LOOPS(OFTEN, KIND##_float32, float, float, PLAIN, FLOAT, JOIN, AS_IT_IS)                \
-    REDUCE_LOOPS(OFTEN, KIND##_float64, double, double, PLAIN, FLOAT, JOIN, AS_IT_IS)
+    REDUCE_LOOPS_IN(OFTEN, _Pragma("GCC unroll 1"), KIND##_float64, double, double, double, PLAIN, \
+                    FLOAT, JOIN, AS_IT_IS)
 
 #define LOWEST_INTEGER(BITS) INT##BITS##_MIN
 #define HIGHEST_INTEGER(BITS) INT##BITS##_MAX
@@ -155,8 +162,10 @@ REDUCE_LOOPS_TO(OFTEN, count_bool, uint8_t, int64_t, uint64_t, PLAIN, 0, ADD, AS
 REDUCE_LOOPS_TO(OFTEN, count_int32, int32_t, int64_t, uint64_t, HOLDS, 0, ADD, AS_IT_IS)
 REDUCE_LOOPS_TO(OFTEN, count_float32, float, int64_t, uint64_t, HOLDS, 0, ADD, AS_IT_IS)
 /* Booleans are bytes of 0 and 1. */
-REDUCE_LOOPS(OFTEN, any_bool, uint8_t, uint8_t, PLAIN, 0, LARGER, AS_IT_IS)
-REDUCE_LOOPS(OFTEN, all_bool, uint8_t, uint8_t, PLAIN, 1, SMALLER, AS_IT_IS)
+#define EITHER(a, v) ((a) | (v))
+#define BOTH(a, v) ((a) & (v))
+REDUCE_LOOPS(OFTEN, any_bool, uint8_t, uint8_t, PLAIN, 0, EITHER, AS_IT_IS)
+REDUCE_LOOPS(OFTEN, all_bool, uint8_t, uint8_t, PLAIN, 1, BOTH, AS_IT_IS)
 
 #define REDUCE_TABLE(KIND, BOOL)                                                                   \
     {                                                                                              \

@@ -1,8 +1,8 @@
 /* The loops of reductions over dense lines, for one kind of reduction and one dtype.
  *
  * Order is fixed by lengths alone, the same on every instruction set: a line is folded in runs of
- * 1,024 values, whose lanes lie 128 bytes of accumulators side by side and are joined as a tree;
- * lines that are added to each other are added one after the other. */
+ * 8 KiB of accumulators, whose lanes lie 128 bytes of accumulators side by side and are joined as a
+ * tree; lines that are added to each other are added one after the other. */
 #ifndef LEATI_GRAPH_SUPPORT_MATH_REDUCE_LINES_H
 #define LEATI_GRAPH_SUPPORT_MATH_REDUCE_LINES_H
 

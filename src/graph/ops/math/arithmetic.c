@@ -51,8 +51,56 @@ LEATI_FLOATS1_COMPLEX(reciprocal, 1.0f / x, 1.0 / x, 1.0f / x, 1.0 / x)
 LEATI_FLOATS2_COMPLEX(divide_no_nan, DIVIDED, DIVIDED, DIVIDED, DIVIDED)
 LEATI_FLOATS2_COMPLEX(multiply_no_nan, MULTIPLIED, MULTIPLIED, MULTIPLIED, MULTIPLIED)
 
+/* Quotients of complex64 as C makes them, in float64, some side by side: what comes out as NaN is
+ * left to C, which knows infinities. */
+enum { QUOTIENTS = 128 };
+typedef struct quotients {
+    double parts[4][QUOTIENTS]; /* of x and y */
+    float out[2][QUOTIENTS];
+} quotients;
+
+LEATI_ALWAYS_INLINE void divide_quotients_loop(quotients *q) {
+    LEATI_INDEPENDENT
+    for (int i = 0; i < QUOTIENTS; i++) {
+        double a = q->parts[0][i], b = q->parts[1][i], c = q->parts[2][i], d = q->parts[3][i];
+        double size = c * c + d * d;
+        q->out[0][i] = (float)((a * c + b * d) / size);
+        q->out[1][i] = (float)((b * c - a * d) / size);
+    }
+}
+LEATI_ISA(divide_quotients, divide_quotients_loop, quotients *)
+
+static void divide_complex64_dense(leati_lane *lane) {
+    const leati_complex64 *in[2] = {(const leati_complex64 *)lane->in[0],
+                                    (const leati_complex64 *)lane->in[1]};
+    leati_complex64 *out = (leati_complex64 *)lane->out;
+    int64_t step[2] = {lane->in_step[0] != 0, lane->in_step[1] != 0};
+    quotients q = {.parts = {{0}}};
+    for (int64_t at = 0; at < lane->n; at += QUOTIENTS) {
+        int64_t n = LEATI_MIN(lane->n - at, QUOTIENTS);
+        for (int k = 0; k < 2; k++)
+            for (int64_t i = 0; i < n; i++) {
+                leati_complex64 value = in[k][(at + i) * step[k]];
+                q.parts[2 * k][i] = (double)crealf(value);
+                q.parts[2 * k + 1][i] = (double)cimagf(value);
+            }
+        divide_quotients(&q);
+        for (int64_t i = 0; i < n; i++) {
+            float re = q.out[0][i], im = q.out[1][i];
+            out[at + i] = re != re && im != im
+                              ? in[0][(at + i) * step[0]] / in[1][(at + i) * step[1]]
+                              : leati_complex64_of(re, im);
+        }
+    }
+}
+
+static void divide_complex64(leati_lane *lane) {
+    leati_elementwise_run(lane, divide_complex64_dense, 2, sizeof(leati_complex64),
+                          sizeof(leati_complex64));
+}
+
 LEATI_LANES2_FLOAT(divide, x / y, x / y)
-LEATI_LANES2_COMPLEX(divide, x / y, x / y)
+LEATI_LANE2_RARE(divide_complex128, leati_complex128, leati_complex128, leati_complex128, x / y)
 LEATI_ELEMENTWISE_TABLE(divide, leati_op_infer_broadcast, NULL, LEATI_TABLE_FLOAT(divide),
                         LEATI_TABLE_COMPLEX(divide))
 

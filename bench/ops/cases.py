@@ -42,6 +42,8 @@ x = between(.01, .99, n) | tf.{}(x) | math.ndtri
 x = between(.01, 1.99, n) | tf.math.erfcinv(x) |
 x = complexes(n) | tf.{}(x) | math.angle math.imag
 x = complexes(n) | tf.math.abs(x) | :complex
+x = doubles(n) | tf.{}(x) | math.atan:double math.erf:double math.exp:double
+x = normal(n).astype("float16") | tf.{}(x) | nn.relu:half math.abs:half math.sigmoid:half math.tanh:half
 x = bools(n) | tf.math.logical_not(x) |
 x = ints(n, high=1000) | tf.bitwise.invert(x) |
 x = normal(n) | tf.cast(x, tf.int32) |
@@ -65,6 +67,8 @@ x = normal(n); y = normal(n) | tf.{}(x, y) | math.add math.subtract math.multipl
 x = normal(n); y = normal(n) | tf.{}(x, y) | math.less math.less_equal math.squared_difference math.atan2 math.divide_no_nan math.multiply_no_nan math.floordiv math.floormod math.mod math.truediv math.nextafter realdiv truncatemod
 x = between(.1, 2, n); y = between(.1, 2, n) | tf.{}(x, y) | math.pow math.xdivy math.xlogy math.xlog1py math.igamma math.igammac
 x = between(1.5, 4, n); y = between(.1, 2, n) | tf.math.zeta(x, y) |
+x = doubles(n); y = doubles(n) | tf.{}(x, y) | math.atan2:double math.maximum:double
+x = complexes(n); y = complexes(n) | tf.{}(x, y) | math.multiply:complex math.divide:complex
 x = normal(n) | x ** 2 | math.pow:square
 x = normal(n) | x ** 3. | math.pow:cube
 x = ints(n, high=1000) | x ** 2 | math.pow:int
@@ -89,6 +93,11 @@ x = normal(r, c) | tf.{}(x, axis=-1) | math.reduce_sum:rows math.reduce_max:rows
 x = normal(r, c) | tf.{}(x, axis=0) | math.reduce_sum:columns math.reduce_mean:columns math.reduce_max:columns math.argmax:columns
 x = between(.999, 1.001, n) | tf.math.reduce_prod(x) |
 x = bools(n) | tf.{}(x) | math.reduce_all math.reduce_any
+x = bools(r, c) | tf.{}(x, axis=-1) | math.reduce_all:rows math.reduce_any:rows
+x = complexes(n) | tf.math.reduce_sum(x) | :complex
+x = doubles(r, c) | tf.{}(x, axis=-1) | math.reduce_max:double math.reduce_sum:double math.argmax:double
+x = normal(r, c).astype("float16") | tf.{}(x, axis=-1) | math.reduce_max:half math.argmax:half
+x = pixels(r, c) | tf.{}(x, axis=-1) | math.argmax:uint8 math.reduce_sum:uint8
 x = normal(r, c) | tf.{}(x, axis=-1) | math.cumsum nn.softmax nn.log_softmax nn.l2_normalize
 x = between(.9, 1.1, r, c) | tf.math.cumprod(x, axis=-1) |
 x = normal(n) | tf.math.cumsum(x) | :flat

@@ -2,6 +2,7 @@
  *
  * Each line of the last dimension is searched for the values of the same line, by halving. Fails
  * where the dimensions before the last differ or dtypes do. No gradient, no state, no locks. */
+#include "base/minmax.h"
 #include "graph/support/array/moving.h"
 #include "graph/support/math/elementwise.h"
 
@@ -58,6 +59,42 @@ SEARCH_TYPE(search_float64, double, PLAIN)
 typedef int64_t (*search_function)(const char *line, int64_t n, const char *v, bool right);
 static const search_function searches[LEAT_NUM_DTYPES] = {LEATI_TABLE_NUMBER(search)};
 
+/* ---- several values side by side ---- */
+/* Each step of halving waits for memory; those of several values wait together. */
+enum { BESIDE = 16 };
+typedef struct search_beside {
+    const void *line, *values;
+    int64_t n; /* 1 and more */
+    int32_t places[BESIDE];
+} search_beside;
+
+#define SEARCH_BESIDE(NAME, TYPE, BEHIND)                                                          \
+    LEATI_ALWAYS_INLINE void NAME##_loop(search_beside *s) {                                       \
+        const TYPE *numbers = s->line, *wanted = s->values;                                        \
+        int32_t low[BESIDE] = {0}, left = (int32_t)s->n;                                           \
+        for (int32_t half = left / 2; left > 1; left -= half, half = left / 2)                     \
+            for (int k = 0; k < BESIDE; k++)                                                       \
+                low[k] += numbers[low[k] + half - 1] BEHIND wanted[k] ? half : 0;                  \
+        for (int k = 0; k < BESIDE; k++)                                                           \
+            s->places[k] = low[k] + (numbers[low[k]] BEHIND wanted[k] ? 1 : 0);                    \
+    }                                                                                              \
+    LEATI_ISA(NAME, NAME##_loop, search_beside *)
+#define SEARCHES_BESIDE(NAME, TYPE)                                                                \
+    SEARCH_BESIDE(left_##NAME, TYPE, <)                                                            \
+    SEARCH_BESIDE(right_##NAME, TYPE, <=)
+SEARCHES_BESIDE(int32, int32_t)
+SEARCHES_BESIDE(int64, int64_t)
+SEARCHES_BESIDE(float32, float)
+SEARCHES_BESIDE(float64, double)
+
+typedef void beside_function(search_beside *s);
+static beside_function *const besides[LEAT_NUM_DTYPES][2] = {
+    [LEAT_INT32] = {left_int32, right_int32},
+    [LEAT_INT64] = {left_int64, right_int64},
+    [LEAT_FLOAT32] = {left_float32, right_float32},
+    [LEAT_FLOAT64] = {left_float64, right_float64},
+};
+
 static leat_status check_shapes(const leat_shape *lines, const leat_shape *values,
                                 leat_error *err) {
     char texts[2][128];
@@ -102,23 +139,37 @@ typedef struct search_work {
 
 enum { SEARCH_BYTES = 512 }; /* that could be moved while a value is looked up */
 
+static void store_place(const leati_operand *out, char *to, int64_t i, int64_t place) {
+    if (out->dtype == LEAT_INT32)
+        ((int32_t *)(void *)to)[i] = (int32_t)place;
+    else
+        ((int64_t *)(void *)to)[i] = place;
+}
+
 static void search_steps(void *data, int64_t begin, int64_t end) {
     const search_work *w = data;
     const leati_operand *lines = &w->call->inputs[0], *out = &w->call->outputs[0];
     search_function search = searches[lines->dtype];
+    beside_function *beside = besides[lines->dtype][w->right];
     size_t size = leat_dtype_size(lines->dtype);
     char *to = leati_support_row_of(out, w->row);
     const char *line = leati_support_row_of(lines, w->row);
     const char *v = leati_support_row_of(&w->call->inputs[1], w->row);
-    for (int64_t i = begin; i < end; i++) {
+    bool some = w->n > 0 && w->n <= INT32_MAX && beside != NULL;
+    for (int64_t i = begin; i < end;) {
         /* An empty line may have no memory to point into. */
-        int64_t place = w->n > 0 ? search(line + (size_t)(i / w->each * w->n) * size, w->n,
-                                          v + (size_t)i * size, w->right)
-                                 : 0;
-        if (out->dtype == LEAT_INT32)
-            ((int32_t *)(void *)to)[i] = (int32_t)place;
-        else
-            ((int64_t *)(void *)to)[i] = place;
+        search_beside s = {.n = w->n, .values = v + (size_t)i * size};
+        int64_t here = LEATI_MIN(end, (i / w->each + 1) * w->each) - i;
+        s.line = w->n > 0 ? line + (size_t)(i / w->each * w->n) * size : NULL;
+        if (some && here >= BESIDE) {
+            beside(&s);
+            for (int k = 0; k < BESIDE; k++)
+                store_place(out, to, i + k, s.places[k]);
+            i += BESIDE;
+            continue;
+        }
+        store_place(out, to, i, w->n > 0 ? search(s.line, w->n, s.values, w->right) : 0);
+        i++;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "core/complex.h"
+#include "core/tensor.h"
 #include "graph/support/linalg/gemm_tiles.h"
 #include "run/crew.h"
 #include <stdatomic.h>
@@ -404,10 +405,56 @@ static bool run_in_pieces(const product *p) {
     return !atomic_load(&c.failed);
 }
 
+/* ---- complex numbers ---- */
+
+/* Of a matrix of complex numbers its parts: those of a number side by side, and where it stands on
+ * the right, a row (re, im) and a row (-im, re) for each of its rows. */
+#define SPREAD(NAME, TYPE)                                                                         \
+    static void spread_##NAME(leati_gemm_matrix from, int64_t rows, int64_t columns, bool right,   \
+                              void *data) {                                                        \
+        TYPE *to = data;                                                                           \
+        for (int64_t r = 0; r < rows && !leati_stop_stopped(); r++, to += 2 * columns) {           \
+            const TYPE *x = (const TYPE *)from.data + 2 * r * from.row;                            \
+            TYPE *below = to + 2 * columns;                                                        \
+            for (int64_t c = 0; c < columns; c++, x += 2 * from.column) {                          \
+                to[2 * c] = x[0];                                                                  \
+                to[2 * c + 1] = x[1];                                                              \
+                if (right) {                                                                       \
+                    below[2 * c] = -x[1];                                                          \
+                    below[2 * c + 1] = x[0];                                                       \
+                }                                                                                  \
+            }                                                                                      \
+            to += right ? 2 * columns : 0;                                                         \
+        }                                                                                          \
+    }
+SPREAD(complex64, float)
+SPREAD(complex128, double)
+
+/* As a product of real numbers: of (re, im) in rows of a with the rows below in b. False where it
+ * is small or there is no memory. */
+static bool run_parts(const product *p) {
+    bool wide = p->dtype == LEAT_COMPLEX128;
+    const leat_dtype part = wide ? LEAT_FLOAT64 : LEAT_FLOAT32;
+    size_t size = leat_dtype_size(part), left = 0, right = 0;
+    if (p->m < 4 || p->m * p->n * p->k < FEW ||
+        !leati_mul_size((size_t)(p->m * p->k), 2 * size, &left) ||
+        !leati_mul_size((size_t)(p->n * p->k), 4 * size, &right))
+        return false;
+    char *room = leati_alloc(1, left + right);
+    if (room == NULL)
+        return false;
+    (wide ? spread_complex128 : spread_complex64)(p->a, p->m, p->k, false, room);
+    (wide ? spread_complex128 : spread_complex64)(p->b, p->k, p->n, true, room + left);
+    const leati_gemm_matrix a = {room, 2 * p->k, 1}, b = {room + left, 2 * p->n, 1};
+    leati_gemm(part, p->m, 2 * p->n, 2 * p->k, a, b, p->out, 2 * p->out_row);
+    leati_free(room);
+    return true;
+}
+
 void leati_gemm(leat_dtype dtype, int64_t m, int64_t n, int64_t k, leati_gemm_matrix a,
                 leati_gemm_matrix b, void *out, int64_t out_row) {
     const product p = {dtype, m, n, k, a, b, out, out_row};
-    if (m == 0 || n == 0)
+    if (m == 0 || n == 0 || (leati_dtype_is_complex(dtype) && run_parts(&p)))
         return;
     bool floats = dtype == LEAT_FLOAT32 || dtype == LEAT_FLOAT64;
     if (floats && n == 1 && k > 0 && a.column == 1) {

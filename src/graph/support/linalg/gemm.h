@@ -1,6 +1,6 @@
 /* Matrix products of float32, float64, int32, int64, complex64 and complex128.
  *
- * Integers wrap around, complex numbers are added in the order of k. Of floats every value of the
+ * Integers wrap around, complex numbers are products of their parts. Of floats every value of the
  * result is summed in one order, whatever the processor and the number of threads: blocks of
  * LEATI_GEMM_BLOCK terms, each a chain of fused multiply-adds in the order of k from 0 on, and then
  * the blocks one after the other. (Processors without fused multiply-adds round products, too.)

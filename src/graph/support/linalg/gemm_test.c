@@ -118,8 +118,28 @@ static void test_stacks(void **state) {
     free(wanted);
 }
 
+/* Products of complex numbers by those of their parts, of rows and of columns of a. */
+static void test_complex(void **state) {
+    (void)state;
+    enum { M = 9, N = 33, K = 61 };
+    static float a[M * K * 2], b[K * N * 2], out[2][M * N * 2];
+    for (int i = 0; i < M * K * 2; i++)
+        a[i] = (float)(i * 37 % 101) / 50 - 1;
+    for (int i = 0; i < K * N * 2; i++)
+        b[i] = (float)(i * 53 % 103) / 51 - 1;
+    for (int turned = 0; turned < 2; turned++) {
+        const leati_gemm_matrix left = {a, turned ? 1 : K, turned ? M : 1}, right = {b, N, 1};
+        leati_gemm(LEAT_COMPLEX64, M, N, K, left, right, out[0], N);
+        leati_gemm_plain(LEAT_COMPLEX64, M, N, K, left, right, out[1], N);
+        for (int i = 0; i < M * N * 2; i++)
+            if (fabsf(out[0][i] - out[1][i]) > 1e-4f)
+                fail_msg("part %d: %g, not %g", i, (double)out[0][i], (double)out[1][i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_complex),
         cmocka_unit_test(test_products),
         cmocka_unit_test(test_stacks),
     };

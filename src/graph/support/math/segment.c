@@ -130,41 +130,51 @@ void leati_segment_sorted(const leati_kernel_call *call, leati_combine_kind kind
 }
 
 /* ---- in any order ---- */
-/* Sums of slices of one value, as counts are: out[ids[i]] += data[i], to the first number that is
+/* Slices of one value, as counts are: out[ids[i]] joined with data[i], to the first number that is
  * no segment; its place, or n. */
-#define ADD_NUMBERS(NAME, ID, TYPE, SUM)                                                           \
-    static int64_t add_##NAME(const void *numbers, const void *data, void *to, int64_t n,          \
-                              int64_t segments) {                                                  \
+#define JOIN_NUMBERS(NAME, ID, TYPE, JOINED)                                                       \
+    static int64_t join_##NAME(const void *numbers, const void *data, void *to, int64_t n,         \
+                               int64_t segments) {                                                 \
         const ID *ids = numbers;                                                                   \
         const TYPE *x = data;                                                                      \
         TYPE *out = to;                                                                            \
         for (int64_t i = 0; i < n && !leati_stop_look_at(i); i++) {                                \
             if (ids[i] >= segments)                                                                \
                 return i;                                                                          \
-            if (ids[i] >= 0)                                                                       \
-                out[ids[i]] = (TYPE)((SUM)out[ids[i]] + (SUM)x[i]);                                \
+            if (ids[i] >= 0) {                                                                     \
+                TYPE a = out[ids[i]], b = x[i];                                                    \
+                out[ids[i]] = (JOINED);                                                            \
+            }                                                                                      \
         }                                                                                          \
         return n;                                                                                  \
     }
-#define ADD_TYPES(ID, BITS)                                                                        \
-    ADD_NUMBERS(int32_##BITS, ID, int32_t, uint32_t)                                               \
-    ADD_NUMBERS(int64_##BITS, ID, int64_t, uint64_t)                                               \
-    ADD_NUMBERS(float32_##BITS, ID, float, float)                                                  \
-    ADD_NUMBERS(float64_##BITS, ID, double, double)
-ADD_TYPES(int32_t, 32)
-ADD_TYPES(int64_t, 64)
+/* As leati_combine_of's: a NaN that is there stays, one that comes is passed over. */
+#define LARGER LEATI_MAX(b, a)
+#define SMALLER LEATI_MIN(b, a)
+#define JOIN_TYPE(DTYPE, TYPE, SUM)                                                                \
+    JOIN_NUMBERS(sum_##DTYPE##_32, int32_t, TYPE, (TYPE)((SUM)a + (SUM)b))                         \
+    JOIN_NUMBERS(sum_##DTYPE##_64, int64_t, TYPE, (TYPE)((SUM)a + (SUM)b))                         \
+    JOIN_NUMBERS(largest_##DTYPE##_32, int32_t, TYPE, LARGER)                                      \
+    JOIN_NUMBERS(largest_##DTYPE##_64, int64_t, TYPE, LARGER)                                      \
+    JOIN_NUMBERS(smallest_##DTYPE##_32, int32_t, TYPE, SMALLER)                                    \
+    JOIN_NUMBERS(smallest_##DTYPE##_64, int64_t, TYPE, SMALLER)
+JOIN_TYPE(int32, int32_t, uint32_t)
+JOIN_TYPE(int64, int64_t, uint64_t)
+JOIN_TYPE(float32, float, float)
+JOIN_TYPE(float64, double, double)
 
-typedef int64_t add_function(const void *ids, const void *data, void *to, int64_t n,
-                             int64_t segments);
-static add_function *const adders[2][LEAT_NUM_DTYPES] = {
-    {[LEAT_INT32] = add_int32_32,
-     [LEAT_INT64] = add_int64_32,
-     [LEAT_FLOAT32] = add_float32_32,
-     [LEAT_FLOAT64] = add_float64_32},
-    {[LEAT_INT32] = add_int32_64,
-     [LEAT_INT64] = add_int64_64,
-     [LEAT_FLOAT32] = add_float32_64,
-     [LEAT_FLOAT64] = add_float64_64},
+typedef int64_t join_function(const void *ids, const void *data, void *to, int64_t n,
+                              int64_t segments);
+#define JOINERS(KIND, BITS)                                                                        \
+    {                                                                                              \
+        [LEAT_INT32] = join_##KIND##_int32_##BITS, [LEAT_INT64] = join_##KIND##_int64_##BITS,      \
+        [LEAT_FLOAT32] = join_##KIND##_float32_##BITS,                                             \
+        [LEAT_FLOAT64] = join_##KIND##_float64_##BITS,                                             \
+    }
+static join_function *const joiners[LEATI_COMBINE_MAXIMUM + 1][2][LEAT_NUM_DTYPES] = {
+    [LEATI_COMBINE_SUM] = {JOINERS(sum, 32), JOINERS(sum, 64)},
+    [LEATI_COMBINE_MAXIMUM] = {JOINERS(largest, 32), JOINERS(largest, 64)},
+    [LEATI_COMBINE_MINIMUM] = {JOINERS(smallest, 32), JOINERS(smallest, 64)},
 };
 
 /* Some segments, of which a piece finds its slices among all, and a block of their values. */
@@ -195,11 +205,11 @@ enum { WIDE = 64 };
 int64_t leati_segment_unsorted(const leati_kernel_call *call, int64_t row, leati_combine_kind kind,
                                int64_t segments) {
     const leati_operand *data = &call->inputs[0], *ids = &call->inputs[1];
-    add_function *add = adders[ids->dtype == LEAT_INT64][data->dtype];
+    join_function *join = joiners[kind][ids->dtype == LEAT_INT64][data->dtype];
     reducing r = reducing_of(call, kind, row, segments);
-    if (r.values == 1 && kind == LEATI_COMBINE_SUM && add != NULL)
-        return add(leati_support_row_of(ids, row), leati_support_row_of(data, row),
-                   leati_support_row_of(&call->outputs[0], row), ids->count, segments);
+    if (r.values == 1 && join != NULL)
+        return join(leati_support_row_of(ids, row), leati_support_row_of(data, row),
+                    leati_support_row_of(&call->outputs[0], row), ids->count, segments);
     for (int64_t i = 0; i < ids->count && !leati_stop_look_at(i); i++)
         if (leati_support_index_at(ids, row, i) >= segments)
             return i;

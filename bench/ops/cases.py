@@ -136,6 +136,7 @@ x = normal(r, c); y = ints(r, high=c) | tf.math.in_top_k(y, x, 5) |
 [10, 128, 1024] x = normal(k, k); y = normal(k, k) | tf.linalg.matmul(x, y, transpose_b=True) | :transposed
 [10, 128, 512] x = normal(8, k, k); y = normal(8, k, k) | tf.linalg.matmul(x, y) | :batch
 [10, 128, 512] x = doubles(k, k); y = doubles(k, k) | tf.linalg.matmul(x, y) | :double
+[10, 128, 512] x = complexes(k, k); y = complexes(k, k) | tf.linalg.matmul(x, y) | :complex
 [10, 128, 1024] x = normal(k, k).astype("float16"); y = normal(k, k).astype("float16") | tf.linalg.matmul(tf.cast(x, tf.bfloat16), tf.cast(y, tf.bfloat16)) | :bfloat16
 x = normal(r, c); y = normal(c) | tf.linalg.matvec(x, y) |
 [10, 128, 1024] x = normal(k, 4, k // 2); y = normal(4, k // 2, k) | tf.linalg.tensordot(x, y, 2) |
@@ -221,6 +222,7 @@ x = normal(r, c) | tf.{}(x, direction="DESCENDING") | sort:rows argsort:rows
 x = ints(n, high=1 << 30) | tf.sort(x) | :int
 x = ints(n, high=1000) | tf.{}(x) | unique unique_with_counts
 x = sorted(normal(r)); y = normal(n) | tf.searchsorted(x, y) |
+x = sorted(ints(r, high=9999)); y = ints(n, high=9999) | tf.searchsorted(x, y, side="right") | :int
 x = ints(n, high=1000) | tf.math.bincount(x) |
 x = normal(n) | tf.{}(x, [-3., 3.]) | histogram_fixed_width histogram_fixed_width_bins
 x = ints(n, high=10); y = ints(n, high=10) | tf.math.confusion_matrix(x, y, 10) |
@@ -228,7 +230,7 @@ x = normal(n) | tf.math.zero_fraction(x) | :zero
 # segments
 x = normal(r, c); i = sorted(ints(r, high=r // 4 + 1)) | tf.{}(x, i) | math.segment_sum math.segment_mean math.segment_max math.segment_min math.segment_prod
 x = normal(r, c); i = ints(r, high=r // 4) | tf.{}(x, i, r // 4) | math.unsorted_segment_sum math.unsorted_segment_mean math.unsorted_segment_max math.unsorted_segment_min math.unsorted_segment_prod math.unsorted_segment_sqrt_n
-x = normal(n); i = ints(n, high=1000) | tf.math.unsorted_segment_sum(x, i, 1000) | :numbers
+x = normal(n); i = ints(n, high=1000) | tf.{}(x, i, 1000) | math.unsorted_segment_sum:numbers math.unsorted_segment_max:numbers
 x = normal(r, c); i = ints(r, high=r); s = sorted(ints(r, high=r // 4 + 1)) | tf.{}(x, i, s) | sparse.segment_sum sparse.segment_mean sparse.segment_sqrt_n
 # convolutions and pooling
 [4, 16, 64] x = normal(4, k, k, 8); w = normal(3, 3, 8, 16) | tf.nn.conv2d(x, w, 1, "SAME") |

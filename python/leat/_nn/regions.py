@@ -7,7 +7,6 @@ import numpy as np
 from leat import dtypes
 from leat._core.tensor import convert_to_tensor
 from leat._graph.ops import FUNCTIONS as F
-from leat._nn import windows
 from leat.random.philox import Stream, seeds
 
 __all__ = ["fractional_avg_pool", "fractional_max_pool"]
@@ -70,22 +69,30 @@ def _places(borders, overlapping):
     return np.minimum(places, end), places <= end
 
 
+def _joined(kind, x, axis, places, inside):
+    """The regions along `axis`: the first place of each, the second one, and so on, joined."""
+    out = None
+    for at in range(places.shape[1]):
+        values = F["gather"](x, convert_to_tensor(places[:, at].astype(np.int32)), axis=axis)
+        if kind == "avg" and not inside[:, at].all():
+            mask = inside[:, at].astype(x.dtype.as_numpy_dtype).reshape(-1, *[1] * (x.shape.rank - 1 - axis))
+            values = F["multiply"](values, convert_to_tensor(mask))
+        out = values if out is None else F["maximum" if kind == "max" else "add"](out, values)
+    return out
+
+
 def _pooled(kind, value, pooling_ratio, pseudo_random, overlapping, seed):
     x = convert_to_tensor(value)
     borders = _borders(x, _ratios(pooling_ratio), pseudo_random, seed)
     out, counts = x, 1
-    for axis, line in zip((1, 2), borders):
+    # Columns first: of equal values the first one in a row takes the gradient, as in TensorFlow.
+    for axis, line in ((2, borders[1]), (1, borders[0])):
         places, inside = _places(line, overlapping)
-        batch = windows.dims(out)
-        values = F["gather"](out, convert_to_tensor(places.astype(np.int32)), axis=axis)
-        if kind == "max":
-            out = F["reduce_max"](values, axis + 1)
-            continue
-        mask = inside.astype(x.dtype.as_numpy_dtype).reshape(*[1] * axis, *inside.shape, *[1] * (len(batch) - 1 - axis))
-        out = F["reduce_sum"](F["multiply"](values, convert_to_tensor(mask)), axis + 1)
-        counts = counts * inside.sum(1).reshape(*[1] * axis, -1, *[1] * (len(batch) - 1 - axis))
+        out = _joined(kind, out, axis, places, inside)
+        counts = counts * inside.sum(1).reshape(*[1] * axis, -1, *[1] * (x.shape.rank - 1 - axis))
     if kind == "avg":
-        out = F["divide"](out, convert_to_tensor(counts.astype(x.dtype.as_numpy_dtype)))
+        divide = F["divide"] if x.dtype.is_floating else F["truncatediv"]
+        out = divide(out, convert_to_tensor(counts.astype(x.dtype.as_numpy_dtype)))
     return out, *[convert_to_tensor(line, dtypes.int64) for line in borders]
 
 

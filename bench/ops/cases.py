@@ -137,6 +137,9 @@ x = normal(r, c); y = ints(r, high=c) | tf.math.in_top_k(y, x, 5) |
 [10, 128, 512] x = normal(8, k, k); y = normal(8, k, k) | tf.linalg.matmul(x, y) | :batch
 [10, 128, 512] x = doubles(k, k); y = doubles(k, k) | tf.linalg.matmul(x, y) | :double
 [10, 128, 512] x = complexes(k, k); y = complexes(k, k) | tf.linalg.matmul(x, y) | :complex
+[10, 128, 512] x = ints(k, k, high=99); y = ints(k, k, high=99) | tf.linalg.matmul(x, y) | :int
+x = normal(n); y = normal(n) | tf.linalg.tensordot(x, y, 1) | :vectors
+x = normal(r, c); y = normal(r, c) | tf.linalg.einsum("ij,ij->", x, y) | :all
 [10, 128, 1024] x = normal(k, k).astype("float16"); y = normal(k, k).astype("float16") | tf.linalg.matmul(tf.cast(x, tf.bfloat16), tf.cast(y, tf.bfloat16)) | :bfloat16
 x = normal(r, c); y = normal(c) | tf.linalg.matvec(x, y) |
 [10, 128, 1024] x = normal(k, 4, k // 2); y = normal(4, k // 2, k) | tf.linalg.tensordot(x, y, 2) |

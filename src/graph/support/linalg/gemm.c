@@ -111,13 +111,42 @@ DOT_ROWS(dot_rows_fused_float32, , float, __builtin_fmaf)
 DOT_ROWS(dot_rows_fused_float64, , double, __builtin_fma)
 #endif
 
-static void dot_rows(const product *p, int64_t first) {
-    bool wide = p->dtype == LEAT_FLOAT64;
-    if (leati_isa_here() != LEATI_ISA_PLAIN)
-        (wide ? dot_rows_fused_float64 : dot_rows_fused_float32)(p, first);
-    else
-        (wide ? dot_rows_plain_float64 : dot_rows_plain_float32)(p, first);
-}
+/* One row of a times the vector b: chains of several blocks do not wait for each other either. */
+#define DOT_BLOCKS(NAME, TARGET, TYPE, FMA)                                                        \
+    TARGET static void NAME(const product *p, int64_t row) {                                       \
+        const TYPE *a = (const TYPE *)p->a.data + row * p->a.row, *b = p->b.data;                  \
+        TYPE *out = (TYPE *)(void *)p->out + row * p->out_row;                                     \
+        int64_t step = p->b.row, done = 0;                                                         \
+        for (int64_t at = 0; at < p->k; at += ROWS * BLOCK, a += ROWS * BLOCK) {                   \
+            TYPE sums[ROWS] = {0};                                                                 \
+            int64_t left = p->k - at, most = LEATI_MIN(left, BLOCK);                               \
+            for (int64_t k = 0; k < most && left >= ROWS * BLOCK; k++)                             \
+                for (int r = 0; r < ROWS; r++)                                                     \
+                    sums[r] = FMA(a[r * BLOCK + k], b[(at + r * BLOCK + k) * step], sums[r]);      \
+            for (int64_t k = 0; k < left && left < ROWS * BLOCK; k++)                              \
+                sums[k / BLOCK] = FMA(a[k], b[(at + k) * step], sums[k / BLOCK]);                  \
+            for (int r = 0; r < ROWS && r * BLOCK < left; r++)                                     \
+                *out = at > 0 || r > 0 ? *out + sums[r] : sums[r];                                 \
+            if (leati_stop_look_after(ROWS * BLOCK, &done))                                        \
+                return;                                                                            \
+        }                                                                                          \
+    }
+DOT_BLOCKS(dot_blocks_plain_float32, , float, LEATI_GEMM_PLAIN_FMAF)
+DOT_BLOCKS(dot_blocks_plain_float64, , double, LEATI_GEMM_PLAIN_FMA)
+#ifdef LEATI_FOR_AVX2
+DOT_BLOCKS(dot_blocks_fused_float32, LEATI_FOR_AVX2, float, __builtin_fmaf)
+DOT_BLOCKS(dot_blocks_fused_float64, LEATI_FOR_AVX2, double, __builtin_fma)
+#else
+DOT_BLOCKS(dot_blocks_fused_float32, , float, __builtin_fmaf)
+DOT_BLOCKS(dot_blocks_fused_float64, , double, __builtin_fma)
+#endif
+
+typedef void dot_function(const product *p, int64_t row);
+static dot_function *const dots_rows[2][2] = {{dot_rows_plain_float32, dot_rows_plain_float64},
+                                              {dot_rows_fused_float32, dot_rows_fused_float64}};
+static dot_function *const dots_blocks[2][2] = {
+    {dot_blocks_plain_float32, dot_blocks_plain_float64},
+    {dot_blocks_fused_float32, dot_blocks_fused_float64}};
 
 void leati_gemm_add(leat_dtype dtype, int64_t n, const void *from, void *to) {
     if (dtype == LEAT_FLOAT32)
@@ -135,7 +164,7 @@ static const char *element_of(leati_gemm_matrix matrix, int64_t r, int64_t c, si
 
 /* Integers wrap around, so their order does not matter; complex numbers are added in that of k. */
 #define OTHERS(TYPE, WIDE)                                                                         \
-    static void multiply_##TYPE(const product *p) {                                                \
+    LEATI_ALWAYS_INLINE void multiply_##TYPE##_loop(const product *p) {                            \
         const TYPE *a = p->a.data, *b = p->b.data;                                                 \
         TYPE *out = (TYPE *)(void *)p->out;                                                        \
         int64_t done = 0;                                                                          \
@@ -150,7 +179,8 @@ static const char *element_of(leati_gemm_matrix matrix, int64_t r, int64_t c, si
                     return;                                                                        \
             }                                                                                      \
         }                                                                                          \
-    }
+    }                                                                                              \
+    LEATI_ISA(multiply_##TYPE, multiply_##TYPE##_loop, const product *)
 OTHERS(int32_t, uint32_t)
 OTHERS(int64_t, uint64_t)
 OTHERS(leati_complex64, leati_complex64)
@@ -202,17 +232,12 @@ typedef struct dots {
 
 static void run_dots(void *data, int64_t piece) {
     const dots *d = data;
+    bool fused = leati_isa_here() != LEATI_ISA_PLAIN, wide = d->p->dtype == LEAT_FLOAT64;
     int64_t end = LEATI_MIN((piece + 1) * d->rows, d->p->m), at = piece * d->rows, done = 0;
     for (; at + ROWS <= end && !leati_stop_look_after(ROWS * d->p->k, &done); at += ROWS)
-        dot_rows(d->p, at);
-    if (at + ROWS <= end || at == end)
-        return;
-    product rest = *d->p;
-    const size_t size = leat_dtype_size(rest.dtype);
-    rest.a.data = element_of(rest.a, at, 0, size);
-    rest.out += (size_t)(at * rest.out_row) * size;
-    rest.m = end - at;
-    run_plain(&rest);
+        dots_rows[fused][wide](d->p, at);
+    for (; at < end && !leati_stop_look_after(d->p->k, &done); at++)
+        dots_blocks[fused][wide](d->p, at);
 }
 
 static void run_vector(const product *p) {

@@ -129,6 +129,7 @@ x = normal(b, h, h, 3) | tf.nn.local_response_normalization(x) |
 x = normal(n) | tf.nn.dropout(x, .3) | ~
 x = normal(r, c) | tf.nn.isotonic_regression(x) | ~
 x = normal(r, c) | tf.nn.top_k(x, 10) |
+x = normal(r, c) | tf.nn.top_k(x, 1) | :one
 x = normal(r, c) | tf.nn.top_k(x, c // 2) | :half
 x = normal(r, c); y = ints(r, high=c) | tf.math.in_top_k(y, x, 5) |
 # products

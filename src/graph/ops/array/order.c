@@ -5,6 +5,7 @@
  * the places of the values. They fail on dtypes without an order, on axes outside the tensor, for
  * places that int32 does not count, and where top_k finds fewer values than k. No state, no locks.
  */
+#include "base/isa.h"
 #include "base/minmax.h"
 #include "base/stop.h"
 #include "graph/support/array/positions.h"
@@ -362,13 +363,55 @@ typedef struct top_work {
     leati_sorting_top tops[TOP_PARTS];
 } top_work;
 
+/* Of one float32 alone: the first of the largest numbers of a line, -1 where there is a NaN. */
+typedef struct top_one {
+    const float *line;
+    int64_t n, place;
+} top_one;
+
+LEATI_ALWAYS_INLINE void top_one_loop(top_one *t) {
+    enum { LANES = 64 };
+    const float *x = t->line;
+    float best[LANES], most = x[0];
+    int32_t odd[LANES] = {0}, odds = 0;
+    int64_t whole = t->n / LANES * LANES, at = 0;
+    for (int k = 0; k < LANES; k++)
+        best[k] = most;
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            odd[k] |= x[i + k] != x[i + k];
+            best[k] = x[i + k] > best[k] ? x[i + k] : best[k];
+        }
+    for (int k = 0; k < LANES; k++) {
+        odds |= odd[k];
+        most = best[k] > most ? best[k] : most;
+    }
+    for (int64_t i = whole; i < t->n; i++) {
+        odds |= x[i] != x[i];
+        most = x[i] > most ? x[i] : most;
+    }
+    for (int32_t here = 0; odds == 0 && at < whole; at += LANES) {
+        for (int k = 0; k < LANES; k++)
+            here |= x[at + k] == most;
+        if (here != 0)
+            break;
+    }
+    while (odds == 0 && x[at] != most)
+        at++;
+    t->place = odds == 0 ? at : -1;
+}
+LEATI_ISA(find_top_one, top_one_loop, top_one *)
+
 static void top_line(const top_work *w, leati_sorting_top *top, int64_t row, int64_t line) {
     const leati_operand *in = &w->call->inputs[0], *out = w->call->outputs;
     const size_t size = leat_dtype_size(in->dtype), place = leat_dtype_size(out[1].dtype);
     const char *data = leati_support_row_of(in, row) + (size_t)(line * w->dim) * size;
     char *values = leati_support_row_of(&out[0], row) + (size_t)(line * w->k) * size;
     char *places = leati_support_row_of(&out[1], row) + (size_t)(line * w->k) * place;
-    const int64_t *order = leati_sorting_top_places(top, data);
+    top_one one = {.line = (const float *)(const void *)data, .n = w->dim, .place = -1};
+    if (w->k == 1 && in->dtype == LEAT_FLOAT32)
+        find_top_one(&one);
+    const int64_t *order = one.place >= 0 ? &one.place : leati_sorting_top_places(top, data);
     for (int64_t i = 0; order != NULL && i < w->k && !leati_stop_look_at(i); i++) {
         memcpy(values + (size_t)i * size, data + (size_t)order[i] * size, size);
         (void)leati_support_store_number(out[1].dtype, (double)order[i],

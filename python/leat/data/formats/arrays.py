@@ -15,6 +15,7 @@ from leat._core import specs
 from leat._core.paths import remote
 from leat._core.tensor import convert_to_tensor
 from leat._files import places
+from leat._files.npy import read_array
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
 from leat.data.formats.packages import need
@@ -96,8 +97,13 @@ def from_npz(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE, 
             if not zipfile.is_zipfile(file):
                 raise errors.DataLossError(None, None, f"from_npz: {path} is no file of numpy.savez")
             file.seek(0)
-            with np.load(file, allow_pickle=False) as found:
-                return {one: found[one] for one in _wanted(found.files, wanted, "from_npz", path)}
+            with zipfile.ZipFile(file) as archive:
+                names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+                found = {}
+                for name in _wanted(names, wanted, "from_npz", path):
+                    with archive.open(name + ".npy") as member:
+                        found[name] = read_array(member)
+                return found
     with parts.Failure("from_npz", paths[0]):
         first = read(paths[0], columns)
         _rows({one: array.shape for one, array in first.items()}, "from_npz", paths[0])

@@ -14,6 +14,7 @@ from leat import dtypes, errors, nest
 from leat._core import specs
 from leat._core.tensor import convert_to_tensor
 from leat._files import places
+from leat._files.npy import read_array
 from leat.data import experimental
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
@@ -163,7 +164,7 @@ def _picture(how):
 def _arrays(key, data):
     def load(text):
         try:
-            return convert_to_tensor(np.lib.format.read_array(io.BytesIO(text.numpy()), allow_pickle=False))
+            return convert_to_tensor(read_array(io.BytesIO(text.numpy())))
         except ValueError as error:
             raise errors.DataLossError(None, None, f"from_webdataset: member {key!r} is no array of numpy's: {error}"
                                        ) from None

@@ -41,8 +41,9 @@ test-long: all ## the sweeps; those of the Python package want .venv
 	@sh tools/venv.sh || echo "test-long: without .venv what needs it is skipped or fails"
 	@ctest --test-dir $(BUILD) -j2 --output-on-failure -L long --no-tests=ignore
 
-test-interop: all ## leat's files beside the real Keras, TensorBoard, safetensors and ONNX Runtime, in .venv-interop; a skip is a failure
+test-interop: all ## leat's files beside the real Keras, TensorBoard, safetensors and ONNX Runtime, in .venv-interop, and TensorFlow (LEAT_DIFFER_PYTHON, or .venv-differ); a skip is a failure
 	@sh tools/venv.sh interop
+	@test -n "$$LEAT_DIFFER_PYTHON" || sh tools/venv.sh differ
 	@PYTHONPATH=$(BUILD)/python PYTHONDONTWRITEBYTECODE=1 .venv-interop/bin/python -m pytest -q -p no:cacheprovider python/interop
 
 test-formats: all ## files and objects of pyarrow, polars, DuckDB, datasets, MosaicML and WebDataset, in .venv-formats; a skip is a failure

@@ -193,7 +193,19 @@ class _Sink:
                     target.discard()
                 raise
             if getattr(target, "autocommit", True) is False:
+                if _is_hdfs(self._system):
+                    self._make_place()
                 target.commit()
+                found = self._system.info(self._inner).get("size", size)
+                if found != size:
+                    raise errors.DataLossError(None, None, f"{self._path}: of {size} bytes that were written {found} "
+                                               "are there")
+
+    def _make_place(self):
+        """HDFS gives a file no name that is taken or whose folder is not there, and fsspec does not say so."""
+        if self._system.exists(self._inner):
+            self._system.rm_file(self._inner)
+        self._system.makedirs(self._inner.rpartition("/")[0] or "/", exist_ok=True)
 
     def _opened(self):
         try:
@@ -208,15 +220,25 @@ class _Sink:
 
 # ---- file systems ----
 
+def _protocols(system):
+    return (system.protocol,) if isinstance(system.protocol, str) else system.protocol
+
+
 def _puts_at_once(system):
     """Do files of bytes in memory appear as a whole?"""
-    protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
-    return getattr(system, "async_impl", False) or "memory" in protocols
+    return getattr(system, "async_impl", False) or "memory" in _protocols(system)
+
+
+def _is_hdfs(system):
+    """Is it Hadoop's, by WebHDFS?"""
+    return "webhdfs" in _protocols(system)
 
 
 def _seconds(info):
     """When a file was changed, in seconds since 1970; -1: not known."""
     import datetime
+    if "modificationTime" in info:  # WebHDFS, in milliseconds
+        return info["modificationTime"] // 1000
     found = next((info[name] for name in _TIMES if info.get(name) is not None), None)
     if isinstance(found, str):
         with contextlib.suppress(ValueError):
@@ -235,7 +257,8 @@ class _FileSystem:
     def _find(self, path):
         """(fsspec's object, the path in it)."""
         if self._own is not None:
-            return self._own, path.partition("://")[2]
+            is_hdfs = _is_hdfs(self._own)  # hdfs://name-node:8020/path
+            return self._own, self._own._strip_protocol(path) if is_hdfs else path.partition("://")[2]
         import fsspec.core
         return fsspec.core.url_to_fs(path)
 
@@ -286,7 +309,7 @@ class _FileSystem:
         """Removes a file or an empty folder."""
         with _at(path):
             system, inner, info = self._info(path)
-            if info["type"] == "directory":
+            if info["type"] == "directory" and not _is_hdfs(system):
                 system.rmdir(inner)
             else:
                 system.rm_file(inner)

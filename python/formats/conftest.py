@@ -1,6 +1,11 @@
 """leat beside the packages whose files and objects it takes. `make test-formats`; what is skipped here has failed."""
 
+import pathlib
+import sys
+
 import pytest
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests"))  # remote_servers
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -170,8 +170,6 @@ def test_bad_files(folder):
         tf.data.from_parquet(str(folder / "nothing*.parquet"))
     with pytest.raises(tf.errors.DataLossError, match="1.parquet"):
         tf.data.from_parquet(folder / "1.parquet")
-    with pytest.raises(tf.errors.UnimplementedError, match="s3"):
-        tf.data.from_parquet("s3://bucket/a.parquet")
     with pytest.raises(ValueError, match="paths"):
         tf.data.from_parquet([])
     with pytest.raises(ValueError, match="'z'"):

@@ -1,4 +1,5 @@
 """LMDB, Avro and ArrayRecord beside their own packages, and ``leat.data.convert`` between all formats."""
+import datetime
 import itertools
 import os
 
@@ -74,8 +75,8 @@ def test_avro(tmp_path, codec):
         for name in NAMES:
             value = other[name].encode() if isinstance(other[name], str) else other[name]
             assert one[name] == value, name
-    with pytest.raises(tf.errors.UnimplementedError, match="many"):
-        D.from_avro(tmp_path / "a.avro")
+    lists = D.from_avro(tmp_path / "a.avro", columns=["many"], batch_size=50)
+    assert next(iter(lists))["many"].to_list() == [[i] for i in range(50)]
     with open(tmp_path / "b.avro", "wb") as file:
         fastavro.writer(file, SCHEMA, avro_records(nulls=True), codec)
     with pytest.raises(tf.errors.InvalidArgumentError, match="record"):
@@ -91,6 +92,50 @@ def test_avro(tmp_path, codec):
         list(D.from_avro(tmp_path / "d.avro", columns=["i"]))
 
 
+NESTED = {"type": "record", "name": "r", "fields": [
+    {"name": "a", "type": {"type": "array", "items": {"type": "array", "items": "string"}}},
+    {"name": "m", "type": {"type": "map", "values": "double"}},
+    {"name": "p", "type": {"type": "record", "name": "point", "namespace": "n", "fields": [
+        {"name": "x", "type": "int"}, {"name": "y", "type": ["null", {"type": "array", "items": "int"}]}]}},
+    {"name": "q", "type": {"type": "array", "items": "n.point"}},
+    {"name": "t", "type": {"type": "long", "logicalType": "timestamp-micros"}},
+    {"name": "day", "type": {"type": "int", "logicalType": "date"}},
+    {"name": "clock", "type": {"type": "int", "logicalType": "time-millis"}}]}
+
+
+def test_nested_avro(tmp_path):
+    utc = datetime.timezone.utc
+    rows = [{"a": [["ab"] * j for j in range(i)], "m": {f"k{j}": j / 2 for j in range(i)},
+             "p": {"x": i, "y": [i] if i else None}, "q": [{"x": j, "y": [j] * j} for j in range(i)],
+             "t": datetime.datetime(1969, 12, 31, 23, 59, 59, 999999 - i, utc),
+             "day": datetime.date(1970, 1, 1 + i), "clock": datetime.time(1, 2, 3, 4000 * i)} for i in range(5)]
+    with open(tmp_path / "a.avro", "wb") as file:
+        fastavro.writer(file, NESTED, rows)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="p.y"):
+        list(D.from_avro(tmp_path / "a.avro"))
+    found = D.from_avro(tmp_path / "a.avro", nulls="zero")
+    batch = next(iter(D.from_avro(tmp_path / "a.avro", nulls="zero", batch_size=5)))
+    assert batch["a"].to_list() == [[[b"ab"] * j for j in range(i)] for i in range(5)]
+    assert batch["m"]["key"].to_list() == [[b"k%d" % j for j in range(i)] for i in range(5)]
+    assert batch["m"]["value"].to_list() == [[j / 2 for j in range(i)] for i in range(5)]
+    assert batch["p"]["x"].numpy().tolist() == list(range(5)) and batch["p"]["y"].to_list()[:2] == [[], [1]]
+    assert batch["q"]["y"].to_list() == [[[j] * j for j in range(i)] for i in range(5)]
+    assert batch["t"].numpy().tolist() == [-1 - i for i in range(5)] and batch["day"].numpy().tolist() == list(range(5))
+    assert batch["clock"].numpy().tolist() == [3723000 + 4 * i for i in range(5)]
+    assert D.to_avro(found, tmp_path / "b.avro") == 5
+    with open(tmp_path / "b.avro", "rb") as file:
+        back = list(fastavro.reader(file))
+    assert [row["q"] for row in back] == [{"x": list(range(i)), "y": [[j] * j for j in range(i)]} for i in range(5)]
+    assert back[2]["m"] == {"key": [b"k0", b"k1"], "value": [0.0, 0.5]} and back[3]["a"] == [[], [b"ab"], [b"ab"] * 2]
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 4}
+    within = {"type": "record", "name": "s", "fields": [{"name": "s", "type": ["null", "s"]}]}
+    for kind, word in ((["int", "string"], "string"), (decimal, "decimal"), (within, "within")):
+        with open(tmp_path / "c.avro", "wb") as file:
+            fastavro.writer(file, {"type": "record", "name": "r", "fields": [{"name": "f", "type": kind}]}, [])
+        with pytest.raises(tf.errors.UnimplementedError, match=word):
+            D.from_avro(tmp_path / "c.avro")
+
+
 def test_array_record(tmp_path):
     for name, options in (("a", "group_size:1"), ("b", "group_size:64,zstd")):
         writer = array_record_module.ArrayRecordWriter(str(tmp_path / f"{name}.array_record"), options)
@@ -100,6 +145,18 @@ def test_array_record(tmp_path):
     assert list(D.from_array_record(tmp_path / "b.array_record").as_numpy_iterator()) == records()
     assert list(D.from_array_record(tmp_path).as_numpy_iterator()) == records() * 2
     assert next(iter(D.from_array_record(tmp_path, batch_size=11))).shape == (11,)
+    rows = D.Dataset.from_tensor_slices(records())
+    for options in ({}, {"group_size": 64, "options": "zstd:5"}):
+        assert D.to_array_record(rows, tmp_path / "own", **options) == N
+        reader = array_record_module.ArrayRecordReader(str(tmp_path / "own"))
+        assert reader.read(0, N) == records() and reader.writer_options_string().startswith(
+            f"group_size:{options.get('group_size', 1)},")
+        reader.close()
+    with pytest.raises(TypeError, match="strings"):
+        D.to_array_record(D.Dataset.range(3), tmp_path / "none")
+    with pytest.raises(tf.errors.OpError, match="bad"):
+        D.to_array_record(rows, tmp_path / "none", options="bad")
+    assert not list(tmp_path.glob("none*"))
     with pytest.raises(tf.errors.NotFoundError, match="none"):
         D.from_array_record(tmp_path / "none.array_record")
     (tmp_path / "c.array_record").write_bytes(b"nothing of the kind" * 10000)
@@ -109,7 +166,7 @@ def test_array_record(tmp_path):
 
 TARGETS = {"tfrecord": "a.tfrecord", "parquet": "a.parquet", "arrow": "a.arrow", "mds": "mds", "csv": "a.csv",
            "webdataset": "a-%03d.tar", "jsonl": "a.jsonl", "npz": "a.npz", "hdf5": "a.h5", "lmdb": "db",
-           "avro": "a.avro"}
+           "avro": "a.avro", "array_record": "a.array_record"}
 
 
 @pytest.mark.parametrize("kind", TARGETS)

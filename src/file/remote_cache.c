@@ -4,13 +4,14 @@
  * of what the file is called, its version (ETag, generation or time) and its size: another version
  * has other names, and no name or credential stands in the folder. It is written beside its place
  * and moved there, so that other processes find it whole or not at all; in front of the bytes
- * stands a line with their number and a hash. DIR/NAME.known says that a file was seen. Sizes: each
- * process counts what it adds to what it found, and when that is above LEAT_CACHE_BYTES looks again
- * and removes what was used longest ago (by the time of its last reading, which is noted at most
- * once a minute) until a tenth is free. One process does it at a time, by a lock on DIR/lock.
- * Failures: a block that is damaged is removed and read from the server again; a folder that cannot
- * be written keeps nothing, and says so once. Locks: the table's, a leaf; none while files are
- * read or written. */
+ * stands a line with their number and a hash. DIR/NAME.known says that a file was seen.
+ * DIR/KEY.file is a whole file, which the Python package puts there for libraries that read files
+ * of this machine alone (python/leat/data/formats/far.py). Sizes: each process counts what it adds
+ * to what it found, and when that is above LEAT_CACHE_BYTES looks again and removes what was used
+ * longest ago (by the time of its last reading, which is noted at most once a minute) until a tenth
+ * is free. One process does it at a time, by a lock on DIR/lock. Failures: a block that is damaged
+ * is removed and read from the server again; a folder that cannot be written keeps nothing, and
+ * says so once. Locks: the table's, a leaf; none while files are read or written. */
 #include "file/remote_cache.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -181,7 +182,8 @@ typedef struct listing {
 static bool is_own(const char *name) {
     const char *dot = strrchr(name, '.');
     return dot != NULL && strlen(name) < NAME_BYTES &&
-           (strcmp(dot, ".block") == 0 || strcmp(dot, ".known") == 0 || strcmp(dot, ".tmp") == 0);
+           (strcmp(dot, ".block") == 0 || strcmp(dot, ".known") == 0 || strcmp(dot, ".tmp") == 0 ||
+            strcmp(dot, ".file") == 0);
 }
 
 /* Lists what is the cache's own in the folder. False: it cannot be read. */

@@ -5,33 +5,38 @@ import io
 from leat import _native, errors
 
 
-class _Reader(io.RawIOBase):
-    """The bytes of a file, read by ranges."""
+class Reader(io.RawIOBase):
+    """The bytes of a file, read by ranges; those of `shared`, a Reader of the same file, where that is given."""
 
-    def __init__(self, path):
-        self._reader = _native.FileReader.open(path)
-        self._size = self._reader.size()
+    def __init__(self, path, shared=None):
+        self._reader = _native.FileReader.open(path) if shared is None else shared._reader
+        self.size = self._reader.size()
         self._at = 0
         self.name = path
         self.mode = "rb"
 
     def readable(self):
+        """It is."""
         return True
 
     def seekable(self):
+        """It is."""
         return True
 
     def tell(self):
+        """The byte that is read next."""
         return self._at
 
     def seek(self, offset, whence=io.SEEK_SET):
-        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        """Goes to a byte, which may lie behind the end."""
+        at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self.size}[whence]
         if at < 0:
             raise ValueError(f"negative seek position {at}")
         self._at = at
         return at
 
     def readinto(self, buffer):
+        """Fills a buffer; how many bytes there were."""
         if self.closed:
             raise ValueError("I/O operation on closed file")
         got = self._reader.read_into(self._at, buffer)
@@ -39,6 +44,7 @@ class _Reader(io.RawIOBase):
         return got
 
     def close(self):
+        """Lets the file go."""
         self._reader = None
         super().close()
 
@@ -101,7 +107,7 @@ def open_file(path, mode):
         raise errors.UnimplementedError(None, None, f"{path}: mode {mode!r} changes what is there, and remote files "
                                         "are written whole; read it, and write it anew (expected r, rb, w or wb)")
     if kind == "r":
-        read = io.BufferedReader(_Reader(path), 1 << 18)
+        read = io.BufferedReader(Reader(path), 1 << 18)
         return read if "b" in mode else io.TextIOWrapper(read)
     written = _Bytes(_Writer(path), 1 << 18)
     return written if "b" in mode else _Text(written)

@@ -18,13 +18,14 @@ import numpy as np
 
 from leat import dtypes, errors, io, strings
 from leat._core import specs
+from leat._files import places
 from leat._files.example import BytesList, Example, Feature, Features, FloatList, Int64List
 from leat._files.parsing import FixedLenFeature, RaggedFeature
 from leat._files.records import TFRecordOptions, TFRecordWriter
 from leat._files.wire import DecodeError
 from leat.data import experimental
 from leat.data.dataset import AUTOTUNE, Dataset, TFRecordDataset, TextLineDataset
-from leat.data.formats import arrays, json_lines, mds, parquet, parts, stores, webdataset
+from leat.data.formats import arrays, avro, json_lines, mds, parquet, parts, stores, webdataset
 from leat.data.interchange import Fetch
 from leat.utils import Progbar
 
@@ -95,7 +96,7 @@ def _read_lmdb(paths, features=None):
 
 
 def _read_csv(paths):
-    paths = parts.paths_of(paths, "convert", (".csv",))
+    paths = parts.paths_of(paths, "convert", (".csv",), everywhere=True)
     return experimental.make_csv_dataset(paths, 1024, num_epochs=1, shuffle=False).unbatch()
 
 
@@ -190,6 +191,10 @@ def _write_lmdb(dataset, path):
         "key": strings.as_string(number, width=10, fill="0"), "value": record}), path)
 
 
+def _write_array_record(dataset, path, **options):
+    return stores.to_array_record(_serialized(dataset), path, **options)
+
+
 def _serialized(dataset):
     return Dataset.from_generator(lambda: _records(dataset, "convert"), output_signature=specs.TensorSpec(
         [], dtypes.string))
@@ -258,7 +263,7 @@ def _write_webdataset(dataset, path, **options):
 
 
 class _Format:
-    """A format: how files are recognised, and read and written (None: they are not)."""
+    """A format: how files are recognised, read and written."""
 
     def __init__(self, endings, read, write):
         self.endings, self.read, self.write = endings, read, write
@@ -275,8 +280,8 @@ FORMATS = {
     "npz": _Format((".npz",), arrays.from_npz, arrays.to_npz),
     "hdf5": _Format((".h5", ".hdf5"), arrays.from_hdf5, arrays.to_hdf5),
     "lmdb": _Format((".lmdb", ".mdb"), _read_lmdb, _write_lmdb),
-    "avro": _Format((".avro",), stores.from_avro, stores.to_avro),
-    "array_record": _Format((".array_record", ".arrayrecord"), _read_array_record, None),
+    "avro": _Format((".avro",), avro.from_avro, avro.to_avro),
+    "array_record": _Format((".array_record", ".arrayrecord"), _read_array_record, _write_array_record),
 }
 
 
@@ -286,7 +291,7 @@ def _format_of(path, given, is_target):
         if given not in FORMATS:
             raise ValueError(f"convert: there is no format {given!r}; there are {', '.join(FORMATS)}")
         return given
-    inside = [os.path.join(path, name) for name in sorted(os.listdir(path))] if os.path.isdir(path) else []
+    inside = [os.path.join(path, name) for name in sorted(places.names(path))] if places.is_folder(path) else []
     if any(name.endswith("/data.mdb") for name in inside):
         return "lmdb"
     found = {name for one in [path, *inside] for name, kind in FORMATS.items()
@@ -319,8 +324,8 @@ def convert(source, target, source_format=None, target_format=None, source_optio
 
     source: a file, a folder, a pattern, or a list of these; target: a file, of "mds" and "lmdb" a folder, of
     "webdataset" a pattern ("train-%06d.tar"). Formats are told by the names' endings, else by `source_format` and
-    `target_format`: tfrecord, parquet, arrow, mds, webdataset, csv, jsonl, npz, hdf5, lmdb, avro, array_record (which
-    is only read). source_options, target_options: further arguments of the format's own function, such as
+    `target_format`: tfrecord, parquet, arrow, mds, webdataset, csv, jsonl, npz, hdf5, lmdb, avro, array_record.
+    source_options, target_options: further arguments of the format's own function, such as
     {"columns": ["x"]} of from_parquet and {"row_group_size": 1000} of to_parquet; of tfrecord, lmdb and array_record
     {"features": ...} as parse_single_example takes them, of jsonl {"signature": ...}. What records of tf.train.Example
     and lines of JSON hold is told by the first 64; another one behind them is an error that names it. In records of
@@ -332,8 +337,6 @@ def convert(source, target, source_format=None, target_format=None, source_optio
     target = os.fsdecode(target)
     read = FORMATS[_format_of(first, source_format, False)].read
     name = _format_of(target, target_format, True)
-    if FORMATS[name].write is None:
-        raise errors.UnimplementedError(None, None, f"convert: {name} is read and not written; choose another format")
     dataset = read(source, **(source_options or {}))
     if progress:
         bar = Progbar(_cardinality(dataset), unit_name="element")

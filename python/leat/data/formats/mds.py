@@ -2,18 +2,21 @@
 
 A folder has index.json, which lists shards. A shard is a count of samples, where each begins and the last ends, a
 description, and the samples: sizes of the columns that have none of their own, then the columns' bytes in the order of
-their names. Shards are mapped into memory, so texts are views of the file.
+their names. Shards of this machine are mapped into memory, so texts are views of the file; others are read as a whole.
 """
 
+import contextlib
 import json
 import mmap
 import os
 
 import numpy as np
 
-from leat import dtypes, errors, nest
+from leat import dtypes, errors, gfile, nest
 from leat._core import specs
+from leat._core.paths import remote
 from leat._core.tensor import _of_array
+from leat._files import places
 from leat._structures.ragged import RaggedTensor
 from leat.data.dataset import AUTOTUNE
 from leat.data.experimental import assert_cardinality
@@ -24,7 +27,7 @@ _SCALARS = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "in
 _TEXTS = ("bytes", "str", "json", "jpeg", "png", "str_decimal")
 _ARRAY_DTYPES = {8: "uint8", 9: "int8", 16: "uint16", 17: "int16", 18: "float16", 32: "uint32", 33: "int32",
                  34: "float32", 64: "uint64", 65: "int64", 66: "float64"}
-_ROWS_AT_A_TIME = 4096  # of a shard that is not compressed
+_ROWS_AT_A_TIME = 4096  # of a shard that is mapped; others are read as a whole
 _MOST_GATHERED = 64  # bytes; larger values are copied one by one
 
 
@@ -42,9 +45,11 @@ class _Shard:
         self.sizes = list(entry["column_sizes"])
         self.raw_bytes = int(entry["raw_data"]["bytes"])
         self.path, self.compression = os.path.join(folder, _plain_name(entry["raw_data"]["basename"])), None
-        if entry.get("zip_data") and not os.path.exists(self.path):
+        if entry.get("zip_data") and not places.exists(self.path):
             self.path = os.path.join(folder, _plain_name(entry["zip_data"]["basename"]))
             self.compression = str(entry["compression"]).partition(":")[0]
+        is_whole = self.compression is not None or remote(self.path)
+        self.rows_at_a_time = self.samples if is_whole else _ROWS_AT_A_TIME
 
 
 def _plain_name(name):
@@ -56,25 +61,23 @@ def _plain_name(name):
 def _shards_of(folder):
     path = os.path.join(folder, "index.json")
     with parts.Failure("from_mds", path):
-        with open(path, encoding="utf-8") as file:
-            try:
-                index = json.load(file)
-                return [_Shard(folder, entry) for entry in index["shards"]]
-            except (KeyError, TypeError, ValueError, AttributeError) as error:
-                raise errors.DataLossError(None, None, f"from_mds: {path} is no index of MDS shards "
-                                           f"({type(error).__name__}: {error})") from None
+        content = places.content(path)
+        try:
+            return [_Shard(folder, entry) for entry in json.loads(content)["shards"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise errors.DataLossError(None, None, f"from_mds: {path} is no index of MDS shards "
+                                       f"({type(error).__name__}: {error})") from None
 
 
 # ---- a shard ----
 
 def _bytes_of(shard):
     """The bytes of a shard as they are without compression: an array, and what keeps its memory."""
-    with open(shard.path, "rb") as file:
-        if shard.compression is None:
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            return np.frombuffer(mapped, np.uint8)
-        packed = file.read()
-    return np.frombuffer(_unpacked(packed, shard.compression), np.uint8)
+    if shard.compression is None and not remote(shard.path):
+        with open(shard.path, "rb") as file:
+            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), np.uint8)
+    packed = places.content(shard.path)
+    return np.frombuffer(packed if shard.compression is None else _unpacked(packed, shard.compression), np.uint8)
 
 
 def _unpacked(packed, compression):
@@ -287,13 +290,13 @@ def from_mds(folders, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE
     """The samples of folders of MDS shards as dictionaries by column; ``batch_size`` of them at a time where that is
     given.
 
-    folders: one that has an index.json, or a list of them, whose samples follow each other. columns: names of those
-    that are wanted. Numbers are of their dtypes ("int" is int64), texts and the bytes of pictures strings
-    (tf.io.decode_jpeg, in a map), arrays of one shape dense, other vectors ragged, lists of pictures ragged strings;
-    "pil" and "pkl" are UnimplementedError. shuffle, seed: pieces of shards, of at most 4,096 samples, in an order of
-    their own in each epoch; add `shuffle` to mix within them. num_parallel_calls: pieces that are read at a time.
-    Shards may be compressed by zstd, gz and bz2. Strategies deal out shards; a saved iterator is a position. A shard
-    that is not what index.json says is DataLossError with its path, and the next one follows.
+    folders: one that has an index.json, or a list of them, whose samples follow each other; of other machines too.
+    columns: names of those that are wanted. Numbers are of their dtypes ("int" is int64), texts and the bytes of
+    pictures strings (tf.io.decode_jpeg, in a map), arrays of one shape dense, other vectors ragged, lists of pictures
+    ragged strings; "pil" and "pkl" are UnimplementedError. shuffle, seed: pieces of shards, of at most 4,096 samples,
+    in an order of their own in each epoch; add `shuffle` to mix within them. num_parallel_calls: pieces that are read
+    at a time. Shards may be compressed by zstd, gz and bz2. Strategies deal out shards; a saved iterator is a position.
+    A shard that is not what index.json says is DataLossError with its path, and the next one follows.
     """
     folders = [folders] if isinstance(folders, (str, bytes, os.PathLike)) else list(folders)
     shards = [shard for folder in map(os.fsdecode, folders) for shard in _shards_of(folder.removeprefix("file://"))]
@@ -312,12 +315,12 @@ def from_mds(folders, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE
 
     def pieces(path):
         shard = by_path[path]
-        return range(1 if shard.compression else -(-shard.samples // _ROWS_AT_A_TIME)) if shard.samples else ()
+        return range(-(-shard.samples // shard.rows_at_a_time)) if shard.samples else ()
 
     def piece(path, number):
         shard = by_path[path]
-        first = number * _ROWS_AT_A_TIME
-        count = shard.samples if shard.compression else min(_ROWS_AT_A_TIME, shard.samples - first)
+        first = number * shard.rows_at_a_time
+        count = min(shard.rows_at_a_time, shard.samples - first)
         with parts.Failure("from_mds", path):
             try:
                 return _piece(shard, first, count, wanted, signature, coders)
@@ -436,9 +439,9 @@ class _Writer:
     """Puts samples together in shards, and lists these."""
 
     def __init__(self, folder, encodings, compression, hashes, size_limit):
-        if os.path.isdir(folder) and os.listdir(folder):
+        if places.is_folder(folder) and places.names(folder):
             raise errors.AlreadyExistsError(None, None, f"to_mds: {folder} is not empty; choose another folder")
-        os.makedirs(folder, exist_ok=True)
+        places.make_folders(folder)
         self._pack, self._ending = _packer(compression)
         self._folder, self._hashes, self._limit = folder, hashes, size_limit
         self._names = sorted(encodings)
@@ -477,7 +480,7 @@ class _Writer:
         packed = None if self._pack is None else self._pack(raw)
         stored = name if packed is None else f"{name}.{self._ending}"
         self._stored.append(os.path.join(self._folder, stored))
-        with open(self._stored[-1], "wb") as file:
+        with gfile.GFile(self._stored[-1], "wb") as file:
             file.write(raw if packed is None else packed)
         self._shards.append({
             "samples": len(self._samples), "raw_data": self._info(raw, name),
@@ -492,8 +495,8 @@ class _Writer:
     def discard(self):
         """Removes the shards, which nothing lists."""
         for path in self._stored:
-            if os.path.exists(path):
-                os.unlink(path)
+            with contextlib.suppress(FileNotFoundError):
+                places.remove(path)
 
     def finish(self):
         if self._samples:

@@ -5,26 +5,28 @@ import os
 import threading
 
 from leat import nest
+from leat._core.paths import remote
 from leat._files import places
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import columns as layouts
-from leat.data.formats import parts
+from leat.data.formats import far, parts
 from leat.data.formats.arrow import to_arrow
 from leat.data.formats.packages import need
 
 
 class _Recent:
-    """What ``make(path)`` gave for the paths that were asked for last; from any thread."""
+    """What ``make(path)`` gave for the paths that were asked for last; from any thread. Another version of a remote
+    file is seen where it is asked for `anew`."""
 
     def __init__(self, make, size=16):
         self._make, self._size = make, size
         self._found, self._lock = collections.OrderedDict(), threading.Lock()
 
-    def __call__(self, path):
-        stat = os.stat(path)
-        key = path, stat.st_mtime_ns, stat.st_size
+    def __call__(self, path, anew=False):
+        is_far = remote(path)
+        key = path if is_far else (path, places.changed(path), places.size(path))
         with self._lock:
-            if key in self._found:
+            if key in self._found and not (is_far and anew):
                 self._found.move_to_end(key)
                 return self._found[key]
         made = self._make(path)
@@ -46,19 +48,22 @@ def from_parquet(paths, columns=None, filters=None, batch_size=None, num_paralle
                  shuffle_row_groups=False, seed=None, nulls="refuse", name=None):
     """The rows of Parquet files as dictionaries by column; ``batch_size`` of them at a time where that is given.
 
-    paths: a file, a folder, a pattern ("data/*.parquet"), or a list of these. columns: names of those that are wanted;
-    no others are read. filters: a pyarrow expression, or [(column, operator, value), ...]; row groups whose statistics
-    rule them out are not read. num_parallel_calls: row groups that are read at a time. deterministic: False gives
-    them as they come. shuffle_row_groups, seed: row groups in another order in each epoch. nulls: as from_arrow.
-    Columns are those of the first file, to whose types others are cast. Strategies deal out files; a saved iterator is
-    a position. A file that cannot be read is DataLossError with its path and row group, and the next part follows.
+    paths: a file, a folder, a pattern ("data/*.parquet"), or a list of these, of other machines too. columns: names of
+    those that are wanted; no others are read. filters: a pyarrow expression, or [(column, operator, value), ...]; row
+    groups whose statistics rule them out are not read. num_parallel_calls: row groups that are read at a time.
+    deterministic: False gives them as they come. shuffle_row_groups, seed: row groups in another order in each epoch.
+    nulls: as from_arrow. Columns are those of the first file, to whose types others are cast. Strategies deal out
+    files; a saved iterator is a position. A file that cannot be read is DataLossError with its path and row group, and
+    the next part follows.
     """
     dataset = need("pyarrow.dataset", "from_parquet")
-    paths = parts.paths_of(paths, "from_parquet", (".parquet", ".pq"))
+    paths = parts.paths_of(paths, "from_parquet", (".parquet", ".pq"), everywhere=True)
     masks = layouts.Nulls(nulls, "from_parquet")
     expression = _expression(filters)
-    form, files = dataset.ParquetFileFormat(), need("pyarrow.fs", "from_parquet").LocalFileSystem()
-    fragments = _Recent(lambda path: form.make_fragment(path, files))
+    form, systems = dataset.ParquetFileFormat(), need("pyarrow.fs", "from_parquet")
+    local = systems.LocalFileSystem()
+    fragments = _Recent(lambda path: form.make_fragment(
+        path, systems.PyFileSystem(systems.FSSpecHandler(far.Files(path))) if remote(path) else local))
     with parts.Failure("from_parquet", paths[0]):
         schema = fragments(paths[0]).physical_schema
     signature = _signature(schema, masks, columns)
@@ -66,7 +71,7 @@ def from_parquet(paths, columns=None, filters=None, batch_size=None, num_paralle
 
     def row_groups(path):
         with parts.Failure("from_parquet", path):
-            fragment = fragments(path)
+            fragment = fragments(path, anew=True)
             kept = fragment.split_by_row_group(expression, schema=schema)
             return [group.id for one in kept for group in one.row_groups]
 
@@ -155,18 +160,19 @@ def from_arrow_files(paths, columns=None, batch_size=None, num_parallel_calls=AU
                      shuffle_batches=False, seed=None, nulls="refuse", name=None):
     """The rows of Arrow IPC files or streams (".arrow", Feather 2) as dictionaries by column.
 
-    Files are mapped into memory, so numbers and texts that are not compressed are not copied. Arguments are those of
-    from_parquet, with record batches in the place of row groups.
+    Files of this machine are mapped into memory, so numbers and texts that are not compressed are not copied. Arguments
+    are those of from_parquet, with record batches in the place of row groups.
     """
     pyarrow = need("pyarrow", "from_arrow_files")
     ipc = need("pyarrow.ipc", "from_arrow_files")
-    paths = parts.paths_of(paths, "from_arrow_files", (".arrow", ".feather"))
+    paths = parts.paths_of(paths, "from_arrow_files", (".arrow", ".feather"), everywhere=True)
     masks = layouts.Nulls(nulls, "from_arrow_files")
+    files = _Recent(far.Files)
 
-    def opened(path):
-        source = pyarrow.memory_map(path)
-        with open(path, "rb") as file:
-            is_file = file.read(6) == b"ARROW1"
+    def opened(path, anew=False):
+        source = pyarrow.PythonFile(files(path, anew).open(), "r") if remote(path) else pyarrow.memory_map(path)
+        is_file = source.read(6) == b"ARROW1"
+        source.seek(0)
         return ipc.open_file(source) if is_file else ipc.open_stream(source)
     streams = _Recent(lambda path: list(opened(path)))  # views of what is mapped
     with parts.Failure("from_arrow_files", paths[0]):
@@ -175,8 +181,10 @@ def from_arrow_files(paths, columns=None, batch_size=None, num_parallel_calls=AU
 
     def record_batches(path):
         with parts.Failure("from_arrow_files", path):
-            reader = opened(path)
-            return range(reader.num_record_batches if hasattr(reader, "num_record_batches") else len(streams(path)))
+            reader = opened(path, anew=True)
+            if hasattr(reader, "num_record_batches"):
+                return range(reader.num_record_batches)
+            return range(len(streams(path, anew=True)))
 
     def record_batch(path, number):
         with parts.Failure("from_arrow_files", path, f", record batch {number}"):

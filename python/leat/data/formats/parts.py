@@ -186,7 +186,8 @@ def _put(temporary, path):
     if not remote(path):
         os.replace(temporary, path)
     elif os.path.isdir(temporary):
-        raise errors.UnimplementedError(None, None, f"{path}: a folder is written on this machine alone; copy it there")
+        for name in places.below(temporary):
+            gfile.copy(os.path.join(temporary, name), f"{path.rstrip('/')}/{name}", overwrite=True)
     else:
         gfile.copy(temporary, path, overwrite=True)
 

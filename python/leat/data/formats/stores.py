@@ -1,4 +1,4 @@
-"""Files of records with a package of their own: LMDB, Avro and ArrayRecord. ``leat.data.from_lmdb`` and so on."""
+"""Files of records with a package of their own: LMDB and ArrayRecord. ``leat.data.from_lmdb`` and so on."""
 
 import contextlib
 import os
@@ -13,6 +13,7 @@ from leat._files import places
 from leat.data.dataset import AUTOTUNE
 from leat.data.formats import parts
 from leat.data.formats.arrays import components
+from leat.data.formats.far import Copies
 from leat.data.formats.packages import need
 from leat.data.formats.parquet import _Recent
 
@@ -63,13 +64,15 @@ def from_lmdb(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deterministic
     where that is given. Takes the package lmdb.
 
     paths: a database (a folder with data.mdb, or a file), or a list of these. Databases are not locked: nobody may
-    write them meanwhile. shuffle: parts of 1024 pairs in another order each epoch.
+    write them meanwhile. One of another machine is copied to LEAT_CACHE_DIR, where its iterator comes to it. shuffle:
+    parts of 1024 pairs in another order each epoch.
     """
     need("lmdb", "from_lmdb")
     paths = [os.fsdecode(path) for path in ([paths] if isinstance(paths, (str, bytes, os.PathLike)) else paths)]
     if not paths:
         raise ValueError("from_lmdb: no paths were given")
-    files = [os.path.join(path, "data.mdb") if os.path.isdir(path) else path for path in paths]
+    files = [os.path.join(path, "data.mdb") if places.is_folder(path) else path for path in paths]
+    copies = Copies("from_lmdb")
 
     @contextlib.contextmanager
     def reading(path):
@@ -85,18 +88,18 @@ def from_lmdb(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deterministic
 
     def lmdb_parts(path):
         with parts.Failure("from_lmdb", path):
-            return range(len(known(path)))
+            return range(len(known(copies(path, anew=True))))
 
     def lmdb_pairs(path, number):
-        with parts.Failure("from_lmdb", path, f", pairs from {number * _RECORDS} on"), reading(path) as cursor:
+        with parts.Failure("from_lmdb", path, f", pairs from {number * _RECORDS} on"), reading(copies(path)) as cursor:
             found = []
-            if cursor.set_range(known(path)[number]):
+            if cursor.set_range(known(copies(path))[number]):
                 for pair in cursor.iternext():
                     found.append(pair)
                     if len(found) == _RECORDS:
                         break
             return {"key": _strings([key for key, _ in found]), "value": _strings([value for _, value in found])}
-    with parts.Failure("from_lmdb", paths[0]), reading(files[0]):
+    with parts.Failure("from_lmdb", paths[0]), reading(copies(files[0])):
         pass
     return parts.of_files(files, lmdb_parts, lmdb_pairs, {"key": _STRINGS, "value": _STRINGS},
                           num_parallel_calls=num_parallel_calls, deterministic=deterministic, shuffle=shuffle,
@@ -112,7 +115,7 @@ def to_lmdb(dataset, path, map_size=1 << 40):
     if set(spec) != {"key", "value"} or any(one.dtype is not dtypes.string or one.shape.rank for one in spec.values()):
         raise TypeError(f"to_lmdb: elements are {spec}; expected {{'key', 'value'}} of strings")
     path = os.fsdecode(path)
-    if os.path.exists(path):
+    if places.exists(path):
         raise errors.AlreadyExistsError(None, None, f"to_lmdb: {path} is there; choose another folder")
 
     def write(place):
@@ -129,102 +132,6 @@ def to_lmdb(dataset, path, map_size=1 << 40):
         return parts.written(path, "to_lmdb", write)
 
 
-# ---- Avro ----
-
-_AVRO = {"int": dtypes.int32, "long": dtypes.int64, "float": dtypes.float32, "double": dtypes.float64,
-         "boolean": dtypes.bool, "string": dtypes.string, "bytes": dtypes.string, "fixed": dtypes.string,
-         "enum": dtypes.string}
-_TO_AVRO = {dtypes.int32: "int", dtypes.int64: "long", dtypes.float32: "float", dtypes.float64: "double",
-            dtypes.bool: "boolean", dtypes.string: "bytes", dtypes.int8: "int", dtypes.int16: "int",
-            dtypes.uint8: "int", dtypes.uint16: "int", dtypes.uint32: "long"}
-
-
-def _avro_kind(field, path):
-    """(DType, may it be null) of a field."""
-    kind, is_nullable = field["type"], False
-    if isinstance(kind, list):
-        others = [one for one in kind if one != "null"]
-        is_nullable, kind = len(others) < len(kind), others[0] if len(others) == 1 else kind
-    kind = kind.get("type") if isinstance(kind, dict) else kind
-    if not isinstance(kind, str) or kind not in _AVRO:
-        raise errors.UnimplementedError(None, None, f"from_avro: field {field['name']!r} of {path} is {field['type']}; "
-                                        "numbers, truth values, texts and bytes are read: leave it out (columns=...)")
-    return _AVRO[kind], is_nullable
-
-
-def from_avro(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE, deterministic=None, shuffle=False,
-              seed=None, nulls="refuse", name=None):
-    """The records of Avro files as dictionaries by field; ``batch_size`` of them at a time where that is given. Takes
-    the package fastavro.
-
-    Fields are numbers, truth values, texts, bytes and enumerations; columns: those that are wanted. nulls: "refuse"
-    them (InvalidArgumentError), or "zero" has 0, False and "" in their place. A file is read as a whole,
-    `num_parallel_calls` at a time.
-    """
-    fastavro = need("fastavro", "from_avro")
-    paths = parts.paths_of(paths, "from_avro", (".avro",), everywhere=True)
-    if nulls not in ("refuse", "zero"):
-        raise ValueError(f"from_avro: nulls is {nulls!r}; expected 'refuse' or 'zero'")
-    with parts.Failure("from_avro", paths[0]), places.opened(paths[0]) as file:
-        fields = {field["name"]: field for field in fastavro.reader(file).writer_schema.get("fields", ())}
-    names = list(fields) if columns is None else list(columns)
-    missing = [one for one in names if one not in fields]
-    if missing or not names:
-        raise ValueError(f"from_avro: {paths[0]} has no field {missing[0] if missing else 'at all'}; there are "
-                         f"{', '.join(fields)}")
-    kinds = {one: _avro_kind(fields[one], paths[0])[0] for one in names}
-
-    def avro_file(path):
-        return [0]
-
-    def column(path, one, values):
-        if None in values:
-            if nulls == "refuse":
-                raise ValueError(f"field {one!r} has no value in record {values.index(None)}; nulls='zero' has 0 there")
-            values = [(b"" if kinds[one] is dtypes.string else 0) if value is None else value for value in values]
-        if kinds[one] is dtypes.string:
-            return _strings([value.encode() if isinstance(value, str) else value for value in values])
-        return convert_to_tensor(np.array(values, kinds[one].as_numpy_dtype))
-
-    def avro_records(path, number):
-        with parts.Failure("from_avro", path), places.opened(path) as file:
-            found = list(fastavro.reader(file))
-            try:
-                return {one: column(path, one, [record[one] for record in found]) for one in names}
-            except KeyError as error:
-                raise ValueError(f"it has no field {error}; the first file has") from None
-    signature = {one: specs.TensorSpec([None], kind) for one, kind in kinds.items()}
-    return parts.of_files(paths, avro_file, avro_records, signature, num_parallel_calls=num_parallel_calls,
-                          deterministic=deterministic, shuffle=shuffle, seed=seed, batch_size=batch_size, name=name)
-
-
-def to_avro(dataset, path, codec="deflate"):
-    """Writes the elements, dictionaries of scalars, as an Avro file; returns how many there were. Takes the package
-    fastavro. codec: "deflate", "null" or another of fastavro's. The file appears whole or not at all."""
-    fastavro = need("fastavro", "to_avro")
-    spec = components(dataset, "to_avro")
-    for name, one in spec.items():
-        if one.shape.rank != 0 or one.dtype not in _TO_AVRO:
-            raise TypeError(f"to_avro: component {name!r} is {one}; expected scalars of "
-                            f"{', '.join(kind.name for kind in _TO_AVRO)}")
-    schema = {"type": "record", "name": "element", "fields": [
-        {"name": name, "type": _TO_AVRO[one.dtype]} for name, one in spec.items()]}
-    total = 0
-
-    def records():
-        nonlocal total
-        for element in dataset.as_numpy_iterator():
-            total += 1
-            yield {name: value if isinstance(value, bytes) else value.item() for name, value in element.items()}
-
-    def write(place):
-        with open(place, "wb") as file:
-            fastavro.writer(file, schema, records(), codec)
-    with parts.Failure("to_avro", os.fsdecode(path)):
-        parts.written(path, "to_avro", write)
-    return total
-
-
 # ---- ArrayRecord ----
 
 def from_array_record(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deterministic=None, shuffle=False, seed=None,
@@ -232,14 +139,17 @@ def from_array_record(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deter
     """The records of ArrayRecord files, as Grain writes and reads them: bytes; ``batch_size`` of them at a time where
     that is given. Takes the package array_record.
 
-    paths: a file, a folder (of ".array_record" and ".arrayrecord"), a pattern, or a list of these. shuffle: parts of
-    1024 records in another order each epoch.
+    paths: a file, a folder (of ".array_record" and ".arrayrecord"), a pattern, or a list of these. Files of other
+    machines are copied to LEAT_CACHE_DIR, where an iterator comes to them. shuffle: parts of 1024 records in another
+    order each epoch.
     """
     module = need("array_record.python.array_record_module", "from_array_record")
-    paths = parts.paths_of(paths, "from_array_record", (".array_record", ".arrayrecord"))
+    paths = parts.paths_of(paths, "from_array_record", (".array_record", ".arrayrecord"), everywhere=True)
+    copies = Copies("from_array_record")
 
     @contextlib.contextmanager
-    def reading(path):
+    def reading(path, anew=False):
+        path = copies(path, anew)
         with open(path, "rb"):  # its own message says neither what is missing nor where
             pass
         reader = module.ArrayRecordReader(path)
@@ -249,7 +159,7 @@ def from_array_record(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deter
             reader.close()
 
     def array_record_parts(path):
-        with parts.Failure("from_array_record", path), reading(path) as reader:
+        with parts.Failure("from_array_record", path), reading(path, anew=True) as reader:
             return range(-(-reader.num_records() // _RECORDS))
 
     def array_records(path, number):
@@ -260,3 +170,27 @@ def from_array_record(paths, batch_size=None, num_parallel_calls=AUTOTUNE, deter
         pass
     return parts.of_files(paths, array_record_parts, array_records, _STRINGS, num_parallel_calls=num_parallel_calls,
                           deterministic=deterministic, shuffle=shuffle, seed=seed, batch_size=batch_size, name=name)
+
+
+def to_array_record(dataset, path, group_size=1, options=""):
+    """Writes the elements, scalars of bytes, as an ArrayRecord file; returns how many there were. Takes the package
+    array_record. group_size: records that are compressed together and read together; 1, as Grain has it, is for
+    reading by number. options: more of the writer's own, as a text ("zstd:5"). The file appears whole or not at all."""
+    module = need("array_record.python.array_record_module", "to_array_record")
+    spec = dataset.element_spec
+    if not isinstance(spec, specs.TensorSpec) or spec.dtype is not dtypes.string or spec.shape.rank != 0:
+        raise TypeError(f"to_array_record: elements are {spec}; expected scalars of strings, such as what "
+                        "tf.train.Example(...).SerializeToString() gives")
+
+    def write(place):
+        total = 0
+        writer = module.ArrayRecordWriter(place, ",".join(filter(None, [f"group_size:{group_size}", options])))
+        try:
+            for record in dataset.as_numpy_iterator():
+                writer.write(record)
+                total += 1
+        finally:
+            writer.close()
+        return total
+    with parts.Failure("to_array_record", os.fsdecode(path)):
+        return parts.written(path, "to_array_record", write)

@@ -244,8 +244,11 @@ def start_service(num_workers, *, min_workers=1, max_workers=None, worker_option
     dispatcher = ray.remote(_Dispatcher).options(**options).remote(environment, port, work_dir, worker_timeout_s)
     try:
         ray.get(dispatcher.port.remote(), timeout=ready_timeout_s)
-    except BaseException:
+    except BaseException as error:
         ray.kill(dispatcher)
+        if isinstance(error, ray.exceptions.GetTimeoutError):
+            raise TimeoutError(f"the dispatcher is not ready after {ready_timeout_s:g} s; has this node the resources "
+                               "that dispatcher_options asks for? `ray status` says what waits") from None
         raise
     address = f"{ray.util.get_node_ip_address()}:{port}"
     options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_restarts": max_restarts, **(worker_options or {})}

@@ -70,6 +70,18 @@ void leati_text_add_quoted(leati_text *text, const char *bytes, size_t size) {
     leati_text_add(text, "\"", 1);
 }
 
+void leati_text_add_markup(leati_text *text, const char *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
+            leati_text_addf(text, "&#%d;", c);
+        else if (c >= 0x20 && c < 0x7f)
+            leati_text_add(text, bytes + i, 1);
+        else
+            leati_text_addf(text, "\\x%02x", c);
+    }
+}
+
 char *leati_text_take(leati_text *text) {
     char *data = NULL;
     /* An empty text may have no memory yet, and is given as "", not as NULL. */

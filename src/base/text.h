@@ -17,6 +17,8 @@ void leati_text_add(leati_text *text, const char *bytes, size_t size);
 void leati_text_addf(leati_text *text, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Appends `bytes` quoted as a C-like literal: printable ASCII as it is, the rest as \xNN. */
 void leati_text_add_quoted(leati_text *text, const char *bytes, size_t size);
+/* Appends bytes for a page of HTML: markup as references, what is not printable ASCII as \xNN. */
+void leati_text_add_markup(leati_text *text, const char *bytes, size_t size);
 /* Gives the terminated text to the caller (leati_free), or NULL if an allocation failed; the struct
  * is empty again. */
 char *leati_text_take(leati_text *text);

@@ -69,17 +69,9 @@ void leati_inspect_page_free(leati_inspect_page *page) {
 
 /* ---- text ---- */
 
-/* Bytes as a reader sees them: markup and what is not printable ASCII as escapes. */
+/* Bytes as a reader sees them, the first of many. */
 static void add_escaped(leati_text *text, const char *bytes, size_t size) {
-    for (size_t i = 0; i < LEATI_MIN(size, TEXT_BYTES); i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
-            leati_text_addf(text, "&#%d;", c);
-        else if (c >= 0x20 && c < 0x7f)
-            leati_text_add(text, bytes + i, 1);
-        else
-            leati_text_addf(text, "\\x%02x", c);
-    }
+    leati_text_add_markup(text, bytes, LEATI_MIN(size, TEXT_BYTES));
     if (size > TEXT_BYTES)
         leati_text_addf(text, "...");
 }

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """leat run and leat explain: pipelines written as JSON."""
+import html
 import json
 import os
+import re
 import signal
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 from tool import DIGITS, LEAT, ROOT, ToolTest
 
@@ -87,6 +90,26 @@ class RunTest(ToolTest):
         families = [line.split()[2] for line in lines if line.startswith("# TYPE")]
         self.assertEqual(len(families), len(set(families)))
         self.fail_with(1, "nowhere/m", "explain", "--metrics", os.path.join(self.folder, "nowhere/m"), plan)
+
+    def test_page(self):
+        """--html: a drawing with a box for each operator, and the table; labels are no markup."""
+        page = os.path.join(self.folder, "page.html")
+        plan = self.plan({"op": "prefetch", "args": {"buffer_size": 2}, "input": {"op": "batch", "args": {"batch_size": 2}, "input": {
+            "op": "zip", "inputs": {"tuple": [dict(RANGE, label='<i>"a"'), RANGE]}}}})
+        printed = self.succeed("explain", "--html", page, plan)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(set(re.findall(r"<(\w+)", text)), {"html", "head", "meta", "title", "body", "svg", "path", "rect", "text", "pre"})
+        root = xml.etree.ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+        boxes = [(int(one.get("x")), int(one.get("y"))) for one in root if one.tag.endswith("rect")]
+        texts = [one.text for one in root if one.tag.endswith("text")]
+        self.assertEqual([one for one in texts if one in ("prefetch", "batch", "zip", 'range "<i>"a""', "range", "next")],
+                         ["prefetch", "batch", "zip", 'range "<i>"a""', "range", "next"])
+        self.assertEqual((len(boxes), len(set(boxes)), boxes[3][0]), (5, 5, boxes[4][0]))
+        self.assertTrue(any(one.startswith("5 elements") for one in texts) and any(one.startswith("buffer ") for one in texts))
+        for line in printed.splitlines()[1:]:
+            self.assertIn(html.escape(line), text.replace("&#34;", "&quot;").replace("&#60;", "&lt;").replace("&#62;", "&gt;"))
+        self.fail_with(1, "nowhere/p", "explain", "--html", os.path.join(self.folder, "nowhere/p"), plan)
 
     def test_trace(self):
         """A trace that JSON readers accept, with a span of each operator."""

@@ -5,6 +5,7 @@
  * fail are counted and the first one is shown. No locks. */
 #include "base/clock.h"
 #include "cli/command.h"
+#include "cli/explain_page.h"
 #include "cli/pipeline.h"
 #include "file/atomic.h"
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 
 struct explain_options {
     leati_pipeline_options pipeline;
-    const char *trace, *metrics; /* files, or NULL */
+    const char *trace, *metrics, *html; /* files, or NULL */
 };
 
 static const leati_option explain_rows[] = {
@@ -29,17 +30,24 @@ static const leati_option explain_rows[] = {
      .offset = offsetof(struct explain_options, metrics),
      .value = "FILE",
      .doc = "Write the counters in Prometheus' text format."},
+    {.name = "html",
+     .type = LEATI_OPTION_TEXT,
+     .offset = offsetof(struct explain_options, html),
+     .value = "FILE",
+     .doc = "Write a page with a drawing of the operators and the table."},
     {0},
 };
 
 /* The files that were asked for. */
-static leat_status write_files(const struct explain_options *o, const char *metrics,
-                               leat_error *err) {
+static leat_status write_files(const struct explain_options *o, const char *table,
+                               const char *metrics, leat_error *err) {
     leat_status status = LEAT_OK;
     if (o->trace != NULL)
         status = leat_trace_write(o->trace, err);
     if (status == LEAT_OK && o->metrics != NULL)
         status = leati_atomic_write_file(o->metrics, metrics, strlen(metrics), err);
+    if (status == LEAT_OK && o->html != NULL)
+        status = leati_explain_page_write(o->html, table, metrics, err);
     return status;
 }
 
@@ -60,7 +68,7 @@ static leati_exit run_explain(void *options, char **arguments, int count) {
     if (status == LEAT_OK) {
         printf("%" PRId64 " elements in %.3f s\n%s", counts.elements, seconds, table);
         /* The table comes first: it is worth having even if a file cannot be written. */
-        status = write_files(o, metrics, &err);
+        status = write_files(o, table, metrics, &err);
     }
     leat_text_free(table);
     leat_text_free(metrics);
@@ -75,7 +83,7 @@ const leati_command leati_command_explain = {
         "Runs a pipeline without printing its elements and then prints one line per operator:\n"
         "elements per second, busy and waiting time, depth, bytes; which of them bounds the\n"
         "pipeline, and what autotune decided and why. '-' reads it from standard input.\n"
-        "--trace and --metrics write the same for Perfetto and Prometheus.",
+        "--trace, --metrics and --html write the same for Perfetto, Prometheus and browsers.",
     .min_arguments = 1,
     .max_arguments = 1,
     .options = explain_rows,

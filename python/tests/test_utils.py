@@ -11,6 +11,7 @@ import pytest
 
 import leat as tf
 from leat import utils
+from leat.data import views
 
 STEPS = [(1, [("loss", 2.0), ("acc", 0.0004)]), (2, [("loss", 1.0)]), (4, [("loss", 0.5)]), (5, [("loss", 0.25)])]
 
@@ -119,7 +120,7 @@ def drawing(text):
     return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_explanations_are_tables_and_drawings(capsys):
+def test_explanations_are_tables_and_drawings(capsys, tmp_path):
     dataset = tf.data.Dataset.zip(tf.data.Dataset.range(8).map(double), tf.data.Dataset.range(8)).batch(2).prefetch(3)
     found = dataset.explain()
     assert capsys.readouterr().out == str(found).rstrip() + "\n" == repr(found) + "\n"
@@ -132,6 +133,10 @@ def test_explanations_are_tables_and_drawings(capsys):
     assert Tags(page).names.count("rect") == 6
     texts = drawing(page)
     assert texts.count("range") == 2 and texts[-1] == "next" and any("4 elements" in text for text in texts)
+    found.save(tmp_path / "a.svg")
+    assert drawing((tmp_path / "a.svg").read_text()) == texts
+    tuned = views.Explanation("table\nbottleneck: map\nautotune:\n  0.1 s: kept\n", found._metrics)
+    assert tuned.verdict == "bottleneck: map"
     assert {"batch", "batch_size=2", "zip"} <= set(drawing(dataset._repr_html_()))
     iterator = iter(dataset)
     next(iterator)

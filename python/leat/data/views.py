@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import sys
 
@@ -131,12 +132,13 @@ class Explanation(str):
     @property
     def verdict(self):
         """The sentence on what bounds the pipeline."""
-        return self.rstrip().rsplit("\n", 1)[-1]
+        lines = self.rstrip().splitlines()
+        return next((line for line in lines if line.startswith(("bottleneck", "bound by"))), lines[-1])
 
     def __repr__(self):
         return str(self).rstrip()
 
-    def _repr_html_(self):
+    def _drawing(self):
         operators, pipeline = self.operators, self.pipeline
         seconds = pipeline.get("seconds") or 1
         for row in operators:
@@ -146,12 +148,19 @@ class Explanation(str):
                             _last_line(row)]
             row["title"] = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in row.items()
                                      if key not in ("lines", "share"))
+        return _svg(operators)
+
+    def _repr_html_(self):
         table = html.escape(str(self).rstrip())
-        return (f"<div>{html.escape(self.verdict)}</div>{_svg(operators)}"
+        return (f"<div>{html.escape(self.verdict)}</div>{self._drawing()}"
                 f"<details><summary>Table</summary><pre>{table}</pre></details>")
 
     def save(self, path):
-        """Writes the drawing and the table as a page that needs nothing else."""
+        """Writes the drawing and the table as a page that needs nothing else; of a name that ends in ".svg" the drawing
+        alone."""
+        if os.fsdecode(path).endswith(".svg"):
+            replacing.replace(path, (self._drawing() + "\n").encode())
+            return
         write_page(path, "leat: what a pipeline did", self._repr_html_())
 
     def show(self):

@@ -33,23 +33,23 @@ TF_CONFIG for several workers | guides/workers
 how do I write TFRecord files | guides/tfrecords
 read tf.train.Example | guides/tfrecords
 load images from folders | guides/class_folders
-image_dataset_from_directory | guides/class_folders
+write a program in C | guides/c_program
 read a csv file | guides/text_and_csv
 TextVectorization vocabulary | guides/text_and_csv
 how do I pad sequences | guides/padding_and_buckets
 batch sequences of different lengths | guides/padding_and_buckets
 bucket_by_sequence_length | guides/padding_and_buckets
-ragged batch | guides/padding_and_buckets
+read files from s3 | REMOTE
 sliding window over a time series | guides/time_series
 forecast with LSTM | guides/time_series
 random flip and crop augmentation | guides/augmentation
 mixup cutmix | guides/augmentation
 pytorch DDP with DistributedSampler | guides/torch_ddp
-torchrun | guides/torch_ddp
+train on a GPU | DEVICES
 feed jax with batches | guides/jax
 resume training after a crash | guides/resume
 checkpoint the iterator in mid-epoch | guides/resume
-auto shard policy | guides/workers
+difference from tensorflow | COMPATIBILITY
 data service dispatcher and worker | guides/data_service
 my input pipeline is slow | guides/slow_input
 explain bottleneck | guides/slow_input

@@ -4,7 +4,7 @@
 A page for each public module of the Python package, out of signatures and docstrings of what is imported, and one for each public
 header, out of its comments. Public is what TensorFlow and Keras show (tools/public_names.txt, written by tools/differ/main.py --public)
 and leat has, and OWN. An object is described under one of its names; its other names point there. An operation that
-bench/ops/cases.py has a call of shows that call, with dtypes and shapes as it ran; every name says on which pages it is used.
+bench/ops/cases.py has a call of shows that call, with dtypes, shapes and first values as it ran; every name says on which pages it is used.
 """
 import ast
 import collections
@@ -18,10 +18,13 @@ import re
 import sys
 import types
 
+import numpy
+
 import doc_blocks
 import sources
 
 ROOT = sources.ROOT
+VALUES = 5     # of a tensor that are shown
 PLAIN = (bool, int, float, str, bytes, type(None), tuple)
 # What is leat's own, by module; of OWN_MODULES it is everything that they define.
 OWN = {
@@ -125,6 +128,20 @@ def kind(value):
     return "%s%s" % (name, list(shape)) if len(shape) else "%s" % name
 
 
+def shown(value):
+    """`kind` of a tensor, and its first values: "float32[2, 3]: 0.5, 1, -2, ..."."""
+    if isinstance(value, (list, tuple)):
+        return "; ".join(shown(one) for one in value)
+    array = value.numpy() if hasattr(value, "numpy") and not hasattr(value, "row_splits") else None
+    if array is None or getattr(value, "dtype", None) is None or value.dtype.name == "variant":
+        return kind(value)
+    flat = numpy.asarray(array).ravel()
+    texts = ["%.4g" % one if isinstance(one, (float, numpy.floating)) else repr(one) if isinstance(one, bytes) else str(one)
+             for one in (flat[:VALUES].astype(float) if value.dtype.name == "bfloat16" else flat[:VALUES]).tolist()]
+    cut = [text if len(text) <= 24 else text[:21] + "..." for text in texts] + (["..."] if flat.size > VALUES else [])
+    return "%s: %s" % (kind(value), ", ".join(cut))
+
+
 def example(names):
     """The lines of a call of an operation that has one of these names; without one none."""
     case = next((cases()[name] for name in names if name in cases()), None)
@@ -134,10 +151,10 @@ def example(names):
     tf.random.set_seed(1)
     inputs = case.inputs(tf, "small")
     result = case.function(tf, "small")(*inputs)
-    given = ["# %s: %s" % (name, kind(value)) for (name, _), value in zip(case.made, inputs)]
+    given = ["# %s is %s" % (name, shown(value)) for (name, _), value in zip(case.made, inputs)]
     call = ast.unparse(Constants(case.words("small")).visit(ast.parse(case.call, mode="eval")))
     return ["Example:", "", ".. code-block:: python", "", *("   " + line for line in given), "   " + call,
-            "   # " + kind(result), ""]
+            "   # " + shown(result), ""]
 
 
 @functools.cache

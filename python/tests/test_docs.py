@@ -17,6 +17,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import doc_blocks  # noqa: E402
+import leat as tf  # noqa: E402
 
 import leat as tf  # noqa: E402
 
@@ -91,3 +92,13 @@ def test_what_the_page_of_names_misses_is_missing():
                for module, _, _, _, names in rows for name in names.split()]
     assert len(missing) > 50
     assert [name for name in missing if is_there(name)] == [], "python3 -B tools/differ/main.py --names > docs/NAMES.md"
+
+
+@pytest.mark.parametrize("value, text", [
+    (tf.constant([0.5, -1, 2, 3, 4, 5]), "float32[6]: 0.5, -1, 2, 3, 4, ..."), (tf.constant(7), "int32: 7"),
+    ((tf.constant([True]), tf.constant([["a" * 30]])), "bool[1]: True; string[1, 1]: b'aaaaaaaaaaaaaaaaaaa..."),
+    (tf.constant([1.5], tf.bfloat16), "bfloat16[1]: 1.5"), (tf.zeros([0, 2]), "float32[0, 2]: "),
+    (tf.constant([1 + 2j]), "complex128[1]: (1+2j)")])
+def test_results_of_examples_are_shown(value, text):
+    import reference
+    assert reference.shown(value) == text

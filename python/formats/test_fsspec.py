@@ -97,6 +97,13 @@ def test_files_that_packages_want_here(memory, tmp_path, monkeypatch):
     monkeypatch.setenv("LEAT_CACHE_BYTES", "1000")
     with pytest.raises(tf.errors.ResourceExhaustedError, match="LEAT_CACHE_BYTES"):
         tf.data.from_lmdb("memory://db")
+    monkeypatch.setenv("LEAT_CACHE_BYTES", "much")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="LEAT_CACHE_BYTES"):
+        tf.data.from_lmdb("memory://db")
+    monkeypatch.delenv("LEAT_CACHE_BYTES")
+    monkeypatch.setenv("LEAT_CACHE_DIR", "/proc/none")
+    with pytest.raises(tf.errors.FailedPreconditionError, match="LEAT_CACHE_DIR"):
+        tf.data.from_lmdb("memory://db")
 
 
 def test_over_http(tmp_path):

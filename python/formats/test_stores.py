@@ -127,6 +127,8 @@ def test_nested_avro(tmp_path):
         back = list(fastavro.reader(file))
     assert [row["q"] for row in back] == [{"x": list(range(i)), "y": [[j] * j for j in range(i)]} for i in range(5)]
     assert back[2]["m"] == {"key": [b"k0", b"k1"], "value": [0.0, 0.5]} and back[3]["a"] == [[], [b"ab"], [b"ab"] * 2]
+    with pytest.raises(TypeError, match="'p.x'"):
+        D.to_avro(found.map(lambda row: {"p": {"x": tf.cast(row["p"]["x"], tf.float16)}}), tmp_path / "none")
     decimal = {"type": "bytes", "logicalType": "decimal", "precision": 4}
     within = {"type": "record", "name": "s", "fields": [{"name": "s", "type": ["null", "s"]}]}
     for kind, word in ((["int", "string"], "string"), (decimal, "decimal"), (within, "within")):

@@ -49,16 +49,18 @@ _NUMBERS = {"date": lambda value: value.toordinal() - datetime.date(1970, 1, 1).
 class _Nulls:
     """What becomes of values that are missing."""
 
-    def __init__(self, given):
+    def __init__(self, given, inner=None):
         if given not in ("refuse", "zero"):
             raise ValueError(f"from_avro: nulls is {given!r}; expected 'refuse' or 'zero'")
         self._refuses = given == "refuse"
+        self.inner = inner or _Nulls(given, self)  # of what lies in lists, whose places are no records
+        self._is_inner = inner is not None
 
     def filled(self, values, where, zero):
         """The values with `zero` where there are none."""
         if self._refuses and None in values:
-            raise ValueError(f"field {where!r} has no value in record {values.index(None)}; nulls='zero' has "
-                             f"{zero!r} there")
+            place = "a list" if self._is_inner else f"record {values.index(None)}"
+            raise ValueError(f"field {where!r} has no value in {place}; nulls='zero' has {zero!r} there")
         return [zero if value is None else value for value in values]
 
 
@@ -110,7 +112,7 @@ class _Array:
         values = nulls.filled(values, self._where, [])
         splits = np.concatenate([[0], np.cumsum([len(value) for value in values])]).astype(np.int64)
         return nest.map_structure(lambda one: RaggedTensor.from_row_splits(one, splits),
-                                  self._items.read([item for value in values for item in value], nulls))
+                                  self._items.read([item for value in values for item in value], nulls.inner))
 
 
 class _Record:
@@ -241,13 +243,14 @@ def from_avro(paths, columns=None, batch_size=None, num_parallel_calls=AUTOTUNE,
 # ---- writing ----
 
 def _type_of(name, spec):
-    """The schema of a component."""
+    """The schema of a component; `name` are the keys that lead to it."""
     if isinstance(spec, dict):
-        return {"type": "record", "name": name, "fields": [
-            {"name": inner, "type": _type_of(f"{name}_{inner}", one)} for inner, one in spec.items()]}
+        return {"type": "record", "name": "_".join(["element", *name]), "fields": [
+            {"name": inner, "type": _type_of([*name, inner], one)} for inner, one in spec.items()]}
     if not isinstance(spec, (specs.TensorSpec, specs.RaggedTensorSpec)) or spec.dtype not in _TO_AVRO or (
             spec.shape.rank is None):
-        raise TypeError(f"to_avro: component {name!r} is {spec}; expected tensors, dense or ragged, or dictionaries of "
+        raise TypeError(f"to_avro: component {'.'.join(name)!r} is {spec}; expected tensors, dense or ragged, "
+                        "or dictionaries of "
                         f"{', '.join(kind.name for kind in _TO_AVRO)}")
     kind = _TO_AVRO[spec.dtype]
     for _ in range(spec.shape.rank):
@@ -272,7 +275,7 @@ def to_avro(dataset, path, codec="deflate"):
     fastavro = need("fastavro", "to_avro")
     if not isinstance(dataset.element_spec, dict):
         raise TypeError(f"to_avro: elements are {dataset.element_spec}; expected dictionaries of tensors")
-    schema = _type_of("element", dataset.element_spec)
+    schema = _type_of([], dataset.element_spec)
     total = 0
 
     def records():

@@ -62,7 +62,11 @@ class Copies:
             raise errors.UnimplementedError(None, None, f"{self._function}: the server does not say when {path} was "
                                             "changed, so a copy could be of another version; copy it yourself "
                                             "(tf.io.gfile.copy)")
-        most = int(os.environ.get("LEAT_CACHE_BYTES") or 10 << 30)
+        text = os.environ.get("LEAT_CACHE_BYTES") or "10737418240"
+        most = int(text) if text.isdecimal() else 0
+        if most < 1:
+            raise errors.InvalidArgumentError(None, None, f"{self._function}: LEAT_CACHE_BYTES is {text!r}; expected "
+                                              "how many bytes LEAT_CACHE_DIR may hold, such as 10000000000")
         if size > most:
             raise errors.ResourceExhaustedError(None, None, f"{self._function}: {path} has {size} bytes, and "
                                                 f"LEAT_CACHE_BYTES lets LEAT_CACHE_DIR hold {most}; raise it")
@@ -71,11 +75,15 @@ class Copies:
         if os.path.exists(copy):
             os.utime(copy)  # it was used now
             return copy
-        os.makedirs(folder, 0o700, exist_ok=True)
         temporary = os.path.join(folder, f"{os.getpid()}-{threading.get_ident()}-{key}.tmp")
         try:
-            with open_file(path, "rb") as source, open(os.open(
-                    temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600), "wb") as target:
+            os.makedirs(folder, 0o700, exist_ok=True)
+            place = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise errors.FailedPreconditionError(None, None, f"{self._function}: LEAT_CACHE_DIR cannot be written: "
+                                                 f"{error}") from error
+        try:
+            with open(place, "wb") as target, open_file(path, "rb") as source:
                 while data := source.read(_PIECE):
                     target.write(data)
             if os.path.getsize(temporary) != size:

@@ -27,10 +27,15 @@ def _jax():
 def to_jax(value, device=None):
     """A structure of leat's tensors as jax arrays on `device`: a device, a sharding, or None for jax's default.
 
-    TypeError for texts, which jax has no arrays of, and for ragged or sparse values.
+    A sharding over devices of several processes takes from each the rows of its own devices, as many in each process:
+    the arrays are those of all together. TypeError for texts, which jax has no arrays of, and for ragged or sparse
+    values.
     """
     jax = _jax()
-    return nest.map_structure(lambda leaf: None if leaf is None else jax.device_put(_numpy(leaf), device), value)
+    if getattr(device, "is_fully_addressable", True):
+        return nest.map_structure(lambda leaf: None if leaf is None else jax.device_put(_numpy(leaf), device), value)
+    return nest.map_structure(lambda leaf: None if leaf is None else jax.make_array_from_process_local_data(
+        device, _numpy(leaf)), value)
 
 
 def _numpy(leaf):

@@ -1,13 +1,13 @@
 """The graphs that functions are traced into and that tapes record into, with what Python keeps beside them."""
 
 import contextlib
+import functools
 import json
 import weakref
 
 from leat import _native, nest
 from leat._core.table import TABLE
 from leat._graph import state
-from leat._graph.replay import logged
 from leat.errors import InvalidArgumentError, NoGradientError, UnimplementedError
 
 
@@ -42,6 +42,26 @@ def refined(error, is_checked=True):
 
 def _key(tensor):
     return id(tensor._graph), tensor._id
+
+
+def logged(method):
+    """A method of Graph that adds something to it: the innermost call is noted in the logs of the graph."""
+    name = method.__name__
+
+    @functools.wraps(method)
+    def run(self, *args, **kwargs):
+        logs = self.logs
+        if not logs:
+            return method(self, *args, **kwargs)
+        is_inside, self.is_inside = self.is_inside, True
+        try:
+            result = method(self, *args, **kwargs)
+        finally:
+            self.is_inside = is_inside
+        for log in () if is_inside else logs:
+            log.note(name, args, kwargs, result)
+        return result
+    return run
 
 
 class Graph(_native.Graph):

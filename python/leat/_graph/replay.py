@@ -1,13 +1,12 @@
 """What the call of a traced function adds to the graph of the function that calls it, kept so that another call adds
 the same without calling Python: a function that is called in a traced one is traced once for each sort of arguments.
 
-Every method of the graph that adds something is noted with its arguments, in which a number stands for a tensor of the
+Every method of the graph that adds something (graphs.logged) is noted with its arguments, in which a number stands for a tensor of the
 call (its arguments first, then what was made). Happy path: the same methods are called again with other tensors. What
 cannot be told from arguments (a gradient of its own in Python, a variable that is made) makes a log useless, and the
 function is called each time.
 """
 
-import functools
 import weakref
 
 from leat import nest
@@ -39,26 +38,6 @@ class _Around:
 
 class _Useless(Exception):
     """Something was used whose origin the log does not know."""
-
-
-def logged(method):
-    """A method of Graph that adds something to it: the innermost call is noted in the logs of the graph."""
-    name = method.__name__
-
-    @functools.wraps(method)
-    def run(self, *args, **kwargs):
-        logs = self.logs
-        if not logs:
-            return method(self, *args, **kwargs)
-        is_inside, self.is_inside = self.is_inside, True
-        try:
-            result = method(self, *args, **kwargs)
-        finally:
-            self.is_inside = is_inside
-        for log in () if is_inside else logs:
-            log.note(name, args, kwargs, result)
-        return result
-    return run
 
 
 def _key(tensor):

@@ -396,3 +396,38 @@ def test_parts_of_variables_are_set():
     with tf.GradientTape() as tape:
         y = v[1] * 2
     assert tape.gradient(y, v).numpy().sum(axis=1).tolist() == [0, 8, 0]
+
+
+def test_slices_stay_slices():
+    def made():
+        return tf.IndexedSlices(tf.identity([[1.0, 2.0]]), tf.constant([2]), tf.constant([5, 2]))
+
+    spec = tf.IndexedSlicesSpec([5, 2], tf.float32, tf.int32, tf.int32, [1])
+    traced = tf.function(lambda given: {"same": given, "twice": tf.IndexedSlices(given.values * 2, given.indices)})(made())
+    chosen = tf.function(lambda wanted: tf.cond(wanted, made, made))(tf.constant(True))
+    found = [tf.function(made)(), traced["same"], traced["twice"], chosen, tf.cast(made(), tf.float64), tf.identity(made())]
+    found += list(tf.data.Dataset.from_tensors(made()).map(lambda one: one))
+    assert [type(one) for one in found] == [tf.IndexedSlices] * 7
+    assert [one.indices.numpy().tolist() for one in found] == [[2]] * 7
+    assert found[2].values.numpy().tolist() == [[2, 4]]
+    assert tf.type_spec_from_value(made()) == spec
+    assert tf.reduce_sum(tf.ones([5, 2]) + made()).numpy() == tf.reduce_sum(made() + tf.ones([5, 2])).numpy() == 13
+    assert len(tf.nest.flatten(made(), expand_composites=True)) == 3
+
+
+def test_slices_of_rows_are_set():
+    for dtype in (tf.int32, tf.int64):
+        v = tf.Variable(tf.zeros([2, 3]))
+        delta = tf.IndexedSlices(tf.constant([[5.0, 6.0], [7.0, 8.0]]), tf.constant([[1, 0], [2, 1]], dtype))
+        assert v.batch_scatter_update(delta).numpy().tolist() == [[6, 5, 0], [0, 8, 7]]
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        v = tf.Variable(tf.zeros([2, 3]))
+    with pytest.raises(NotImplementedError, match="batch_scatter_update"):
+        v.batch_scatter_update(delta)
+
+
+def test_ranges_are_lists():
+    assert tf.ones(range(1, 3)).shape == tf.zeros(iter([1, 2])).shape == tf.reshape([1, 2], range(1, 3)).shape == [1, 2]
+    assert tf.transpose([[1, 2]], range(2)).numpy().tolist() == [[1, 2]]
+    assert tf.reduce_sum([[1, 2]], range(2)).numpy() == 3
+    assert tf.tile([[1, 2]], range(1, 3)).numpy().tolist() == [[1, 2, 1, 2]]

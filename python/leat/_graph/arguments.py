@@ -83,7 +83,7 @@ def _as_tensor(leaf):
 
 
 def _read(leaf):
-    return leaf._as_tensor() if hasattr(leaf, "_as_tensor") else leaf
+    return leaf._as_tensor() if hasattr(leaf, "_as_tensor") and not hasattr(type(leaf), "_type_spec") else leaf
 
 
 def _leaf(leaf):

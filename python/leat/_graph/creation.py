@@ -21,8 +21,9 @@ def _dims(shape):
         return [int(d) for d in np.atleast_1d(shape.numpy())]
     if isinstance(shape, TensorShape):
         return shape.as_list()
-    if not isinstance(shape, (list, tuple)) and not isinstance(shape, np.ndarray):
+    if not np.iterable(shape):
         return [int(shape)]
+    shape = list(shape)
     if any(isinstance(d, Tensor) and not d._has_values for d in shape):
         return None
     return [int(d) for d in shape]

@@ -142,7 +142,9 @@ class _Composite(Exception):
 def _attribute(argument, value):
     """A Python value as the JSON of an argument."""
     kind = argument["type"]
-    if hasattr(value, "_as_tensor"):
+    if isinstance(value, range):
+        value = list(value)
+    elif hasattr(value, "_as_tensor"):
         value = value._as_tensor()
     elif hasattr(value, "_is_leaf_value"):
         raise _Composite(value)
@@ -510,7 +512,8 @@ def _binary(path, reflected=False):
             found = _PLAIN[plain](right, self) if reflected else _PLAIN[plain](self, right)
             if found is not None:
                 return found
-        if not isinstance(other, Tensor) and (isinstance(other, (dict, set)) or hasattr(other, "_is_leaf_value")
+        if not isinstance(other, Tensor) and (isinstance(other, (dict, set)) or hasattr(other, "_is_leaf_value") and
+                                              not hasattr(other, "_as_tensor")
                                               or hasattr(other, "_history")):  # a KerasTensor, which knows the operator
             return NotImplemented
         if other is None:

@@ -380,7 +380,8 @@ class Function:
 
     def _result(self, leaf):
         try:
-            return convert_leaf(_read(leaf))
+            read = _read(leaf)
+            return read if hasattr(type(read), "_type_spec") else convert_leaf(read)
         except trace.NotTraceable:
             raise
         except (TypeError, ValueError):

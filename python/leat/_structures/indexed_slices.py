@@ -1,10 +1,10 @@
 """``tf.IndexedSlices``: some slices of a larger tensor, by their numbers along its first dimension."""
 
-from leat import dtypes
+from leat import dtypes, nest
 from leat._core import specs
 from leat._core.shapes import TensorShape
 from leat._core.tensor import convert_to_tensor
-from leat._graph import trace
+from leat._graph import ops
 from leat._graph.ops import FUNCTIONS as F
 
 
@@ -19,6 +19,9 @@ class IndexedSlices:
         self._values, self._indices = convert_to_tensor(values), convert_to_tensor(indices)
         self._dense_shape = None if dense_shape is None else convert_to_tensor(dense_shape)
 
+    _is_leaf_value = True
+    device = property(lambda self: self._values.device)
+
     values = property(lambda self: self._values)
     indices = property(lambda self: self._indices)
     dense_shape = property(lambda self: self._dense_shape)
@@ -26,9 +29,10 @@ class IndexedSlices:
 
     @property
     def _type_spec(self):
-        shape = self._values.shape
-        return IndexedSlicesSpec(TensorShape([None]).concatenate(shape[1:]), self.dtype, self._indices.dtype,
-                                 None if self._dense_shape is None else self._dense_shape.dtype, shape[:1])
+        rest = self._values.shape
+        shape = TensorShape([None]).concatenate(rest[1:]) if self.shape.rank is None else self.shape
+        return IndexedSlicesSpec(shape, self.dtype, self._indices.dtype,
+                                 None if self._dense_shape is None else self._dense_shape.dtype, rest[:1])
 
     @property
     def shape(self):
@@ -41,6 +45,14 @@ class IndexedSlices:
             raise ValueError("Tensor conversion requested for IndexedSlices without dense_shape: give one")
         count = F["cast"](self._dense_shape[0], dtypes.int64)
         return F["math.unsorted_segment_sum"](self._values, self._indices, count)
+
+    def _dispatch(self, entry, values, arguments):
+        """An operation works on the whole tensor, but for some that work on the slices alone."""
+        if values[0] is self and len(values) == 1 and entry["name"] in ("identity", "cast", "stop_gradient"):
+            return IndexedSlices(ops.dispatch(entry["name"], [self._values], arguments), self._indices,
+                                 self._dense_shape)
+        whole = nest.map_structure(lambda one: one._as_tensor() if isinstance(one, IndexedSlices) else one, values)
+        return ops.dispatch(entry["name"], whole, arguments)
 
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
@@ -69,12 +81,28 @@ class IndexedSlicesSpec(specs.TypeSpec):
     def _key(self):
         return self._shape, self._values_dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
 
+    def most_specific_common_supertype(self, others):
+        """The narrowest spec that covers this one and `others`; None where there is none."""
+        shape, indices_shape = self._shape, self._indices_shape
+        for other in others:
+            if type(other) is not type(self) or self._key()[1:4] != other._key()[1:4]:
+                return None
+            shape = shape.most_specific_compatible_shape(other._shape)
+            indices_shape = indices_shape.most_specific_compatible_shape(other._indices_shape)
+        return IndexedSlicesSpec(shape, *self._key()[1:4], indices_shape)
+
     def _covers(self, other):
         return self._key()[1:4] == other._key()[1:4] and self._shape.is_compatible_with(
             other._shape) and self._indices_shape.is_compatible_with(other._indices_shape)
 
     def _json(self):
-        raise trace.NeedsPython("slices with indices are an argument")
+        count = self._indices_shape.as_list() if self._indices_shape.rank is not None else [None]
+        rest = None if self._shape.rank is None else self._shape.as_list()[1:]
+        parts = [specs.TensorSpec(None if rest is None else count + rest, self._values_dtype),
+                 specs.TensorSpec(count, self._indices_dtype)]
+        if self._dense_shape_dtype is not None:
+            parts.append(specs.TensorSpec([None if rest is None else len(rest) + 1], self._dense_shape_dtype))
+        return {**nest.to_json(tuple(parts)), "tag": nest.leaf_tag(repr(self), lambda _: self)}
 
     def _take(self, value):
         return [value.values, value.indices] + ([] if value.dense_shape is None else [value.dense_shape])
@@ -84,6 +112,4 @@ class IndexedSlicesSpec(specs.TypeSpec):
         return IndexedSlices(values, indices, None if self._dense_shape_dtype is None else next(components))
 
     def __repr__(self):
-        return (f"IndexedSlicesSpec(shape={self._shape!r}, dtype={self._values_dtype!r}, "
-                f"indices_dtype={self._indices_dtype!r}, dense_shape_dtype={self._dense_shape_dtype!r}, "
-                f"indices_shape={self._indices_shape!r})")
+        return f"IndexedSlicesSpec{self._key()!r}"

@@ -337,6 +337,16 @@ class Variable(metaclass=_Made):
         """Divides by the slices of a tf.IndexedSlices, integers towards zero; the variable itself."""
         return self._scattered_slices("div", sparse_delta)
 
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Sets slices within each row of all but the last dimension of the indices; the variable itself."""
+        if type(self) is not Variable:
+            raise NotImplementedError(f"batch_scatter_update of a {type(self).__name__}: use scatter_nd_update")
+        indices = sparse_delta.indices
+        dims = indices.shape.as_list()
+        places = [F["broadcast_to"](F["reshape"](constant(list(range(count)), indices.dtype), [
+            count if place == axis else 1 for place in range(len(dims))]), dims) for axis, count in enumerate(dims[:-1])]
+        return self._scattered("tensor_scatter_nd_update", F["stack"]([*places, indices], -1), sparse_delta.values)
+
     def _scattered_slices(self, kind, slices):
         if not isinstance(slices, IndexedSlices):
             raise TypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {slices}")

@@ -98,3 +98,24 @@ def test_a_function_that_asks_for_too_much():
     assert [int(step(iterator)) for _ in range(2)] == [1, 5]
     with pytest.raises(tf.errors.OutOfRangeError):
         step(iterator)
+
+
+def test_a_run_may_end_where_a_replica_has_no_rows():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    counts = []
+    for is_filled in (True, False):
+        strategy.extended.experimental_enable_get_next_as_optional = is_filled
+        made = strategy.distribute_datasets_from_function(lambda context: tf.data.Dataset.range(5).batch(1))
+        iterator = iter(made)
+        counts.append(len(list(iterator)))
+        with pytest.raises(StopIteration):
+            next(iterator)
+    assert counts == [3, 2]
+
+
+def test_the_narrowest_spec_of_two_inputs():
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    datasets = [tf.data.Dataset.range(10).batch(2).batch(5), tf.data.Dataset.from_tensors(tf.zeros([5, 2], tf.int64))]
+    wide, narrow = [strategy.experimental_distribute_dataset(one).element_spec for one in datasets]
+    assert wide != narrow and wide == wide.most_specific_compatible_type(narrow)
+    assert wide == narrow.most_specific_compatible_type(wide)

@@ -201,3 +201,13 @@ def test_sums_refuse_by_the_name_of_the_method(name):
     variable = make(TWO, 1.0, synchronization=SYNCHRONIZATION.ON_READ, aggregation=AGGREGATION.SUM)
     with TWO.scope(), pytest.raises(ValueError, match=name):
         getattr(variable, name)(1.0)
+
+
+def test_a_copy_keeps_what_each_replica_has():
+    for aggregation, read in ((AGGREGATION.SUM, 3.0), (AGGREGATION.MEAN, 1.5), (AGGREGATION.ONLY_FIRST_REPLICA, 1.0)):
+        variable = make(TWO, 0.0, synchronization=SYNCHRONIZATION.ON_READ, aggregation=aggregation)
+        TWO.run(lambda: variable.assign(1.0 + tf.cast(number(), tf.float32)))
+        made = copy.deepcopy(variable)
+        assert copies(made) == [1.0, 2.0] and made.numpy() == read
+        TWO.run(lambda: made.assign(5.0))
+        assert copies(variable) == [1.0, 2.0]

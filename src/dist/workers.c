@@ -214,6 +214,12 @@ void leati_workers_note(leati_workers *workers, leati_store_phase phase) {
         leati_store_note_phase(workers->store, phase);
 }
 
+/* Are these one call ("gather of") with values that differ? */
+static bool is_same_call(const char *a, const char *b) {
+    const char *of = strstr(a, " of ");
+    return of != NULL && strncmp(a, b, (size_t)(of - a) + 4) == 0;
+}
+
 leat_status leati_workers_same(leati_workers *workers, const char *text, leat_error *err) {
     char mine[LEATI_WORKERS_SAYING] = "";
     /* Zeros behind the text, since all bytes are compared. */
@@ -227,10 +233,13 @@ leat_status leati_workers_same(leati_workers *workers, const char *text, leat_er
     for (int w = 1; w < workers->count && status == LEAT_OK; w++) {
         const char *other = all + (size_t)w * sizeof mine;
         if (memcmp(all, other, sizeof mine) != 0) {
-            status = leati_fail(err, LEAT_FAILED_PRECONDITION,
-                                "%s is at: %s; %s at: %s; all workers make the same calls in the "
-                                "same order",
-                                workers->names[w], other, workers->names[0], all);
+            bool shapes = is_same_call(all, other);
+            status = leati_fail_for(err, shapes ? LEAT_INVALID_ARGUMENT : LEAT_FAILED_PRECONDITION,
+                                    shapes ? LEAT_REASON_SHAPE : LEAT_REASON_NONE,
+                                    "%s%s is at: %s; %s at: %s; all workers make the same calls "
+                                    "in the same order",
+                                    shapes ? "Shape mismatch: " : "", workers->names[w], other,
+                                    workers->names[0], all);
         }
     }
     leati_free(all);

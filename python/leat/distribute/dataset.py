@@ -123,6 +123,8 @@ class DistributedDataset:
     TensorFlow's lacks.
     """
 
+    _needs_all = False  # does a step that not all replicas have rows for end the run?
+
     def __init__(self, strategy, source, policy, buffer_size=1):
         self._strategy = strategy
         from leat.data import iterator
@@ -175,6 +177,10 @@ class DistributedDatasetsFromFunction(DistributedDataset):
     pipelines, too, to read what they left.
     """
 
+    def __init__(self, strategy, source, policy, buffer_size=1):
+        super().__init__(strategy, source, policy, buffer_size)
+        self._needs_all = strategy._workers == 1 and not strategy.extended.experimental_enable_get_next_as_optional
+
 
 class DistributedIterator(Iterator):
     """One run through a DistributedDataset (``tf.distribute.DistributedIterator``). One thread at a time may use it."""
@@ -195,7 +201,11 @@ class DistributedIterator(Iterator):
     def _take(self, filled=False):
         if trace.is_tracing():
             self._inside()
-        return self._native.step(filled)
+        rows = self._native.step(filled)
+        if rows is None or filled or not self._dataset._needs_all:
+            return rows
+        empty = [all(tensor.shape.rank and tensor.shape[0] == 0 for tensor in row) for row in rows]
+        return None if any(empty) and not all(empty) else rows
 
     def get_next_as_optional(self):
         """The next element as an Optional, empty at the end; replicas without rows get empty batches in any case."""

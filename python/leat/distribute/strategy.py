@@ -70,6 +70,7 @@ class StrategyExtended:
     should_save_summary = True
     experimental_between_graph = False
     experimental_should_init = True
+    experimental_enable_get_next_as_optional = True  # False: the iterators end where not all replicas have rows
 
     def __init__(self, strategy, devices):
         self._strategy = strategy

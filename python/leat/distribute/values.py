@@ -78,6 +78,15 @@ class PerReplicaSpec(specs.TypeSpec):
         return len(self._value_specs) == len(other._value_specs) and all(
             map(nest.compatible, self._value_specs, other._value_specs))
 
+    def most_specific_common_supertype(self, others):
+        """The narrowest spec that covers this one and `others`; None where there is none."""
+        joined = self._value_specs
+        for other in others:
+            if type(other) is not type(self) or len(other._value_specs) != len(joined):
+                return None
+            joined = [one.most_specific_common_supertype([more]) for one, more in zip(joined, other._value_specs)]
+        return None if None in joined else PerReplicaSpec(*joined)
+
     def _key(self):
         return tuple(nest.key(spec) for spec in self._value_specs)
 
@@ -338,6 +347,12 @@ class MirroredVariable(DistributedVariable):
 
 class SyncOnReadVariable(DistributedVariable):
     """A value on each replica, which are combined when it is read outside of the replicas."""
+
+    def __deepcopy__(self, memo):
+        made = super().__deepcopy__(memo)
+        each = PerReplica([copy._native.read() for copy in self.values])
+        self._strategy.extended.update(made, lambda copy, value: copy.assign(value), (each,))
+        return made
 
     def _check_one_value(self):
         if self._aggregation is VariableAggregation.NONE and trace.replica_context() is None:

@@ -198,3 +198,22 @@ def test_snapshots_have_shards_and_a_reader(tmp_path):
         reader_func=lambda shards: shards.interleave(lambda rows: rows, cycle_length=2, num_parallel_calls=2))
     for _ in range(2):
         assert list(made.as_numpy_iterator()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_header_in_another_encoding(tmp_path):
+    path = str(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_bytes("\u6f22,b\n1,\u5b57\n".encode("shift-jis"))
+    read = tf.data.experimental.make_csv_dataset
+    [row] = read(path, 1, num_epochs=1, shuffle=False, encoding="shift-jis")
+    assert {name: value.numpy().tolist() for name, value in row.items()} == {"\u6f22": [1], "b": [b"\x8e\x9a"]}
+    with pytest.raises(tf.errors.UnimplementedError, match="encoding"):
+        read(path, 1, encoding="utf-16")
+    with pytest.raises(ValueError, match="columns"):
+        read(path, 1, column_names=["a", "b"], label_name="c")
+
+
+def test_what_ends_a_reduction():
+    with pytest.raises(tf.errors.InvalidArgumentError, match="classes"):
+        tf.data.Dataset.range(5).reduce(0, lambda state, value: ())
+    with pytest.raises(TypeError, match="dataset"):
+        tf.data.experimental.get_single_element([1])

@@ -213,6 +213,8 @@ static leat_status fill_entry(leat_step *step, step_entry *entry, const leat_ele
 /* The entry for `brought`, or where that is NULL for the element's shapes; a new one if need be. */
 static leat_status find_entry(leat_step *step, const leat_element *element, leat_function *brought,
                               step_entry **out, leat_error *err) {
+    if (brought == NULL && element->spec == NULL)
+        return leati_refuse(err, STRUCTURE, "leat_strategy_run: the arguments hold no element");
     for (step_entry *entry = step->entries; entry != NULL; entry = entry->next) {
         /* A function that the caller brings is its own key: the caller knows for which shapes it
          * was traced. */

@@ -111,6 +111,10 @@ static void test_traces(void **state) {
         run(strategy, step, runs[i].dtype, count, runs[i].rows, runs[i].more, &out);
         assert_int_equal(traces - before, runs[i].traces);
     }
+    leat_element nothing[DEVICES] = {{0}, {0}};
+    leat_per_replica empty = {.elements = nothing, .num_replicas = DEVICES};
+    assert_int_equal(leat_strategy_run(strategy, step, &empty, &out, &err), LEAT_INVALID_ARGUMENT);
+    assert_refused(&err, LEAT_INVALID_ARGUMENT, LEAT_REASON_STRUCTURE, "leat_strategy_run");
     leat_step_times times = {-1, -1, -1, -1};
     assert_int_equal(leat_step_get_times(step, &times, &err), LEAT_OK);
     assert_true(times.forward_ns >= 0 && times.backward_ns == 0 && times.update_ns == 0);

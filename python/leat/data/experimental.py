@@ -8,6 +8,7 @@ from leat.data.dataset import AUTOTUNE, Dataset, INFINITE_CARDINALITY, UNKNOWN_C
 from leat.data.optional import Optional
 from leat.data.options import (AutoShardPolicy, AutotuneAlgorithm, AutotuneOptions, DistributeOptions,
                                ExternalStatePolicy, OptimizationOptions, ServiceOptions, ThreadingOptions)
+from leat.errors import UnimplementedError as _UnimplementedError
 
 SHARD_HINT = -1
 
@@ -125,6 +126,8 @@ def get_structure(dataset_or_iterator):
 
 def get_single_element(dataset):
     """The only element; InvalidArgumentError where there is none or more."""
+    if not isinstance(dataset, Dataset):
+        raise TypeError(f"Invalid `dataset`. Expected a `tf.data.Dataset` object but got {type(dataset)}.")
     return dataset.get_single_element()
 
 
@@ -183,15 +186,37 @@ def _columns_of(given):
     """The columns of CSV files in their order: those given, or what the first row of the first file says."""
     if given["column_names"] is not None:
         return list(given["column_names"])
+    return _header_of(given, next(Dataset.list_files(given["file_pattern"], shuffle=False).take(1).as_numpy_iterator()))
+
+
+def _header_of(given, file):
     import csv
-    first = next(Dataset.list_files(given["file_pattern"], shuffle=False).take(1).as_numpy_iterator())
-    lines = _dataset.TextLineDataset(first, given["compression_type"]).as_numpy_iterator()
-    return next(csv.reader((f"{line.decode()}\n" for line in lines), delimiter=given["field_delim"] or ",",
+    lines = _dataset.TextLineDataset(file, given["compression_type"]).as_numpy_iterator()
+    return next(csv.reader((f"{line.decode(given['encoding'] or 'utf-8')}\n" for line in lines),
+                           delimiter=given["field_delim"] or ",",
                            quoting=csv.QUOTE_MINIMAL if given["use_quote_delim"] else csv.QUOTE_NONE))
+
+
+def _decoded(given):
+    """The same, where the header is in another encoding with the names that it says; values stay bytes."""
+    encoding = given["encoding"]
+    if encoding in (None, "utf-8"):
+        return given
+    if "\n,".encode(encoding) != b"\n,":
+        raise _UnimplementedError(None, None, f"make_csv_dataset: encoding is {encoding!r}, in which a comma is not one "
+                                 "byte; convert the files to UTF-8")
+    if given["column_names"] is None and given["header"] is not False:
+        files = Dataset.list_files(given["file_pattern"], shuffle=False).as_numpy_iterator()
+        headers = [_header_of(given, file) for file in files]
+        if any(header != headers[0] for header in headers):
+            raise ValueError("Files have different column names in the header row: make_csv_dataset wants the same")
+        given = {**given, "column_names": headers[0]}
+    return {**given, "encoding": "utf-8"}
 
 
 def _make_csv_dataset(given):
     """What the operator makes, whose columns are in the order of their names, with them in the files' order."""
+    given = _decoded(given)
     made = _dataset.function_of("make_csv_dataset")(**given)
     spec = made.element_spec
     has_label = isinstance(spec, tuple)

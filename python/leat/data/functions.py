@@ -11,6 +11,7 @@ from leat._core.element_specs import DatasetSpec
 from leat._core.tensor import Tensor, convert_to_tensor
 from leat._graph import trace
 from leat._graph.control import same_structure
+from leat._graph.graphs import StructureError
 from leat.data.operators import make
 from leat.errors import InvalidArgumentError
 
@@ -254,8 +255,8 @@ def _single_inside(dataset):
 def _next_spec(spec, found):
     """What a state is before and after a step of a reduction; TypeError where that is nothing common."""
     if not same_structure(spec, found):
-        raise TypeError(f"The element classes for the new state must match the initial state. Expected {spec}; got "
-                        f"{found}.")
+        raise StructureError(None, None, "The element classes for the new state must match the initial state. Expected "
+                             f"{spec}; got {found}.")
     try:
         return nest.map_structure(_joined, spec, found)
     except ValueError as error:

@@ -133,8 +133,8 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
     }
     if (status == LEAT_ALREADY_EXISTS) {
         status = leati_fail_in_file(&local, status, path, -1, false,
-                                    "somebody else writes this cache; use another filename, or "
-                                    "remove the file if no process is writing");
+                                    "There appears to be a concurrent caching iterator running; use "
+                                    "another filename, or remove the file if no process is writing");
     }
     if (status != LEAT_OK)
         *err = local;

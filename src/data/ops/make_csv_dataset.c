@@ -138,7 +138,7 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
     if (status == LEAT_OK && compression != LEAT_COMPRESSION_NONE &&
         compression != LEAT_COMPRESSION_GZIP) {
         return refuse(err,
-                      "`compression_type` is not supported for probing columns: plain and GZIP "
+                      "`compression_type` ZLIB is not supported for probing columns: plain and GZIP "
                       "files are looked into; give column_names and "
                       "column_defaults");
     }
@@ -497,8 +497,8 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
         found = strcmp(c->names.values[c->selected[i]].data, args->label_name) == 0;
     return found ? LEAT_OK
                  : leati_refuse(err, VALUE,
-                                "make_csv_dataset: label_name is \"%.100s\"; expected one of the "
-                                "selected columns",
+                                "make_csv_dataset: `label_name` provided must be one of the columns. "
+                                "Received: %.100s",
                                 args->label_name);
 }
 

@@ -403,10 +403,11 @@ def test_slices_stay_slices():
         return tf.IndexedSlices(tf.identity([[1.0, 2.0]]), tf.constant([2]), tf.constant([5, 2]))
 
     spec = tf.IndexedSlicesSpec([5, 2], tf.float32, tf.int32, tf.int32, [1])
-    traced = tf.function(lambda given: {"same": given, "twice": tf.IndexedSlices(given.values * 2, given.indices)})(made())
+    both = tf.function(lambda given: {"same": given, "twice": tf.IndexedSlices(given.values * 2, given.indices)})
+    traced = both(made())
     chosen = tf.function(lambda wanted: tf.cond(wanted, made, made))(tf.constant(True))
-    found = [tf.function(made)(), traced["same"], traced["twice"], chosen, tf.cast(made(), tf.float64), tf.identity(made())]
-    found += list(tf.data.Dataset.from_tensors(made()).map(lambda one: one))
+    found = [tf.function(made)(), traced["same"], traced["twice"], chosen, tf.cast(made(), tf.float64)]
+    found += [tf.identity(made()), *tf.data.Dataset.from_tensors(made()).map(lambda one: one)]
     assert [type(one) for one in found] == [tf.IndexedSlices] * 7
     assert [one.indices.numpy().tolist() for one in found] == [[2]] * 7
     assert found[2].values.numpy().tolist() == [[2, 4]]

@@ -343,8 +343,11 @@ class Variable(metaclass=_Made):
             raise NotImplementedError(f"batch_scatter_update of a {type(self).__name__}: use scatter_nd_update")
         indices = sparse_delta.indices
         dims = indices.shape.as_list()
-        places = [F["broadcast_to"](F["reshape"](constant(list(range(count)), indices.dtype), [
-            count if place == axis else 1 for place in range(len(dims))]), dims) for axis, count in enumerate(dims[:-1])]
+        places = []
+        for axis, count in enumerate(dims[:-1]):
+            shape = [count if place == axis else 1 for place in range(len(dims))]
+            numbers = F["reshape"](constant(list(range(count)), indices.dtype), shape)
+            places.append(F["broadcast_to"](numbers, dims))
         return self._scattered("tensor_scatter_nd_update", F["stack"]([*places, indices], -1), sparse_delta.values)
 
     def _scattered_slices(self, kind, slices):

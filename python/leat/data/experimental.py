@@ -186,7 +186,8 @@ def _columns_of(given):
     """The columns of CSV files in their order: those given, or what the first row of the first file says."""
     if given["column_names"] is not None:
         return list(given["column_names"])
-    return _header_of(given, next(Dataset.list_files(given["file_pattern"], shuffle=False).take(1).as_numpy_iterator()))
+    files = Dataset.list_files(given["file_pattern"], shuffle=False).take(1).as_numpy_iterator()
+    return _header_of(given, next(files))
 
 
 def _header_of(given, file):

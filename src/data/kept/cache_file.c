@@ -132,9 +132,10 @@ static leat_status take_lock(leati_cache_writer *writer, leat_error *err) {
             writer->lock = path;
     }
     if (status == LEAT_ALREADY_EXISTS) {
-        status = leati_fail_in_file(&local, status, path, -1, false,
-                                    "There appears to be a concurrent caching iterator running; use "
-                                    "another filename, or remove the file if no process is writing");
+        status =
+            leati_fail_in_file(&local, status, path, -1, false,
+                               "There appears to be a concurrent caching iterator running; use "
+                               "another filename, or remove the file if no process is writing");
     }
     if (status != LEAT_OK)
         *err = local;

@@ -137,10 +137,10 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
     leat_status status = leat_compression_from_name(args->compression_type, &compression, err);
     if (status == LEAT_OK && compression != LEAT_COMPRESSION_NONE &&
         compression != LEAT_COMPRESSION_GZIP) {
-        return refuse(err,
-                      "`compression_type` ZLIB is not supported for probing columns: plain and GZIP "
-                      "files are looked into; give column_names and "
-                      "column_defaults");
+        return refuse(
+            err, "`compression_type` ZLIB is not supported for probing columns: plain and GZIP "
+                 "files are looked into; give column_names and "
+                 "column_defaults");
     }
     char *path = status == LEAT_OK ? leati_strndup(name.data, name.size) : NULL;
     if (path == NULL)
@@ -495,11 +495,12 @@ static leat_status check_label(const struct make_csv_args *args, const struct co
     bool found = args->label_name == NULL;
     for (int i = 0; i < c->count && !found; i++)
         found = strcmp(c->names.values[c->selected[i]].data, args->label_name) == 0;
-    return found ? LEAT_OK
-                 : leati_refuse(err, VALUE,
-                                "make_csv_dataset: `label_name` provided must be one of the columns. "
-                                "Received: %.100s",
-                                args->label_name);
+    return found
+               ? LEAT_OK
+               : leati_refuse(err, VALUE,
+                              "make_csv_dataset: `label_name` provided must be one of the columns. "
+                              "Received: %.100s",
+                              args->label_name);
 }
 
 static leat_dataset *make_plan(const struct make_csv_args *args, const leat_tensor *files,

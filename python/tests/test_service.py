@@ -264,9 +264,9 @@ def test_a_registered_dataset(clusters):
 
 def test_names_of_jobs_belong_to_their_datasets(clusters):
     cluster = clusters()
-    ids = [service.register_dataset(cluster.target, tf.data.Dataset.range(n)) for n in (3, 5)]
+    ids = [service.register_dataset(cluster.target, tf.data.Dataset.range(n)) for n in (3, 5, 3)]
     read = [values(service.from_dataset_id(OFF, cluster.target, one, job_name="shared")) for one in ids]
-    assert read == [[0, 1, 2], [0, 1, 2, 3, 4]]
+    assert read == [[0, 1, 2], [0, 1, 2, 3, 4], [0, 1, 2]]
 
 
 def test_registering_with_an_id(clusters):

@@ -204,8 +204,8 @@ def _decoded(given):
     if encoding in (None, "utf-8"):
         return given
     if "\n,".encode(encoding) != b"\n,":
-        raise _UnimplementedError(None, None, f"make_csv_dataset: encoding is {encoding!r}, in which a comma is not one "
-                                 "byte; convert the files to UTF-8")
+        raise _UnimplementedError(None, None, f"make_csv_dataset: encoding is {encoding!r}, in which a comma is not "
+                                  "one byte; convert the files to UTF-8")
     if given["column_names"] is None and given["header"] is not False:
         files = Dataset.list_files(given["file_pattern"], shuffle=False).as_numpy_iterator()
         headers = [_header_of(given, file) for file in files]

@@ -4,6 +4,7 @@ import atexit
 import collections
 import enum
 import json
+import uuid
 import weakref
 
 from leat import _native, nest
@@ -221,9 +222,9 @@ def register_dataset(service, dataset, compression="AUTO", dataset_id=None):
     (``tf.data.experimental.service.register_dataset``).
 
     compression: "AUTO" where it pays, "SNAPPY" always, or None.
-    dataset_id: The id to have; a dataset that has it already must be of the same elements.
+    dataset_id: The id to have; a dataset that has it already must be of the same elements. None: one of its own.
     """
-    return _register_dataset(service, dataset, compression, dataset_id)
+    return _register_dataset(service, dataset, compression, uuid.uuid4().hex if dataset_id is None else dataset_id)
 
 
 def _distribute(processing_mode, service, job_name=None, consumer_index=None, num_consumers=None,

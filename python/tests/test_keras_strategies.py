@@ -213,3 +213,17 @@ def test_optimizers_of_ones_own_sum_gradients_over_replicas(name, kind):
             np.testing.assert_array_equal(copy, copies[0])
         return copies[0]
     np.testing.assert_allclose(trained(kind), trained(keras.optimizers.SGD), rtol=1e-6)
+
+
+@pytest.mark.parametrize("options, draws", [
+    ({"dropout": 0.2}, [2, 4]), ({"dropout": 0.1, "recurrent_dropout": 0.2}, [16, 32])])
+def test_recurrent_layers_draw_as_often_as_in_keras(options, draws):
+    with STRATEGIES["two replicas"]().scope():
+        model = keras.Sequential([layers.Embedding(10, 4, mask_zero=True), layers.LSTM(3, seed=5, **options)])
+        model.compile("sgd", "mse")
+    numbers = np.arange(40).reshape(8, 5) % 10
+    model.fit(numbers, np.ones((8, 3)), batch_size=4, verbose=0)
+    found = [model.layers[1].cell.seed_generator.state.numpy().tolist()]
+    model.predict(numbers, batch_size=4, verbose=0)
+    found.append(model.layers[1].cell.seed_generator.state.numpy().tolist())
+    assert found == [[5, draws[0]], [5, draws[1]]]

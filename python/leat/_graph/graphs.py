@@ -74,6 +74,7 @@ class Graph(_native.Graph):
     def __init__(self, spec=None, eager=False):
         self.is_eager = eager
         self.is_called = False  # its arguments are a caller's, not elements
+        self.is_sketch = False  # it says shapes and dtypes alone, and never runs
         self.is_open = True
         self.keeps = state._state.keeps and not eager  # is each constant that operations use in `aliases`?
         self.aliases = {}

@@ -198,7 +198,7 @@ def write_for_all(variable, write, value, add):
     if replica is not None:
         with scope.entered(replica.strategy, replica.updating()):
             return write(value, add)
-    if trace._state.graphs and trace.replica_context() is None:
+    if trace._state.graphs and trace.replica_context() is None and not trace._state.graphs[0].is_sketch:
         raise trace.NeedsPython(f"variable {variable.name} is assigned for all replicas at once")
     return write(value, add)
 

@@ -85,6 +85,9 @@ def test_specs_of_datasets():
     one, other = (tf.data.DatasetSpec(tf.TensorSpec(shape, tf.int32)) for shape in ([2], [None]))
     assert one.is_subtype_of(other) and not other.is_subtype_of(one)
     assert one.most_specific_common_supertype([other]) == other
+    shaped, scalar = (tf.data.DatasetSpec(tf.TensorSpec([], tf.int32), shape) for shape in ([5], []))
+    assert shaped.most_specific_common_supertype([scalar]) == tf.data.DatasetSpec(
+        tf.TensorSpec([], tf.int32), tf.TensorShape(None))
     assert tf.data.DatasetSpec(tf.TensorSpec([], tf.int32), [5]) != tf.data.DatasetSpec(tf.TensorSpec([], tf.int32))
 
 

@@ -62,15 +62,16 @@ class DatasetSpec(_ElementSpec):
 
     def most_specific_common_supertype(self, others):
         """The narrowest spec that covers this one and `others`; None where there is none."""
-        joined = self._element_spec
+        joined, shape = self._element_spec, self._dataset_shape
         for other in others:
-            if type(other) is not DatasetSpec or other._dataset_shape != self._dataset_shape:
+            if type(other) is not DatasetSpec:
                 return None
+            shape = shape.most_specific_compatible_shape(other._dataset_shape)
             try:
                 joined = _joined(joined, other._element_spec)
             except (TypeError, ValueError):
                 return None
-        return DatasetSpec(joined, self._dataset_shape)
+        return DatasetSpec(joined, shape)
 
     def _with_elements(self, element_spec):
         """The same for other elements."""

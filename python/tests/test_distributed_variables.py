@@ -211,3 +211,24 @@ def test_a_copy_keeps_what_each_replica_has():
         assert copies(made) == [1.0, 2.0] and made.numpy() == read
         TWO.run(lambda: made.assign(5.0))
         assert copies(variable) == [1.0, 2.0]
+
+
+def test_what_an_update_gives_is_one_value():
+    variable = make(TWO, 1.0)
+    each = TWO.experimental_distribute_values_from_function(lambda context: 1.0 + context.replica_id_in_sync_group)
+    found = TWO.extended.update(variable, lambda copy, more: copy + more, (each,))
+    assert type(found).__name__ == "Mirrored" and (found + 1).numpy() == 3.0
+    assert [one.numpy() for one in found.values] == [2.0, 3.0]
+    alone, extended = tf.Variable(1.0), tf.distribute.get_strategy().extended
+    assert extended.variable_created_in_scope(alone) and not extended.variable_created_in_scope(variable)
+    with extended.colocate_vars_with(alone):
+        assert extended.update(alone, lambda copy: copy + 1).numpy() == 2.0
+
+
+def test_one_value_of_all_replicas_is_computed_with():
+    seven = TWO.extended.update(make(TWO, 7.0), lambda copy: copy + 0.0)
+    whole = TWO.extended.update(make(TWO, 7.0), lambda copy: tf.cast(copy, tf.int32))
+    found = [3 + seven, seven - 2, 13 - seven, seven * seven, 10.5 / seven, seven // 2, 16.0 % seven, seven**3, -seven]
+    assert [one.numpy() for one in found] == [10, 5, 6, 49, 1.5, 3, 2, 343, -7]
+    assert [one.numpy() for one in (whole & 3, 8 | whole, whole ^ 3, ~whole)] == [3, 15, 4, -8]
+    assert seven < 12 and not 12 <= seven

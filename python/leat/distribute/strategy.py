@@ -16,8 +16,8 @@ from leat.distribute.context import ReplicaContext
 from leat.distribute.cross_device_ops import for_strategy, reduced_slices, spread
 from leat.distribute.scope import ReduceOp, entered, require_cross_replica
 from leat.distribute.step import Steps
-from leat.distribute.values import (DistributedValues, DistributedVariable, PerReplica, central_class, check_variable,
-                                    grouped, regroup, select, variable_class)
+from leat.distribute.values import (DistributedValues, DistributedVariable, Mirrored, PerReplica, central_class,
+                                    check_variable, grouped, regroup, select, variable_class)
 from leat.errors import InvalidArgumentError, OpError, UnimplementedError
 
 _PREFIX = "/job:localhost/replica:0/task:0/device:"
@@ -102,7 +102,7 @@ class StrategyExtended:
             own_args, own_kwargs = select(local, (tuple(args), kwargs))
             with entered(self._strategy, replicas.RunningContext(self._strategy, local).updating()):
                 results.append(fn(var, *own_args, **own_kwargs))
-        result = grouped(results)
+        result = grouped(results, Mirrored)
         return result if group else self._strategy.experimental_local_results(result)
 
     def call_for_each_replica(self, fn, args=(), kwargs=None):
@@ -111,7 +111,7 @@ class StrategyExtended:
 
     def variable_created_in_scope(self, v):
         """Was the variable created in the strategy's scope?"""
-        return isinstance(v, Variable) and v._strategy is self._strategy
+        return isinstance(v, Variable) and v._strategy is (None if self._strategy is DEFAULT else self._strategy)
 
     def value_container(self, value):
         """The variable that a copy belongs to; other values as they are."""
@@ -132,7 +132,7 @@ class StrategyExtended:
     def colocate_vars_with(self, colocate_with_variable):
         """A block that changes nothing: a variable's copies are where the replicas are. RuntimeError outside of the
         strategy's scope, ValueError for what is no variable that was made in it."""
-        if trace.strategy() is not self._strategy:
+        if trace.strategy() is not self._strategy and self._strategy is not DEFAULT:
             raise RuntimeError(f'Need to be inside "with strategy.scope()" for {self._strategy}')
         if not self.variable_created_in_scope(colocate_with_variable):
             raise ValueError("`colocate_vars_with` must only be passed a variable created in this tf.distribute."

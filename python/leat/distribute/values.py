@@ -6,6 +6,7 @@ all of them at once.
 """
 
 import functools
+import operator
 import re
 
 from leat import nest
@@ -54,8 +55,34 @@ class PerReplica(DistributedValues):
         self._as_tensor()
 
 
+def _first_of(value):
+    return value.values[0] if isinstance(value, Mirrored) else value
+
+
+def _computed(function, reflected=False):
+    """An operator of the value that all replicas have."""
+    if reflected:
+        return lambda self, other: function(_first_of(other), self.values[0])
+    return lambda self, *others: function(self.values[0], *map(_first_of, others))
+
+
 class Mirrored(DistributedValues):
     """The same value on each replica; it can be used as that value."""
+
+    __add__, __radd__ = _computed(operator.add), _computed(operator.add, True)
+    __sub__, __rsub__ = _computed(operator.sub), _computed(operator.sub, True)
+    __mul__, __rmul__ = _computed(operator.mul), _computed(operator.mul, True)
+    __truediv__, __rtruediv__ = _computed(operator.truediv), _computed(operator.truediv, True)
+    __floordiv__, __rfloordiv__ = _computed(operator.floordiv), _computed(operator.floordiv, True)
+    __mod__, __rmod__ = _computed(operator.mod), _computed(operator.mod, True)
+    __pow__, __rpow__ = _computed(operator.pow), _computed(operator.pow, True)
+    __matmul__, __rmatmul__ = _computed(operator.matmul), _computed(operator.matmul, True)
+    __and__, __rand__ = _computed(operator.and_), _computed(operator.and_, True)
+    __or__, __ror__ = _computed(operator.or_), _computed(operator.or_, True)
+    __xor__, __rxor__ = _computed(operator.xor), _computed(operator.xor, True)
+    __lt__, __le__, __gt__, __ge__ = map(_computed, (operator.lt, operator.le, operator.gt, operator.ge))
+    __neg__, __invert__, __abs__ = map(_computed, (operator.neg, operator.invert, operator.abs))
+    __getitem__ = _computed(operator.getitem)
 
     def __getattr__(self, name):
         return getattr(self._values[0], name)
@@ -128,12 +155,13 @@ def same(column):
                for value in column)
 
 
-def grouped(values):
-    """The structure of what replicas have, one structure for each: a PerReplica where it is not one object."""
+def grouped(values, kind=PerReplica):
+    """The structure of what replicas have, one structure for each: a PerReplica, or what `kind` says, where it is not
+    one object."""
     for replica, value in enumerate(values):
         check_structures(values[0], value, replica)
     return nest._map_all(lambda *column: column[0] if all(_is_one(value, column[0]) for value in column)
-                         else PerReplica(column), values, True)
+                         else kind(column), values, True)
 
 
 def _is_one(value, first):

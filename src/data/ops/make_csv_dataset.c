@@ -139,8 +139,7 @@ static leat_status open_probe(const struct make_csv_args *args, leat_string name
         compression != LEAT_COMPRESSION_GZIP) {
         return refuse(
             err, "`compression_type` ZLIB is not supported for probing columns: plain and GZIP "
-                 "files are looked into; give column_names and "
-                 "column_defaults");
+                 "files are looked into; give column_names and column_defaults");
     }
     char *path = status == LEAT_OK ? leati_strndup(name.data, name.size) : NULL;
     if (path == NULL)

@@ -563,8 +563,7 @@ def symbolic_outputs(layer, args, kwargs):
     masks = [tensor._keras_mask for tensor in tensors if tensor._keras_mask is not None]
     text = nest.to_text(tuple(TensorSpec(tensor.shape, tensor.dtype) for tensor in (*tensors, *masks)))
     graph = trace.Graph(text)
-    graph.is_sketch = True
-    around, _context.is_symbolic = _context.is_symbolic, True
+    around, _context.is_symbolic, graph.is_sketch = _context.is_symbolic, True, True
     try:
         with trace.tracing(graph), trace.recorded():
             given = list(graph.arguments())

@@ -217,3 +217,5 @@ def test_what_ends_a_reduction():
         tf.data.Dataset.range(5).reduce(0, lambda state, value: ())
     with pytest.raises(TypeError, match="dataset"):
         tf.data.experimental.get_single_element([1])
+    with pytest.raises(ValueError, match=re.escape("(None, None)")):
+        tf.data.Dataset.range(3).padded_batch(5, [-1, -1])

@@ -1,10 +1,10 @@
 """What the call of a traced function adds to the graph of the function that calls it, kept so that another call adds
 the same without calling Python: a function that is called in a traced one is traced once for each sort of arguments.
 
-Every method of the graph that adds something (graphs.logged) is noted with its arguments, in which a number stands for a tensor of the
-call (its arguments first, then what was made). Happy path: the same methods are called again with other tensors. What
-cannot be told from arguments (a gradient of its own in Python, a variable that is made) makes a log useless, and the
-function is called each time.
+Every method of the graph that adds something (graphs.logged) is noted with its arguments, in which a number stands for
+a tensor of the call (its arguments first, then what was made). Happy path: the same methods are called again with other
+tensors. What cannot be told from arguments (a gradient of its own in Python, a variable that is made) makes a log
+useless, and the function is called each time.
 """
 
 import weakref

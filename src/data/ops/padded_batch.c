@@ -97,10 +97,12 @@ static const char *class_of(leat_spec_kind kind) {
 static const char *print_dims(const leat_shape *shape, char text[128]) {
     size_t at = (size_t)snprintf(text, 128, shape->rank < 0 ? "<unknown>" : "(");
     for (int32_t i = 0; i < shape->rank; i++) {
-        at += (size_t)snprintf(text + at, 128 - at, "%lld%s", (long long)shape->dims[i],
-                               i + 1 < shape->rank ? ", "
-                               : shape->rank == 1  ? ","
-                                                   : "");
+        const char *behind = i + 1 < shape->rank ? ", " : shape->rank == 1 ? "," : "";
+        if (shape->dims[i] == LEAT_UNKNOWN_DIM)
+            at += (size_t)snprintf(text + at, 128 - at, "None%s", behind);
+        else
+            at +=
+                (size_t)snprintf(text + at, 128 - at, "%lld%s", (long long)shape->dims[i], behind);
         /* snprintf returns what there would have been: behind a text that was cut `at` is too
          * large. */
         at = LEATI_MIN(at, 127);

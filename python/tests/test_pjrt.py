@@ -218,14 +218,49 @@ def test_sequences_are_those_of_the_cpu():
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
 
 
+def test_pictures_changed_at_random():
+    """With the CPU's bits: drawn on the device (a crop), by the host (boxes), and a slice from where the run says."""
+    def change(x, n):
+        seed = tf.constant([3, 7])
+        begin, _, _ = tf.image.stateless_sample_distorted_bounding_box([6, 8, 3], tf.zeros([1, 0, 4]), seed,
+                                                                         use_image_if_no_bounding_boxes=True)
+        return (tf.image.stateless_random_crop(x, [4, 5, 3], seed), tf.slice(x, tf.stack([0, n, 0]), [-1, 2, -1]),
+                begin, tf.image.crop_and_resize(x[None], [[0.1, 0.2, 0.8, 1.1]], [0], [3, 3]))
+
+    x = np.random.default_rng(0).random((6, 8, 3), dtype="float32")
+    found = on_device(change, tf.constant(x), tf.constant(5))
+    expected = [value.numpy() for value in change(tf.constant(x), tf.constant(5))]
+    for one, other in zip(found[:3], expected[:3], strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(found[3], expected[3], rtol=1e-5)
+
+
+def test_factors_of_matrices():
+    a = np.random.default_rng(0).normal(size=(2, 5, 4)).astype("float32")
+    a[1, :, 3] = a[1, :, 0]  # of rank 3
+
+    def step(a):
+        square = tf.matmul(a, a, transpose_a=True)
+        return (*tf.linalg.svd(a), *tf.linalg.qr(a, full_matrices=True), *tf.linalg.eigh(square))
+
+    s, u, v, q, r, values, vectors = on_device(step, tf.constant(a))
+    np.testing.assert_allclose(s, np.linalg.svd(a.astype("float64"))[1], atol=1e-5)
+    np.testing.assert_allclose(u * s[:, None] @ v.transpose(0, 2, 1), a, atol=1e-5)
+    np.testing.assert_allclose(u.transpose(0, 2, 1) @ u, np.broadcast_to(np.eye(4), (2, 4, 4)), atol=1e-5)
+    np.testing.assert_allclose(q @ r, a, atol=1e-5)
+    square = a.transpose(0, 2, 1) @ a
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(square.astype("float64")), atol=5e-5)
+    np.testing.assert_allclose(square @ vectors, vectors * values[:, None], atol=5e-5)
+
+
 def test_operations_of_the_host_are_refused_by_name():
     strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
 
     @tf.function
     def step(x):
-        return tf.linalg.svd(x)
+        return tf.linalg.eig(x)
 
-    with pytest.raises(tf.errors.UnimplementedError, match="svd"):
+    with pytest.raises(tf.errors.UnimplementedError, match="eig"):
         strategy.run(step, (tf.eye(3) * tf.constant(2.0),))
 
 

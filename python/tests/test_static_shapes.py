@@ -10,6 +10,7 @@ EXPECTED = {
     "open": (None, None, 4), "stack": (None, 8), "broadcast": (None, 3), "normal": (None, 16), "tile": (None, None),
     "tile_known": (None, 16), "like": (None, 8), "concat": (None, 5), "front": (None, None, 7), "slice": (None, 4),
     "wide": (None, 8), "joined": (None, 3), "rest": (None, None), "scatter": (None, 2), "vector": (3,), "sums": (3, 4),
+    "behind": (None, 6), "segments": (16, 2),
 }
 
 
@@ -25,7 +26,8 @@ def made(x, y):
         "slice": tf.slice(x, [0, 0], [rows, 4]), "wide": tf.zeros(tf.cast(tf.shape(x), tf.int64)),
         "joined": tf.reshape(y, [shape[0] * shape[1], shape[2]]), "rest": tf.reshape(y, [shape[0], -1]),
         "scatter": tf.scatter_nd([[0]], [[1.0, 2.0]], [rows, 2]), "vector": tf.zeros(tf.expand_dims(shape[2], 0)),
-        "sums": tf.zeros([shape[-1], shape[2] + 1]),
+        "sums": tf.zeros([shape[-1], shape[2] + 1]), "behind": tf.slice(x, tf.stack([rows - 1, 2]), [-1, -1]),
+        "segments": tf.math.unsorted_segment_sum(tf.ones([4, 2]), [0, 1, 0, 1], tf.shape(x)[1] * 2),
     }
 
 

@@ -85,6 +85,10 @@ void leati_emit_variable_set(leati_emit *emit, const char *name, leati_hlo_value
 /* The value of input `index`, if that is a constant; else NULL. */
 const leat_tensor *leati_emit_known(const leati_emit *emit, int index);
 
+/* `count` words of the stream of a seed, a vector of two or three integers, as a vector of uint32;
+ * rounded up to blocks of four (emit_random.c). */
+leati_hlo_value leati_emit_words(leati_emit *emit, leati_hlo_value seed, int64_t count);
+
 /* ---- functions among attributes ---- */
 
 /* A function for arguments of known types, ready to be printed. */

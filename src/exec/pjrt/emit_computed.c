@@ -1,12 +1,15 @@
 /* Operations with attributes that the run computes, and their gradients, where the attributes turn
  * out to be constants: the operation alone, with the attributes bound, is printed in their place.
  *
- * Fails where an attribute is not known when the step is compiled. */
+ * Where a slice begins, and nothing else of it, may be a value of the run.
+ *
+ * Fails where another attribute is not known when the step is compiled. */
 #include "exec/pjrt/emit.h"
 
 #include "base/error.h"
 #include "core/tensor.h"
 #include "graph/computed.h"
+#include <stdio.h>
 #include <string.h>
 
 /* What is bound, as the operand of one row. */
@@ -61,11 +64,55 @@ static leat_status print(leati_emit *emit, int own, bool reverse, leat_error *er
     return status;
 }
 
+/* ---- slices that begin where the run says ---- */
+
+/* Is `begin` all that is bound, and not known? The size is that of the result. */
+static bool begins_anywhere(const leati_emit *emit, int own) {
+    const struct leati_computed_args *args = emit->node->source->args;
+    return leati_computed_op(args) == &leati_tensor_op_slice && args->bound.count == 1 &&
+           own == 1 && strcmp(args->bound.values[0].data, "begin") == 0 &&
+           leati_emit_known(emit, own) == NULL;
+}
+
+/* `x`, an update of it or none, and the numbers of `begin` as scalars; how many there are. */
+static int add_begin(leati_emit *emit, leati_hlo_value *operands, int count) {
+    leati_hlo *hlo = &emit->hlo;
+    int64_t rank = leati_emit_input_shape(emit, 1).dims[0];
+    for (int64_t d = 0; d < rank; d++) {
+        leati_hlo_value one = leati_hlo_slice(hlo, emit->inputs[1], (int64_t[]){d},
+                                              (int64_t[]){d + 1}, (int64_t[]){1});
+        operands[count++] = leati_hlo_reshape(hlo, one, &LEAT_SCALAR);
+    }
+    return count;
+}
+
 leat_status leati_emit_computed(leati_emit *emit, leat_error *err) {
     const struct leati_computed_args *args = emit->node->source->args;
+    if (begins_anywhere(emit, emit->num_inputs - args->bound.count)) {
+        char sizes[LEATI_HLO_ATTRIBUTES / 4], attributes[LEATI_HLO_ATTRIBUTES];
+        leati_hlo_value operands[1 + LEAT_MAX_RANK] = {emit->inputs[0]};
+        const leat_shape *out = leati_emit_shape(emit, 0);
+        snprintf(attributes, sizeof attributes, "slice_sizes = %s",
+                 leati_hlo_array(sizes, sizeof sizes, out->dims, out->rank));
+        emit->outputs[0] =
+            leati_hlo_add(&emit->hlo, "dynamic_slice", operands, add_begin(emit, operands, 1), NULL,
+                          attributes, leati_emit_dtype(emit, 0), out);
+        return LEAT_OK;
+    }
     return print(emit, emit->num_inputs - args->bound.count, false, err);
 }
 
+/* Inputs: those of the slice, and what flows to it. */
 leat_status leati_emit_computed_gradient(leati_emit *emit, leat_error *err) {
-    return print(emit, (int)leati_emit_int(emit, "num_inputs"), true, err);
+    int own = (int)leati_emit_int(emit, "num_inputs");
+    if (begins_anywhere(emit, own)) {
+        const leat_shape *out = leati_emit_shape(emit, 0);
+        leat_dtype dtype = leati_emit_dtype(emit, 0);
+        leati_hlo_value operands[2 + LEAT_MAX_RANK] = {leati_hlo_fill(&emit->hlo, 0, dtype, out),
+                                                       emit->inputs[2]};
+        emit->outputs[0] = leati_hlo_add(&emit->hlo, "dynamic_update_slice", operands,
+                                         add_begin(emit, operands, 2), NULL, NULL, dtype, out);
+        return LEAT_OK;
+    }
+    return print(emit, own, true, err);
 }

@@ -100,6 +100,13 @@ static leat_status read_gather(leati_emit *emit, int params, int indices, places
 
 leat_status leati_emit_gather(leati_emit *emit, leat_error *err) {
     places at;
+    leat_shape params = leati_emit_input_shape(emit, 0);
+    if (leati_shape_count(&params) == 0) {
+        /* There is no nearest place either. */
+        emit->outputs[0] = leati_hlo_fill(&emit->hlo, 0, leati_emit_input_dtype(emit, 0),
+                                          leati_emit_shape(emit, 0));
+        return LEAT_OK;
+    }
     LEATI_TRY(read_gather(emit, 0, 1, &at, err));
     emit->outputs[0] = gather(emit, emit->inputs[0], &at, leati_emit_shape(emit, 0));
     return LEAT_OK;

@@ -5,6 +5,7 @@
 #include "exec/pjrt/emit.h"
 
 #include "base/error.h"
+#include "core/tensor.h"
 #include <math.h>
 #include <string.h>
 
@@ -236,5 +237,33 @@ leat_status leati_emit_count_nonzero(leati_emit *emit, leat_error *err) {
     int32_t rank = leati_emit_input_shape(emit, 0).rank;
     emit->outputs[0] = leati_hlo_reduce(hlo, "add", x, 0, leati_emit_axes(emit, "axis", rank),
                                         leati_emit_bool(emit, "keepdims"));
+    return LEAT_OK;
+}
+
+/* A shift outside the width of the dtype is the nearest inside. */
+leat_status leati_emit_shift(leati_emit *emit, leat_error *err) {
+    (void)err;
+    leati_hlo *hlo = &emit->hlo;
+    const leat_shape *shape = leati_emit_shape(emit, 0);
+    leat_dtype dtype = leati_emit_dtype(emit, 0);
+    bool is_signed = dtype >= LEAT_INT8 && dtype <= LEAT_INT64, left = emit->text[6] == 'l';
+    leati_hlo_value x = leati_hlo_broadcast(hlo, emit->inputs[0], shape);
+    leati_hlo_value by = leati_hlo_broadcast(hlo, emit->inputs[1], shape);
+    double widest = (double)(8 * leat_dtype_size(dtype) - 1);
+    by = leati_hlo_binary(hlo, "maximum", by, leati_hlo_fill_like(hlo, 0, by));
+    by = leati_hlo_binary(hlo, "minimum", by, leati_hlo_fill_like(hlo, widest, by));
+    const char *name = left        ? "shift_left"
+                       : is_signed ? "shift_right_arithmetic"
+                                   : "shift_right_logical";
+    emit->outputs[0] = leati_hlo_binary(hlo, name, x, by);
+    return LEAT_OK;
+}
+
+leat_status leati_emit_bitcast(leati_emit *emit, leat_error *err) {
+    leat_dtype from = leati_emit_input_dtype(emit, 0), to = leati_emit_dtype(emit, 0);
+    if (leati_dtype_is_complex(from) || leati_dtype_is_complex(to))
+        return leati_emit_lacks(emit, "the bytes of complex numbers", err);
+    emit->outputs[0] = leati_hlo_add(&emit->hlo, "bitcast_convert", emit->inputs, 1, NULL, NULL, to,
+                                     leati_emit_shape(emit, 0));
     return LEAT_OK;
 }

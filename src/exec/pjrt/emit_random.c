@@ -57,21 +57,21 @@ static void philox(leati_emit *emit, leati_hlo_value counter[4], leati_hlo_value
 }
 
 /* Number i of the seed, as 64 bits. */
-static leati_hlo_value seed_at(leati_emit *emit, int64_t i) {
+static leati_hlo_value seed_at(leati_emit *emit, leati_hlo_value seed, int64_t i) {
     const int64_t begin[1] = {i}, end[1] = {i + 1}, step[1] = {1};
-    leati_hlo_value x = leati_hlo_slice(&emit->hlo, emit->inputs[0], begin, end, step);
+    leati_hlo_value x = leati_hlo_slice(&emit->hlo, seed, begin, end, step);
     x = leati_hlo_reshape(&emit->hlo, x, &LEAT_SCALAR);
     /* Through int64, so that a negative int32 keeps its sign. */
     return leati_hlo_convert(&emit->hlo, leati_hlo_convert(&emit->hlo, x, LEAT_INT64), LEAT_UINT64);
 }
 
-/* Where the stream of input 0 begins: two seeds are mixed into counter and key, a generator's state
+/* Where the stream of a seed begins: two seeds are mixed into counter and key, a generator's state
  * of three numbers is both as they are. */
-static void begin_stream(leati_emit *emit, stream *out) {
-    halve(emit, seed_at(emit, 0), &out->counter[0], &out->counter[1]);
-    halve(emit, seed_at(emit, 1), &out->counter[2], &out->counter[3]);
-    if (leati_emit_input_shape(emit, 0).dims[0] == 3) {
-        halve(emit, seed_at(emit, 2), &out->key[0], &out->key[1]);
+static void begin_stream(leati_emit *emit, leati_hlo_value seed, stream *out) {
+    halve(emit, seed_at(emit, seed, 0), &out->counter[0], &out->counter[1]);
+    halve(emit, seed_at(emit, seed, 1), &out->counter[2], &out->counter[3]);
+    if (leati_hlo_shape(&emit->hlo, seed).dims[0] == 3) {
+        halve(emit, seed_at(emit, seed, 2), &out->key[0], &out->key[1]);
         return;
     }
     leati_hlo_value mix[4], zero = word(emit, 0, out->counter[0]);
@@ -81,13 +81,12 @@ static void begin_stream(leati_emit *emit, stream *out) {
     *out = (stream){.counter = {zero, zero, mix[2], mix[3]}, .key = {mix[0], mix[1]}};
 }
 
-/* `count` words of the stream, one behind the other, rounded up to blocks. */
-static leati_hlo_value words(leati_emit *emit, int64_t count) {
+leati_hlo_value leati_emit_words(leati_emit *emit, leati_hlo_value seed, int64_t count) {
     leati_hlo *hlo = &emit->hlo;
     leat_shape blocks = LEAT_SHAPE((count + 3) / 4), column = LEAT_SHAPE(blocks.dims[0], 1);
     leat_shape flat = LEAT_SHAPE(4 * blocks.dims[0]);
     stream start;
-    begin_stream(emit, &start);
+    begin_stream(emit, seed, &start);
     /* A counter of 128 bits plus the number of the block. */
     leati_hlo_value halves[2], by;
     for (int i = 0; i < 2; i++) {
@@ -160,7 +159,7 @@ leat_status leati_emit_stateless(leati_emit *emit, leat_error *err) {
     int64_t count = leati_shape_count(leati_emit_shape(emit, 0));
     double scale = leati_random_scale(is_normal ? LEATI_NORMAL : LEATI_UNIFORM, LEAT_FLOAT32,
                                       args->low, args->high);
-    leati_hlo_value x = unit(emit, words(emit, count));
+    leati_hlo_value x = unit(emit, leati_emit_words(emit, emit->inputs[0], count));
     if (is_normal)
         x = normal(emit, x);
     x = shaped(emit, x, count);

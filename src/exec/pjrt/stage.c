@@ -15,13 +15,14 @@
 
 /* ---- where ---- */
 
-/* Random numbers that the device does not draw. */
+/* Random numbers, and pictures changed by some, that the device does not draw. */
 static bool is_drawn(const leati_simple *simple, const leati_simple_node *node) {
     const leati_tensor_op *op = node->source->op;
-    return (node->flags & LEATI_RANDOM) ||
-           (strcmp(leati_graph_op_family(op), "random") == 0 &&
-            (!leati_emit_has(op) ||
-             simple->values[node->first_output].type->dtype != LEAT_FLOAT32));
+    if ((node->flags & LEATI_RANDOM) ||
+        (op->types != NULL && strstr(op->types, "Tseed") != NULL && !leati_emit_has(op)))
+        return true;
+    return strcmp(leati_graph_op_family(op), "random") == 0 &&
+           (!leati_emit_has(op) || simple->values[node->first_output].type->dtype != LEAT_FLOAT32);
 }
 
 /* Does the host do it? With one replica nothing is exchanged, and the device does. */

@@ -62,8 +62,11 @@ static leat_status infer_computed(leati_infer_call *call, leat_error *err) {
         LEATI_TRY(leati_support_unknown_dims(sizes ? &args->size : &args->begin, &part, err));
     for (int32_t d = 0; d < part.rank; d++) {
         /* Placeholders are negative, and so is the -1 for all that follow. */
-        bool known = d < args->size.count && args->size.values[d] >= 0;
-        part.dims[d] = known ? args->size.values[d] : LEAT_UNKNOWN_DIM;
+        int64_t size = d < args->size.count ? args->size.values[d] : LEATI_UNKNOWN_NUMBER;
+        int64_t begin = d < args->begin.count ? args->begin.values[d] : LEATI_UNKNOWN_NUMBER;
+        if (size == -1 && begin >= 0 && begin <= part.dims[d])
+            size = part.dims[d] - begin;
+        part.dims[d] = size >= 0 ? size : LEAT_UNKNOWN_DIM;
     }
     return leati_op_infer_output(call, call->inputs[0].dtype, &part, NULL, err);
 }

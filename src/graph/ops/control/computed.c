@@ -162,6 +162,14 @@ static leat_status prepare_placeholder(const leati_row *row, void *args, const l
     return LEAT_OK;
 }
 
+/* Is the argument a number that is known? It is put in its place. */
+static bool is_whole(const leati_row *row, void *args, const leati_known *known) {
+    if (row->type != LEATI_ROW_INT || known->count != 1 || known->values[0] == LEATI_UNKNOWN_NUMBER)
+        return false;
+    *(int64_t *)(void *)((char *)args + row->offset) = known->values[0];
+    return true;
+}
+
 static leat_status infer_with(leati_infer_call *call, const target *t, void *args, int own,
                               leat_error *err) {
     const struct leati_computed_args *computed = call->args;
@@ -178,7 +186,8 @@ static leat_status infer_with(leati_infer_call *call, const target *t, void *arg
         if (!leati_op_infer_known(call, own + i, &known))
             known.count = 0;
         LEATI_TRY(prepare_placeholder(row, args, value, &known, err));
-        unknown |= UINT64_C(1) << (row - t->op->rows);
+        if (!is_whole(row, args, &known))
+            unknown |= UINT64_C(1) << (row - t->op->rows);
     }
     /* From here on the call is one of the operation, which knows nothing of bound inputs. */
     call->args = args;

@@ -93,8 +93,7 @@ static void store_integer(leat_dtype dtype, uint64_t bits, void *to) {
     }
 }
 
-/* Stores the bounds as values of `from`; false where none is needed. */
-static bool store_bounds(leat_dtype from, leat_dtype to, void *low, void *high) {
+bool leati_saturate_bounds(leat_dtype from, leat_dtype to, void *low, void *high) {
     double ends[2];
     if (is_float(from)) {
         float_bounds(from, to, &ends[0], &ends[1]);
@@ -127,7 +126,7 @@ leat_status leati_saturate(leati_kernel_call *call, const leati_operand *in, lea
     operands[1].data = bounds;
     operands[2].data = bounds + 8;
     *out = *in;
-    if (!store_bounds(in->dtype, dtype, operands[1].data, operands[2].data))
+    if (!leati_saturate_bounds(in->dtype, dtype, operands[1].data, operands[2].data))
         return LEAT_OK;
     return leati_support_inner_run(call, &leati_tensor_op_clip_by_value, NULL, operands, 3,
                                    in->dtype, out, err);

@@ -105,37 +105,31 @@ static leat_status resize_gradient(leati_gradient_call *call, leat_error *err) {
     return LEAT_OK;
 }
 
-struct resize_with_pad_args {
-    int64_t target_height, target_width;
-    char *method;
-    bool antialias;
-};
-
 static const leati_row resize_with_pad_rows[] = {
     {.name = "target_height",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct resize_with_pad_args, target_height),
+     .offset = offsetof(struct leati_resize_with_pad_args, target_height),
      .doc = "Height of the result, in pixels."},
     {.name = "target_width",
      .type = LEATI_ROW_INT,
      .flags = LEATI_REQUIRED | LEATI_TENSOR,
-     .offset = offsetof(struct resize_with_pad_args, target_width),
+     .offset = offsetof(struct leati_resize_with_pad_args, target_width),
      .doc = "Width of the result, in pixels."},
     {.name = "method",
      .type = LEATI_ROW_STRING,
-     .offset = offsetof(struct resize_with_pad_args, method),
+     .offset = offsetof(struct leati_resize_with_pad_args, method),
      .default_text = "bilinear",
      .doc = "As of resize."},
     {.name = "antialias",
      .type = LEATI_ROW_BOOL,
-     .offset = offsetof(struct resize_with_pad_args, antialias),
+     .offset = offsetof(struct leati_resize_with_pad_args, antialias),
      .doc = "Blend all pixels that a smaller picture's pixel covers."},
     {0},
 };
 
 static leat_status resize_with_pad_infer(leati_infer_call *call, leat_error *err) {
-    const struct resize_with_pad_args *args = call->args;
+    const struct leati_resize_with_pad_args *args = call->args;
     leati_resize_method method;
     leat_dtype dtype;
     LEATI_TRY(leati_resize_method_of(args->method, &method, err));
@@ -152,8 +146,8 @@ static int64_t padding(float target, float size) {
     return LEATI_MAX(pixels, 0);
 }
 
-static leat_status pad_scaling(const struct resize_with_pad_args *args, const leati_frames *in,
-                               leati_scaling *out, leat_error *err) {
+leat_status leati_resize_fitting(const struct leati_resize_with_pad_args *args,
+                                 const leati_frames *in, leati_scaling *out, leat_error *err) {
     LEATI_TRY(leati_frames_target_check(args->target_height, args->target_width, err));
     /* In float, as TensorFlow computes it. */
     float by_height = (float)in->height / (float)args->target_height;
@@ -183,7 +177,7 @@ static leat_status resize_with_pad_kernel(leati_kernel_call *call, leat_error *e
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(pad_scaling(call->args, &in, &scaling, err));
+    LEATI_TRY(leati_resize_fitting(call->args, &in, &scaling, err));
     return leati_resize_scale(call, &scaling, err);
 }
 
@@ -320,7 +314,7 @@ static leat_status resize_with_pad_grad_kernel(leati_kernel_call *call, leat_err
     leati_scaling scaling;
     leati_frames in;
     LEATI_TRY(leati_frames_of(&shape, &in, err));
-    LEATI_TRY(pad_scaling(call->args, &in, &scaling, err));
+    LEATI_TRY(leati_resize_fitting(call->args, &in, &scaling, err));
     return scale_back(call, &scaling, err);
 }
 
@@ -355,7 +349,7 @@ RESIZE_OP(resize, "Pictures scaled to another size, as float32", .inputs = "imag
           .rows = resize_rows, .args_size = sizeof(struct leati_resize_args))
 RESIZE_OP(resize_with_pad, "Pictures scaled to fit into a size, and padded with zeros",
           .inputs = "image", .rows = resize_with_pad_rows,
-          .args_size = sizeof(struct resize_with_pad_args))
+          .args_size = sizeof(struct leati_resize_with_pad_args))
 
 /* The descriptor of a gradient. */
 #define RESIZE_GRAD_OP(NAME, DOC, ...)                                                             \
@@ -377,4 +371,4 @@ RESIZE_GRAD_OP(resize_grad,
                "A gradient spread over the pixels that resize made each value of (for gradients).",
                .rows = resize_rows, .args_size = sizeof(struct leati_resize_args))
 RESIZE_GRAD_OP(resize_with_pad_grad, "What flows back through resize_with_pad (for gradients).",
-               .rows = resize_with_pad_rows, .args_size = sizeof(struct resize_with_pad_args))
+               .rows = resize_with_pad_rows, .args_size = sizeof(struct leati_resize_with_pad_args))

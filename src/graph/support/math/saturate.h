@@ -4,6 +4,8 @@
 
 #include "graph/support/support.h"
 
+/* Stores the bounds, as values of `from`, of what `to` holds; false where none is needed. */
+bool leati_saturate_bounds(leat_dtype from, leat_dtype to, void *low, void *high);
 /* Clips numbers, in their own dtype, to what `dtype` holds; `out`, which may be `in`, lies in the
  * arena or is `in`. */
 LEAT_WARN_UNUSED leat_status leati_saturate(leati_kernel_call *call, const leati_operand *in,

@@ -43,6 +43,17 @@ struct leati_resize_args {
     bool preserve_aspect_ratio, antialias;
 };
 
+/* The attributes of resize_with_pad. */
+struct leati_resize_with_pad_args {
+    int64_t target_height, target_width;
+    char *method;
+    bool antialias;
+};
+/* How it scales such pictures, and where they lie in the target. */
+LEAT_WARN_UNUSED leat_status leati_resize_fitting(const struct leati_resize_with_pad_args *args,
+                                                  const leati_frames *in, leati_scaling *out,
+                                                  leat_error *err);
+
 /* A plan from the store, or an empty one, and back. */
 leati_resize_plan leati_resize_plan_take(int32_t height, int32_t width);
 void leati_resize_plan_give(leati_resize_plan *plan);

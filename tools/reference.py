@@ -36,7 +36,7 @@ OWN = {
                 "stateless_rand_augment stateless_random_resized_crop",
     "tf.keras.config": "exact_slices set_exact_slices",
 }
-OWN_MODULES = ("torch", "jax", "onnx", "ray")
+OWN_MODULES = ("export", "torch", "jax", "onnx", "ray")
 LAST = ("tf.losses.", "tf.metrics.", "tf.optimizers.", "tf.initializers.", "tf.keras.backend.", "tf.keras.optimizers.legacy.",
         "tf.keras.preprocessing.", "tf.compat.")   # other names of what has a better one
 

@@ -51,6 +51,14 @@ LEAT_API LEAT_WARN_UNUSED leat_status leat_device_describe(const char *kind,
                                                            leat_device_description *out,
                                                            leat_error *err);
 
+/* The function as StableHLO (openxla.org/stablehlo), for any compiler of that: a module whose
+ * function main takes the components of the function's input and gives those of its output, all of
+ * static shapes. Variables are constants of it, of the value that they have. Needs no device.
+ * UNIMPLEMENTED naming an operation that devices do not have, random numbers without a seed, a
+ * write to a variable, or an unknown dimension. The text is owned (leat_text_free); NULL with err.
+ */
+LEAT_API char *leat_function_to_stablehlo(const leat_function *function, leat_error *err);
+
 typedef struct leat_strategy_mirrored_options {
     size_t size;
     const char *const *devices; /* names such as "CPU:1"; NULL: all logical devices */

@@ -88,7 +88,7 @@ if any(name.startswith("leat-") and name.endswith(".dist-info") for name in _os.
     _warnings.warn("another project, the distribution `leat` of the Python index, is installed in this folder, and one "
                    "overwrites the other's files; pip uninstall leat libleat, then pip install libleat", stacklevel=2)
 _ops.join(__name__, homes=_HOMES, modules=_ops.make_modules(_MODULES),
-          optional=["leat.jax", "leat.onnx", "leat.ray", "leat.torch"])
+          optional=["leat.export", "leat.jax", "leat.onnx", "leat.ray", "leat.torch"])
 _ops.join("leat.dtypes")
 _native.watch_interrupts(_threading.current_thread() is _threading.main_thread())
 _os.register_at_fork(after_in_child=lambda: _native.watch_interrupts(True))

@@ -1,16 +1,16 @@
 """``tf.tpu``: what programs for TPUs call before they make a TPUStrategy.
 
-leat runs on no TPU. With LEAT_TPU_PLATFORM=cpu in the environment the logical CPUs of this process stand in for one, so
-that such a program can be tried; without it all of this is an UnimplementedError that says so.
+TPUs are those that the package libtpu finds on this machine. With LEAT_TPU_PLATFORM=cpu (or xla_cpu) in the
+environment the CPUs of this process stand in for them, so that such a program can be tried; where there is neither all
+of this is an UnimplementedError that says so.
 """
 
 import types
 
 import numpy as np
 
-from leat import _native
 from leat._core.later import public
-from leat.distribute.cluster_resolver import check_tpu_platform
+from leat.distribute.cluster_resolver import tpu_devices
 
 __dir__ = public(globals())
 
@@ -28,14 +28,13 @@ class Topology:
 
 
 def _initialize_tpu_system(cluster_resolver=None):
-    """The Topology (``tf.tpu.experimental.initialize_tpu_system``). UnimplementedError without a stand-in."""
-    check_tpu_platform("initialize_tpu_system")
-    return Topology(_native.num_logical_devices("CPU"))
+    """The Topology (``tf.tpu.experimental.initialize_tpu_system``). UnimplementedError without TPUs and stand-ins."""
+    return Topology(len(tpu_devices("initialize_tpu_system")))
 
 
 def _shutdown_tpu_system(cluster_resolver=None):
-    """Nothing has to be done (``tf.tpu.experimental.shutdown_tpu_system``). UnimplementedError without a stand-in."""
-    check_tpu_platform("shutdown_tpu_system")
+    """Nothing has to be done (``tf.tpu.experimental.shutdown_tpu_system``). UnimplementedError without TPUs."""
+    tpu_devices("shutdown_tpu_system")
 
 
 experimental = types.SimpleNamespace(initialize_tpu_system=_initialize_tpu_system,

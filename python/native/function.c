@@ -231,6 +231,12 @@ static PyObject *function_json(PyObject *self, PyObject *unused) {
     return native_text(leat_function_to_json(native_function_of(self), &err), &err);
 }
 
+static PyObject *function_stablehlo(PyObject *self, PyObject *unused) {
+    (void)unused;
+    leat_error err = {0};
+    return native_text(leat_function_to_stablehlo(native_function_of(self), &err), &err);
+}
+
 /* describe(variables): the JSON text with types, and variables by their places in the list. */
 static PyObject *function_describe(PyObject *self, PyObject *list) {
     leat_error err = {0};
@@ -286,6 +292,7 @@ static PyMethodDef function_methods[] = {
     {"call", function_call, METH_O, "call(tensors) -> list of tensors."},
     {"at", function_at, METH_VARARGS, "at(file, line): where the user wrote it."},
     {"from_json", function_from_json, METH_O | METH_STATIC, "The function that to_json wrote."},
+    {"to_stablehlo", function_stablehlo, METH_NOARGS, "The function as a StableHLO module's text."},
     {"to_json", function_json, METH_NOARGS, "The function as JSON text."},
     {"describe", function_describe, METH_O,
      "describe(variables): that text with types, and variables by their places."},

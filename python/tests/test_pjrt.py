@@ -13,7 +13,10 @@ import leat as tf
 from leat import keras
 from leat._core import devices
 
-pytestmark = pytest.mark.skipif(devices.number("XLA_CPU") == 0, reason="the package xla-cpu-pjrt is not installed")
+DEVICE = os.environ.get("LEAT_TEST_DEVICE", "XLA_CPU:0")  # tools/gpu.sh names another
+
+pytestmark = pytest.mark.skipif(devices.number(DEVICE.partition(":")[0]) == 0,
+                                reason="the package xla-cpu-pjrt is not installed")
 
 
 def pictures(rows=50):
@@ -50,7 +53,7 @@ def train(device, optimizer, small=False):
     ids=["adam", "sgd", "nesterov", "rmsprop"])
 def test_training_is_that_of_the_cpu(optimizer, request):
     small = "adam" not in request.node.name
-    found, expected = train("XLA_CPU:0", optimizer, small), train("CPU:0", optimizer, small)
+    found, expected = train(DEVICE, optimizer, small), train("CPU:0", optimizer, small)
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-4)
     np.testing.assert_allclose(found[1], expected[1], rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(found[2], expected[2], rtol=1e-2, atol=1e-3)
@@ -58,14 +61,35 @@ def test_training_is_that_of_the_cpu(optimizer, request):
         np.testing.assert_allclose(one, other, rtol=1e-2, atol=2e-3)
 
 
+@pytest.mark.parametrize("policy, error", [("mixed_bfloat16", 0.05), ("mixed_float16", 0.01)])
+def test_mixed_precision(policy, error):
+    """Steps in halves, of float16 with a scaled loss, which end within their precision of the CPU's."""
+    def losses(device):
+        x, y = pictures(64)
+        keras.config.set_dtype_policy(policy)
+        with tf.distribute.OneDeviceStrategy(device).scope():
+            model = network(keras.optimizers.SGD(0.05), small=True)
+            history = model.fit(x, y, batch_size=16, epochs=2, verbose=0, shuffle=False)
+        scale = getattr(model.optimizer, "dynamic_scale", None)
+        return history.history["loss"], None if scale is None else float(np.asarray(scale))
+
+    try:
+        found, expected = losses(DEVICE), losses("CPU:0")
+    finally:
+        keras.config.set_dtype_policy("float32")
+    np.testing.assert_allclose(found[0], expected[0], rtol=error)
+    assert found[0][1] < found[0][0] and found[1] == expected[1]
+    assert (found[1] is not None) == (policy == "mixed_float16")
+
+
 def test_a_run_is_the_same_again():
-    found, again = (train("XLA_CPU:0", lambda: keras.optimizers.Adam(0.01), small=True) for _ in range(2))
+    found, again = (train(DEVICE, lambda: keras.optimizers.Adam(0.01), small=True) for _ in range(2))
     assert found[0] == again[0]
     assert all(np.array_equal(one, other) for one, other in zip(found[3], again[3], strict=True))
 
 
 def test_variables_live_on_the_device():
-    strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
+    strategy = tf.distribute.OneDeviceStrategy(DEVICE)
     with strategy.scope():
         variable = tf.Variable([1.0, 2.0])
     variable.assign([3.0, 4.0])
@@ -88,7 +112,7 @@ def test_random_numbers_are_those_of_the_cpu():
         tf.random.set_seed(5)
         return [value.numpy() for value in tf.distribute.OneDeviceStrategy(device).run(draw)]
 
-    for one, other in zip(numbers("XLA_CPU:0"), numbers("CPU:0"), strict=True):
+    for one, other in zip(numbers(DEVICE), numbers("CPU:0"), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -96,7 +120,7 @@ def test_random_numbers_are_those_of_the_cpu():
 
 def on_device(function, *args):
     """What a function gives there, as arrays."""
-    out = tf.distribute.OneDeviceStrategy("XLA_CPU:0").run(tf.function(function), args)
+    out = tf.distribute.OneDeviceStrategy(DEVICE).run(tf.function(function), args)
     return [np.asarray(value) for value in tf.nest.flatten(out)]
 
 
@@ -150,7 +174,7 @@ def test_loops_in_loops_and_arrays():
 
 
 def test_branches_and_loops_write_variables():
-    strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
+    strategy = tf.distribute.OneDeviceStrategy(DEVICE)
     with strategy.scope():
         sums, count = tf.Variable([0.0, 0.0]), tf.Variable(1.0)
 
@@ -212,7 +236,7 @@ def sequences(device):
 
 
 def test_sequences_are_those_of_the_cpu():
-    found, expected = sequences("XLA_CPU:0"), sequences("CPU:0")
+    found, expected = sequences(DEVICE), sequences("CPU:0")
     np.testing.assert_allclose(found[0], expected[0], rtol=1e-4)
     for one, other in zip(found[1], expected[1], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
@@ -254,7 +278,7 @@ def test_factors_of_matrices():
 
 
 def test_operations_of_the_host_are_refused_by_name():
-    strategy = tf.distribute.OneDeviceStrategy("XLA_CPU:0")
+    strategy = tf.distribute.OneDeviceStrategy(DEVICE)
 
     @tf.function
     def step(x):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import leat as tf
+from leat._core import devices
 
 Resolver = tf.distribute.cluster_resolver.TPUClusterResolver
 
@@ -62,6 +63,17 @@ def test_without_a_stand_in(monkeypatch, platform, make):
         monkeypatch.setenv("LEAT_TPU_PLATFORM", platform)
     with pytest.raises(tf.errors.UnimplementedError, match="LEAT_TPU_PLATFORM"):
         make()
+
+
+@pytest.mark.skipif(devices.number("XLA_CPU") == 0, reason="the package xla-cpu-pjrt is not installed")
+def test_devices_of_a_plugin_stand_in(monkeypatch):
+    monkeypatch.setenv("LEAT_TPU_PLATFORM", "xla_cpu")
+    resolver, topology, strategy = begin()
+    count = devices.number("XLA_CPU")
+    assert resolver.num_accelerators() == {"TPU": count} and topology.num_tpus_per_task == count
+    assert strategy.num_replicas_in_sync == count and "XLA_CPU:0" in strategy.extended.worker_devices[0]
+    values = strategy.run(tf.function(lambda: tf.constant([1.0, 2.0]) * 2.0))
+    assert strategy.experimental_local_results(values)[0].numpy().tolist() == [2.0, 4.0]
 
 
 def test_other_machines_are_refused(stand_in):

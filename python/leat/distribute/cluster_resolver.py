@@ -11,9 +11,9 @@ import json
 import os
 import re
 
-from leat import _native
+from leat._core import devices
 from leat._core.cluster import ClusterSpec
-from leat.errors import UnimplementedError
+from leat.errors import OpError, UnimplementedError
 
 __all__ = ["ClusterResolver", "GCEClusterResolver", "KubernetesClusterResolver", "KubernetesExecutableLocation",
            "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver",
@@ -441,27 +441,36 @@ class GCEClusterResolver(ClusterResolver):
     cluster_spec = master = None
 
 
-def check_tpu_platform(who):
-    """UnimplementedError unless CPUs stand in for a TPU."""
-    platform = os.environ.get("LEAT_TPU_PLATFORM")
-    if platform not in (None, "", "cpu"):
-        raise UnimplementedError(None, None, f"{who}: LEAT_TPU_PLATFORM is {platform!r}; leat knows cpu")
-    if not platform:
-        raise UnimplementedError(None, None, f"{who}: leat has no TPU devices, as it does not load their plug-in, "
-                                 "libtpu; MirroredStrategy and MultiWorkerMirroredStrategy train on CPUs, and with "
-                                 "LEAT_TPU_PLATFORM=cpu in the environment these stand in for a TPU")
+def tpu_devices(who):
+    """The names of this machine's TPUs, or of what LEAT_TPU_PLATFORM has stand in for them: cpu or xla_cpu.
+
+    UnimplementedError where there are none.
+    """
+    platform = os.environ.get("LEAT_TPU_PLATFORM") or "tpu"
+    if platform not in ("tpu", "cpu", "xla_cpu"):
+        raise UnimplementedError(None, None, f"{who}: LEAT_TPU_PLATFORM is {platform!r}; leat knows cpu and xla_cpu")
+    names = devices.names(platform.upper())
+    if names:
+        return names
+    try:
+        devices.find(platform.upper())
+        reason = f"there are no {platform.upper()} devices"
+    except OpError as error:
+        reason = error.message
+    raise UnimplementedError(None, None, f"{who}: {reason}. MirroredStrategy and MultiWorkerMirroredStrategy train on "
+                             "CPUs and GPUs, and with LEAT_TPU_PLATFORM=cpu in the environment CPUs stand in for a TPU")
 
 
 class TPUClusterResolver(ClusterResolver):
-    """The TPU of this machine, for which CPUs stand in where LEAT_TPU_PLATFORM is cpu
+    """The TPU of this machine, for which CPUs stand in where LEAT_TPU_PLATFORM is cpu or xla_cpu
     (``tf.distribute.cluster_resolver.TPUClusterResolver``).
 
-    UnimplementedError without that variable, and for TPUs of other machines: `tpu` is None, "" or "local".
+    UnimplementedError where there is neither, and for TPUs of other machines: `tpu` is None, "" or "local".
     """
 
     def __init__(self, tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None,
                  coordinator_address=None, credentials="default", service=None, discovery_url=None):
-        check_tpu_platform("TPUClusterResolver")
+        self._devices = tpu_devices("TPUClusterResolver")
         if tpu not in (None, "", "local"):
             raise UnimplementedError(None, None, f"TPUClusterResolver: expected the TPU of this machine, \"local\", "
                                      f"found {tpu!r}")
@@ -481,5 +490,5 @@ class TPUClusterResolver(ClusterResolver):
         return ""
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
-        """{"TPU": how many devices stand in}."""
-        return {"TPU": _native.num_logical_devices("CPU")}
+        """{"TPU": how many devices there are}."""
+        return {"TPU": len(self._devices)}

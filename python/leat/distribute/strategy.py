@@ -459,17 +459,16 @@ class CentralStorageStrategy(Strategy):
 
 
 class TPUStrategy(Strategy):
-    """One replica on each device of a TPU, for which the logical CPUs stand in where the environment's
-    LEAT_TPU_PLATFORM is cpu (``tf.distribute.TPUStrategy``). UnimplementedError without that variable."""
+    """One replica on each TPU of this machine, for which CPUs stand in where the environment's LEAT_TPU_PLATFORM is cpu
+    or xla_cpu (``tf.distribute.TPUStrategy``). UnimplementedError where there is neither."""
 
     def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None,
                  experimental_spmd_xla_partitioning=False):
-        cluster_resolver.check_tpu_platform("TPUStrategy")
+        names = cluster_resolver.tpu_devices("TPUStrategy")
         if experimental_device_assignment is not None or experimental_spmd_xla_partitioning:
-            raise UnimplementedError(None, None, "TPUStrategy: CPUs that stand in for a TPU take no device assignment "
-                                     "and no partitioning")
+            raise UnimplementedError(None, None, "TPUStrategy: devices take no assignment and no partitioning; each "
+                                     "has one replica")
         self._resolver = tpu_cluster_resolver or cluster_resolver.TPUClusterResolver()
-        names = kinds.names("CPU")
         self._start(_native.Strategy.mirrored(names), names)
 
     cluster_resolver = property(lambda self: self._resolver, doc="The resolver that it was given.")

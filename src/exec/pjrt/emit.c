@@ -128,6 +128,19 @@ leat_status leati_emit_lacks(const leati_emit *emit, const char *what, leat_erro
 
 /* ---- variables ---- */
 
+/* What the variable has, as a constant. */
+static leati_hlo_value value_of(leati_emit *emit, leat_variable *variable) {
+    leat_tensor tensor;
+    leat_error err = {0};
+    if (leat_variable_read(variable, &tensor, &err) != LEAT_OK) {
+        emit->hlo.failed = true;
+        return 0;
+    }
+    leati_hlo_value out = leati_hlo_constant(&emit->hlo, &tensor);
+    leat_tensor_unref(&tensor);
+    return out;
+}
+
 leati_emit_variable *leati_emit_variable_at(leati_emit *emit, leat_variable *variable) {
     for (size_t i = 0; i < emit->num_variables; i++)
         if (emit->variables[i].variable == variable)
@@ -139,7 +152,10 @@ leati_emit_variable *leati_emit_variable_at(leati_emit *emit, leat_variable *var
     }
     leati_emit_variable *added = &emit->variables[emit->num_variables++];
     *added = (leati_emit_variable){.variable = variable};
-    added->argument = leati_hlo_argument(&emit->hlo, variable->dtype, &variable->shape);
+    if (emit->is_text)
+        added->argument = value_of(emit, variable);
+    else
+        added->argument = leati_hlo_argument(&emit->hlo, variable->dtype, &variable->shape);
     added->now = added->argument;
     return added;
 }
@@ -211,5 +227,13 @@ leat_status leati_emit_node(leati_emit *emit, const leati_simple_node *node,
     emit->node = node;
     if (print_node(emit, values, err) != LEAT_OK)
         return leati_simplify_blame(emit->simple, node, err);
-    return emit->hlo.failed ? leati_no_memory(err) : LEAT_OK;
+    if (emit->hlo.failed)
+        return leati_no_memory(err);
+    for (size_t i = 0; emit->is_text && i < emit->num_variables; i++)
+        if (emit->variables[i].written) {
+            (void)leati_fail(err, LEAT_UNIMPLEMENTED,
+                             "the text of a function writes no variables; give new values back");
+            return leati_simplify_blame(emit->simple, node, err);
+        }
+    return LEAT_OK;
 }

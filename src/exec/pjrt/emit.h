@@ -29,6 +29,7 @@ typedef struct leati_emit {
     const leati_call_context *context;
     leati_emit_variable *variables; /* in the order of their first use */
     size_t num_variables, variable_capacity;
+    bool is_text; /* a variable is the constant that it has, and may not be written */
 } leati_emit;
 
 typedef leat_status leati_emitter(leati_emit *emit, leat_error *err);

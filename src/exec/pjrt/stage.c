@@ -188,7 +188,7 @@ static leat_status import(printer *p, int32_t v, leat_error *err) {
     const leati_type *type = value->type;
     if (p->numbers[v] >= 0)
         return LEAT_OK;
-    if (value->constant >= 0 && value->count <= SMALL_CONSTANT) {
+    if (value->constant >= 0 && (value->count <= SMALL_CONSTANT || p->step->is_text)) {
         p->numbers[v] =
             leati_hlo_constant(&p->emit.hlo, &p->step->simple.constants[value->constant]);
         return LEAT_OK;
@@ -273,7 +273,7 @@ static leat_status index_of_variable(leati_pjrt_step *step, leat_variable *varia
 
 /* Arguments and results for the variables that the nodes met. */
 static leat_status add_variables(printer *p, leat_error *err) {
-    for (size_t i = 0; i < p->emit.num_variables; i++) {
+    for (size_t i = 0; !p->step->is_text && i < p->emit.num_variables; i++) {
         const leati_emit_variable *met = &p->emit.variables[i];
         int32_t index = 0;
         LEATI_TRY(index_of_variable(p->step, met->variable, &index, err));
@@ -306,6 +306,8 @@ static leat_status make_room(printer *p, leat_error *err) {
 
 static leat_status print_stage(printer *p, leat_error *err) {
     LEATI_TRY(make_room(p, err));
+    for (int32_t a = 0; p->step->is_text && a < p->step->simple.function->body.num_arguments; a++)
+        LEATI_TRY(import(p, a, err));
     LEATI_TRY(print_nodes(p, err));
     LEATI_TRY(find_results(p, err));
     return add_variables(p, err);
@@ -315,7 +317,7 @@ char *leati_pjrt_print_stage(leati_pjrt_step *step, int32_t stage,
                              const leati_call_context *context, leat_error *err) {
     leati_pjrt_stage *made = &step->stages[stage];
     printer p = {.step = step, .stage = stage};
-    p.emit = (leati_emit){.simple = &step->simple, .context = context};
+    p.emit = (leati_emit){.simple = &step->simple, .context = context, .is_text = step->is_text};
     char *text = NULL;
     if (print_stage(&p, err) == LEAT_OK) {
         text = leati_hlo_take(&p.emit.hlo, p.inputs, p.num_inputs, p.results, p.num_results, 1);

@@ -38,7 +38,8 @@ typedef struct leati_pjrt_step {
     leati_executable base; /* first */
     leati_pjrt_device *device;
     leati_simple simple;
-    int replica; /* of this process */
+    int replica;  /* of this process */
+    bool is_text; /* it has no device: constants and variables stand in the text (export.c) */
     leati_pjrt_stage *stages;
     int32_t num_stages;
     leati_pjrt_host *hosts; /* by stages */
@@ -59,5 +60,8 @@ LEAT_WARN_UNUSED leat_status leati_pjrt_assign_stages(leati_pjrt_step *step,
 /* The program of a stage as text (owned, leati_free), its slots filled in; NULL with err. */
 char *leati_pjrt_print_stage(leati_pjrt_step *step, int32_t stage,
                              const leati_call_context *context, leat_error *err);
+
+/* Behind a failure for want of memory, what the step needs it for (memory.c). The error's code. */
+leat_status leati_pjrt_blame_memory(const leati_pjrt_step *step, leat_error *err);
 
 #endif

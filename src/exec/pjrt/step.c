@@ -184,9 +184,11 @@ static leat_status execute(const leati_pjrt_step *step, leati_pjrt_stage *stage,
     args.a.num_args = stage->num_inputs;
     args.a.output_lists = &outputs;
     args.a.device_complete_events = &done;
-    LEATI_TRY(
-        LEATI_PJRT_CALL(step->device->client, LoadedExecutable_Execute, args, "run the step", err));
-    return leati_pjrt_wait(step->device->client, done, "run the step", err);
+    leat_status status =
+        LEATI_PJRT_CALL(step->device->client, LoadedExecutable_Execute, args, "run the step", err);
+    if (status == LEAT_OK)
+        status = leati_pjrt_wait(step->device->client, done, "run the step", err);
+    return status == LEAT_OK ? LEAT_OK : leati_pjrt_blame_memory(step, err);
 }
 
 /* Puts what a program gave where it goes. */

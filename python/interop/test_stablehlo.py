@@ -10,13 +10,9 @@ def run(text, *arguments):
     """What jax's compiler makes of a module."""
     import jax
     from jax._src import compiler
-    from jax._src.interpreters import mlir
-    from jax._src.lib.mlir import ir
     device = jax.devices("cpu")[0]
-    with mlir.make_ir_context():
-        module = ir.Module.parse(text)
-        options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
-        loaded = device.client.compile_and_load(module, device.client.devices()[:1], options)
+    options = compiler.get_compile_options(num_replicas=1, num_partitions=1)
+    loaded = device.client.compile_and_load(text, [device], options)
     results = loaded.execute_sharded([jax.device_put(argument, device) for argument in arguments])
     return [np.asarray(parts[0]) for parts in results.disassemble_into_single_device_arrays()]
 

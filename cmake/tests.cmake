@@ -241,14 +241,14 @@ if(sources)
     leat_conform(states 3 threads states)
     leat_conform(ops 2 "" ops)
     if(NOT LEAT_SANITIZE AND NOT CMAKE_CROSSCOMPILING) # A plug-in is a foreign library, whose threads and memory are its own.
-        foreach(part RANGE 1 24)
+        foreach(part RANGE 1 32)
             set(labels once)
             if(part GREATER 1)
                 list(APPEND labels long)
             endif()
             leat_test(NAME conform/ops_pjrt_${part} TIMEOUT 900 LABELS ${labels}
                 COMMAND ${CMAKE_COMMAND} -E env VIRTUAL_ENV=${PROJECT_SOURCE_DIR}/.venv
-                        ${PROJECT_BINARY_DIR}/tests/conform_test --part ${part}/24 ops_pjrt)
+                        ${PROJECT_BINARY_DIR}/tests/conform_test --part ${part}/32 ops_pjrt)
         endforeach()
     endif()
     leat_conform(ops_more 1 "" ops_fields types ops_devices ops_state ops_pictures signatures census)

@@ -144,7 +144,8 @@ leat_status leati_emit_gather_nd(leati_emit *emit, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Inputs: the tensor, unless `text` begins with 'z' (zeros), rows of indices, updates. */
+/* Inputs: the tensor, unless `text` begins with 'z' (zeros), rows of indices, updates. Without a
+ * text they take the places' values; of two for one place either, as on TensorFlow's GPUs. */
 leat_status leati_emit_scatter_nd(leati_emit *emit, leat_error *err) {
     bool zeros = emit->text[0] == 'z', subtract = strcmp(emit->text, "subtract") == 0;
     const leati_hlo_value *rest = emit->inputs + !zeros;
@@ -152,8 +153,6 @@ leat_status leati_emit_scatter_nd(leati_emit *emit, leat_error *err) {
     const char *fold = zeros ? "add" : emit->text;
     leat_dtype dtype = leati_hlo_dtype(&emit->hlo, updates);
     places at;
-    if (fold[0] == '\0')
-        return leati_emit_lacks(emit, "an update whose order counts", err);
     nd_places(emit, leati_emit_shape(emit, 0), rest[0], &at);
     leati_hlo_value start =
         zeros ? leati_hlo_fill(&emit->hlo, 0, dtype, leati_emit_shape(emit, 0)) : emit->inputs[0];
@@ -161,7 +160,7 @@ leat_status leati_emit_scatter_nd(leati_emit *emit, leat_error *err) {
         return leati_emit_lacks(emit, "a difference of unsigned integers", err);
     if (subtract)
         updates = leati_hlo_unary(&emit->hlo, "negate", updates);
-    if (dtype == LEAT_BOOL)
+    if (dtype == LEAT_BOOL && fold[0] != '\0')
         fold = "or";
     emit->outputs[0] = scatter(emit, start, updates, &at, subtract ? "add" : fold);
     return LEAT_OK;

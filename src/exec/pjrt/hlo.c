@@ -169,11 +169,19 @@ const char *leati_hlo_array(char *out, size_t room, const int64_t *numbers, int 
 
 const char *leati_hlo_fold_region(char *out, const char *fold, leat_dtype dtype) {
     const char *t = type_name(dtype);
-    snprintf(out, LEATI_HLO_REGION,
-             "{ ^bb0(%%a: tensor<%s>, %%b: tensor<%s>): %%c = \"stablehlo.%s\"(%%a, %%b) : "
-             "(tensor<%s>, tensor<%s>) -> tensor<%s> \"stablehlo.return\"(%%c) : (tensor<%s>) -> "
-             "() }",
-             t, t, fold, t, t, t, t);
+    if (fold[0] == '\0')
+        snprintf(
+            out, LEATI_HLO_REGION,
+            "{ ^bb0(%%a: tensor<%s>, %%b: tensor<%s>): \"stablehlo.return\"(%%b) : (tensor<%s>) "
+            "-> () }",
+            t, t, t);
+    else
+        snprintf(
+            out, LEATI_HLO_REGION,
+            "{ ^bb0(%%a: tensor<%s>, %%b: tensor<%s>): %%c = \"stablehlo.%s\"(%%a, %%b) : "
+            "(tensor<%s>, tensor<%s>) -> tensor<%s> \"stablehlo.return\"(%%c) : (tensor<%s>) -> "
+            "() }",
+            t, t, fold, t, t, t, t);
     return out;
 }
 

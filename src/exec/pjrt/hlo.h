@@ -150,8 +150,8 @@ leati_hlo_value leati_hlo_set_row(leati_hlo *hlo, leati_hlo_value x, leati_hlo_v
 /* A scalar int32. */
 leati_hlo_value leati_hlo_number(leati_hlo *hlo, int64_t number);
 
-/* The text of a region that folds two scalars of the dtype by an operation, for reduce,
- * reduce_window, scatter, all_reduce. `out` has room for LEATI_HLO_REGION bytes. */
+/* The text of a region that folds two scalars of the dtype by an operation, or "" takes the second,
+ * for reduce, reduce_window, scatter, all_reduce. `out` has room for LEATI_HLO_REGION bytes. */
 enum { LEATI_HLO_REGION = 512, LEATI_HLO_ATTRIBUTES = 2048 };
 const char *leati_hlo_fold_region(char *out, const char *fold, leat_dtype dtype);
 /* The same that compares: select_and_scatter, sort. */

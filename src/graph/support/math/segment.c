@@ -148,9 +148,9 @@ void leati_segment_sorted(const leati_kernel_call *call, leati_combine_kind kind
         }                                                                                          \
         return n;                                                                                  \
     }
-/* As leati_combine_of's: a NaN that is there stays, one that comes is passed over. */
-#define LARGER LEATI_MAX(b, a)
-#define SMALLER LEATI_MIN(b, a)
+/* As leati_combine_of's: of two that cannot be compared the one that comes stays. */
+#define LARGER LEATI_MAX(a, b)
+#define SMALLER LEATI_MIN(a, b)
 #define JOIN_TYPE(DTYPE, TYPE, SUM)                                                                \
     JOIN_NUMBERS(sum_##DTYPE##_32, int32_t, TYPE, (TYPE)((SUM)a + (SUM)b))                         \
     JOIN_NUMBERS(sum_##DTYPE##_64, int64_t, TYPE, (TYPE)((SUM)a + (SUM)b))                         \
@@ -171,10 +171,10 @@ typedef int64_t join_function(const void *ids, const void *data, void *to, int64
         [LEAT_FLOAT32] = join_##KIND##_float32_##BITS,                                             \
         [LEAT_FLOAT64] = join_##KIND##_float64_##BITS,                                             \
     }
-static join_function *const joiners[LEATI_COMBINE_MAXIMUM + 1][2][LEAT_NUM_DTYPES] = {
+static join_function *const joiners[LEATI_COMBINE_LATER_MAXIMUM + 1][2][LEAT_NUM_DTYPES] = {
     [LEATI_COMBINE_SUM] = {JOINERS(sum, 32), JOINERS(sum, 64)},
-    [LEATI_COMBINE_MAXIMUM] = {JOINERS(largest, 32), JOINERS(largest, 64)},
-    [LEATI_COMBINE_MINIMUM] = {JOINERS(smallest, 32), JOINERS(smallest, 64)},
+    [LEATI_COMBINE_LATER_MAXIMUM] = {JOINERS(largest, 32), JOINERS(largest, 64)},
+    [LEATI_COMBINE_LATER_MINIMUM] = {JOINERS(smallest, 32), JOINERS(smallest, 64)},
 };
 
 /* Some segments, of which a piece finds its slices among all, and a block of their values. */

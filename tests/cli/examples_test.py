@@ -35,8 +35,8 @@ def launch(processes, name):
 
 
 class ExamplesTest(unittest.TestCase):
-    def test_readme_shows_ten_lines(self):
-        with open(os.path.join(ROOT, "README.md")) as file:
+    def test_the_guide_shows_ten_lines(self):
+        with open(os.path.join(ROOT, "docs", "guides", "c_program.md")) as file:
             shown = re.search(r"```c\n(.*?)```", file.read(), re.S)[1]
         with open(os.path.join(ROOT, "examples", "ten_lines.c")) as file:
             self.assertEqual(file.read().split("\n", 1)[1], shown)

@@ -299,9 +299,9 @@ def test_devices_that_are_not_there():
 
 # ---- settings, each in a process of its own ----
 
-def run(code, **environment):
-    return subprocess.run([sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=240)
+def run(code, *launcher, **environment):
+    return subprocess.run([*launcher, sys.executable, "-c", code], env={**os.environ, **environment},
+                          capture_output=True, text=True, timeout=240)
 
 
 REPLICAS = """
@@ -324,6 +324,17 @@ def test_replicas_of_the_environment():
     assert found.stdout.split()[0] == "2"
     np.testing.assert_allclose(np.array(found.stdout.split(), float), np.array(expected.stdout.split(), float),
                                rtol=1e-4)
+
+
+def test_devices_of_two_workers():
+    tool = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(tf.__file__))), "bin", "leat")
+    found = run(REPLICAS.replace("Mirrored", "MultiWorkerMirrored"), tool, "launch", "-n", "2", "--plain", "--",
+                LEAT_DEVICES="xla_cpu:2")
+    expected = run(REPLICAS, LEAT_DEVICES="cpu:4")
+    assert found.returncode == 0, found.stderr
+    lines = [line.split() for line in found.stdout.splitlines()]
+    assert len(lines) == 2 and lines[0] == lines[1] and lines[0][0] == "4"
+    np.testing.assert_allclose(np.array(lines[0], float), np.array(expected.stdout.split(), float), rtol=1e-4)
 
 
 CACHED = """

@@ -48,8 +48,9 @@ def visible(kind):
     return [name for name in names(kind) if name in _visible.get(kind, (name,))]
 
 
-def by_default():
-    """What strategies use that name no devices: LEAT_DEVICES ("xla_cpu:2", "gpu"), else all GPUs, else the CPUs."""
+def by_default(one_cpu=False):
+    """What strategies use that name no devices: LEAT_DEVICES ("xla_cpu:2", "gpu"), else all GPUs, else the CPUs, or
+    the first of them."""
     wanted = os.environ.get("LEAT_DEVICES", "")
     if wanted:
         kind, _, count = wanted.upper().partition(":")
@@ -63,4 +64,4 @@ def by_default():
         if count and int(count) > len(there):
             raise ValueError(f"LEAT_DEVICES is {wanted!r}; there {'is' if len(there) == 1 else 'are'} {len(there)}")
         return there[:int(count or len(there))]
-    return visible("GPU") or visible("CPU")
+    return visible("GPU") or visible("CPU")[:1 if one_cpu else None]

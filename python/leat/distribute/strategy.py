@@ -390,7 +390,8 @@ class MultiWorkerMirroredStrategy(Strategy):
     """Replicas in several processes, all with the same variables (``tf.distribute.MultiWorkerMirroredStrategy``).
 
     `cluster_resolver` says where the processes are: TF_CONFIG without one, or the variables of torchrun, mpirun or
-    srun. Without a cluster this is one worker. Each worker has its first CPU device, as in TensorFlow.
+    srun. Without a cluster this is one worker. Each worker has the devices that LEAT_DEVICES names, else all its GPUs,
+    else its first CPU device, as in TensorFlow.
 
     Strategies that are made again for the same workers and options share the job. Making it waits for all workers, for
     five minutes at most: DeadlineExceededError names those who are missing,
@@ -407,7 +408,7 @@ class MultiWorkerMirroredStrategy(Strategy):
             raise ValueError("communication_options must be an instance of "
                              "tf.distribute.experimental.CommunicationOptions")
         resolver = cluster_resolver or jobs.found_resolver()
-        self._cluster_resolver, devices = resolver, ["CPU:0"]
+        self._cluster_resolver, devices = resolver, kinds.by_default(one_cpu=True)
         spec, task_type, task_id = resolver.cluster_spec(), resolver.task_type, resolver.task_id
         if not spec.as_dict():
             self._start(_native.Strategy.mirrored(devices), devices)

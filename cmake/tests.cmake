@@ -208,14 +208,14 @@ if(LEAT_MICROHTTPD_FOUND)
 endif()
 
 # Suites of tests/conform_test as one test, or dealt to several that run at a time: leat_conform(NAME PARTS LABELS SUITE...).
-# Under a sanitizer, which takes ten times as long, two of three cases of such a suite are left to `make test-long`, and three of
+# Under a sanitizer, which takes ten times as long, four of five cases of such a suite are left to `make test-long`, and three of
 # four where processes speak to each other.
 function(leat_conform name parts labels)
     set(short ${parts})
     if(name MATCHES "service")
         math(EXPR parts "4 * ${parts}")
     elseif(LEAT_SANITIZE AND parts GREATER 1)
-        math(EXPR parts "3 * ${parts}")
+        math(EXPR parts "5 * ${parts}")
     endif()
     foreach(part RANGE 1 ${parts})
         set(test conform/${name})

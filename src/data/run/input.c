@@ -124,12 +124,25 @@ static bool needs_snapshot(const leati_input *input, int64_t want) {
     }
 }
 
+/* A snapshot that is larger than its rows are worth is paid for by rows that are asked for one at a
+ * time, which need none: else a child that holds much is written at every block. */
+static void weigh_snapshot(leati_input *input) {
+    enum { BYTES_OF_ROW = 64, BYTES_OF_BLOCK = 4096 };
+    if (input->snapshots == LEATI_SNAPSHOTS_AHEAD && input->verify == NULL &&
+        input->snapshot.size > BYTES_OF_BLOCK + BYTES_OF_ROW * (size_t)input->block.n)
+        input->num_single = (int64_t)(input->snapshot.size / BYTES_OF_ROW);
+}
+
 /* Pulls the next block. On a failure of the framework itself the result is an ERROR tail of an
  * empty block. */
 static void load(leati_input *input, int64_t want, const leati_destination *destinations) {
     input->error.code = LEAT_OK;
     leat_status status = check_block(input, &input->error);
     forget_block(input);
+    if (input->num_single > 0 && want > 1) {
+        input->num_single--;
+        want = 1;
+    }
     if (status == LEAT_OK && needs_snapshot(input, want)) {
         input->cost = (leati_save_cost){0};
         status = leati_state_node_save(input->child, &input->snapshot, &input->cost, &input->error);
@@ -155,6 +168,7 @@ static void load(leati_input *input, int64_t want, const leati_destination *dest
     input->block.byte_target = destinations == NULL ? LEATI_BYTE_TARGET : 0;
     input->tail = leati_state_node_pull(input->child, want, &input->block, &input->error);
     input->block.destinations = NULL;
+    weigh_snapshot(input);
     if (input->verify != NULL)
         verify_block(input);
 }

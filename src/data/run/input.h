@@ -27,6 +27,7 @@ typedef struct leati_input {
                               otherwise it comes at every call. Set after open */
     leati_writer snapshot; /* the child's state before the block; empty if snapshots are off */
     leati_save_cost cost;  /* of restoring the snapshot */
+    int64_t num_single;    /* loads to come that ask for one row, after a snapshot that was dear */
     leati_snapshots snapshots; /* when the child's state is remembered; set after open */
     uint64_t checksum;
     struct leati_verify *verify;

@@ -16,7 +16,9 @@ static const leati_destination offered = {
 static struct heard { int pulls, with_memory, other_memory, most, less; } heard;
 static bool scribbles;           /* the reader writes into a block */
 static leat_status save_answers; /* of the input */
-static leati_input *open_input;  /* of the reader */
+static size_t save_bytes;        /* that the input holds besides */
+static int saves;
+static leati_input *open_input; /* of the reader */
 
 static leati_tail below_pull(leati_node_state *node, void *state, int64_t want, leati_block *out,
                              leat_error *err) {
@@ -33,6 +35,9 @@ static leati_tail below_pull(leati_node_state *node, void *state, int64_t want, 
 static leat_status below_save(leati_node_state *node, void *state, leati_writer *out,
                               leati_save_cost *cost, leat_error *err) {
     (void)node;
+    saves++;
+    for (size_t i = 0; i < save_bytes; i++)
+        leati_put_uint(out, 0);
     return save_answers == LEAT_OK
                ? leati_input_save(&((struct dataset_test_state *)state)->input, out, cost, err)
                : leati_fail(err, save_answers, "not saved");
@@ -115,6 +120,20 @@ static void test_verification(void **state) {
     assert_in_range(heard.pulls, 20, 60); /* about 31 of half the size */
     assert_in_range(heard.with_memory, heard.pulls / 4, heard.pulls * 3 / 4);
     assert_int_equal(heard.other_memory, 0);
+}
+
+/* The state of a child that holds much is not written at every block: a time that grows with the
+ * square of what a window holds. */
+static void test_dear_snapshots(void **state) {
+    (void)state;
+    saves = 0;
+    expect_all(opened(false, ELEMENTS));
+    assert_true(saves >= heard.pulls);
+    saves = 0;
+    save_bytes = 1 << 20;
+    expect_all(opened(false, ELEMENTS));
+    assert_in_range(saves, 1, 2); /* of the reader, and of the iterator */
+    save_bytes = 0;
 }
 
 /* Blocks are immutable; verification says who wrote. */
@@ -208,7 +227,8 @@ static void test_damaged(void **state) {
 #define TEST(NAME) cmocka_unit_test_setup_teardown(NAME, torture_setup, torture_teardown)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {TEST(test_verification), TEST(test_scribbling),
-                                       TEST(test_unsavable), TEST(test_damaged)};
+    const struct CMUnitTest tests[] = {TEST(test_verification), TEST(test_dear_snapshots),
+                                       TEST(test_scribbling), TEST(test_unsavable),
+                                       TEST(test_damaged)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

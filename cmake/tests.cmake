@@ -41,7 +41,7 @@ set(LEAT_FULL "conform/(data_memory|states)" multi_worker_memory golden/modes "(
 
 # What only `make test-long` runs, though it is not named so: sweeps of what shorter tests show, and without a sanitizer those that
 # `make test` runs under the address sanitizer, to which in turn processes that are killed or speak through the tool show little.
-set(LEAT_SWEPT "python/(service_(scenarios_(topology|sharding)|visits|page|restores)|strangers_mutated|agreement|limits|bench_ops)$"
+set(LEAT_SWEPT "python/(service_(scenarios(_topology|_sharding)?|visits|page|restores)|killed_saves|web_page|strangers_mutated|agreement|limits|bench_ops)$"
     tools/soak_test tools/oss_fuzz_test cli/service_faults_test)
 if(NOT LEAT_SANITIZE)
     list(APPEND LEAT_SWEPT conform/data_memory "tests/faults/(meeting|saves|system)")

@@ -70,8 +70,8 @@ def _results(result):
 
 
 def _add(captures, more):
-    known = {(id(tensor._graph), tensor._id) for tensor in captures}
-    captures.extend(tensor for tensor in more if (id(tensor._graph), tensor._id) not in known)
+    known = {trace.key_of(tensor) for tensor in captures}
+    captures.extend(tensor for tensor in more if trace.key_of(tensor) not in known)
 
 
 def _wider(a, b):

@@ -40,10 +40,6 @@ def refined(error, is_checked=True):
     return error._as(kind)
 
 
-def _key(tensor):
-    return id(tensor._graph), tensor._id
-
-
 def logged(method):
     """A method of Graph that adds something to it: the innermost call is noted in the logs of the graph."""
     name = method.__name__
@@ -119,15 +115,15 @@ class Graph(_native.Graph):
         """Values of the graphs around it become arguments, and are noted in `captures`; `arguments` stand for those
         that are there."""
         self._captures = captures
-        self.captured = {_key(outer): inner for outer, inner in zip(captures, arguments)}
+        self.captured = {state.key_of(outer): inner for outer, inner in zip(captures, arguments)}
         self._num_captured = len(captures)
 
     def capture(self, tensor):
         """The argument that stands for a value of a graph around it."""
-        found = self.captured.get(_key(tensor))
+        found = self.captured.get(state.key_of(tensor))
         if found is None:
             self._captures.append(tensor)
-            found = self.captured[_key(tensor)] = self._take(tensor)
+            found = self.captured[state.key_of(tensor)] = self._take(tensor)
         return found
 
     def take_captures(self):

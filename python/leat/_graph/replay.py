@@ -40,10 +40,6 @@ class _Useless(Exception):
     """Something was used whose origin the log does not know."""
 
 
-def _key(tensor):
-    return id(tensor._graph), tensor._id
-
-
 def _tensors_in(value):
     """The tensors of a result, in order."""
     if isinstance(value, Tensor):
@@ -69,7 +65,7 @@ class Log:
         self._graph = graph
         # What is made from here on has a number from this one on; a graph without values has none of others.
         self._first = tensors[0]._id if tensors else graph.constant(constant(True))._id if graph.calls else 0
-        self._numbers = {_key(tensor): number for number, tensor in enumerate(tensors)}
+        self._numbers = {state.key_of(tensor): number for number, tensor in enumerate(tensors)}
         self._count = len(tensors)
         self._steps = []  # (method, arguments, keyword arguments)
         self._around = []
@@ -95,15 +91,16 @@ class Log:
         if name == "include_what":
             self._variables.update((id(variable), variable) for variable in args[-1])
         for tensor in _tensors_in(result):
-            self._numbers[_key(tensor)] = self._numbers[_key(state.reach(self._graph, tensor))] = self._count
+            for known in (tensor, state.reach(self._graph, tensor)):
+                self._numbers[state.key_of(known)] = self._count
             self._count += 1
 
     def _folded(self, value):
         return _mapped(value, self._fold, Tensor)
 
     def _fold(self, tensor):
-        if _key(tensor) in self._numbers:
-            return _Made(self._numbers[_key(tensor)])
+        if state.key_of(tensor) in self._numbers:
+            return _Made(self._numbers[state.key_of(tensor)])
         if tensor._graph is self._graph and (tensor._id < self._first or state.is_captured(self._graph, tensor)):
             self._around.append(_Around(tensor))
             return self._around[-1]
@@ -120,7 +117,7 @@ class Log:
         self._is_useful = self._is_useful and self._before == self._kept_beside()
         self._surroundings = self._surroundings_of(self._graph)
         if self._is_useful:
-            self._graph.ended = (*self._graph.ended, _Ended(self, self._graph, self._first, {
+            self._graph.ended = (*self._graph.ended, _Ended(self, self._first, {
                 number for graph, number in self._numbers if graph == id(self._graph)}, results))
         self._graph = self._numbers = None
         return self._is_useful
@@ -172,14 +169,14 @@ class _Ended:
     """A call that is over in a graph: what it has made and not returned is nobody else's, since other calls would not
     make it anew."""
 
-    def __init__(self, log, graph, first, numbers, results):
-        self._log, self._graph = log, weakref.ref(graph)
+    def __init__(self, log, first, numbers, results):
+        self._log = log
         self._numbers = {number for number in numbers if number >= first}.difference(one._id for one in results)
 
-    def check(self, tensor):
-        """A tensor is used outside."""
+    def check(self, graph, tensor):
+        """A tensor of the graph is used outside."""
         if tensor._id in self._numbers and not any(
-                read is tensor for _, reads, _ in self._graph().variables.values() for read in reads):
+                read is tensor for _, reads, _ in graph.variables.values() for read in reads):
             self._log.forget()
 
 
@@ -213,7 +210,8 @@ class Calls:
         if any(tensor._has_values for tensor in given) or not state.repeats_calls():
             return function(*args, **kwargs)
         kinds = [leaf if isinstance(leaf, _Static) else nest.spec_of_leaf(leaf) for leaf in leaves]
-        log, put = self._found(kinds, (args, kwargs))
+        sort = _sort_of(kinds, (args, kwargs))
+        log, put = self._logs.get(sort, (None, None))
         if log is not None and log.fits(graph):
             return put(iter(log.add_to(graph, given)))
         # Tensors of their own: the function may find those that it is given in what is around it, too.
@@ -221,22 +219,20 @@ class Calls:
         there = iter(own)
         args, kwargs = nest.pack_sequence_as((args, kwargs), [
             kind.value if isinstance(kind, _Static) else kind._put(there) for kind in kinds])
-        return self._called(graph, kinds, own, function, args, kwargs)
+        return self._called(graph, sort, own, function, args, kwargs)
 
     def run(self, graph, kinds, tensors, variables, function, args, kwargs):
         """The same in the function's own graph, whose arguments are `tensors` and the values of `variables`; `kinds`:
         the specs of the leaves of `args` and `kwargs`."""
         if not state.repeats_calls():
             return function(*args, **kwargs)
-        log, put = self._found(kinds, (args, kwargs))
+        sort = _sort_of(kinds, (args, kwargs))
+        log, put = self._logs.get(sort, (None, None))
         if log is not None and log.suits(graph, variables):
             return put(iter(log.add_to(graph, tensors)))
-        return self._called(graph, kinds, tensors, function, args, kwargs)
+        return self._called(graph, sort, tensors, function, args, kwargs)
 
-    def _found(self, kinds, structure):
-        return self._logs.get(_sort_of(kinds, structure), (None, None))
-
-    def _called(self, graph, kinds, tensors, function, args, kwargs):
+    def _called(self, graph, sort, tensors, function, args, kwargs):
         log = Log(graph, tensors)
         before, graph.logs = graph.logs, (*graph.logs, log)
         try:
@@ -245,7 +241,7 @@ class Calls:
             if found is not None and log.end([state.reach(graph, tensor) for tensor in found[0]]):
                 if len(self._logs) >= _MOST_LOGS:
                     self._logs.clear()
-                self._logs[_sort_of(kinds, (args, kwargs))] = log, found[1]
+                self._logs[sort] = log, found[1]
             return result
         finally:
             graph.logs = before

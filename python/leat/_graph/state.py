@@ -325,11 +325,16 @@ def _note_outer(tensors):
                 graph.outer.setdefault(id(tensor), weakref.ref(tensor))
 
 
+def key_of(tensor):
+    """What tells a value of a graph from those of all graphs."""
+    return id(tensor._graph), tensor._id
+
+
 def reach(graph, tensor):
     """The tensor as an input of a node of `graph`."""
     if tensor._graph is graph:
         for call in graph.ended:
-            call.check(tensor)
+            call.check(graph, tensor)
         return tensor
     if tensor._has_values:
         _note_outer([tensor])

@@ -15,7 +15,7 @@ from leat._graph.graphs import Graph
 from leat._graph.state import (Bound, NeedsPython, _state, aliased, back_in, called_in_python,  # noqa: F401
                                check_told, check_write, current_graph, cut, eagerly, executing_eagerly, graph_for,
                                in_function, init_scope, inside_function, is_called, is_captured, is_cut, is_tracing,
-                               is_within, note_state, reach, recorded, replica_context, running_replica,
+                               is_within, key_of, note_state, reach, recorded, replica_context, running_replica,
                                saves_gradients, saving, strategy, tracing, unrecorded, wants_nodes, with_constants)
 
 debugging = [False]  # are the functions of operators called in Python for each element, so that a debugger sees them?
@@ -220,8 +220,8 @@ def _collect(values, found, seen):
             tensor = getattr(leaf, "_value", None) if hasattr(leaf, "_is_leaf_value") else leaf
             if isinstance(tensor, Tensor) and not tensor._has_values and any(
                     tensor._graph is around for around in _state.graphs):
-                if (id(tensor._graph), tensor._id) not in seen:
-                    seen.add((id(tensor._graph), tensor._id))
+                if key_of(tensor) not in seen:
+                    seen.add(key_of(tensor))
                     found.append(tensor)
 
 

@@ -28,20 +28,6 @@ static leat_value clip(leat_value x, double low, double high) {
     return leat_op_clip_by_value(x, number(x, low), number(x, high));
 }
 
-static bool is_float(leat_dtype dtype) {
-    return dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
-}
-
-/* Bits of an integer's magnitude: its largest value is 2^bits - 1. */
-static int magnitude_bits(leat_dtype dtype) {
-    int bits = (int)leat_dtype_size(dtype) * 8;
-    return dtype >= LEAT_INT8 && dtype <= LEAT_INT64 ? bits - 1 : bits;
-}
-
-static double largest(leat_dtype dtype) {
-    return ldexp(1, magnitude_bits(dtype)) - 1;
-}
-
 static leat_value saturated(leat_value x, leat_dtype to) {
     uint64_t bounds[2] = {0};
     leat_dtype from = leat_value_dtype(x);
@@ -55,13 +41,15 @@ leat_value leati_emit_image_as(leat_value x, leat_dtype to, bool saturate) {
     leat_dtype from = leat_value_dtype(x);
     if (from == to)
         return x;
-    if (is_float(to)) {
+    if (leati_dtype_is_float(to)) {
         x = leat_op_cast(x, to);
-        return is_float(from) ? x : leati_support_times(x, 1 / largest(from));
+        return leati_dtype_is_float(from)
+                   ? x
+                   : leati_support_times(x, 1 / leati_saturate_largest(from));
     }
-    int down = is_float(from) ? 0 : magnitude_bits(from) - magnitude_bits(to);
-    if (is_float(from))
-        x = leati_support_times(x, largest(to) + 0.5);
+    int down = leati_dtype_is_float(from) ? 0 : leati_saturate_bits(from) - leati_saturate_bits(to);
+    if (leati_dtype_is_float(from))
+        x = leati_support_times(x, leati_saturate_largest(to) + 0.5);
     else if (down > 0)
         x = leat_op_floordiv(x, number(x, ldexp(1, down)));
     /* TensorFlow's upper bound wraps to -1 there, which leaves nothing but zeros. */
@@ -85,11 +73,11 @@ static void build_saturate_cast(const leati_emit *emit, const leat_value *in, le
     out[0] = leat_op_cast(x, to);
     /* Of a NaN, and of what a float just could not clip, the CPU makes the number with the first
      * bit alone. */
-    if (is_float(leat_value_dtype(x)) &&
+    if (leati_dtype_is_float(leat_value_dtype(x)) &&
         (to == LEAT_INT32 || to == LEAT_INT64 || to == LEAT_UINT64))
         out[0] = leat_op_select(
-            leat_op_less(x, number(x, ldexp(1, magnitude_bits(to)))), out[0],
-            number(out[0], to == LEAT_UINT64 ? 0x1p63 : -ldexp(1, magnitude_bits(to))));
+            leat_op_less(x, number(x, ldexp(1, leati_saturate_bits(to)))), out[0],
+            number(out[0], to == LEAT_UINT64 ? 0x1p63 : -ldexp(1, leati_saturate_bits(to))));
 }
 LEATI_EMIT_COMPOSED(saturate_cast)
 

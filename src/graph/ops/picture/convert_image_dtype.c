@@ -5,6 +5,7 @@
  * maximum + 0.5 and truncation; integers change width by powers of two; floats are cast. The steps
  * run the kernels of cast, multiply, floordiv and clip_by_value on arrays in the arena. Fails in
  * inference on strings and bool. No gradient but between floats. No state, no locks. */
+#include "core/tensor.h"
 #include "graph/support/math/elementwise.h"
 #include "graph/support/math/saturate.h"
 #include "graph/support/picture/pictures.h"
@@ -23,20 +24,6 @@ static const leati_row convert_rows[] = {
      .doc = "Clip what the result cannot hold."},
     {0},
 };
-
-static bool is_float(leat_dtype dtype) {
-    return dtype >= LEAT_FLOAT16 && dtype <= LEAT_FLOAT64;
-}
-
-/* Bits of an integer's magnitude: its largest value is 2^bits - 1. */
-static int magnitude_bits(leat_dtype dtype) {
-    int bits = (int)leat_dtype_size(dtype) * 8;
-    return dtype >= LEAT_INT8 && dtype <= LEAT_INT64 ? bits - 1 : bits;
-}
-
-static double largest(leat_dtype dtype) {
-    return ldexp(1, magnitude_bits(dtype)) - 1;
-}
 
 static leat_status convert_infer(leati_infer_call *call, leat_error *err) {
     const struct leati_convert_args *args = call->args;
@@ -76,13 +63,14 @@ static leat_status before_cast(leati_kernel_call *call, leati_operand *x, leat_e
     leat_dtype from = call->inputs[0].dtype, to = args->dtype;
     *x = call->inputs[0];
     /* Floats can hold what comes: these are cast first and scaled then. */
-    if (from == to || is_float(to))
+    if (from == to || leati_dtype_is_float(to))
         return LEAT_OK;
     /* Integers lose bits by a division before the cast, and gain them behind it. */
-    int down = is_float(from) ? 0 : magnitude_bits(from) - magnitude_bits(to);
-    if (is_float(from))
+    int down = leati_dtype_is_float(from) ? 0 : leati_saturate_bits(from) - leati_saturate_bits(to);
+    if (leati_dtype_is_float(from))
         /* The half makes of truncation a rounding, and gives 1.0 the largest value. */
-        LEATI_TRY(with_number(call, &leati_tensor_op_multiply, x, largest(to) + 0.5, x, err));
+        LEATI_TRY(with_number(call, &leati_tensor_op_multiply, x, leati_saturate_largest(to) + 0.5,
+                              x, err));
     else if (down > 0)
         LEATI_TRY(with_number(call, &leati_tensor_op_floordiv, x, ldexp(1, down), x, err));
     return args->saturate ? clip(call, x, to, x, err) : LEAT_OK;
@@ -116,10 +104,11 @@ static leat_status convert_kernel(leati_kernel_call *call, leat_error *err) {
         return leati_elementwise(call, lane, NULL, err);
     LEATI_TRY(before_cast(call, &x, err));
     double factor = 1;
-    if (is_float(to) && !is_float(from))
-        factor = 1 / largest(from);
-    else if (!is_float(to) && !is_float(from) && magnitude_bits(to) > magnitude_bits(from))
-        factor = ldexp(1, magnitude_bits(to) - magnitude_bits(from));
+    if (leati_dtype_is_float(to) && !leati_dtype_is_float(from))
+        factor = 1 / leati_saturate_largest(from);
+    else if (!leati_dtype_is_float(to) && !leati_dtype_is_float(from) &&
+             leati_saturate_bits(to) > leati_saturate_bits(from))
+        factor = ldexp(1, leati_saturate_bits(to) - leati_saturate_bits(from));
     /* Nothing behind the cast: it can write to the output. */
     if (factor == 1)
         return leati_support_inner_cast_into(call, &x, &call->outputs[0], err);
@@ -132,7 +121,7 @@ static leat_status convert_gradient(leati_gradient_call *call, leat_error *err) 
     (void)err;
     leat_dtype from = leat_value_dtype(call->inputs[0]);
     /* Between floats the conversion is a cast; to integers nothing flows. */
-    if (is_float(from))
+    if (leati_dtype_is_float(from))
         call->input_gradients[0] = leat_op_cast(call->output_gradients[0], from);
     return LEAT_OK;
 }
